@@ -1,0 +1,66 @@
+//! Waiting a little before trying again.
+
+use crate::prim;
+
+/// Binary exponential back-off: `pause` in doubling numbers, then the thread's time slice.
+///
+/// Under loom every step is a yield, which tells the model that somebody else has to move first.
+///
+/// ```
+/// let mut backoff = sateen_base::Backoff::new();
+/// for _ in 0..3 {
+///     backoff.snooze();
+/// }
+/// ```
+#[derive(Debug, Default)]
+pub struct Backoff {
+    step: u32,
+}
+
+impl Backoff {
+    /// Doublings spent on `pause` before the first yield: at most 64 pauses in one go.
+    const SPIN_STEPS: u32 = 6;
+    /// Steps after which waiting in the kernel is the better idea.
+    const DONE_STEPS: u32 = 10;
+
+    /// Starts with the shortest wait.
+    pub const fn new() -> Self {
+        Self { step: 0 }
+    }
+
+    /// Back to the shortest wait.
+    pub fn reset(&mut self) {
+        self.step = 0;
+    }
+
+    /// Waits after losing a race that somebody else thereby won: never yields.
+    #[inline]
+    pub fn spin(&mut self) {
+        if cfg!(loom) {
+            prim::thread::yield_now();
+            return;
+        }
+        for _ in 0..1u32 << self.step.min(Self::SPIN_STEPS) {
+            prim::spin_loop();
+        }
+        self.step = (self.step + 1).min(Self::SPIN_STEPS + 1);
+    }
+
+    /// Waits for another thread to make progress: pauses first, then yields the time slice.
+    #[inline]
+    pub fn snooze(&mut self) {
+        if cfg!(loom) || self.step > Self::SPIN_STEPS {
+            prim::thread::yield_now();
+        } else {
+            for _ in 0..1u32 << self.step {
+                prim::spin_loop();
+            }
+        }
+        self.step = (self.step + 1).min(Self::DONE_STEPS + 1);
+    }
+
+    /// Whether waiting has gone on so long that blocking is cheaper.
+    pub fn is_completed(&self) -> bool {
+        self.step > Self::DONE_STEPS
+    }
+}

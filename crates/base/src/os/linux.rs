@@ -1,0 +1,115 @@
+//! Linux: `membarrier`, futex, affinity, lightweight guard pages.
+
+use super::Os;
+use super::unix;
+use crate::prim::time::Duration;
+use std::io;
+use std::sync::atomic::AtomicU32;
+
+/// Linux on any processor.
+pub(super) struct Linux;
+
+const MEMBARRIER_CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+const MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+/// Installs inaccessible pages inside a mapping without splitting it (Linux 6.13).
+const MADV_GUARD_INSTALL: libc::c_int = 102;
+
+fn membarrier(command: libc::c_int) -> libc::c_long {
+    // SAFETY: the call takes no pointers; an unknown command is refused with an error.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+}
+
+impl Os for Linux {
+    fn register_heavy_barrier() -> bool {
+        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
+    }
+
+    fn heavy_barrier() {
+        if membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 {
+            crate::abort_with("membarrier failed after it was registered");
+        }
+    }
+
+    fn futex_wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
+        let limit = timeout.map(|t| libc::timespec {
+            tv_sec: t.as_secs().min(i32::MAX as u64) as libc::time_t,
+            tv_nsec: t.subsec_nanos() as libc::c_long,
+        });
+        let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+        // SAFETY: `word` and `limit` outlive the call. Every outcome (woken, changed, signal, timed
+        // out) is a return that the caller re-checks.
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, expected, limit) };
+    }
+
+    fn futex_wake_one(word: &AtomicU32) {
+        let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+        // SAFETY: the kernel uses the address as a key and does not read through it.
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, 1) };
+    }
+
+    fn pin_current_thread(core: usize) -> io::Result<()> {
+        if core >= libc::CPU_SETSIZE as usize {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no core {core}")));
+        }
+        // SAFETY: an all-zero set is a valid empty set; `core` is in range; the call reads it.
+        let failed = unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(core, &mut set);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
+        };
+        if failed != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn allowed_cores() -> Vec<usize> {
+        // SAFETY: an all-zero set is valid; the call fills it; the index stays in range.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
+                return Vec::new();
+            }
+            (0..libc::CPU_SETSIZE as usize).filter(|&core| libc::CPU_ISSET(core, &set)).collect()
+        }
+    }
+
+    fn map_stack(size: usize, guard: usize) -> io::Result<*mut u8> {
+        let base = map_guarded_lightly(size, guard)
+            .or_else(|_| unix::map_stack(size, guard, libc::MAP_NORESERVE))?;
+        // Huge pages would make every touched stack cost 2 MiB. An old kernel may refuse: harmless.
+        // SAFETY: advice on memory that is ours.
+        unsafe { libc::madvise(base.cast(), size, libc::MADV_NOHUGEPAGE) };
+        Ok(base)
+    }
+
+    unsafe fn unmap_stack(base: *mut u8, size: usize) {
+        // SAFETY: passed on to the caller.
+        unsafe { unix::unmap_stack(base, size) }
+    }
+
+    fn process_cpu_time() -> Option<Duration> {
+        unix::process_cpu_time()
+    }
+}
+
+/// Guards without splitting the mapping, so that a million stacks stay within the map count. Tried
+/// anew at each call: it fails on old kernels and on locked memory.
+fn map_guarded_lightly(size: usize, guard: usize) -> io::Result<*mut u8> {
+    let prot = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh anonymous mapping touches nothing that exists.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), size, prot, flags, -1, 0) };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let base = base.cast::<u8>();
+    for end in [base, base.wrapping_add(size - guard)] {
+        // SAFETY: both ranges lie within the new mapping.
+        if unsafe { libc::madvise(end.cast(), guard, MADV_GUARD_INSTALL) } != 0 {
+            let error = io::Error::last_os_error();
+            // SAFETY: the mapping was made above and nobody else knows of it.
+            unsafe { unix::unmap_stack(base, size) };
+            return Err(error);
+        }
+    }
+    Ok(base)
+}

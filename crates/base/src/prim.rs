@@ -1,0 +1,65 @@
+//! The one facade for atomics, cells, threads and time.
+//!
+//! Under `cfg(loom)` these are the model checker's; otherwise they are `std`'s. The switch is that
+//! `cfg` alone, never `test` and never a feature: a model that silently runs on the real types proves
+//! nothing.
+
+#[cfg(not(loom))]
+mod imp {
+    pub use std::hint::spin_loop;
+    pub use std::sync::Arc;
+    pub use std::sync::atomic;
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+        fence,
+    };
+    pub use std::thread;
+    pub use std::time;
+
+    /// A cell whose accesses loom can watch: `std`'s `UnsafeCell` with loom's `with`.
+    #[derive(Debug, Default)]
+    #[repr(transparent)]
+    pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        /// Wraps `value`.
+        pub const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// The value back.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
+    impl<T: ?Sized> UnsafeCell<T> {
+        /// Runs `f` with a pointer it may read through.
+        #[inline(always)]
+        pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        /// Runs `f` with a pointer it may write through.
+        #[inline(always)]
+        pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+}
+
+#[cfg(loom)]
+mod imp {
+    pub use loom::cell::UnsafeCell;
+    pub use loom::hint::spin_loop;
+    pub use loom::sync::Arc;
+    pub use loom::sync::atomic;
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+        fence,
+    };
+    pub use loom::thread;
+    pub use std::time;
+}
+
+pub use imp::*;

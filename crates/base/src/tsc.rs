@@ -1,0 +1,57 @@
+//! The processor's time-stamp counter: the cheapest clock there is (about 10 ns here).
+
+use crate::prim::time::{Duration, Instant};
+use std::sync::OnceLock;
+
+/// Ticks since some fixed moment; compare and subtract only, on one machine.
+///
+/// On processors without a usable counter these are nanoseconds of the monotonic clock.
+#[inline]
+pub fn now() -> u64 {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        // SAFETY: every x86-64 processor has `rdtsc`; it only reads.
+        unsafe { core::arch::x86_64::_rdtsc() }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    {
+        base().elapsed().as_nanos() as u64
+    }
+}
+
+fn base() -> Instant {
+    static BASE: OnceLock<Instant> = OnceLock::new();
+    *BASE.get_or_init(Instant::now)
+}
+
+/// How many ticks `span` is, from a calibration of 2 ms at first use.
+///
+/// ```
+/// use std::time::Duration;
+/// let ms = sateen_base::tsc::ticks(Duration::from_millis(1));
+/// assert!(ms >= 1_000);
+/// ```
+pub fn ticks(span: Duration) -> u64 {
+    (span.as_nanos() as f64 * ticks_per_ns()) as u64
+}
+
+/// How many nanoseconds `ticks` ticks are.
+pub fn nanos(ticks: u64) -> u64 {
+    (ticks as f64 / ticks_per_ns()) as u64
+}
+
+fn ticks_per_ns() -> f64 {
+    static RATE: OnceLock<f64> = OnceLock::new();
+    *RATE.get_or_init(|| {
+        if cfg!(not(all(target_arch = "x86_64", not(miri)))) {
+            base();
+            return 1.0;
+        }
+        let (t0, c0) = (Instant::now(), now());
+        while t0.elapsed() < Duration::from_millis(2) {
+            crate::prim::spin_loop();
+        }
+        let c1 = now();
+        (c1 - c0) as f64 / t0.elapsed().as_nanos() as f64
+    })
+}
