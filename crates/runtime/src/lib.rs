@@ -1,1 +1,68 @@
-//! TBD
+//! Layer 4 of Sateen: workers, fork-join, and tasks that may block.
+//!
+//! Below: `sateen-base`, `sateen-sync` (parking), `sateen-deque` (run queues). Above: `sateen-flow`,
+//! the facade. Users depend on the facade, `sateen`.
+//!
+//! Two kinds of work, two structures. *Nested* work ([`join`], [`fork`], loops) lies in frames and goes
+//! on a join stack that belongs to the fiber; *independent* work ([`spawn`], [`Scope::spawn`]) lies on
+//! the heap and goes on the worker's run queue. A task that has to wait is suspended with its whole
+//! stack, and its worker goes on with other work on another stack, never on top of the waiter.
+//!
+//! Invariants: no task is started twice; a started task stays on its worker; nothing runs on top of a
+//! waiter's frames but what it waits for; no panic passes a job's boundary except to its joiner. States,
+//! protocols and proofs: `README.md` of this crate.
+
+#[cfg(not(loom))]
+mod builder;
+#[cfg(not(loom))]
+mod context;
+#[cfg(not(loom))]
+mod entry;
+#[cfg(not(loom))]
+mod fiber;
+#[cfg(not(loom))]
+mod fork;
+#[cfg(not(loom))]
+mod hooks;
+#[cfg(not(loom))]
+mod idle;
+#[cfg(not(loom))]
+mod join;
+#[doc(hidden)]
+pub mod join_stack;
+#[doc(hidden)]
+pub mod latch;
+#[cfg(not(loom))]
+mod par;
+#[cfg(not(loom))]
+mod root;
+#[cfg(not(loom))]
+mod runtime;
+#[cfg(not(loom))]
+mod scope;
+#[cfg(not(loom))]
+mod shared;
+#[cfg(not(loom))]
+mod stack;
+#[cfg(not(loom))]
+mod stats;
+#[cfg(not(loom))]
+mod task;
+#[doc(hidden)]
+pub mod task_state;
+#[cfg(not(loom))]
+mod worker;
+
+#[cfg(not(loom))]
+pub use {
+    builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
+    fork::fork,
+    join::join,
+    par::{
+        Grain, grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+    },
+    runtime::{Runtime, ShutdownError, worker_index},
+    scope::{Scope, scope},
+    stats::{Stats, WorkerStats},
+    task::{JoinError, JoinHandle, spawn},
+};

@@ -1,1 +1,33 @@
-//! TBD
+//! Layer 1 of Sateen: how threads, fibers and futures wait for each other.
+//!
+//! * [`park`]: the hook through which everything here blocks. A plain thread sleeps in the kernel; the
+//!   runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
+//! * [`EventCount`]: where workers sleep when there is nothing to do, and who is woken.
+//! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
+//! * [`Mutex`] and [`RawMutex`], [`Event`]: built on it; each blocks, suspends or is awaited.
+//!
+//! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
+//! runtimes, and nothing here starts a thread.
+//!
+//! Invariants:
+//!
+//! 1. No foreign code (wakers, values) runs while an internal lock is held.
+//! 2. A notification is used by somebody or passed on: cancelling a wait loses nothing.
+//! 3. Waiting allocates nothing, but for a plain thread's own parker, once.
+//! 4. An unlock gives the lock to nobody: it frees it, and wakes at most one waiter.
+//!
+//! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
+//! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
+
+mod event;
+mod event_count;
+mod mutex;
+pub mod park;
+mod sys;
+mod thread_parker;
+pub mod wait_queue;
+
+pub use event::{Event, EventWait};
+pub use event_count::EventCount;
+pub use mutex::{Lock, Mutex, MutexGuard, RawMutex};
+pub use wait_queue::WaitQueue;

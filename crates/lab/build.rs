@@ -1,0 +1,43 @@
+//! Provenance that only the build knows: compiler, profile and the versions of what was linked.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs};
+
+/// Crates whose versions belong beside a figure.
+const NAMED: [&str; 8] =
+    ["sateen", "sateen-deque", "rayon", "chili", "forte", "tokio", "crossbeam-deque", "st3"];
+
+fn main() {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(rustc).arg("--version").output().ok();
+    let version = version.and_then(|o| String::from_utf8(o.stdout).ok()).unwrap_or_default();
+    println!("cargo::rustc-env=SATEEN_LAB_RUSTC={}", version.trim());
+    for (from, to) in [("PROFILE", "PROFILE"), ("OPT_LEVEL", "OPT_LEVEL"), ("TARGET", "TARGET")] {
+        let value = env::var(from).unwrap_or_default();
+        println!("cargo::rustc-env=SATEEN_LAB_{to}={value}");
+    }
+    println!("cargo::rustc-env=SATEEN_LAB_CRATES={}", linked_versions().unwrap_or_default());
+    println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// `name=version` of the named crates, from the nearest lock file.
+fn linked_versions() -> Option<String> {
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
+    let lock = manifest.ancestors().map(|d| d.join("Cargo.lock")).find(|p| p.is_file())?;
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let text = fs::read_to_string(lock).ok()?;
+    let mut found = Vec::new();
+    for block in text.split("[[package]]") {
+        let value = |key: &str| {
+            let line = block.lines().find_map(|l| l.strip_prefix(key))?;
+            Some(line.trim_matches([' ', '=', '"']).to_owned())
+        };
+        if let (Some(name), Some(version)) = (value("name"), value("version"))
+            && NAMED.contains(&name.as_str())
+        {
+            found.push(format!("{name}={version}"));
+        }
+    }
+    Some(found.join(","))
+}

@@ -1,0 +1,26 @@
+//! What an experiment may ask of an implementation: one trait a kind of library.
+//!
+//! Each library, ours included, has one adapter that implements the traits it can. Experiments
+//! are written against the traits and visit all implementations, so that a new library is one folder
+//! and a line in `peers/mod.rs`, and a new experiment meets all libraries at once.
+
+mod deque;
+mod forkjoin;
+mod submit;
+
+pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
+pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
+
+/// Name of our default implementation in identities.
+pub(crate) const OURS: &str = "sateen";
+/// Name of the plain, single-threaded program in identities.
+pub(crate) const SERIAL: &str = "serial";
+/// Our implementations that add one step each, in order.
+pub(crate) const STAGES: [&str; 4] =
+    ["sateen-plain", "sateen-padded", "sateen", "sateen-asymmetric"];
+
+/// Whether `implementation` is one of ours.
+pub(crate) fn is_ours(implementation: &str) -> bool {
+    implementation == OURS || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
+}

@@ -1,0 +1,38 @@
+//! Libraries that take a closure from any thread and run it on a worker.
+
+use crate::error::Error;
+
+/// A pool that closures can be submitted to.
+pub(crate) trait Submit: 'static {
+    /// Third part of the identity.
+    const NAME: &'static str;
+    /// Whether a submitted closure runs on another thread than the submitter's.
+    const ELSEWHERE: bool;
+    /// Running workers; dropping it ends them.
+    type Pool;
+
+    /// Starts `workers` workers.
+    ///
+    /// # Errors
+    /// A thread that cannot be created.
+    fn build(workers: usize) -> Result<Self::Pool, Error>;
+
+    /// Submits `f` from outside.
+    fn submit(pool: &Self::Pool, f: impl FnOnce() + Send + 'static);
+
+    /// Submits `f` from within a closure that runs on a worker.
+    fn submit_inside(f: impl FnOnce() + Send + 'static);
+}
+
+/// Does something with each pool.
+pub(crate) trait SubmitVisitor {
+    fn visit<P: Submit>(&mut self);
+}
+
+/// Shows `visitor` our runtime and, if asked, the peers.
+pub(crate) fn visit_submits(peers: bool, visitor: &mut impl SubmitVisitor) {
+    crate::ours::visit_submits(visitor);
+    if peers {
+        crate::peers::visit_submits(visitor);
+    }
+}

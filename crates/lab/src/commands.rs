@@ -1,0 +1,189 @@
+//! The subcommands: checks first, then measuring, then reports.
+
+use crate::cli::{self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, TourArgs};
+use crate::error::{Error, input};
+use crate::experiment::{Experiment, Group, Plan};
+use crate::report::json::Document;
+use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, table};
+use crate::runner::{Runner, identities};
+use crate::select::Selection;
+use crate::store::{Record, Shared};
+use crate::{experiments, host, interrupt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time the tour gives each configuration of each implementation.
+const TOUR_BUDGET: Duration = Duration::from_millis(120);
+
+/// Does what the command line says.
+///
+/// # Errors
+/// Whatever stops it.
+pub(crate) fn execute() -> Result<(), Error> {
+    let Some(Cli { command }) = cli::parse()? else { return Ok(()) };
+    cli::check_environment()?;
+    match command.unwrap_or(Command::Tour(TourArgs::default())) {
+        Command::Run(args) => run(&args),
+        Command::List(args) => list(&args),
+        Command::Tour(args) => tour(&args),
+        Command::Diff(args) => compare(&args),
+    }
+}
+
+fn plan_of(pick: &PickArgs, smoke: bool) -> Result<Plan, Error> {
+    cli::check_peers(pick.peers)?;
+    Ok(Plan { smoke, short: false, peers: pick.peers, workers: pick.workers.clone() })
+}
+
+/// The user's selection, refused if any part of it selects nothing.
+fn selection_of(pick: &PickArgs, plan: &Plan) -> Result<(Selection, Vec<String>), Error> {
+    let selection = Selection::new(&pick.words, pick.filter.as_deref())?;
+    let all = experiments::all();
+    let ids: Vec<String> = all.iter().flat_map(|e| identities(e.as_ref(), plan)).collect();
+    let wanted: Vec<String> = ids.iter().filter(|id| selection.wants(id)).cloned().collect();
+    if wanted.is_empty() || selection.has_idle_word(&ids) {
+        let names: Vec<&str> = all.iter().map(|e| e.name()).collect();
+        return Err(selection.explain_nothing(&ids, &names));
+    }
+    Ok((selection, wanted))
+}
+
+fn list(args: &ListArgs) -> Result<(), Error> {
+    let plan = plan_of(&args.pick, false)?;
+    let (_, wanted) = selection_of(&args.pick, &plan)?;
+    print(&wanted.join("\n"));
+    Ok(())
+}
+
+fn run(args: &RunArgs) -> Result<(), Error> {
+    let plan = plan_of(&args.pick, args.output.smoke)?;
+    let (selection, _) = selection_of(&args.pick, &plan)?;
+    let base = args.diff.as_deref().map(Document::read).transpose()?;
+    let show = if args.brief { Show::Lines } else { Show::Tables };
+    let show = if base.is_some() && args.brief { Show::Nothing } else { show };
+    let outputs = Outputs::check(&args.output)?;
+    let document = measure(&plan, &selection, args.budget, show, &outputs)?;
+    if let Some(base) = base {
+        print(&diff::text(&base, &document)?);
+    }
+    Ok(())
+}
+
+fn tour(args: &TourArgs) -> Result<(), Error> {
+    let smoke = args.output.smoke;
+    let plan = Plan { smoke, short: true, peers: false, workers: Vec::new() };
+    let outputs = Outputs::check(&args.output)?;
+    measure(&plan, &Selection::default(), TOUR_BUDGET, Show::Tour, &outputs).map(drop)
+}
+
+fn compare(args: &DiffArgs) -> Result<(), Error> {
+    let (base, new) = (Document::read(&args.base)?, Document::read(&args.new)?);
+    print(&diff::text(&base, &new)?);
+    args.threshold.map_or(Ok(()), |threshold| diff::judge(&base, &new, threshold))
+}
+
+/// How results are printed while they come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Show {
+    Nothing,
+    Lines,
+    Tables,
+    /// Tables, each under its experiment's sentence.
+    Tour,
+}
+
+impl Show {
+    fn records(self, records: &[Record]) {
+        let Some(first) = records.first() else { return };
+        match self {
+            Self::Nothing => {}
+            Self::Lines => print(&lines::text(records)),
+            Self::Tables | Self::Tour => {
+                let about = experiments::all();
+                let about = about.iter().find(|e| e.name() == first.experiment);
+                let title = match about {
+                    Some(e) if self == Self::Tour => format!("\n{}: {}", e.name(), e.about()),
+                    _ => format!("\n{}", first.experiment),
+                };
+                print(&format!("{title}\n{}", table::text(records)));
+                if let Some(ratios) = ratios::text(records) {
+                    print(&ratios);
+                }
+            }
+        }
+    }
+}
+
+/// Where results go besides the terminal; checked before anything is measured.
+struct Outputs {
+    json: Option<Destination>,
+    plot: Option<PathBuf>,
+}
+
+impl Outputs {
+    fn check(args: &OutputArgs) -> Result<Self, Error> {
+        let json = args.json.as_deref().map(Destination::check).transpose()?;
+        if let Some(dir) = &args.plot {
+            Destination::check_directory(dir)?;
+        }
+        Ok(Self { json, plot: args.plot.clone() })
+    }
+
+    fn write(&self, document: &Document, records: &[Record]) -> Result<(), Error> {
+        if let Some(json) = &self.json {
+            json.write(&document.text())?;
+        }
+        if let Some(dir) = &self.plot {
+            for path in plot::write(dir, records)? {
+                eprintln!("sateen: drew {path}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Measures what is wanted, prints as it goes, writes the files at the end.
+fn measure(
+    plan: &Plan,
+    selection: &Selection,
+    budget: Duration,
+    show: Show,
+    outputs: &Outputs,
+) -> Result<Document, Error> {
+    let store = Shared::default();
+    let mut machine = host::provenance();
+    machine.insert("sizes".to_owned(), if plan.smoke { "smoke" } else { "full" }.into());
+    machine.insert("budget_s".to_owned(), budget.as_secs_f64().into());
+    if matches!(show, Show::Tables | Show::Tour) {
+        let complaints = host::complaints();
+        print(&[vec![host::summary()], complaints].concat().join("\n"));
+    }
+    interrupt::install(store.clone(), move |records| by_experiment(records, |r| show.records(r)))?;
+
+    let idle = Progress::new(0);
+    let runner = Runner { plan, selection, budget, store: &store, progress: &idle };
+    let all = experiments::all();
+    let work: Vec<(&dyn Experiment, Vec<Group>)> =
+        all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();
+    let progress = Progress::new(work.iter().map(|(_, groups)| runner.length(groups)).sum());
+    let runner = Runner { progress: &progress, ..runner };
+    for (experiment, groups) in &work {
+        runner.run(*experiment, groups)?;
+        progress.suspend(|| show.records(&store.lock().take_unshown()));
+    }
+    progress.finish();
+
+    // An interruption waits until the files are whole.
+    let store = store.lock();
+    let document = Document::of(machine, &store.records);
+    outputs.write(&document, &store.records)?;
+    if document.metrics().next().is_none() {
+        return Err(input("nothing was measured"));
+    }
+    Ok(document)
+}
+
+/// Calls `f` with the records of one experiment after the other.
+fn by_experiment(records: &[Record], f: impl Fn(&[Record])) {
+    records.chunk_by(|a, b| a.experiment == b.experiment).for_each(f);
+}

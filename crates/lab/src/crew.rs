@@ -1,0 +1,96 @@
+//! Threads that start together and are timed each on its own.
+
+use crate::error::{Error, input};
+use crate::host::cores;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What one member did.
+pub(crate) struct Done<T> {
+    /// From the common start to the member's own end.
+    pub(crate) elapsed: Duration,
+    pub(crate) result: T,
+}
+
+/// Runs `jobs[i]` on thread `i`, all released at once, with `stack` bytes of stack each.
+///
+/// # Errors
+/// A thread that cannot be created; those already there end without running their job.
+pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
+    stack: usize,
+    jobs: Vec<F>,
+) -> Result<Vec<Done<T>>, Error> {
+    let n = jobs.len();
+    let arrived = AtomicUsize::new(0);
+    let abandoned = AtomicBool::new(false);
+    let member = |job: F| {
+        arrived.fetch_add(1, Ordering::AcqRel);
+        let mut relax = Relax::new(n);
+        while arrived.load(Ordering::Acquire) < n {
+            if abandoned.load(Ordering::Acquire) {
+                return None;
+            }
+            relax.pause();
+        }
+        let start = Instant::now();
+        let result = job();
+        Some(Done { elapsed: start.elapsed(), result })
+    };
+    let member = &member;
+    thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(n);
+        for (i, job) in jobs.into_iter().enumerate() {
+            let builder = thread::Builder::new().name(format!("crew {i}")).stack_size(stack);
+            match builder.spawn_scoped(scope, move || member(job)) {
+                Ok(handle) => threads.push(handle),
+                Err(e) => {
+                    abandoned.store(true, Ordering::Release);
+                    return Err(input(format!("thread {} of {n} cannot be started: {e}", i + 1)));
+                }
+            }
+        }
+        let done = threads.into_iter().map(|t| match t.join() {
+            Ok(done) => done.ok_or_else(|| input("a thread was abandoned")),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        done.collect()
+    })
+}
+
+/// The sum of the members' times, in nanoseconds.
+pub(crate) fn total_ns<T>(done: &[Done<T>]) -> f64 {
+    done.iter().map(|d| d.elapsed.as_nanos() as f64).sum()
+}
+
+/// Relaxing the processor while there is nothing to do: a pause, and now and then the time slice,
+/// often where threads share cores.
+pub(crate) struct Relax {
+    pauses: u32,
+    patience: u32,
+}
+
+impl Relax {
+    /// For one of `threads` threads that compute at the same time.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { pauses: 0, patience: if threads > cores() { 64 } else { 4096 } }
+    }
+
+    /// There was something to do.
+    #[inline(always)]
+    pub(crate) fn reset(&mut self) {
+        self.pauses = 0;
+    }
+
+    /// There was nothing to do.
+    #[inline]
+    pub(crate) fn pause(&mut self) {
+        self.pauses += 1;
+        if self.pauses >= self.patience {
+            self.pauses = 0;
+            thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

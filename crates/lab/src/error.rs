@@ -1,0 +1,46 @@
+//! What can stop the lab, and with which exit status.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why the lab stops early. Each prints as one line that names the value at fault.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The caller asked for something that cannot be had: exit 2.
+    Input(String),
+    /// An experiment's own check failed, or a comparison found a regression: exit 1.
+    Wrong(String),
+}
+
+impl Error {
+    /// The process's exit status for this error.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Wrong(_) => ExitCode::from(1),
+            Self::Input(_) => ExitCode::from(2),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Input(text) | Self::Wrong(text)) = self;
+        // One line, whatever a library put into its message.
+        f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Shorthand for [`Error::Input`].
+pub(crate) fn input(text: impl Into<String>) -> Error {
+    Error::Input(text.into())
+}
+
+/// `Ok` if `got` is what the experiment must have computed, else a loud [`Error::Wrong`].
+pub(crate) fn expect<T: PartialEq + fmt::Debug>(what: &str, got: T, want: T) -> Result<(), Error> {
+    if got == want {
+        return Ok(());
+    }
+    Err(Error::Wrong(format!("wrong result: {what} is {got:?} and must be {want:?}")))
+}

@@ -1,0 +1,40 @@
+//! Adapter for `crossbeam-deque`.
+
+use crate::adapter::{Deque, Taken};
+use crossbeam_deque::{Steal, Stealer, Worker};
+
+/// The Chase-Lev deque with epoch reclamation.
+pub(crate) struct Crossbeam;
+
+impl Deque for Crossbeam {
+    const NAME: &'static str = "crossbeam";
+    type Worker = Worker<u64>;
+    type Stealer = Stealer<u64>;
+
+    fn new(_capacity: usize) -> Self::Worker {
+        Worker::new_lifo()
+    }
+
+    fn stealer(worker: &Self::Worker) -> Self::Stealer {
+        worker.stealer()
+    }
+
+    #[inline(always)]
+    fn push(worker: &Self::Worker, item: u64) {
+        worker.push(item);
+    }
+
+    #[inline(always)]
+    fn pop(worker: &Self::Worker) -> Option<u64> {
+        worker.pop()
+    }
+
+    #[inline(always)]
+    fn steal(stealer: &Self::Stealer) -> Taken {
+        match stealer.steal() {
+            Steal::Success(item) => Taken::Item(item),
+            Steal::Empty => Taken::Empty,
+            Steal::Retry => Taken::Retry,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Adapter for `rayon`.
+
+use crate::adapter::{ForkJoin, Submit};
+use crate::error::{Error, input};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// A pool of its own for each measurement; never the global one.
+pub(crate) struct Rayon;
+
+fn pool(workers: usize) -> Result<ThreadPool, Error> {
+    let built = ThreadPoolBuilder::new().num_threads(workers).build();
+    built.map_err(|e| input(format!("rayon: {workers} workers cannot be started: {e}")))
+}
+
+impl ForkJoin for Rayon {
+    const NAME: &'static str = "rayon";
+    const RENDEZVOUS: bool = true;
+    const SORTS: bool = true;
+    type Pool = ThreadPool;
+    type Ctx<'a> = ();
+
+    fn build(workers: usize) -> Result<ThreadPool, Error> {
+        pool(workers)
+    }
+
+    fn enter<R: Send>(pool: &ThreadPool, f: impl FnOnce(&mut ()) -> R + Send) -> R {
+        pool.install(|| f(&mut ()))
+    }
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>(_: &mut (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut ()) -> RA + Send,
+        B: FnOnce(&mut ()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        rayon::join(|| a(&mut ()), || b(&mut ()))
+    }
+
+    fn for_each(_: &mut (), n: usize, _grain: usize, f: impl Fn(usize) + Sync) {
+        (0..n).into_par_iter().for_each(&f);
+    }
+
+    fn sum(_: &mut (), values: &[f64], _grain: usize) -> f64 {
+        values.par_iter().sum()
+    }
+
+    fn sort(_: &mut (), values: &mut [u64]) {
+        values.par_sort_unstable();
+    }
+}
+
+impl Submit for Rayon {
+    const NAME: &'static str = "rayon";
+    const ELSEWHERE: bool = true;
+    type Pool = ThreadPool;
+
+    fn build(workers: usize) -> Result<ThreadPool, Error> {
+        pool(workers)
+    }
+
+    fn submit(pool: &ThreadPool, f: impl FnOnce() + Send + 'static) {
+        pool.spawn(f);
+    }
+
+    fn submit_inside(f: impl FnOnce() + Send + 'static) {
+        rayon::spawn(f);
+    }
+}

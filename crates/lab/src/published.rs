@@ -1,0 +1,131 @@
+//! Figures that others have published for the same loops, taken on their machines.
+//!
+//! They are facts to print beside ours, not bars. This file is the only place that holds them.
+
+/// What one source gives for one quantity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Published {
+    experiment: &'static str,
+    case: &'static str,
+    config: &'static str,
+    /// Short: who, and on what.
+    pub(crate) source: &'static str,
+    /// In our unit for the case; several where the source has stages or contestants.
+    pub(crate) values: &'static [Value],
+}
+
+/// One published value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value {
+    /// The source's name for it, or empty where the position says it.
+    pub(crate) who: &'static str,
+    /// Which of our implementations does the same, if any.
+    pub(crate) stage: &'static str,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+const DEQUE: &str =
+    "Saturn (OCaml 5), Apple M3 Max: before / padded and tuned / thief index cached";
+const SKYNET: &str = "Boost.Fiber's table, i7-4770S 4C/8T, 100,000 leaves";
+
+/// The three stages of the deque figures.
+macro_rules! stages {
+    ($before:literal, $padded:literal, $cached:literal) => {
+        &[
+            Value { who: "", stage: "sateen-plain", low: $before, high: $before },
+            Value { who: "", stage: "sateen-padded", low: $padded, high: $padded },
+            Value { who: "", stage: "sateen", low: $cached, high: $cached },
+        ]
+    };
+}
+
+macro_rules! deque {
+    ($($case:literal $config:literal: $a:literal $b:literal $c:literal;)*) => {
+        &[$(Published {
+            experiment: "deque",
+            case: $case,
+            config: $config,
+            source: DEQUE,
+            values: stages!($a, $b, $c),
+        }),*]
+    };
+}
+
+static DEQUES: &[Published] = deque! {
+    "spawn-rate" "w1": 51.23 60.23 60.26;
+    "spawn-rate" "w2": 43.82 119.58 120.04;
+    "spawn-rate" "w4": 116.27 230.12 231.33;
+    "spawn-rate" "w8": 121.86 429.00 430.18;
+    "spawn-time" "w1": 19.52 16.60 16.60;
+    "spawn-time" "w2": 45.64 16.73 16.66;
+    "spawn-time" "w4": 34.40 17.38 17.29;
+    "spawn-time" "w8": 65.65 18.65 18.60;
+    "message-rate" "t1": 19.28 18.03 56.89;
+    "message-rate" "t2": 16.01 17.87 63.37;
+    "message-rate" "t4": 17.93 19.09 58.74;
+    "message-time" "t1": 103.71 110.91 35.15;
+    "message-time" "t2": 187.33 167.84 47.34;
+    "message-time" "t4": 278.85 261.86 85.12;
+    "fifo-rate" "w1": 55.98 61.18 60.21;
+    "lifo-rate" "w1": 52.93 52.78 63.12;
+    "fifo-time" "w1": 17.86 16.34 16.61;
+    "lifo-time" "w1": 18.89 18.95 15.84;
+};
+
+const fn range(who: &'static str, low: f64, high: f64) -> Value {
+    Value { who, stage: "", low, high }
+}
+
+/// Nanoseconds for one of the tasks.
+static SKYNETS: &[Published] = &[
+    Published {
+        experiment: "skynet",
+        case: "spawn",
+        config: "w1",
+        source: SKYNET,
+        values: &[range("round robin 1T", 910.0, 1280.0), range("with tcmalloc", 900.0, 1030.0)],
+    },
+    Published {
+        experiment: "skynet",
+        case: "spawn",
+        config: "w2",
+        source: SKYNET,
+        values: &[
+            range("work stealing 8T", 350.0, 660.0),
+            range("with tcmalloc", 130.0, 260.0),
+            range("work sharing", 900.0, 1110.0),
+            range("Haskell", 320.0, 320.0),
+            range("Erlang", 640.0, 1210.0),
+            range("Go 1.6", 1520.0, 1640.0),
+            range("std::thread", 18_800.0, 28_100.0),
+        ],
+    },
+];
+
+/// What is published for `experiment/case/…/config`.
+pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
+    let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
+    DEQUES.iter().chain(SKYNETS).find(same)
+}
+
+impl Published {
+    /// The published value of the stage that `implementation` is, if the source has it.
+    pub(crate) fn stage(&self, implementation: &str) -> Option<f64> {
+        self.values.iter().find(|v| v.stage == implementation).map(|v| v.low)
+    }
+
+    /// All values, as they go into a table's cell.
+    pub(crate) fn text(&self) -> String {
+        let one = |v: &Value| {
+            let number = if v.low == v.high {
+                format!("{}", v.low)
+            } else {
+                format!("{}-{}", v.low, v.high)
+            };
+            if v.who.is_empty() { number } else { format!("{} {number}", v.who) }
+        };
+        let separator = if self.values.iter().any(|v| v.who.is_empty()) { " / " } else { "\n" };
+        self.values.iter().map(one).collect::<Vec<_>>().join(separator)
+    }
+}

@@ -1,0 +1,83 @@
+//! Files that are either whole or not there.
+
+use crate::error::{Error, input};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A place for a result file that was found writable before anything was measured.
+///
+/// [`Destination::write`] writes a temporary file beside it and renames that, so a reader never
+/// sees half of it and an old file survives a failure. What is no regular file (a pipe, a device)
+/// is written directly.
+#[derive(Clone, Debug)]
+pub(crate) struct Destination {
+    path: PathBuf,
+    direct: bool,
+}
+
+impl Destination {
+    /// Checks that `path` can be written; leaves nothing behind.
+    ///
+    /// # Errors
+    /// The system's reason, with the path.
+    pub(crate) fn check(path: &Path) -> Result<Self, Error> {
+        let fail = |e: io::Error| input(format!("cannot write `{}`: {e}", path.display()));
+        // Renaming must replace what a link points to, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let this = match fs::metadata(&path) {
+            Ok(meta) if meta.is_dir() => {
+                return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
+            }
+            Ok(meta) => {
+                OpenOptions::new().append(true).open(&path).map_err(fail)?;
+                Self { direct: !meta.is_file(), path }
+            }
+            Err(_) => Self { path, direct: false },
+        };
+        if !this.direct {
+            let probe = this.temporary();
+            File::create(&probe).map_err(fail)?;
+            fs::remove_file(&probe).map_err(fail)?;
+        }
+        Ok(this)
+    }
+
+    /// The same for a directory that is to hold several files; it is created if it is not there.
+    ///
+    /// # Errors
+    /// The system's reason, with the path.
+    pub(crate) fn check_directory(path: &Path) -> Result<(), Error> {
+        let fail = |e| input(format!("cannot write into directory `{}`: {e}", path.display()));
+        fs::create_dir_all(path).map_err(fail)?;
+        Self::check(&path.join("probe.svg")).map(drop)
+    }
+
+    /// Writes `text`.
+    ///
+    /// # Errors
+    /// The system's reason, with the path; the temporary file is removed.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+        let fail = |e| input(format!("cannot write `{}`: {e}", self.path.display()));
+        if self.direct {
+            return fs::write(&self.path, text).map_err(fail);
+        }
+        let temporary = self.temporary();
+        let write = || {
+            let mut file = File::create(&temporary)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&temporary, &self.path)
+        };
+        write().map_err(|e| {
+            // The reason for the failure is what counts; a leftover that cannot go is no news.
+            let _ = fs::remove_file(&temporary);
+            fail(e)
+        })
+    }
+
+    fn temporary(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    }
+}

@@ -1,0 +1,169 @@
+//! Runs groups: subjects take turns (A B A B …), each turn on a fresh session.
+//!
+//! A turn opens the subject's session, warms it up, runs it until the turn's share of the budget is
+//! spent, and closes it, so that no other implementation's threads exist meanwhile. Several turns
+//! spread each subject's runs over the group's whole time: a machine that slows down half-way
+//! slows all of them down alike.
+
+use crate::error::Error;
+use crate::experiment::{Experiment, Group, Plan, Subject};
+use crate::host::Watch;
+use crate::report::Progress;
+use crate::select::Selection;
+use crate::store::{Record, Shared, identity};
+use std::time::{Duration, Instant};
+
+/// Runs the wanted part of experiments into a store.
+#[derive(Debug)]
+pub(crate) struct Runner<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) selection: &'a Selection,
+    /// Time for each configuration of each implementation.
+    pub(crate) budget: Duration,
+    pub(crate) store: &'a Shared,
+    pub(crate) progress: &'a Progress,
+}
+
+/// Identities of everything `experiment` measures under `plan`.
+pub(crate) fn identities(experiment: &dyn Experiment, plan: &Plan) -> Vec<String> {
+    let mut ids = Vec::new();
+    for group in experiment.groups(plan) {
+        for figure in &group.figures {
+            let of = |s: &Subject| identity(experiment.name(), s.implementation, figure);
+            ids.extend(group.subjects.iter().map(of));
+        }
+    }
+    ids
+}
+
+impl Runner<'_> {
+    /// How many turns each subject of `group` gets.
+    fn turns(&self, group: &Group) -> u32 {
+        if self.plan.smoke {
+            return 1;
+        }
+        let fine = (self.budget.as_secs_f64() * 5.0).ceil() as u32;
+        fine.clamp(3, 25).min(group.max_runs.unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// The groups of `experiment` that have a wanted figure, with the wanted subjects only.
+    pub(crate) fn wanted(&self, experiment: &dyn Experiment) -> Vec<Group> {
+        let wants = |group: &Group, subject: &Subject| {
+            let id = |f| identity(experiment.name(), subject.implementation, f);
+            group.figures.iter().any(|f| self.selection.wants(&id(f)))
+        };
+        let mut groups = experiment.groups(self.plan);
+        if self.plan.short {
+            groups.retain(|g| g.in_tour);
+        }
+        for group in &mut groups {
+            let mut subjects = std::mem::take(&mut group.subjects);
+            subjects.retain(|s| wants(group, s));
+            group.subjects = subjects;
+        }
+        groups.retain(|g| !g.subjects.is_empty());
+        groups
+    }
+
+    /// Turns that [`Runner::run`] will take for `groups`: the length of the progress bar.
+    pub(crate) fn length(&self, groups: &[Group]) -> u64 {
+        groups.iter().map(|g| g.subjects.len() as u64 * u64::from(self.turns(g))).sum()
+    }
+
+    /// Measures `groups` of `experiment`.
+    ///
+    /// # Errors
+    /// A session that cannot be set up, or that computed something wrong.
+    pub(crate) fn run(&self, experiment: &dyn Experiment, groups: &[Group]) -> Result<(), Error> {
+        for group in groups {
+            self.run_group(experiment.name(), group)?;
+        }
+        Ok(())
+    }
+
+    fn run_group(&self, experiment: &'static str, group: &Group) -> Result<(), Error> {
+        let rows: Vec<Vec<Option<usize>>> =
+            group.subjects.iter().map(|s| self.open_records(experiment, group, s)).collect();
+        let turns = self.turns(group);
+        let watch = Watch::start();
+        for turn in 0..turns {
+            for (subject, records) in group.subjects.iter().zip(&rows) {
+                let label = identity(experiment, subject.implementation, &group.figures[0]);
+                self.progress.show(&label);
+                self.take_turn(group, subject, records, turn, turns).map_err(|e| match e {
+                    Error::Wrong(text) => Error::Wrong(format!("{label}: {text}")),
+                    Error::Input(text) => Error::Input(format!("{label}: {text}")),
+                })?;
+                self.progress.step();
+            }
+        }
+        let notes = watch.notes(group.threads);
+        let mut store = self.store.lock();
+        for index in rows.into_iter().flatten().flatten() {
+            store.records[index].notes.extend(notes.iter().cloned());
+        }
+        Ok(())
+    }
+
+    /// Enters a record for each wanted figure of `subject`; the records' indices by figure.
+    fn open_records(
+        &self,
+        experiment: &'static str,
+        group: &Group,
+        subject: &Subject,
+    ) -> Vec<Option<usize>> {
+        let mut store = self.store.lock();
+        let mut open = |figure: &crate::experiment::Figure| {
+            let implementation = subject.implementation;
+            if !self.selection.wants(&identity(experiment, implementation, figure)) {
+                return None;
+            }
+            let figure = figure.clone();
+            let (samples, notes) = (Vec::new(), Vec::new());
+            store.records.push(Record { experiment, implementation, figure, samples, notes });
+            Some(store.records.len() - 1)
+        };
+        group.figures.iter().map(&mut open).collect()
+    }
+
+    fn take_turn(
+        &self,
+        group: &Group,
+        subject: &Subject,
+        records: &[Option<usize>],
+        turn: u32,
+        turns: u32,
+    ) -> Result<(), Error> {
+        let mut session = (subject.open)()?;
+        let warmups = match turn {
+            _ if self.plan.smoke => 0,
+            0 => group.warmups,
+            _ => group.warmups.min(1),
+        };
+        for _ in 0..warmups {
+            session.warm()?;
+        }
+        let share = self.budget / turns;
+        let (at_least, at_most) = if self.plan.smoke {
+            (1, 1)
+        } else {
+            let most = group.max_runs.map_or(u32::MAX, |m| m.div_ceil(turns));
+            (group.min_runs.div_ceil(turns).min(most), most)
+        };
+        let start = Instant::now();
+        for done in 1.. {
+            let values = session.run()?;
+            let mut store = self.store.lock();
+            for (value, record) in values.iter().zip(records) {
+                if let Some(index) = *record {
+                    store.records[index].samples.push(*value);
+                }
+            }
+            drop(store);
+            if done >= at_most || (done >= at_least && start.elapsed() >= share) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Summaries of repeated measurements.
+
+use sateen_base::XorShift;
+
+/// What is reported of one figure's runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Summary {
+    pub(crate) median: f64,
+    pub(crate) mean: f64,
+    pub(crate) sd: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) runs: usize,
+}
+
+impl Summary {
+    /// Summarises `samples`; `None` if there are none.
+    pub(crate) fn of(samples: &[f64]) -> Option<Self> {
+        if samples.is_empty() {
+            return None;
+        }
+        let mut sorted = samples.to_vec();
+        let median = median(&mut sorted);
+        let n = sorted.len() as f64;
+        let mean = sorted.iter().sum::<f64>() / n;
+        let var = sorted.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
+        Some(Self { median, mean, sd: var.sqrt(), min, max, runs: sorted.len() })
+    }
+}
+
+/// The value below which the fraction `q` of `sorted` lies, interpolated; 0 for no values.
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let at = q.clamp(0.0, 1.0) * last as f64;
+    let (low, high) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    low + (high - low) * at.fract()
+}
+
+/// The median; leaves `values` sorted.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    quantile(values, 0.5)
+}
+
+/// A ratio of medians and the interval that holds it with 95 per cent confidence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ratio {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+/// The ratio of the medians of `ours` and `theirs`, with a bootstrap interval: both samples are
+/// drawn again with replacement 1,000 times. The generator's seed is fixed, so the same samples
+/// give the same interval. `None` without samples or with a median of zero below.
+pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Ratio> {
+    const DRAWS: usize = 1000;
+    let below = median(&mut theirs.to_vec());
+    if ours.is_empty() || theirs.is_empty() || below == 0.0 {
+        return None;
+    }
+    let mut rng = XorShift::new(20_240_711);
+    let mut redraw = |from: &[f64]| {
+        let mut drawn: Vec<f64> = from.iter().map(|_| from[rng.below(from.len())]).collect();
+        median(&mut drawn)
+    };
+    let mut ratios: Vec<f64> = (0..DRAWS)
+        .map(|_| (redraw(ours), redraw(theirs)))
+        .filter(|&(_, t)| t != 0.0)
+        .map(|(o, t)| o / t)
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let value = median(&mut ours.to_vec()) / below;
+    Some(Ratio { value, low: quantile(&ratios, 0.025), high: quantile(&ratios, 0.975) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_and_spread_of_a_few() {
+        let s = Summary::of(&[3.0, 1.0, 2.0, 10.0]).expect("four samples");
+        assert_eq!((s.median, s.mean, s.min, s.max, s.runs), (2.5, 4.0, 1.0, 10.0, 4));
+        assert!((s.sd - 4.082_48).abs() < 1e-4);
+        assert!(Summary::of(&[]).is_none());
+        assert_eq!(Summary::of(&[5.0]).expect("one sample").sd, 0.0);
+    }
+
+    #[test]
+    fn quantiles_interpolate() {
+        assert_eq!(quantile(&[0.0, 10.0], 0.99), 9.9);
+        assert_eq!(quantile(&[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn the_interval_holds_the_ratio() {
+        let ours: Vec<f64> = (0..40).map(|i| 100.0 + f64::from(i % 7)).collect();
+        let theirs: Vec<f64> = (0..40).map(|i| 200.0 + f64::from(i % 5)).collect();
+        let r = ratio(&ours, &theirs).expect("samples on both sides");
+        assert!(r.low <= r.value && r.value <= r.high && r.high < 0.6, "{r:?}");
+        assert!(ratio(&ours, &[0.0]).is_none());
+    }
+}

@@ -1,0 +1,59 @@
+//! Words counted by several threads that share one queue of lines.
+//!
+//! The reader pushes lines while the counters already take them, in batches, so that a counter touches
+//! the shared end of the queue once for many lines.
+
+use sateen_queue::mpmc::Unbounded;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn count(text: &str, threads: usize) -> BTreeMap<&str, usize> {
+    let lines = Unbounded::new();
+    let all_in = AtomicBool::new(false);
+    let counter = || {
+        let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+        loop {
+            // Asked before looking: lines that came in before the flag was set are found below.
+            let last_look = all_in.load(Ordering::Acquire);
+            if let Some(batch) = lines.pop_batch(16) {
+                for word in batch.flat_map(str::split_whitespace) {
+                    *words.entry(word).or_default() += 1;
+                }
+            } else if last_look {
+                return words;
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    };
+    std::thread::scope(|s| {
+        let counters: Vec<_> = (0..threads).map(|_| s.spawn(counter)).collect();
+        text.lines().for_each(|line| lines.push(line));
+        all_in.store(true, Ordering::Release);
+        let mut total = BTreeMap::new();
+        for counter in counters {
+            for (word, n) in counter.join().expect("a counter panicked") {
+                *total.entry(word).or_default() += n;
+            }
+        }
+        total
+    })
+}
+
+const TEXT: &str = "warp and weft\nweft over warp\nwarp under weft\nand so on and on";
+
+fn main() {
+    for (word, n) in count(TEXT, 3) {
+        println!("{n:3} {word}");
+    }
+}
+
+#[test]
+fn many_counters_agree_with_one() {
+    let text = format!("{TEXT}\n").repeat(500);
+    let alone = count(&text, 1);
+    assert_eq!(alone["warp"], 1500);
+    for threads in [2, 4] {
+        assert_eq!(count(&text, threads), alone);
+    }
+}

@@ -1,0 +1,106 @@
+//! The unbounded queue under the model checker: three slots a segment.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_queue::mpmc::Unbounded;
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    let n = std::sync::atomic::AtomicUsize::new(0); let n = std::sync::Arc::new(n); let m = n.clone(); builder.check(move || { m.fetch_add(1, std::sync::atomic::Ordering::Relaxed); f() }); eprintln!("iterations {n:?}");
+}
+
+/// Both producers' items come out once, each producer's in order, across a segment's end.
+#[test]
+fn two_producers_one_consumer() {
+    model(3, || {
+        // One slot before the end: every interleaving crosses into the next segment.
+        let queue = Arc::new(Unbounded::starting_at(2));
+        let producers: Vec<_> = [[1, 2], [10, 20]]
+            .into_iter()
+            .map(|items| {
+                let queue = queue.clone();
+                thread::spawn(move || items.map(|i| queue.push(Box::new(i))))
+            })
+            .collect();
+        let mut got = Vec::new();
+        got.extend(queue.pop());
+        got.extend(queue.pop());
+        for producer in producers {
+            producer.join().unwrap();
+        }
+        while let Some(item) = queue.pop() {
+            got.push(item);
+        }
+        let got: Vec<i32> = got.into_iter().map(|b| *b).collect();
+        let of = |low: bool| got.iter().copied().filter(|i| (*i < 10) == low).collect::<Vec<_>>();
+        assert_eq!((of(true), of(false)), (vec![1, 2], vec![10, 20]));
+    });
+}
+
+/// Two consumers share out what is there; the segment they leave is freed once, after both.
+#[test]
+fn two_consumers_free_the_segment() {
+    model(3, || {
+        let queue = Arc::new(Unbounded::new());
+        for i in 0..4 {
+            queue.push(Box::new(i));
+        }
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                [queue.pop(), queue.pop()].map(|item| *item.expect("four are in"))
+            })
+        };
+        let mine = [queue.pop(), queue.pop()].map(|item| *item.expect("four are in"));
+        let theirs = other.join().unwrap();
+        assert!(mine[0] < mine[1] && theirs[0] < theirs[1]);
+        let mut all = [mine[0], mine[1], theirs[0], theirs[1]];
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3]);
+        assert!(queue.pop().is_none() && queue.is_empty());
+    });
+}
+
+/// A producer reuses the segment that the consumer has just drained.
+#[test]
+fn a_drained_segment_is_used_again() {
+    model(2, || {
+        let queue = Arc::new(Unbounded::new());
+        for i in 0..5 {
+            queue.push(i);
+        }
+        let consumer = {
+            let queue = queue.clone();
+            thread::spawn(move || [(); 4].map(|()| queue.pop().expect("at least five are in")))
+        };
+        queue.push(5);
+        queue.push(6);
+        assert_eq!(consumer.join().unwrap(), [0, 1, 2, 3]);
+        assert_eq!([(); 3].map(|()| queue.pop().unwrap()), [4, 5, 6]);
+    });
+}
+
+/// A batch and a single pop take each item once; `len` stays within what can be there.
+#[test]
+fn a_batch_beside_a_pop() {
+    model(3, || {
+        let queue = Arc::new(Unbounded::starting_at(1));
+        for i in 0..3 {
+            queue.push(Box::new(i));
+        }
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.pop().map(|b| *b))
+        };
+        assert!((2..=3).contains(&queue.len()));
+        let batch: Vec<i32> = queue.pop_batch(2).into_iter().flatten().map(|b| *b).collect();
+        let mut all: Vec<i32> = other.join().unwrap().into_iter().chain(batch).collect();
+        while let Some(item) = queue.pop() {
+            all.push(*item);
+        }
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2]);
+    });
+}

@@ -1,0 +1,323 @@
+//! Building a runtime, and what can go wrong.
+
+use crate::hooks::Hooks;
+use crate::root;
+use crate::runtime::Runtime;
+use crate::shared::Shared;
+use crate::stack::{MAX_STACK, MIN_STACK, StackPool};
+use crate::worker::Worker;
+use sateen_base::prim::Arc;
+use sateen_base::prim::thread;
+use sateen_base::prim::time::Duration;
+use sateen_base::{fence, os};
+use std::io;
+
+/// Most workers a runtime may have.
+pub const MAX_WORKERS: usize = 65_535;
+/// The environment variable that sets the number of workers where the builder does not.
+pub const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
+
+const DEFAULT_STACK: usize = 256 * 1024;
+const DEFAULT_SPIN: Duration = Duration::from_micros(50);
+
+/// Why a runtime could not be built. Nothing is left behind.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The number of workers is 0 or above [`MAX_WORKERS`].
+    Workers(usize),
+    /// The environment variable [`WORKERS_VARIABLE`] holds this instead of a number from 1 to
+    /// [`MAX_WORKERS`].
+    Variable(String),
+    /// The stack size, in bytes, is above 1 GiB.
+    StackSize(usize),
+    /// Not one stack is allowed.
+    NoStacks,
+    /// The thread of this worker could not be started.
+    Thread {
+        /// The worker's index.
+        worker: usize,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Workers were to be pinned to cores, and the system does not allow it.
+    Pin(io::Error),
+    /// The memory for the first stack could not be had.
+    Stack(io::Error),
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Workers(n) => {
+                write!(f, "cannot run {n} workers: 1 to {MAX_WORKERS} are possible")
+            }
+            Self::Variable(value) => {
+                write!(f, "{WORKERS_VARIABLE}={value} is not a number from 1 to {MAX_WORKERS}")
+            }
+            Self::StackSize(size) => {
+                write!(f, "cannot use stacks of {size} bytes: {MAX_STACK} is the most")
+            }
+            Self::NoStacks => f.write_str("cannot run with 0 stacks: at least 1 is needed"),
+            Self::Thread { worker, source } => {
+                write!(f, "cannot start the thread of worker {worker}: {source}")
+            }
+            Self::Pin(source) => write!(f, "cannot pin workers to cores: {source}"),
+            Self::Stack(source) => write!(f, "cannot reserve a stack: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Thread { source, .. } | Self::Pin(source) | Self::Stack(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+type NameFn = Box<dyn Fn(usize) -> String>;
+type SpawnFn = Box<dyn FnMut(WorkerThread) -> io::Result<()>>;
+
+/// Settings of a runtime to be; see [`Runtime::builder`].
+pub struct Builder {
+    workers: Option<usize>,
+    name: NameFn,
+    hooks: Hooks,
+    spawn: SpawnFn,
+    pin: bool,
+    spin: Duration,
+    stack_size: usize,
+    max_stacks: usize,
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("pin", &self.pin)
+            .field("spin", &self.spin)
+            .field("stack_size", &self.stack_size)
+            .field("max_stacks", &self.max_stacks)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            workers: None,
+            name: Box::new(|index| format!("sateen-{index}")),
+            hooks: Hooks::default(),
+            spawn: Box::new(start_thread),
+            pin: false,
+            spin: DEFAULT_SPIN,
+            stack_size: DEFAULT_STACK,
+            max_stacks: usize::MAX,
+        }
+    }
+}
+
+impl Builder {
+    /// How many workers, 1 to [`MAX_WORKERS`]. Default: the variable `SATEEN_WORKERS`, or else as
+    /// many as can run at once (affinity and cgroup limits counted).
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// Names a worker's thread by its index. Default: `sateen-0` and so on.
+    pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
+        self.name = Box::new(name);
+        self
+    }
+
+    /// Called on each worker's thread before it takes work. A panic in it is reported and ignored.
+    pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.hooks.on_start = Some(Box::new(hook));
+        self
+    }
+
+    /// Called on each worker's thread after its last work. A panic in it is reported and ignored.
+    pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.hooks.on_exit = Some(Box::new(hook));
+        self
+    }
+
+    /// Makes the threads: `spawn` gets one [`WorkerThread`] for each worker and calls
+    /// [`WorkerThread::run`] on a thread of its own making.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder()
+    ///     .workers(2)
+    ///     .spawn_handler(|worker| {
+    ///         std::thread::Builder::new().spawn(|| worker.run()).map(drop)
+    ///     })
+    ///     .build()?;
+    /// assert_eq!(runtime.install(|| 1 + 1), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn spawn_handler(
+        mut self,
+        spawn: impl FnMut(WorkerThread) -> io::Result<()> + 'static,
+    ) -> Self {
+        self.spawn = Box::new(spawn);
+        self
+    }
+
+    /// Pins worker *i* to the *i*-th core that the building thread may use, round and round.
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.pin = pin;
+        self
+    }
+
+    /// How long a worker searches before it sleeps. Default 50 µs. Longer answers sooner to work that
+    /// comes in bursts, and burns that much CPU at the end of each.
+    pub fn spin(mut self, spin: Duration) -> Self {
+        self.spin = spin;
+        self
+    }
+
+    /// Bytes of stack for each task that blocks and for each worker's current one. Default 256 KiB;
+    /// rounded up to at least 32 KiB; at most 1 GiB. Reserved as address space, used page by page.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes;
+        self
+    }
+
+    /// Most stacks that may exist at once, that is, most tasks that may be suspended, plus one a
+    /// worker. Default: what the system gives. Beyond it, tasks wait to be started.
+    pub fn max_stacks(mut self, stacks: usize) -> Self {
+        self.max_stacks = stacks;
+        self
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// [`BuildError`], naming the value or the system's reason; no thread is left behind.
+    ///
+    /// ```
+    /// use sateen_runtime::{BuildError, Runtime};
+    /// let error = Runtime::builder().workers(0).build().unwrap_err();
+    /// assert_eq!(error.to_string(), "cannot run 0 workers: 1 to 65535 are possible");
+    /// ```
+    pub fn build(mut self) -> Result<Runtime, BuildError> {
+        let count = match self.workers {
+            Some(count) => count,
+            None => default_workers()?,
+        };
+        if count == 0 || count > MAX_WORKERS {
+            return Err(BuildError::Workers(count));
+        }
+        if self.stack_size > MAX_STACK {
+            return Err(BuildError::StackSize(self.stack_size));
+        }
+        if self.max_stacks == 0 {
+            return Err(BuildError::NoStacks);
+        }
+        let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
+        // Before there are threads: registering is 5000 times dearer with them.
+        fence::is_asymmetric();
+        let stack_size = self.stack_size.max(MIN_STACK).next_multiple_of(4096);
+        let stacks = StackPool::new(stack_size, self.max_stacks);
+        stacks.prove().map_err(BuildError::Stack)?;
+        let workers = (0..count).map(Worker::new).collect();
+        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin));
+        for index in 0..count {
+            let thread = WorkerThread {
+                life: Life { shared: Arc::clone(&shared) },
+                index,
+                name: (self.name)(index),
+                core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
+            };
+            if let Err(source) = (self.spawn)(thread) {
+                shared.abandon();
+                // The failed one counts itself out when it is dropped.
+                shared.wait_exited(index, None);
+                shared.forget_fibers();
+                return Err(BuildError::Thread { worker: index, source });
+            }
+        }
+        Ok(Runtime::new(shared))
+    }
+}
+
+fn default_workers() -> Result<usize, BuildError> {
+    match std::env::var_os(WORKERS_VARIABLE) {
+        None => Ok(os::usable_cores().min(MAX_WORKERS)),
+        Some(value) => {
+            let count = value.to_str().and_then(|v| v.trim().parse::<usize>().ok());
+            count
+                .filter(|n| (1..=MAX_WORKERS).contains(n))
+                .ok_or_else(|| BuildError::Variable(value.to_string_lossy().into_owned()))
+        }
+    }
+}
+
+fn cores_to_pin() -> Result<Vec<usize>, BuildError> {
+    let cores = os::allowed_cores();
+    if cores.is_empty() {
+        let reason = "the system does not tell which cores may be used";
+        return Err(BuildError::Pin(io::Error::new(io::ErrorKind::Unsupported, reason)));
+    }
+    Ok(cores)
+}
+
+fn start_thread(worker: WorkerThread) -> io::Result<()> {
+    // The root runs no user code but the hooks.
+    thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
+}
+
+/// One worker, waiting for a thread; see [`Builder::spawn_handler`]. Dropped without
+/// [`WorkerThread::run`], it leaves the runtime a worker short.
+pub struct WorkerThread {
+    life: Life,
+    index: usize,
+    name: String,
+    core: Option<usize>,
+}
+
+/// Counts the thread out when it is over, or never was.
+struct Life {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.shared.thread_exited();
+    }
+}
+
+impl WorkerThread {
+    /// The worker's index, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The name that the builder gives the thread.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Is the worker until the runtime ends.
+    pub fn run(self) {
+        if let Some(core) = self.core {
+            // The core was allowed when the runtime was built; if it no longer is, running unpinned is
+            // better than not running.
+            drop(os::pin_current_thread(core));
+        }
+        root::worker_main(Arc::clone(&self.life.shared), self.index);
+    }
+}
+
+impl std::fmt::Debug for WorkerThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkerThread")
+            .field("index", &self.index)
+            .field("name", &self.name)
+            .field("core", &self.core)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! What a thread knows of itself: the current join stack, the worker, the fiber.
+//!
+//! The fast paths read two words here and nothing else: the request word that a push polls and the
+//! join stack it pushes on. Outside a runtime the request word is a constant that is always raised, so
+//! no path needs a test of its own for "not on a worker".
+
+use crate::fiber::Fiber;
+use crate::join_stack::JoinStack;
+use crate::worker::{OUTSIDE, Worker};
+use sateen_base::prim::{AtomicU32, Ordering};
+use std::cell::Cell;
+
+static OUTSIDE_REQUESTS: AtomicU32 = AtomicU32::new(OUTSIDE);
+
+/// Per-thread words. All pointers are null outside a runtime.
+pub(crate) struct Context {
+    requests: Cell<*const AtomicU32>,
+    stack: Cell<*const JoinStack>,
+    fiber: Cell<*const Fiber>,
+    worker: Cell<*const Worker>,
+    /// How many calls deep the thread runs work by itself because its runtime is shut down.
+    inline: Cell<u32>,
+}
+
+thread_local! {
+    static CONTEXT: Context = const {
+        Context {
+            requests: Cell::new(&raw const OUTSIDE_REQUESTS),
+            stack: Cell::new(std::ptr::null()),
+            fiber: Cell::new(std::ptr::null()),
+            worker: Cell::new(std::ptr::null()),
+            inline: Cell::new(0),
+        }
+    };
+}
+
+/// Runs `f` with the calling thread's words.
+#[inline(always)]
+pub(crate) fn with<R>(f: impl FnOnce(&Context) -> R) -> R {
+    CONTEXT.with(f)
+}
+
+impl Context {
+    /// The requests raised for this worker; [`OUTSIDE`] on other threads.
+    #[inline(always)]
+    pub(crate) fn requests(&self) -> u32 {
+        // SAFETY: a static, or the request word of this thread's worker, which outlives the thread's
+        // time in the runtime.
+        // Ordering: Relaxed; a request is a hint to enter the slow path, which synchronises.
+        unsafe { (*self.requests.get()).load(Ordering::Relaxed) }
+    }
+
+    /// The join stack of the current fiber; only while [`Context::requests`] lacks [`OUTSIDE`].
+    #[inline(always)]
+    pub(crate) fn stack(&self) -> *const JoinStack {
+        self.stack.get()
+    }
+
+    /// The worker that this thread is, if it is one.
+    #[inline(always)]
+    pub(crate) fn worker(&self) -> Option<&'static Worker> {
+        // SAFETY: the worker outlives the thread's time in its runtime, and callers are on that thread:
+        // the reference never leaves it.
+        unsafe { self.worker.get().as_ref() }
+    }
+
+    /// The fiber that runs now.
+    #[inline]
+    pub(crate) fn fiber(&self) -> Option<&'static Fiber> {
+        // SAFETY: as for `worker`; fibers live as long as their runtime.
+        unsafe { self.fiber.get().as_ref() }
+    }
+
+    /// The thread becomes `worker`, or an ordinary thread again.
+    pub(crate) fn enter(&self, worker: Option<&Worker>) {
+        self.requests.set(worker.map_or(&raw const OUTSIDE_REQUESTS, |w| w.requests_word()));
+        self.worker.set(worker.map_or(std::ptr::null(), std::ptr::from_ref));
+    }
+
+    /// `fiber` runs now, or none does.
+    #[inline]
+    pub(crate) fn set_fiber(&self, fiber: Option<&Fiber>) {
+        self.stack.set(fiber.map_or(std::ptr::null(), |f| f.join_stack()));
+        self.fiber.set(fiber.map_or(std::ptr::null(), std::ptr::from_ref));
+    }
+
+    /// Whether nested work has to run on this thread by plain calls.
+    pub(crate) fn is_inline(&self) -> bool {
+        self.inline.get() != 0
+    }
+}
+
+/// Runs `f` with nested `join`, `scope` and so on as plain calls.
+pub(crate) fn run_inline<R>(f: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            with(|c| c.inline.set(c.inline.get() - 1));
+        }
+    }
+    with(|c| c.inline.set(c.inline.get() + 1));
+    let _leave = Leave;
+    f()
+}

@@ -1,0 +1,69 @@
+//! What lies in run queues: one tagged word.
+//!
+//! | low bits | the rest points to | whoever takes it |
+//! |---|---|---|
+//! | 0 | a [`Job`] that frees or signals by itself | runs it |
+//! | 1 | a spawned task's header | claims it, and runs it if the claim succeeds |
+//! | 2 | a job spawned in a scope | runs it |
+//! | 3 | the [`JoinStack`] of a suspended task | steals its oldest job, puts the entry back if more are left |
+
+use crate::join_stack::{Job, JoinStack};
+use crate::scope::ScopeJob;
+use crate::task::Header;
+use std::ptr::NonNull;
+
+const TAG: usize = 3;
+const JOB: usize = 0;
+const TASK: usize = 1;
+const SCOPED: usize = 2;
+const STACK: usize = 3;
+
+/// A run queue's entry. Owns what it points to, in the sense of the table above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry(NonNull<()>);
+
+// SAFETY: an address; what it points to may be used by the thread that takes the entry.
+unsafe impl Send for Entry {}
+
+/// An [`Entry`], decoded.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Job(*const Job),
+    Task(NonNull<Header>),
+    Scoped(*const ScopeJob),
+    Stack(*const JoinStack),
+}
+
+impl Entry {
+    fn new<T>(place: NonNull<T>, tag: usize) -> Self {
+        const { assert!(align_of::<T>() > TAG) };
+        Self(place.cast::<()>().map_addr(|a| a | tag))
+    }
+
+    pub(crate) fn job(job: NonNull<Job>) -> Self {
+        Self::new(job, JOB)
+    }
+
+    pub(crate) fn task(task: NonNull<Header>) -> Self {
+        Self::new(task, TASK)
+    }
+
+    pub(crate) fn scoped(job: NonNull<ScopeJob>) -> Self {
+        Self::new(job, SCOPED)
+    }
+
+    pub(crate) fn stack(stack: &JoinStack) -> Self {
+        Self::new(NonNull::from(stack), STACK)
+    }
+
+    pub(crate) fn decode(self) -> Work {
+        let place = self.0.as_ptr().map_addr(|a| a & !TAG);
+        match self.0.addr().get() & TAG {
+            JOB => Work::Job(place.cast()),
+            SCOPED => Work::Scoped(place.cast()),
+            STACK => Work::Stack(place.cast()),
+            // Untagging keeps the address of the header, which is not null.
+            _ => Work::Task(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What users hang into the life of worker threads.
+
+/// A function called with a worker's index on its thread.
+pub(crate) type Hook = Box<dyn Fn(usize) + Send + Sync>;
+
+/// Start and exit hooks.
+#[derive(Default)]
+pub(crate) struct Hooks {
+    pub(crate) on_start: Option<Hook>,
+    pub(crate) on_exit: Option<Hook>,
+}

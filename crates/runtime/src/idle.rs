@@ -1,0 +1,195 @@
+//! What a worker does when its own queue is empty: search, then sleep.
+//!
+//! The protocol, and why no wake-up is lost, is in `README.md`, "Sleeping".
+
+use crate::entry::Entry;
+use crate::join_stack::{JoinStack, Stolen};
+use crate::worker::{HUNGRY, Worker};
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
+use sateen_base::{fence, tsc};
+use sateen_deque::Steal;
+use std::ptr::NonNull;
+
+/// The first, provisional sleep: most pauses end before it does, and then no heavy fence was needed.
+const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
+/// How long a victim may leave a request unanswered, and the least time between two heavy fences for
+/// the same victim.
+const PATIENCE: Duration = Duration::from_micros(200);
+/// Rounds of search between two looks at the clock.
+const ROUNDS_PER_LOOK: u32 = 4;
+/// Pauses between two rounds.
+const PAUSES: u32 = 8;
+
+impl Worker {
+    /// Searches and sleeps until there is something to do. None: look at ready fibers and at the end
+    /// of the runtime, then come back.
+    #[cold]
+    pub(crate) fn idle(&self) -> Option<Entry> {
+        let found = self.search();
+        if found.is_some() || self.has_ready() {
+            return found;
+        }
+        self.sleep();
+        None
+    }
+
+    fn search(&self) -> Option<Entry> {
+        let shared = self.shared();
+        let cap = (shared.workers.len() / 2).max(1);
+        // Ordering: SeqCst as part of the handshake with `wake_searcher`: it trusts a searcher to see
+        // what was pushed before, or, giving up, to rescan.
+        let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < cap;
+        let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
+        let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        if found.is_some() && last && shared.sleep.has_sleepers() && shared.has_work() {
+            // We relied on as the one who searches have found enough for ourselves: send another.
+            shared.sleep.notify_one();
+        }
+        found
+    }
+
+    fn search_rounds(&self, ticks: u64) -> Option<Entry> {
+        let start = tsc::now();
+        let mut rounds = 0u32;
+        loop {
+            if let Some(entry) = self.scan() {
+                return Some(entry);
+            }
+            if self.has_ready() || self.shared().is_stopped() {
+                return None;
+            }
+            rounds += 1;
+            if rounds.is_multiple_of(ROUNDS_PER_LOOK) && tsc::now().saturating_sub(start) > ticks {
+                return None;
+            }
+            // More threads than cores: whoever has the work may be waiting for this core.
+            if rounds.is_multiple_of(64) {
+                thread::yield_now();
+            }
+            for _ in 0..PAUSES {
+                spin_loop();
+            }
+        }
+    }
+
+    /// One round over everything that may hold work.
+    fn scan(&self) -> Option<Entry> {
+        let shared = self.shared();
+        self.counters.search_rounds.bump();
+        if let Some(entry) = self.next_entry() {
+            return Some(entry);
+        }
+        let workers = &shared.workers;
+        let start = self.random(workers.len());
+        for i in 0..workers.len() {
+            let victim = &workers[(start + i) % workers.len()];
+            if victim.index() != self.index()
+                && let Some(entry) = self.steal_from(victim) {
+                    return Some(entry);
+                }
+        }
+        shared.take_injected()
+    }
+
+    fn steal_from(&self, victim: &Worker) -> Option<Entry> {
+        if let Some(stack) = victim.current_join_stack()
+            && let Stolen::Job(job, _) = stack.steal() {
+                self.counters.join_steals.bump();
+                return NonNull::new(job.cast_mut()).map(Entry::job);
+            }
+        loop {
+            match victim.stealer().steal() {
+                Steal::Success(entry) => {
+                    self.counters.task_steals.bump();
+                    return Some(entry);
+                }
+                Steal::Retry => spin_loop(),
+                Steal::Empty => break,
+            }
+        }
+        victim.request(HUNGRY);
+        None
+    }
+
+    /// Whether there is something this worker could take, as far as can be seen.
+    fn sees_work(&self) -> bool {
+        let shared = self.shared();
+        self.has_own_arrivals()
+            || !shared.injector.is_empty()
+            || shared.workers.iter().any(Worker::has_stealable)
+    }
+
+    fn sleep(&self) {
+        let shared = self.shared();
+        let me = self.index();
+        shared.sleep.announce(me);
+        // Partner: the full fences in `submit`, `post` and `make_ready`.
+        full_fence(Ordering::SeqCst);
+        if self.sees_work() || shared.is_stopped() {
+            shared.sleep.cancel(me);
+            return;
+        }
+        self.counters.parks.bump();
+        if !shared.is_closing() && shared.sleep.sleep(me, Some(PROVISIONAL_SLEEP)) {
+            return;
+        }
+        while self.sleep_for_good() {}
+    }
+
+    /// One sleep after which nothing may be missed. Returns whether to sleep again.
+    fn sleep_for_good(&self) -> bool {
+        let shared = self.shared();
+        let me = self.index();
+        let others = || shared.workers.iter().filter(|w| w.index() != me);
+        // From now on a worker that pushes a private job publishes it and looks for sleepers ...
+        for other in others() {
+            other.insist(HUNGRY);
+        }
+        // ... and what was pushed without that is visible after this.
+        fence::heavy();
+        if self.sees_work() || shared.is_stopped() {
+            shared.sleep.cancel(me);
+            return false;
+        }
+        let mut limit = None;
+        for victim in others() {
+            let Some(stack) = victim.current_join_stack() else { continue };
+            if stack.has_private() {
+                if self.force(victim, stack) {
+                    shared.sleep.cancel(me);
+                    return false;
+                }
+                limit = Some(PATIENCE);
+            }
+        }
+        let drains = shared.is_closing() && self.suspended() == 0;
+        if drains && shared.drain() {
+            shared.sleep.cancel(me);
+            return false;
+        }
+        let woken = shared.sleep.sleep(me, limit);
+        if drains {
+            shared.undrain();
+        }
+        !woken
+    }
+
+    /// Publishes the jobs of a victim that did not answer. At most one heavy fence a victim in
+    /// [`PATIENCE`], whoever asks.
+    fn force(&self, victim: &Worker, stack: &JoinStack) -> bool {
+        let now = tsc::now();
+        // Ordering: Relaxed; a rate limit that guards no data.
+        let before = victim.forced_at.load(Ordering::Relaxed);
+        if now.saturating_sub(before) < tsc::ticks(PATIENCE) {
+            return false;
+        }
+        let won =
+            victim.forced_at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed);
+        if won.is_err() {
+            return false;
+        }
+        self.counters.forced_publications.bump();
+        stack.force_publish()
+    }
+}

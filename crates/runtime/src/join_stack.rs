@@ -1,0 +1,301 @@
+//! The join stack: where nested work waits for its turn or for a thief.
+//!
+//! A stack of job addresses with three stretches, oldest first:
+//!
+//! ```text
+//! base        head          split          top
+//!  | stolen ... | public ...  | private ...  |
+//! ```
+//!
+//! The owner pushes and pops at `top` without fences or locked instructions as long as it stays above
+//! `floor` (which is `split`, or higher when the owner must take the slow path). Everything else
+//! happens under the thief lock. States, protocol and proof: `README.md` of this crate.
+//!
+//! Who may touch what:
+//! * `top`: written by the owner only; thieves read it in [`JoinStack::force_publish`].
+//! * `floor`: written under the lock; read by the owner at each pop.
+//! * `head`, `split`, `listed`: under the lock; read without it as hints.
+//! * slots: written by the owner above `split`; read by thieves below `split` and under the lock.
+
+use sateen_base::fence;
+use sateen_base::prim::{AtomicBool, AtomicPtr, Ordering};
+use sateen_base::{CachePadded, RawSpinLock};
+
+/// What a slot points to. The address is all the stack cares for.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Job {
+    /// Runs the job that this header starts; called once, by whoever took it off a join stack.
+    pub run: unsafe fn(*const Job),
+}
+
+/// One place of the stack.
+pub type Slot = AtomicPtr<Job>;
+
+/// The shared part that thieves work on.
+#[derive(Debug)]
+struct Public {
+    lock: RawSpinLock,
+    /// Oldest job that is not stolen.
+    head: AtomicPtr<Slot>,
+    /// First private job.
+    split: AtomicPtr<Slot>,
+    /// Whether an entry for this stack is in some run queue.
+    listed: AtomicBool,
+}
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct JoinStack {
+    /// One past the youngest job. On a line that only its owner writes.
+    top: CachePadded<AtomicPtr<Slot>>,
+    /// Pops that reach below this take the slow path. On a line that is seldom written.
+    floor: CachePadded<AtomicPtr<Slot>>,
+    public: CachePadded<Public>,
+    base: AtomicPtr<Slot>,
+}
+
+/// What a thief found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stolen {
+    /// Nothing public.
+    Empty,
+    /// Somebody else is at it.
+    Busy,
+    /// A job, and whether more are public.
+    Job(*const Job, bool),
+}
+
+/// The address no slot reaches: as `floor` it sends every pop to the slow path.
+fn beyond() -> *mut Slot {
+    std::ptr::without_provenance_mut(usize::MAX)
+}
+
+impl JoinStack {
+    /// An empty stack without memory; [`JoinStack::place`] gives it some.
+    pub fn new() -> Self {
+        let none = std::ptr::null_mut();
+        Self {
+            top: CachePadded::new(AtomicPtr::new(none)),
+            floor: CachePadded::new(AtomicPtr::new(none)),
+            public: CachePadded::new(Public {
+                lock: RawSpinLock::new(),
+                head: AtomicPtr::new(none),
+                split: AtomicPtr::new(none),
+                listed: AtomicBool::new(false),
+            }),
+            base: AtomicPtr::new(none),
+        }
+    }
+
+    /// Moves the empty stack to the slots that begin at `base`.
+    ///
+    /// # Safety
+    /// The caller owns the stack, it is empty, and from `base` on there is room for every push.
+    pub unsafe fn place(&self, base: *mut Slot) {
+        self.public.lock.acquire();
+        // Ordering: Relaxed throughout; the lock publishes it, and the owner is the caller.
+        self.base.store(base, Ordering::Relaxed);
+        self.top.store(base, Ordering::Relaxed);
+        self.public.head.store(base, Ordering::Relaxed);
+        self.set_split(base);
+        self.public.lock.release();
+    }
+
+    /// Sets the split and with it the floor. Under the lock.
+    fn set_split(&self, split: *mut Slot) {
+        // Ordering: Relaxed; the thieves' reads are under the lock, the owner's pop argues with
+        // fences.
+        self.public.split.store(split, Ordering::Relaxed);
+        let floor = if cfg!(loom) || fence::is_asymmetric() { split } else { beyond() };
+        self.floor.store(floor, Ordering::Relaxed);
+    }
+
+    /// Pushes `job`. Owner only.
+    ///
+    /// # Safety
+    /// The caller is the owner, there is room, and `job` stays valid until it is popped or has run.
+    #[inline(always)]
+    pub unsafe fn push(&self, job: *const Job) {
+        // Ordering: Relaxed, only the owner writes `top`.
+        let top = self.top.load(Ordering::Relaxed);
+        // SAFETY: there is room at `top` and only the owner writes above `split`.
+        unsafe { (*top).store(job.cast_mut(), Ordering::Relaxed) };
+        // Ordering: Release publishes the slot (and the job behind it) to a thief that reads `top`
+        // in `force_publish`.
+        self.top.store(top.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Takes the youngest job off if it is private; the caller runs it. Otherwise the caller goes on
+    /// with [`JoinStack::pop_slow`]. Owner only; every push is followed by exactly one pop.
+    #[inline(always)]
+    pub fn pop(&self) -> bool {
+        // Ordering: Relaxed, only the owner writes `top`.
+        let top = self.top.load(Ordering::Relaxed).wrapping_sub(1);
+        self.top.store(top, Ordering::Relaxed);
+        // The light half of the handshake with `force_publish`: the store above, then the load below.
+        if cfg!(not(sateen_canary = "join_stack_pop_no_fence")) {
+            fence::light();
+        }
+        top >= self.floor.load(Ordering::Relaxed)
+    }
+
+    /// The rest of a pop that [`JoinStack::pop`] could not finish: true if the job is still ours,
+    /// false if it was stolen (its latch says when it is done).
+    #[cold]
+    #[inline(never)]
+    pub fn pop_slow(&self) -> bool {
+        self.public.lock.acquire();
+        // Ordering: Relaxed, under the lock; `top` is ours.
+        let top = self.top.load(Ordering::Relaxed);
+        let head = self.public.head.load(Ordering::Relaxed);
+        let ours = top >= head;
+        if ours {
+            if top < self.public.split.load(Ordering::Relaxed) {
+                self.set_split(top);
+            }
+        } else {
+            // Thieves took the oldest first, so nothing older is left either: all empty from here.
+            self.public.head.store(top, Ordering::Relaxed);
+            self.set_split(top);
+        }
+        self.public.lock.release();
+        ours
+    }
+
+    /// Makes the older half of the private jobs public. Owner only. Returns whether anything is public
+    /// now.
+    pub fn publish(&self) -> bool {
+        self.public.lock.acquire();
+        let any = self.raise_split(|private| private.div_ceil(2));
+        self.public.lock.release();
+        any
+    }
+
+    /// Publishes everything and says whether the caller has to list the stack in a run queue, because
+    /// jobs are left and no entry exists yet. Owner only, before it suspends.
+    pub fn publish_for_suspension(&self) -> bool {
+        // Ordering: Relaxed, the owner's own words.
+        if self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.public.lock.acquire();
+        let list =
+            self.raise_split(|private| private) && !self.public.listed.load(Ordering::Relaxed);
+        if list {
+            self.public.listed.store(true, Ordering::Relaxed);
+        }
+        self.public.lock.release();
+        list
+    }
+
+    /// Owner only, under the lock.
+    fn raise_split(&self, how_many: impl FnOnce(usize) -> usize) -> bool {
+        // Ordering: Relaxed, under the lock; `top` is ours. The lock's release publishes slots and
+        // jobs to the thieves that take it next.
+        let top = self.top.load(Ordering::Relaxed);
+        let split = self.public.split.load(Ordering::Relaxed);
+        let private = (top as usize - split as usize) / size_of::<Slot>();
+        let split = split.wrapping_add(how_many(private));
+        self.set_split(split);
+        self.public.head.load(Ordering::Relaxed) < split
+    }
+
+    /// Whether jobs looked public a moment ago. Reads no line that the owner writes often.
+    #[inline]
+    pub fn has_public(&self) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.public.head.load(Ordering::Relaxed) < self.public.split.load(Ordering::Relaxed)
+    }
+
+    /// Whether private jobs are visible; exact for pushes before a heavy fence of the caller.
+    pub fn has_private(&self) -> bool {
+        // Ordering: Relaxed; the caller's heavy fence orders it after what it has announced.
+        self.top.load(Ordering::Relaxed) > self.public.split.load(Ordering::Relaxed)
+    }
+
+    /// Whether the stack holds anything at all. Owner only; other threads get a hint.
+    pub fn is_empty(&self) -> bool {
+        // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not empty".
+        self.top.load(Ordering::Relaxed) <= self.public.head.load(Ordering::Relaxed)
+    }
+
+    /// Steals the oldest public job.
+    pub fn steal(&self) -> Stolen {
+        if !self.has_public() {
+            return Stolen::Empty;
+        }
+        if !self.public.lock.try_acquire() {
+            return Stolen::Busy;
+        }
+        let stolen = self.take_oldest();
+        self.public.lock.release();
+        stolen
+    }
+
+    /// Steals through a run queue's entry: like [`JoinStack::steal`], but waits for the lock, and
+    /// strikes the entry off when nothing is left. The caller puts the entry back after `Job(_, true)`.
+    pub fn steal_listed(&self) -> Stolen {
+        self.public.lock.acquire();
+        let stolen = self.take_oldest();
+        if !matches!(stolen, Stolen::Job(_, true)) {
+            // Ordering: Relaxed, under the lock.
+            self.public.listed.store(false, Ordering::Relaxed);
+        }
+        self.public.lock.release();
+        stolen
+    }
+
+    /// Under the lock.
+    fn take_oldest(&self) -> Stolen {
+        // Ordering: Relaxed, under the lock.
+        let head = self.public.head.load(Ordering::Relaxed);
+        let split = self.public.split.load(Ordering::Relaxed);
+        if head >= split {
+            return Stolen::Empty;
+        }
+        // SAFETY: slots from `head` to `split` are initialised and stay so while the lock is held:
+        // the owner reuses them only after it has lowered `split` under the lock.
+        let job = unsafe { (*head).load(Ordering::Relaxed) };
+        let head = head.wrapping_add(1);
+        self.public.head.store(head, Ordering::Relaxed);
+        Stolen::Job(job, head < split)
+    }
+
+    /// Makes everything private public without the owner's help, for one heavy fence. Returns whether
+    /// anything is public now.
+    ///
+    /// For a thief whose request the owner did not answer. The caller bounds how often.
+    #[cold]
+    pub fn force_publish(&self) -> bool {
+        if !self.public.lock.try_acquire() {
+            return true;
+        }
+        // Ordering: Acquire pairs with the Release in `push`.
+        let seen = self.top.load(Ordering::Acquire);
+        let split = self.public.split.load(Ordering::Relaxed);
+        if seen > split {
+            // First claim it, then look whether the owner has popped meanwhile: the heavy half of the
+            // handshake with `pop`. After the fence the owner either shows its lower `top` here, or
+            // sees the new floor and waits for the lock. (Without asymmetric fences every pop waits.)
+            if cfg!(loom) || fence::is_asymmetric() {
+                self.floor.store(seen, Ordering::Relaxed);
+            }
+            if cfg!(not(sateen_canary = "join_stack_force_no_fence")) {
+                fence::heavy();
+            }
+            // Ordering: Acquire as above.
+            let now = self.top.load(Ordering::Acquire);
+            self.set_split(now.min(seen).max(split));
+        }
+        let any = self.has_public();
+        self.public.lock.release();
+        any
+    }
+}
+
+impl Default for JoinStack {
+    fn default() -> Self {
+        Self::new()
+    }
+}

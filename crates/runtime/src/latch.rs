@@ -1,0 +1,139 @@
+//! Latches: how a joiner learns that what was stolen from it is done.
+//!
+//! State of the word of a [`Latch`]:
+//!
+//! | word | meaning | who moves it on |
+//! |---|---|---|
+//! | null | not done, nobody waits | setter: to `DONE`; waiter: to its own address |
+//! | address of a waiter | not done, the waiter parks or is about to | setter: to `DONE`, then unparks it |
+//! | `DONE` (1) | done; the setter never touches the latch again | nobody |
+//!
+//! The moment the word is `DONE` the waiter may return and free the latch: a setter therefore works on
+//! a pointer and touches nothing behind it after its exchange.
+
+use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
+
+/// Something that can sleep until it is told.
+pub trait Waiter {
+    /// Blocks the calling context, which is this waiter, until [`Waiter::unpark`]. May return early.
+    fn park(&self);
+    /// Ends a present or the next [`Waiter::park`]. Called from any thread.
+    fn unpark(&self);
+}
+
+/// Done once, awaited by at most one. See the [module's documentation](self).
+#[derive(Debug)]
+pub struct Latch<W> {
+    state: AtomicPtr<W>,
+}
+
+fn done<W>() -> *mut W {
+    std::ptr::without_provenance_mut(1)
+}
+
+impl<W: Waiter> Latch<W> {
+    /// Not done.
+    #[inline(always)]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self { state: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Whether it is done; what the setter did before is then visible.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        // Ordering: Acquire pairs with the AcqRel exchange in `set`: results are visible.
+        self.state.load(Ordering::Acquire) == done()
+    }
+
+    /// Waits until it is done, `waiter` being the calling context.
+    pub fn wait(&self, waiter: &W) {
+        let me = std::ptr::from_ref(waiter).cast_mut();
+        let none = std::ptr::null_mut();
+        // Ordering: Release publishes the waiter to the setter's exchange; on failure the latch is
+        // done, and Acquire makes its results visible.
+        if self.state.compare_exchange(none, me, Ordering::Release, Ordering::Acquire).is_err() {
+            return;
+        }
+        while !self.is_done() {
+            waiter.park();
+        }
+    }
+
+    /// Marks it done and unparks whoever waits.
+    ///
+    /// # Safety
+    /// `this` points to a latch that is not done; it may be gone when this returns. A registered
+    /// waiter outlives its unparking (fibers live as long as their runtime).
+    pub unsafe fn set(this: *const Self) {
+        // Ordering: Release publishes the results to `is_done`; Acquire pairs with the registration
+        // in `wait`, so that the waiter is seen whole.
+        // SAFETY: not done yet, so the waiter has not returned and the latch is there.
+        let waiter = unsafe { (*this).state.swap(done(), Ordering::AcqRel) };
+        if !waiter.is_null() {
+            // SAFETY: registered by a waiter that, by contract, outlives this call.
+            unsafe { (*waiter).unpark() };
+        }
+    }
+}
+
+/// A latch that is done when its count falls to zero.
+#[derive(Debug)]
+pub struct CountLatch<W> {
+    count: AtomicUsize,
+    latch: Latch<W>,
+}
+
+impl<W: Waiter> CountLatch<W> {
+    /// Done after `count` calls of [`CountLatch::drop_one`].
+    #[inline(always)]
+    pub fn new(count: usize) -> Self {
+        Self { count: AtomicUsize::new(count), latch: Latch::new() }
+    }
+
+    /// One more to wait for. The caller holds one that is not dropped yet.
+    #[inline]
+    pub fn add_one(&self) {
+        // Ordering: Relaxed, as with any reference count: the caller's own count keeps it above zero.
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many are left: exact only when nobody changes it.
+    #[inline]
+    pub fn pending(&self) -> usize {
+        // Ordering: Relaxed, a hint.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// One less to wait for.
+    ///
+    /// # Safety
+    /// As [`Latch::set`]; the caller owns one count.
+    pub unsafe fn drop_one(this: *const Self) {
+        // Ordering: Release publishes what this count stood for; Acquire makes the last one see all
+        // the others' work before it passes everything on through the latch.
+        // SAFETY: our count keeps the latch alive until this exchange.
+        if unsafe { (*this).count.fetch_sub(1, Ordering::AcqRel) } == 1 {
+            // SAFETY: the count is zero but the latch is not set, so the waiter is still there.
+            unsafe { Latch::set(&raw const (*this).latch) };
+        }
+    }
+
+    /// The owner gives back `own` counts of its own and waits for all the others.
+    pub fn finish(
+        &self,
+        own: usize,
+        spin: impl FnOnce(&Latch<W>),
+        waiter: impl FnOnce() -> *const W,
+    ) {
+        // Ordering: AcqRel as in `drop_one`; if ours were the last, everybody's work is visible.
+        if self.count.fetch_sub(own, Ordering::AcqRel) == own {
+            return;
+        }
+        spin(&self.latch);
+        if !self.latch.is_done() {
+            // SAFETY: the caller hands over its own context, which outlives the wait.
+            self.latch.wait(unsafe { &*waiter() });
+        }
+    }
+}

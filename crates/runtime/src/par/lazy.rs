@@ -1,0 +1,84 @@
+//! Lazy binary splitting: one half on offer, the other worked off in chunks.
+
+use super::Grain;
+use crate::context;
+use crate::join::join;
+use crate::worker::Worker;
+use sateen_base::prim::time::Duration;
+use sateen_base::tsc;
+use std::ops::Range;
+
+/// How long a chunk should take: long against a look at the clock (about 10 ns), short against the end
+/// of a loop, when the others wait for the last chunk.
+const CHUNK_TIME: Duration = Duration::from_micros(10);
+
+/// How a loop is cut.
+#[derive(Clone, Copy)]
+pub(super) struct Lazy {
+    grain: Grain,
+    chunk_ticks: u64,
+}
+
+impl Lazy {
+    pub(super) fn new(grain: Grain) -> Self {
+        Self { grain, chunk_ticks: tsc::ticks(CHUNK_TIME) }
+    }
+
+    /// Folds every index into values made by `identity`, and combines these in order.
+    pub(super) fn reduce<R: Send>(
+        self,
+        range: Range<usize>,
+        identity: &(impl Fn() -> R + Sync),
+        fold: &(impl Fn(R, Range<usize>) -> R + Sync),
+        combine: &(impl Fn(R, R) -> R + Sync),
+    ) -> R {
+        let mut acc = identity();
+        let Range { start: mut low, end: high } = range;
+        let (mut chunk, least) = match self.grain {
+            Grain::Auto => (1, 2),
+            Grain::Fixed(n) => (n.max(1), n.max(1).saturating_mul(2)),
+        };
+        while low < high {
+            let left = high - low;
+            if left >= least && !on_offer() {
+                let middle = low + left / 2;
+                let (a, b) = join(
+                    || self.reduce(low..middle, identity, fold, combine),
+                    || self.reduce(middle..high, identity, fold, combine),
+                );
+                return combine(combine(acc, a), b);
+            }
+            let next = low + chunk.min(left);
+            let before = tsc::now();
+            acc = fold(acc, low..next);
+            low = next;
+            if self.grain == Grain::Auto {
+                chunk = self.resize(chunk, tsc::now().saturating_sub(before));
+            }
+        }
+        acc
+    }
+
+    fn resize(self, chunk: usize, ticks: u64) -> usize {
+        if ticks < self.chunk_ticks / 2 {
+            chunk.saturating_mul(2)
+        } else if ticks > self.chunk_ticks * 2 {
+            (chunk / 2).max(1)
+        } else {
+            chunk
+        }
+    }
+}
+
+/// Whether the calling task has anything on its join stack that others could take. Answers their
+/// requests on the way. Outside of a runtime: no, so that the loop's `join` moves it into one.
+#[inline]
+fn on_offer() -> bool {
+    if context::with(context::Context::requests) != 0 {
+        Worker::poll_slow();
+    }
+    match context::with(context::Context::fiber) {
+        Some(fiber) => !fiber.join_stack().is_empty(),
+        None => context::with(context::Context::is_inline),
+    }
+}

@@ -1,0 +1,107 @@
+//! Merging two sorted runs, in parallel and stably.
+
+use crate::join::join;
+use std::cmp::Ordering;
+
+/// Below this many items in all, one worker merges.
+const SERIAL: usize = 16 * 1024;
+
+/// A sorted run: initialised items that are only read.
+pub(super) struct Run<T> {
+    start: *const T,
+    len: usize,
+}
+
+impl<T> Clone for Run<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Run<T> {}
+// SAFETY: shared reading by the comparison, which is `Ord` of a `T: Send` that nobody else touches
+// meanwhile; each item is compared by one worker at a time or only read.
+unsafe impl<T: Send> Send for Run<T> {}
+
+/// Where the merged items go.
+struct Target<T>(*mut T);
+// SAFETY: an address; each worker writes its own part behind it.
+unsafe impl<T: Send> Send for Target<T> {}
+
+impl<T: Ord> Run<T> {
+    /// # Safety
+    /// `len` initialised items at `start`, which nobody writes while the run is used.
+    pub(super) unsafe fn new(start: *const T, len: usize) -> Self {
+        Self { start, len }
+    }
+
+    fn items(&self) -> &[T] {
+        // SAFETY: by contract of `new`.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    fn split(self, at: usize) -> (Self, Self) {
+        debug_assert!(at <= self.len);
+        let rest = Self { start: self.start.wrapping_add(at), len: self.len - at };
+        (Self { start: self.start, len: at }, rest)
+    }
+}
+
+/// Merges `left` and `right` to `target`; of equal items, `left`'s come first.
+///
+/// # Safety
+/// `target` has room for both and overlaps neither. Also after a panic the runs are untouched.
+pub(super) unsafe fn merge<T: Ord + Send>(left: Run<T>, right: Run<T>, target: *mut T) {
+    let len = left.len + right.len;
+    if len <= SERIAL || left.len == 0 || right.len == 0 {
+        // SAFETY: passed on.
+        return unsafe { merge_serial(left, right, target) };
+    }
+    // Cut the longer run in the middle and the other where that item belongs.
+    let (at_left, at_right) = if left.len >= right.len {
+        let at = left.len / 2;
+        let pivot = &left.items()[at];
+        (at, right.items().partition_point(|x| x.cmp(pivot) == Ordering::Less))
+    } else {
+        let at = right.len / 2;
+        let pivot = &right.items()[at];
+        (left.items().partition_point(|x| x.cmp(pivot) != Ordering::Greater), at)
+    };
+    let (left_low, left_high) = left.split(at_left);
+    let (right_low, right_high) = right.split(at_right);
+    let low = Target(target);
+    let high = Target(target.wrapping_add(at_left + at_right));
+    join(
+        move || {
+            let (low, left, right) = (low, left_low, right_low);
+            // SAFETY: disjoint parts of the target, exactly as long as the parts of the runs.
+            unsafe { merge(left, right, low.0) };
+        },
+        move || {
+            let (high, left, right) = (high, left_high, right_high);
+            // SAFETY: as above.
+            unsafe { merge(left, right, high.0) };
+        },
+    );
+}
+
+/// # Safety
+/// As [`merge`].
+unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, mut target: *mut T) {
+    let (mut l, mut r) = (left.start, right.start);
+    let (l_end, r_end) = (l.wrapping_add(left.len), r.wrapping_add(right.len));
+    // SAFETY: `l` and `r` stay within their runs, and `target` moves on once for each item taken.
+    unsafe {
+        while l != l_end && r != r_end {
+            // Without a branch on the data: which way it goes is as good as random.
+            let take_right = *r < *l;
+            let source = if take_right { r } else { l };
+            std::ptr::copy_nonoverlapping(source, target, 1);
+            r = r.wrapping_add(usize::from(take_right));
+            l = l.wrapping_add(usize::from(!take_right));
+            target = target.add(1);
+        }
+        let (l_left, r_left) = (l_end.offset_from_unsigned(l), r_end.offset_from_unsigned(r));
+        std::ptr::copy_nonoverlapping(l, target, l_left);
+        std::ptr::copy_nonoverlapping(r, target.add(l_left), r_left);
+    }
+}

@@ -1,0 +1,161 @@
+//! Parallel loops over [`join`](crate::join).
+
+mod lazy;
+mod map;
+mod merge;
+mod sort;
+
+pub use sort::{par_sort, par_sort_unstable};
+
+use lazy::Lazy;
+use std::ops::Range;
+
+/// How many iterations a loop does between two looks at whether somebody wants a share.
+///
+/// [`Grain::Auto`] finds it by itself: a loop keeps one half of what is left on offer, works the other
+/// half off in chunks of about ten microseconds, and halves again when the offer was taken. So a loop
+/// that nobody helps with is split a logarithmic number of times only. (Lazy binary splitting, Tzannes
+/// et al. 2010, with chunks sized by time.)
+///
+/// ```
+/// use sateen_runtime::grain;
+/// // At least 64 iterations in one piece.
+/// let sum = grain(64).par_reduce(0..1000, || 0, |i| i, |a, b| a + b);
+/// assert_eq!(sum, 499_500);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Grain {
+    /// Found by timing.
+    #[default]
+    Auto,
+    /// This many iterations; 0 counts as 1.
+    Fixed(usize),
+}
+
+/// A fixed [`Grain`] of `iterations`, to call the loops on.
+pub fn grain(iterations: usize) -> Grain {
+    Grain::Fixed(iterations)
+}
+
+impl Grain {
+    /// [`par_for`] with this grain.
+    pub fn par_for<F>(self, range: Range<usize>, f: F)
+    where
+        F: Fn(usize) + Sync,
+    {
+        Lazy::new(self).reduce(range, &|| (), &|(), piece| piece.for_each(&f), &|(), ()| ());
+    }
+
+    /// [`par_map`] with this grain.
+    pub fn par_map<T, R, F>(self, items: &[T], f: F) -> Vec<R>
+    where
+        T: Sync,
+        R: Send,
+        F: Fn(&T) -> R + Sync,
+    {
+        map::map(self, items, f)
+    }
+
+    /// [`par_reduce`] with this grain.
+    pub fn par_reduce<R, I, M, C>(self, range: Range<usize>, identity: I, map: M, combine: C) -> R
+    where
+        R: Send,
+        I: Fn() -> R + Sync,
+        M: Fn(usize) -> R + Sync,
+        C: Fn(R, R) -> R + Sync,
+    {
+        let fold = |acc, piece: Range<usize>| piece.fold(acc, |acc, i| combine(acc, map(i)));
+        Lazy::new(self).reduce(range, &identity, &fold, &combine)
+    }
+
+    /// [`par_chunks_mut`] with this grain, in chunks.
+    ///
+    /// # Panics
+    /// As [`par_chunks_mut`].
+    pub fn par_chunks_mut<T, F>(self, items: &mut [T], size: usize, f: F)
+    where
+        T: Send,
+        F: Fn(usize, &mut [T]) + Sync,
+    {
+        map::chunks_mut(self, items, size, f);
+    }
+}
+
+/// Calls `f` for every index of `range`, in parallel; returns when all calls are done.
+///
+/// # Panics
+/// With a panic of `f`; how many other calls were made then is not said.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+/// let sum = AtomicUsize::new(0);
+/// sateen_runtime::par_for(0..1000, |i| {
+///     sum.fetch_add(i, Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// ```
+pub fn par_for<F>(range: Range<usize>, f: F)
+where
+    F: Fn(usize) + Sync,
+{
+    Grain::Auto.par_for(range, f);
+}
+
+/// The results of `f` for every item, in order.
+///
+/// # Panics
+/// With a panic of `f`; results made by then are dropped.
+///
+/// ```
+/// let lengths = sateen_runtime::par_map(&["a", "bb", "ccc"], |word| word.len());
+/// assert_eq!(lengths, [1, 2, 3]);
+/// ```
+pub fn par_map<T, R, F>(items: &[T], f: F) -> Vec<R>
+where
+    T: Sync,
+    R: Send,
+    F: Fn(&T) -> R + Sync,
+{
+    Grain::Auto.par_map(items, f)
+}
+
+/// Combines `map(i)` for every index of `range`.
+///
+/// `combine` must be associative; order is kept, so it need not be commutative. `identity` starts each
+/// piece, and is the result for an empty range.
+///
+/// # Panics
+/// With a panic of one of the functions.
+///
+/// ```
+/// let max = sateen_runtime::par_reduce(0..1000, || 0, |i| i * 7 % 1000, usize::max);
+/// assert_eq!(max, 999);
+/// ```
+pub fn par_reduce<R, I, M, C>(range: Range<usize>, identity: I, map: M, combine: C) -> R
+where
+    R: Send,
+    I: Fn() -> R + Sync,
+    M: Fn(usize) -> R + Sync,
+    C: Fn(R, R) -> R + Sync,
+{
+    Grain::Auto.par_reduce(range, identity, map, combine)
+}
+
+/// Calls `f` with the index of each chunk and the chunk: `size` items each, the last maybe fewer.
+///
+/// # Panics
+/// If `size` is 0; with a panic of `f`.
+///
+/// ```
+/// let mut data = [1; 10];
+/// sateen_runtime::par_chunks_mut(&mut data, 4, |index, chunk| chunk.fill(index));
+/// assert_eq!(data, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
+/// ```
+pub fn par_chunks_mut<T, F>(items: &mut [T], size: usize, f: F)
+where
+    T: Send,
+    F: Fn(usize, &mut [T]) + Sync,
+{
+    Grain::Auto.par_chunks_mut(items, size, f);
+}

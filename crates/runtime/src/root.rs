@@ -1,0 +1,161 @@
+//! The two loops of a worker thread.
+//!
+//! The *root* runs on the thread's own stack and runs no user code. It resumes fibers: those that are
+//! ready, or else one that runs the *scheduling loop*, which takes work and calls it. When the called
+//! task suspends, control is back at the root with the whole stack left as it is; the root goes on with
+//! another fiber, if need be a fresh one that begins the scheduling loop anew.
+
+use crate::context;
+use crate::entry::{Entry, Work};
+use crate::fiber::{Fiber, Suspend, Switched};
+use crate::shared::Shared;
+use crate::task;
+use crate::worker::Worker;
+use sateen_base::AbortGuard;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Arc, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Fibers kept with their stacks at the base of the scheduling loop.
+const IDLE_FIBERS: usize = 16;
+/// How long a worker without a stack waits before it tries again.
+const STARVED_NAP: Duration = Duration::from_millis(1);
+/// Naps after which, with every worker starved, spawns are given up.
+const STARVED_NAPS: u32 = 20;
+
+/// A worker thread's life.
+pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
+    let worker = &shared.workers[index];
+    worker.set_shared(Some(Arc::clone(&shared)));
+    context::with(|c| c.enter(Some(worker)));
+    call_hook(shared.hooks.on_start.as_deref(), index);
+    let before = sateen_sync::park::install(Some(&Suspend));
+    let guard = AbortGuard::new("a panic reached a worker's root");
+    root_loop(worker);
+    guard.disarm();
+    sateen_sync::park::install(before);
+    call_hook(shared.hooks.on_exit.as_deref(), index);
+    context::with(|c| c.enter(None));
+    worker.set_shared(None);
+}
+
+/// A hook's panic was reported by the panic hook and concerns nobody else.
+fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
+    if let Some(hook) = hook {
+        drop(catch_unwind(AssertUnwindSafe(|| hook(index))));
+    }
+}
+
+fn root_loop(worker: &Worker) {
+    let shared = worker.shared();
+    let mut naps = 0;
+    loop {
+        let Some(fiber) = worker.next_ready().or_else(|| base_fiber(worker)) else {
+            starve(worker, naps);
+            naps += 1;
+            continue;
+        };
+        naps = 0;
+        match worker.run_fiber(fiber) {
+            Switched::Suspended => {}
+            Switched::Finished => {
+                recycle(worker, fiber);
+                if shared.is_stopped() && !worker.has_ready() {
+                    break;
+                }
+            }
+        }
+    }
+    while let Some(fiber) = worker.with_idle(Vec::pop) {
+        // SAFETY: fibers live as long as the runtime.
+        let fiber = unsafe { &*fiber };
+        if worker.run_fiber(fiber) == Switched::Finished {
+            recycle(worker, fiber);
+        }
+    }
+}
+
+fn recycle(worker: &Worker, fiber: &Fiber) {
+    if let Some(stack) = fiber.take_stack() {
+        worker.shared().stacks.give(stack);
+    }
+    worker.with_bare(|bare| bare.push(fiber));
+}
+
+/// A fiber that runs the scheduling loop; none if no stack can be had.
+fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
+    // SAFETY (both): fibers live as long as the runtime.
+    if let Some(fiber) = worker.with_idle(Vec::pop) {
+        return Some(unsafe { &*fiber });
+    }
+    let shared = worker.shared();
+    let stack = shared.stacks.take()?;
+    let fiber = worker.with_bare(Vec::pop).unwrap_or_else(|| {
+        let fiber = Fiber::new(worker, Arc::clone(shared));
+        let address = Arc::as_ptr(&fiber);
+        shared.fibers.lock().push(fiber);
+        address
+    });
+    let fiber = unsafe { &*fiber };
+    fiber.place(stack, scheduling_loop);
+    Some(fiber)
+}
+
+/// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is ready to go on.
+fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
+    let guard = AbortGuard::new("a panic reached the scheduling loop");
+    loop {
+        if worker.has_ready() {
+            if worker.with_idle(|idle| idle.len()) >= IDLE_FIBERS {
+                break;
+            }
+            worker.with_idle(|idle| idle.push(fiber));
+            fiber.switch_to_root();
+        } else if let Some(entry) = worker.next_entry().or_else(|| worker.idle()) {
+            worker.execute(entry);
+            continue;
+        }
+        if worker.shared().is_stopped() {
+            break;
+        }
+    }
+    guard.disarm();
+}
+
+/// No stack to start work on: wait for a fiber to become ready or a stack to become free.
+#[cold]
+fn starve(worker: &Worker, naps: u32) {
+    let shared = worker.shared();
+    // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
+    let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
+    if naps >= STARVED_NAPS && starved == shared.workers.len() {
+        give_up_spawns(worker);
+    }
+    let me = worker.index();
+    shared.sleep.announce(me);
+    sateen_base::prim::fence(Ordering::SeqCst);
+    let woken = !worker.has_ready() && shared.sleep.sleep(me, Some(STARVED_NAP));
+    if !woken && !shared.sleep.cancel(me) || woken && !worker.has_ready() {
+        // Woken for work that we cannot start: pass it on.
+        shared.sleep.notify_one();
+    }
+    shared.starved.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// Every worker is stuck without a stack: the spawns in reach fail, so that whoever waits for them can
+/// go on. Branches and scoped work stay: their owners run or await them.
+fn give_up_spawns(worker: &Worker) {
+    let shared = worker.shared();
+    let mut keep: Vec<Entry> = Vec::new();
+    while let Some(entry) = worker.pop_entry().or_else(|| shared.take_injected()) {
+        match entry.decode() {
+            // SAFETY: the entry's reference to the task is ours.
+            Work::Task(header) => {
+                worker.counters.out_of_stacks.bump();
+                unsafe { task::refuse_queued(header, crate::task::JoinError::OutOfStacks) };
+            }
+            _ => keep.push(entry),
+        }
+    }
+    keep.into_iter().rev().for_each(|entry| worker.unpop_entry(entry));
+}

@@ -1,0 +1,290 @@
+//! The runtime as its users see it.
+
+use crate::builder::{BuildError, Builder};
+use crate::context;
+use crate::entry::Entry;
+use crate::join_stack::Job;
+use crate::shared::Shared;
+use crate::stats::Stats;
+use crate::task::{self, JoinError, JoinHandle};
+use crate::worker::Worker;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::task::Waker;
+
+/// A pool of workers on which tasks, branches and loops run.
+///
+/// Several may exist at once. Dropping one waits until everything it accepted is done.
+///
+/// ```
+/// use sateen_runtime::{Runtime, join};
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let (a, b) = runtime.install(|| join(|| 1, || 2));
+/// assert_eq!(a + b, 3);
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct Runtime {
+    shared: Arc<Shared>,
+}
+
+/// Why a shutdown did not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// It was called on one of the runtime's own workers, which would wait for itself. Nothing changed.
+    OnOwnWorker,
+    /// The time was up before everything was done. The runtime accepts no more work and goes on ending.
+    TimedOut {
+        /// Worker threads that had ended by then.
+        ended: usize,
+        /// All worker threads.
+        workers: usize,
+    },
+}
+
+impl std::fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OnOwnWorker => {
+                f.write_str("a runtime cannot be shut down by one of its own workers")
+            }
+            Self::TimedOut { ended, workers } => {
+                write!(f, "shutdown timed out when {ended} of {workers} workers had ended")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ShutdownError {}
+
+impl Runtime {
+    /// Settings for a new runtime.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// The runtime that free functions use outside of any other; built at first use with the defaults.
+    ///
+    /// # Errors
+    /// The same at every call, if it could not be built.
+    pub fn global() -> Result<&'static Self, &'static BuildError> {
+        static GLOBAL: OnceLock<Result<Runtime, BuildError>> = OnceLock::new();
+        GLOBAL.get_or_init(|| Self::builder().build()).as_ref()
+    }
+
+    /// How many workers it has.
+    pub fn workers(&self) -> usize {
+        self.shared.workers.len()
+    }
+
+    /// Runs `f` on a worker and returns its result: inside, `join`, `scope` and the others use this
+    /// runtime. On one of its own workers this is a plain call. After shutdown `f` runs on the calling
+    /// thread, nested calls too.
+    ///
+    /// # Panics
+    /// With the panic of `f`.
+    ///
+    /// Cost from outside: two thread switches, some microseconds.
+    pub fn install<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce() -> R + Send,
+        R: Send,
+    {
+        if context::with(context::Context::worker).is_some_and(|w| w.is_of(&self.shared)) {
+            return f();
+        }
+        let job = Installed::new(f);
+        match self.shared.submit(job.entry()) {
+            Ok(()) => job.wait(),
+            // SAFETY: it was not submitted, so the closure is still ours.
+            Err(_) => context::run_inline(unsafe { job.take() }),
+        }
+    }
+
+    /// [`crate::spawn`] on this runtime.
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if let Some(worker) = context::with(context::Context::worker)
+            && worker.is_of(&self.shared) {
+                return task::spawn(f);
+            }
+        let Ok(_inside) = self.shared.enter_gate() else {
+            return task::refused(f, JoinError::ShutDown);
+        };
+        let (entry, handle) = task::new(f, &self.shared);
+        self.shared.submit_inside(entry);
+        handle
+    }
+
+    /// Runs `f` once on each worker, with its index, and returns the results by index.
+    ///
+    /// A worker gets to it between two tasks. After shutdown it returns nothing.
+    ///
+    /// # Panics
+    /// With the first panic by index, after all are done.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder().workers(3).build()?;
+    /// assert_eq!(runtime.broadcast(|index| index * 10), [0, 10, 20]);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
+    where
+        F: Fn(usize) -> R + Sync,
+        R: Send,
+    {
+        let inside = context::with(context::Context::worker).is_some_and(|w| w.is_of(&self.shared));
+        let gate = if inside { None } else { Some(self.shared.enter_gate()) };
+        if let Some(Err(_)) = gate {
+            return Vec::new();
+        }
+        let f = &f;
+        let jobs: Vec<_> = (0..self.workers()).map(|i| Installed::new(move || f(i))).collect();
+        for (worker, job) in self.shared.workers.iter().zip(&jobs) {
+            worker.post(&self.shared, job.entry());
+        }
+        drop(gate);
+        let results: Vec<_> = jobs.iter().map(Installed::wait_caught).collect();
+        results.into_iter().map(|r| r.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    }
+
+    /// What the workers have done so far.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            workers: self.shared.workers.iter().map(|w| w.counters.read()).collect(),
+            sleeping: self.shared.sleep.sleepers(),
+            searching: self.shared.searching.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Accepts no more work from outside, and waits until everything accepted is done and the workers
+    /// have ended. Again: waits for the same.
+    ///
+    /// # Errors
+    /// [`ShutdownError::OnOwnWorker`].
+    pub fn shutdown(&self) -> Result<(), ShutdownError> {
+        self.end(None)
+    }
+
+    /// As [`Runtime::shutdown`], but waits at most `limit`.
+    ///
+    /// # Errors
+    /// [`ShutdownError`].
+    pub fn shutdown_timeout(&self, limit: Duration) -> Result<(), ShutdownError> {
+        self.end(Instant::now().checked_add(limit))
+    }
+
+    fn end(&self, deadline: Option<Instant>) -> Result<(), ShutdownError> {
+        if context::with(context::Context::worker).is_some_and(|w| w.is_of(&self.shared)) {
+            return Err(ShutdownError::OnOwnWorker);
+        }
+        self.shared.close();
+        let workers = self.workers();
+        if !self.shared.wait_exited(workers, deadline) {
+            return Err(ShutdownError::TimedOut { ended: self.shared.exited(), workers });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if self.end(None) == Err(ShutdownError::OnOwnWorker) {
+            // Dropped by one of its own tasks: it ends by itself once that one is done.
+            self.shared.close();
+        }
+    }
+}
+
+/// The index of the worker that the caller runs on, if it runs on one.
+pub fn worker_index() -> Option<usize> {
+    context::with(context::Context::worker).map(Worker::index)
+}
+
+/// Says once on stderr why the work runs on the calling thread alone.
+#[cold]
+pub(crate) fn warn_once(error: &BuildError) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    // Ordering: Relaxed, a flag that guards no data.
+    if !SAID.swap(true, Ordering::Relaxed) {
+        eprintln!("sateen: {error}; running on the calling thread alone");
+    }
+}
+
+/// A job in the frame of a thread, or of another runtime's task, that waits for it.
+#[repr(C)]
+struct Installed<F, R> {
+    job: Job,
+    /// 1 once the result is there.
+    done: AtomicUsize,
+    waker: Waker,
+    f: UnsafeCell<ManuallyDrop<F>>,
+    result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
+}
+
+// SAFETY: the closure goes to one worker, the result comes back; `done` orders the two.
+unsafe impl<F: Send, R: Send> Sync for Installed<F, R> {}
+
+impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
+    fn new(f: F) -> Self {
+        Self {
+            job: Job { run: Self::run },
+            done: AtomicUsize::new(0),
+            waker: sateen_sync::park::current_waker(),
+            f: UnsafeCell::new(ManuallyDrop::new(f)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        Entry::job(NonNull::from(&self.job))
+    }
+
+    /// # Safety
+    /// Once, by whoever has the job.
+    unsafe fn take(&self) -> F {
+        // SAFETY: by contract.
+        self.f.with_mut(|f| unsafe { ManuallyDrop::take(&mut *f) })
+    }
+
+    /// # Safety
+    /// `job` starts an `Installed<F, R>`; called once.
+    unsafe fn run(job: *const Job) {
+        let this = job.cast::<Self>();
+        // SAFETY: the waiter's frame stays until `done` is set; the waker is cloned before that.
+        unsafe {
+            let f = (*this).take();
+            let result = catch_unwind(AssertUnwindSafe(f));
+            (*this).result.with_mut(|place| (*place).write(result));
+            let waker = (*this).waker.clone();
+            // Ordering: Release publishes the result to `wait_caught`.
+            (*this).done.store(1, Ordering::Release);
+            waker.wake();
+        }
+    }
+
+    fn wait_caught(&self) -> std::thread::Result<R> {
+        // Ordering: Acquire pairs with the Release in `run`.
+        while self.done.load(Ordering::Acquire) == 0 {
+            sateen_sync::park::park();
+        }
+        // SAFETY: done, and the result is taken once: callers wait once.
+        self.result.with(|place| unsafe { (*place).assume_init_read() })
+    }
+
+    fn wait(&self) -> R {
+        self.wait_caught().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}

@@ -1,0 +1,263 @@
+//! Scopes: any number of spawns that borrow, all done when the scope ends.
+
+use crate::context;
+use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
+use crate::join::on_global;
+use crate::latch::CountLatch;
+use crate::runtime::Runtime;
+use crate::shared::Shared;
+use crate::worker::{Worker, spin_for, this_fiber};
+use sateen_base::prim::{Arc, AtomicPtr, Ordering};
+use std::any::Any;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+type Panic = Box<dyn Any + Send>;
+
+/// The part of a scoped job that does not depend on its closure.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct ScopeJob {
+    run: unsafe fn(*const ScopeJob),
+    /// The scope's shared part, for telling whose it is.
+    scope: *const Inner,
+}
+
+/// # Safety
+/// `job` was taken from a queue, once.
+pub(crate) unsafe fn run(job: *const ScopeJob) {
+    // SAFETY: passed on.
+    unsafe { ((*job).run)(job) }
+}
+
+/// What the scope's jobs need to find it.
+#[derive(Debug)]
+struct Inner {
+    /// One for the scope's body, one for each spawn that is not done.
+    latch: CountLatch<Fiber>,
+    /// The first panic, boxed twice to fit a word.
+    panic: AtomicPtr<Panic>,
+    shared: Option<Arc<Shared>>,
+}
+
+/// A place to spawn work that borrows from the frames around it; see [`scope`].
+#[derive(Debug)]
+pub struct Scope<'scope> {
+    inner: Inner,
+    /// Invariant in the lifetime, so that a spawn cannot be given a shorter one.
+    marker: PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>,
+}
+
+/// A scope's address that may travel with a spawn.
+struct Place<'scope>(NonNull<Scope<'scope>>);
+
+// SAFETY: a scope is Sync, and it outlives its spawns.
+unsafe impl Send for Place<'_> {}
+
+impl<'scope> Scope<'scope> {
+    fn new(shared: Option<Arc<Shared>>) -> Self {
+        let inner = Inner {
+            latch: CountLatch::new(1),
+            panic: AtomicPtr::new(std::ptr::null_mut()),
+            shared,
+        };
+        Self { inner, marker: PhantomData }
+    }
+
+    /// Spawns `f`, which may borrow whatever outlives the scope, and may spawn in turn.
+    ///
+    /// It may run at any time until the scope ends, on any worker. What it panics with goes on from
+    /// [`scope`] once all spawns are done.
+    ///
+    /// Cost: an allocation, two locked instructions and a push.
+    ///
+    /// ```
+    /// let mut parts = [1, 2, 3];
+    /// sateen_runtime::scope(|s| {
+    ///     for part in &mut parts {
+    ///         s.spawn(move |_| *part *= 10);
+    ///     }
+    /// });
+    /// assert_eq!(parts, [10, 20, 30]);
+    /// ```
+    pub fn spawn<F>(&self, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let Some(shared) = &self.inner.shared else { return self.call(f) };
+        let place = Place(NonNull::from(self));
+        let job = HeapJob::alloc(&raw const self.inner, move || {
+            let place = place;
+            // SAFETY: the scope waits for this job's count.
+            let scope = unsafe { place.0.as_ref() };
+            scope.call(f);
+            // SAFETY: the job's own count, dropped last.
+            unsafe { CountLatch::drop_one(&raw const (*place.0.as_ptr()).inner.latch) };
+        });
+        self.inner.latch.add_one();
+        let entry = Entry::scoped(job);
+        match context::with(context::Context::worker) {
+            Some(worker) if worker.is_of(shared) => worker.push_entry(entry),
+            // A thread that was lent the scope. Its runtime cannot have closed: the scope's own task
+            // is still there; but the gate may be shut to newcomers, so it goes around it.
+            _ => shared.submit_inside(entry),
+        }
+    }
+
+    /// Runs `f`, keeping its panic for the scope's end.
+    fn call(&self, f: impl FnOnce(&Scope<'scope>)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(self))) {
+            self.note(panic);
+        }
+    }
+
+    #[cold]
+    fn note(&self, panic: Panic) {
+        let boxed = Box::into_raw(Box::new(panic));
+        let none = std::ptr::null_mut();
+        // Ordering: Release publishes the payload to `finish`; the latch orders the two as well.
+        let first =
+            self.inner.panic.compare_exchange(none, boxed, Ordering::Release, Ordering::Relaxed);
+        if first.is_err() {
+            // SAFETY: it did not get in, so it is still ours.
+            let late = unsafe { Box::from_raw(boxed) };
+            drop(catch_unwind(AssertUnwindSafe(|| drop(late))));
+        }
+    }
+
+    /// Runs what is left of the scope's work at the top of the own queue, then waits for the rest.
+    fn wait(&self, worker: &Worker) {
+        while self.inner.latch.pending() > 1 {
+            let Some(entry) = worker.pop_entry() else { break };
+            match entry.decode() {
+                // SAFETY: popped, so ours to run.
+                Work::Scoped(job) if std::ptr::eq(unsafe { (*job).scope }, &self.inner) => unsafe {
+                    run(job);
+                },
+                _ => {
+                    worker.unpop_entry(entry);
+                    break;
+                }
+            }
+        }
+        self.inner.latch.finish(1, spin_for, this_fiber);
+    }
+
+    fn finish<R>(self, result: Result<R, Panic>) -> R {
+        // Ordering: Acquire pairs with the Release in `note`.
+        let noted = self.inner.panic.load(Ordering::Acquire);
+        let noted = (!noted.is_null()).then(|| {
+            // SAFETY: set once by `note`, and all spawns are done.
+            unsafe { Box::from_raw(noted) }
+        });
+        match (result, noted) {
+            (Ok(value), None) => value,
+            (Err(panic), noted) => {
+                drop(catch_unwind(AssertUnwindSafe(|| drop(noted))));
+                resume_unwind(panic)
+            }
+            (Ok(value), Some(panic)) => {
+                drop(catch_unwind(AssertUnwindSafe(|| drop(value))));
+                resume_unwind(*panic)
+            }
+        }
+    }
+}
+
+/// A scoped job on the heap.
+#[repr(C)]
+struct HeapJob<F> {
+    job: ScopeJob,
+    f: F,
+}
+
+impl<F: FnOnce() + Send> HeapJob<F> {
+    fn alloc(scope: *const Inner, f: F) -> NonNull<ScopeJob> {
+        let job = ScopeJob { run: Self::run, scope };
+        NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
+    }
+
+    /// # Safety
+    /// `job` starts a `HeapJob<F>` made by `alloc`; called once.
+    unsafe fn run(job: *const ScopeJob) {
+        // SAFETY: by contract.
+        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
+        (this.f)();
+    }
+}
+
+/// Runs `f` with a scope, and returns when `f` and everything spawned in the scope is done.
+///
+/// Spawns may borrow what outlives the scope. A task that ends a scope runs its own youngest spawns
+/// itself and is suspended for the rest. From a thread outside of any runtime, all of it runs on the
+/// global one.
+///
+/// # Panics
+/// The panic of `f`, or else the first one of a spawn, goes on here after all are done.
+///
+/// Source: semantics of rayon's function of this name.
+///
+/// ```
+/// let words = ["to", "be", "or", "not"];
+/// let mut lengths = [0; 4];
+/// sateen_runtime::scope(|s| {
+///     for (word, length) in words.iter().zip(&mut lengths) {
+///         s.spawn(move |_| *length = word.len());
+///     }
+/// });
+/// assert_eq!(lengths, [2, 2, 2, 3]);
+/// ```
+///
+/// What is borrowed inside the scope cannot leave through a spawn:
+///
+/// ```compile_fail
+/// sateen_runtime::scope(|s| {
+///     let inside = 1;
+///     s.spawn(|_| println!("{}", inside));
+/// });
+/// ```
+pub fn scope<'scope, OP, R>(f: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    match context::with(context::Context::worker) {
+        Some(worker) => {
+            let scope = Scope::new(Some(Arc::clone(worker.shared())));
+            let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+            scope.wait(worker);
+            scope.finish(result)
+        }
+        None => on_global(
+            f,
+            (),
+            |f, ()| scope(f),
+            |f, ()| {
+                let scope = Scope::new(None);
+                let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+                scope.finish(result)
+            },
+        ),
+    }
+}
+
+impl Runtime {
+    /// [`scope`] on this runtime's workers.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;
+    /// let mut x = 1;
+    /// runtime.scope(|s| s.spawn(|_| x = 2));
+    /// assert_eq!(x, 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn scope<'scope, OP, R>(&self, f: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.install(|| scope(f))
+    }
+}

@@ -1,0 +1,260 @@
+//! What the workers of one runtime share.
+
+use crate::entry::Entry;
+use crate::fiber::Fiber;
+use crate::hooks::Hooks;
+use crate::stack::StackPool;
+use crate::worker::Worker;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use sateen_base::{CachePadded, SpinLock};
+use sateen_deque::{Injector, Steal};
+use sateen_sync::EventCount;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Workers run; work is accepted.
+const OPEN: u32 = 0;
+/// No more work from outside; workers end once nothing is left.
+const CLOSING: u32 = 1;
+/// Workers leave their loops.
+const STOPPED: u32 = 2;
+
+/// One bit of the gate says closed, the others count submissions that are under way.
+const GATE_CLOSED: usize = 1;
+const GATE_ENTER: usize = 2;
+
+/// The word `drained`: a worker more, and a return to work (see [`Shared::drain`]).
+const DRAINED_ONE: u64 = 1;
+const UNDRAINED_ONE: u64 = 1 << 32;
+
+pub(crate) struct Shared {
+    pub(crate) workers: Box<[Worker]>,
+    pub(crate) injector: Injector<Entry>,
+    pub(crate) sleep: EventCount,
+    /// Workers that look for work and have found none yet.
+    pub(crate) searching: CachePadded<AtomicUsize>,
+    pub(crate) stacks: StackPool,
+    pub(crate) hooks: Hooks,
+    /// Ticks a worker searches before it sleeps.
+    pub(crate) spin_ticks: u64,
+    /// Workers that wait for a stack to start work on.
+    pub(crate) starved: AtomicUsize,
+    /// Keeps every fiber until the workers are gone.
+    pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
+    gate: AtomicUsize,
+    life: AtomicU32,
+    /// Low half: idle workers without suspended fibers. High half: how often one of them woke again.
+    drained: AtomicU64,
+    /// Threads that have left their loops.
+    exited: Mutex<usize>,
+    all_exited: Condvar,
+}
+
+/// The runtime takes no more work.
+#[derive(Debug)]
+pub(crate) struct Closed;
+
+impl Shared {
+    pub(crate) fn new(
+        workers: Box<[Worker]>,
+        stacks: StackPool,
+        hooks: Hooks,
+        spin: Duration,
+    ) -> Self {
+        Self {
+            injector: Injector::new(),
+            sleep: EventCount::new(workers.len()),
+            searching: CachePadded::new(AtomicUsize::new(0)),
+            stacks,
+            hooks,
+            spin_ticks: sateen_base::tsc::ticks(spin),
+            starved: AtomicUsize::new(0),
+            fibers: SpinLock::new(Vec::new()),
+            gate: AtomicUsize::new(0),
+            life: AtomicU32::new(OPEN),
+            drained: AtomicU64::new(0),
+            exited: Mutex::new(0),
+            all_exited: Condvar::new(),
+            workers,
+        }
+    }
+
+    /// Hands work in from a thread that is no worker of this runtime.
+    pub(crate) fn submit(&self, entry: Entry) -> Result<(), Closed> {
+        let _inside = self.enter_gate()?;
+        self.submit_inside(entry);
+        Ok(())
+    }
+
+    /// [`Shared::submit`] for those whose own work keeps the runtime from ending.
+    pub(crate) fn submit_inside(&self, entry: Entry) {
+        self.injector.push(entry);
+        // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
+        // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
+        fence(Ordering::SeqCst);
+        self.wake_searcher();
+    }
+
+    /// Keeps the runtime from closing while the answer lives.
+    pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Closed> {
+        // Ordering: Acquire pairs with the Release in `close`; Release on leaving makes what was
+        // submitted visible to the closer.
+        let before = self.gate.fetch_add(GATE_ENTER, Ordering::Acquire);
+        let guard = GateGuard(&self.gate);
+        if before & GATE_CLOSED == 0 { Ok(guard) } else { Err(Closed) }
+    }
+
+    /// Wakes one sleeping worker unless some worker searches anyway; that one will wake the next.
+    #[inline]
+    pub(crate) fn wake_searcher(&self) {
+        // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
+        // gives up rescans after announcing itself as a sleeper, so it cannot miss what is out by now.
+        if self.sleep.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
+            self.sleep.notify_one();
+        }
+    }
+
+    /// Takes an entry from the injector.
+    pub(crate) fn take_injected(&self) -> Option<Entry> {
+        loop {
+            match self.injector.steal() {
+                Steal::Success(entry) => return Some(entry),
+                Steal::Empty => return None,
+                Steal::Retry => sateen_base::prim::spin_loop(),
+            }
+        }
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `close`.
+        self.life.load(Ordering::Acquire) != OPEN
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        // Ordering: Acquire pairs with the exchange in `try_stop`.
+        self.life.load(Ordering::Acquire) == STOPPED
+    }
+
+    /// Accepts no more work from outside and lets the workers end when they have run dry.
+    pub(crate) fn close(&self) {
+        // Ordering: AcqRel; see `enter_gate`. Whoever was let in before is waited for: that is short,
+        // nobody runs user code inside.
+        self.gate.fetch_or(GATE_CLOSED, Ordering::AcqRel);
+        let mut backoff = sateen_base::Backoff::new();
+        while self.gate.load(Ordering::Acquire) != GATE_CLOSED {
+            backoff.snooze();
+        }
+        // Ordering: Release: what was submitted is visible to whoever sees the runtime closing. A
+        // second closer changes nothing.
+        let _ = self.life.compare_exchange(OPEN, CLOSING, Ordering::Release, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    /// Lets go of all fibers. No worker runs any more.
+    pub(crate) fn forget_fibers(&self) {
+        let fibers = std::mem::take(&mut *self.fibers.lock());
+        drop(fibers);
+    }
+
+    /// How many threads have left.
+    pub(crate) fn exited(&self) -> usize {
+        *self.exited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the runtime at once; for runtimes that could not be built.
+    pub(crate) fn abandon(&self) {
+        // Ordering: Release as in `try_stop`.
+        self.life.store(STOPPED, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
+        for index in 0..self.workers.len() {
+            self.sleep.notify(index);
+        }
+    }
+
+    /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The last
+    /// one stops it. Returns whether the runtime is stopped; if not, [`Shared::undrain`] must follow
+    /// before the worker takes work again.
+    pub(crate) fn drain(&self) -> bool {
+        // Ordering: AcqRel: the last worker sees everything the others pushed before they drained.
+        let word = self.drained.fetch_add(DRAINED_ONE, Ordering::AcqRel) + DRAINED_ONE;
+        // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody has
+        // woken while we looked, then nothing can happen any more.
+        if (word % UNDRAINED_ONE) as usize == self.workers.len()
+            && !self.has_work()
+            // Ordering: Acquire keeps the look above before this check; see `undrain`.
+            && self.drained.load(Ordering::Acquire) == word
+        {
+            // Ordering: Release pairs with `is_stopped`.
+            self.life.store(STOPPED, Ordering::Release);
+            fence(Ordering::SeqCst);
+            self.wake_all();
+            return true;
+        }
+        self.is_stopped()
+    }
+
+    pub(crate) fn undrain(&self) {
+        // Ordering: AcqRel: comes before the worker takes anything, so that whoever misses the taken
+        // entry sees this.
+        self.drained.fetch_add(UNDRAINED_ONE - DRAINED_ONE, Ordering::AcqRel);
+    }
+
+    /// Whether any queue looks non-empty.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
+    }
+
+    /// A worker thread has left its loop, or will never run.
+    pub(crate) fn thread_exited(&self) {
+        let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        *exited += 1;
+        if *exited == self.workers.len() {
+            // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need them.
+            self.forget_fibers();
+        }
+        drop(exited);
+        self.all_exited.notify_all();
+    }
+
+    /// Waits until `count` threads have left, or until `deadline`; says whether they have.
+    pub(crate) fn wait_exited(&self, count: usize, deadline: Option<Instant>) -> bool {
+        let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        while *exited < count {
+            exited = match deadline {
+                None => self.all_exited.wait(exited).unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return false;
+                    }
+                    self.all_exited
+                        .wait_timeout(exited, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
+                }
+            };
+        }
+        true
+    }
+}
+
+/// See [`Shared::enter_gate`].
+pub(crate) struct GateGuard<'a>(&'a AtomicUsize);
+
+impl Drop for GateGuard<'_> {
+    fn drop(&mut self) {
+        // Ordering: Release, see `enter_gate`.
+        self.0.fetch_sub(GATE_ENTER, Ordering::Release);
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("workers", &self.workers.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,95 @@
+//! What each worker counts, and the sum of it.
+
+use sateen_base::prim::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// One worker's counters: written by it alone, read by anyone.
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters {
+            $(pub(crate) $name: Counter,)*
+        }
+
+        /// What a worker, or a whole runtime, has done so far. Plain calls of private branches are not
+        /// counted: they cost two nanoseconds, and counting would be a good part of that.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct WorkerStats {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl Counters {
+            pub(crate) fn read(&self) -> WorkerStats {
+                WorkerStats { $($name: self.$name.get(),)* }
+            }
+        }
+
+        impl std::ops::AddAssign for WorkerStats {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+    };
+}
+
+counters! {
+    /// Tasks and stolen branches run from a queue or another worker.
+    tasks,
+    /// Branches stolen from another worker's join stack.
+    join_steals,
+    /// Tasks stolen from another worker's run queue.
+    task_steals,
+    /// Rounds over all other workers in search of work.
+    search_rounds,
+    /// Requests answered: times private branches were made public because somebody asked.
+    publications,
+    /// Times this worker made another's branches public by a heavy fence.
+    forced_publications,
+    /// Times it slept in the kernel.
+    parks,
+    /// Times a task was suspended.
+    suspensions,
+    /// Spawns refused because no stack could be had and nothing else could run.
+    out_of_stacks,
+}
+
+/// A counter with a single writer: no locked instruction.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds one. Owner only.
+    #[inline]
+    pub(crate) fn bump(&self) {
+        // Ordering: Relaxed; one writer, and readers want a recent number, no more.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A snapshot of [`Runtime::stats`](crate::Runtime::stats). The parts are read one after another, so
+/// they fit together only when the runtime is idle.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Each worker's share, by index.
+    pub workers: Vec<WorkerStats>,
+    /// How many workers sleep in the kernel right now.
+    pub sleeping: usize,
+    /// How many workers search for work right now.
+    pub searching: usize,
+}
+
+impl Stats {
+    /// All workers together.
+    pub fn total(&self) -> WorkerStats {
+        let mut sum = WorkerStats::default();
+        for worker in &self.workers {
+            sum += *worker;
+        }
+        sum
+    }
+}

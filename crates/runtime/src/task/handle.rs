@@ -1,0 +1,206 @@
+//! The owner's side of a spawned task.
+
+use super::Header;
+use crate::context;
+use crate::shared::Shared;
+use std::any::Any;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+/// Why a task gave no result.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The task panicked, with this payload.
+    Panicked(Box<dyn Any + Send + 'static>),
+    /// The runtime had been shut down: the task was never accepted, and its closure was dropped.
+    ShutDown,
+    /// No stack could be had to start the task on, and nothing else could run that might free one.
+    OutOfStacks,
+    /// There is no global runtime, for this reason.
+    NoRuntime(String),
+}
+
+impl JoinError {
+    /// The panic's payload back, for [`std::panic::resume_unwind`].
+    ///
+    /// # Errors
+    /// The error itself where the task did not panic.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
+        match self {
+            Self::Panicked(payload) => Ok(payload),
+            other => Err(other),
+        }
+    }
+
+    /// Whether the task panicked.
+    pub fn is_panic(&self) -> bool {
+        matches!(self, Self::Panicked(_))
+    }
+}
+
+impl std::fmt::Display for JoinError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Panicked(payload) => {
+                let text = payload
+                    .downcast_ref::<&str>()
+                    .copied()
+                    .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+                match text {
+                    Some(text) => write!(f, "the task panicked: {text}"),
+                    None => f.write_str("the task panicked"),
+                }
+            }
+            Self::ShutDown => f.write_str("the runtime was shut down before the task was spawned"),
+            Self::OutOfStacks => f.write_str("no stack left to start the task on"),
+            Self::NoRuntime(reason) => write!(f, "there is no global runtime: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+/// The right to a spawned task's result.
+///
+/// [`JoinHandle::join`] blocks (a thread) or suspends (a task); `.await` waits in async code. Dropped,
+/// it detaches: the task runs on and its result is dropped.
+///
+/// ```
+/// use sateen_runtime::spawn;
+/// let parts: Vec<_> = (0..4).map(|i| spawn(move || i * i)).collect();
+/// let sum: i32 = parts.into_iter().map(|part| part.join().unwrap()).sum();
+/// assert_eq!(sum, 14);
+/// ```
+#[must_use = "a dropped handle detaches its task; use `drop` to say so"]
+pub struct JoinHandle<T> {
+    header: NonNull<Header>,
+    take: unsafe fn(NonNull<Header>) -> Result<T, JoinError>,
+    /// The result has been taken: only the reference is left to drop.
+    taken: bool,
+    owns: PhantomData<T>,
+}
+
+// SAFETY: the handle gives access to the result, a `T: Send`, and to a state word that is Sync.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: a shared handle can only be asked whether the task is done.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    pub(super) fn new(
+        header: NonNull<Header>,
+        take: unsafe fn(NonNull<Header>) -> Result<T, JoinError>,
+    ) -> Self {
+        Self { header, take, taken: false, owns: PhantomData }
+    }
+
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: the handle's reference keeps the frame.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// Whether the task has ended (or was refused), so that [`JoinHandle::join`] does not wait.
+    pub fn is_finished(&self) -> bool {
+        self.header().state.is_done()
+    }
+
+    /// Waits for the task's end and returns its result.
+    ///
+    /// Called inside a task of the same runtime, it runs the task in place if nobody has started it;
+    /// otherwise the caller is suspended. A plain thread blocks.
+    ///
+    /// # Errors
+    /// [`JoinError`]: the task panicked, or never ran.
+    pub fn join(mut self) -> Result<T, JoinError> {
+        if !self.is_finished() && !self.run_in_place() {
+            let waker = sateen_sync::park::current_waker();
+            while self.poll_with(&waker).is_pending() {
+                sateen_sync::park::park();
+            }
+        }
+        self.take_result()
+    }
+
+    /// Runs the task here if this is a task of the same runtime, there is stack enough, and nobody
+    /// else was faster. True: it is done.
+    fn run_in_place(&mut self) -> bool {
+        let Some(worker) = context::with(context::Context::worker) else { return false };
+        let Some(fiber) = context::with(context::Context::fiber) else { return false };
+        let shared: &Shared = worker.shared();
+        // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
+        // stack each instead.
+        let roomy = fiber.stack_left() > shared.stacks.stack_size() / 2;
+        if !std::ptr::eq(self.header().home, shared)
+            || !roomy
+            || !self.header().state.claim_inline()
+        {
+            return false;
+        }
+        // SAFETY: claimed.
+        unsafe { (self.header().run)(self.header) };
+        true
+    }
+
+    /// Ready when the task is done; otherwise `waker` is registered.
+    fn poll_with(&self, waker: &Waker) -> Poll<()> {
+        let header = self.header();
+        if header.state.is_done() {
+            return Poll::Ready(());
+        }
+        if header.state.is_waiting() {
+            // SAFETY: while WAITING the place is only read, by us and by the runner.
+            let same =
+                header.waker.with(|w| unsafe { (*w).as_ref().is_some_and(|w| w.will_wake(waker)) });
+            if same {
+                return Poll::Pending;
+            }
+            if !header.state.unregister() {
+                return Poll::Ready(());
+            }
+        }
+        let new = Some(waker.clone());
+        // SAFETY: not WAITING, so the place is the handle's alone.
+        let old = header.waker.with_mut(|place| unsafe { std::mem::replace(&mut *place, new) });
+        let ready = !header.state.register();
+        // Foreign code: after the place is in order again.
+        drop(old);
+        if ready { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn take_result(&mut self) -> Result<T, JoinError> {
+        self.taken = true;
+        // SAFETY: done, or claimed and run by us: the result is the handle's.
+        unsafe { (self.take)(self.header) }
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    /// # Panics
+    /// Polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(!self.taken, "a JoinHandle was polled after it had given its result");
+        self.poll_with(cx.waker()).map(|()| self.take_result())
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        if self.header().state.drop_handle() {
+            // SAFETY: both references are gone.
+            unsafe { (self.header().free)(self.header) };
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JoinHandle").field("finished", &self.is_finished()).finish()
+    }
+}

@@ -1,0 +1,173 @@
+//! The word that says who may run, read and free a spawned task.
+//!
+//! | bit | set from | meaning while set |
+//! |---|---|---|
+//! | `ENTRY` | birth | a queue's entry, later its runner, refers to the frame |
+//! | `HANDLE` | birth | the join handle refers to the frame |
+//! | `STARTED` | claim | somebody has the closure; nobody else may |
+//! | `DONE` | end of the run | the result is written, and the handle's alone |
+//! | `WAITING` | registration | the handle has left a waker and does not touch its place |
+//!
+//! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever of
+//! the entry's taker and the joiner comes second finds `STARTED` and leaves the closure alone.
+
+use sateen_base::prim::{AtomicU32, Ordering};
+
+const ENTRY: u32 = 1;
+const HANDLE: u32 = 2;
+const STARTED: u32 = 4;
+const DONE: u32 = 8;
+const WAITING: u32 = 16;
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct TaskState(AtomicU32);
+
+/// What the taker of a queue's entry has to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Run the closure, then [`TaskState::complete`].
+    Run,
+    /// Nothing: it runs or ran elsewhere.
+    Stale,
+    /// Free the frame: nobody refers to it any more.
+    Free,
+}
+
+/// What the runner has to do after it has written the result.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Nothing: the handle will come for the result.
+    Left,
+    /// Drop the result and free the frame: nobody will come.
+    Free,
+    /// Wake the waker, then call [`TaskState::drop_entry`].
+    Wake,
+}
+
+impl TaskState {
+    /// A task in a queue, with a handle.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(AtomicU32::new(ENTRY | HANDLE))
+    }
+
+    /// A task that was refused: done, with a handle, in no queue.
+    pub fn refused() -> Self {
+        Self(AtomicU32::new(HANDLE | STARTED | DONE))
+    }
+
+    /// The taker of the entry tries to claim the task.
+    pub fn claim_from_queue(&self) -> Claim {
+        // Ordering: Acquire pairs with the AcqRel of `finish_inline`: if we free, its last use of the
+        // frame is over.
+        let mut state = self.0.load(Ordering::Acquire);
+        while state & STARTED == 0 {
+            // Ordering: AcqRel; Acquire for the frame's contents as they were when it was queued (the
+            // queue gives that too), Release so that the joiner's later reads come after.
+            let claimed = self.0.compare_exchange_weak(
+                state,
+                state | STARTED,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+            match claimed {
+                Ok(_) => return Claim::Run,
+                Err(now) => state = now,
+            }
+        }
+        if state & HANDLE == 0 { Claim::Free } else { self.stale_slow() }
+    }
+
+    /// Claimed by a joiner that still runs it or has not let go of its handle.
+    #[cold]
+    fn stale_slow(&self) -> Claim {
+        if self.drop_entry() { Claim::Free } else { Claim::Stale }
+    }
+
+    /// The joiner tries to claim the task to run it itself; its entry stays where it is.
+    pub fn claim_inline(&self) -> bool {
+        // Ordering: Relaxed first look; AcqRel as in `claim_from_queue`.
+        let mut state = self.0.load(Ordering::Relaxed);
+        while state & STARTED == 0 {
+            match self.0.compare_exchange_weak(
+                state,
+                state | STARTED,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(now) => state = now,
+            }
+        }
+        false
+    }
+
+    /// The runner has written the result.
+    pub fn complete(&self) -> Completion {
+        // Ordering: Relaxed first look; the exchange decides.
+        let mut state = self.0.load(Ordering::Relaxed);
+        loop {
+            if state & HANDLE == 0 {
+                // Ordering: Acquire pairs with the AcqRel of `drop_handle`: it is really gone.
+                sateen_base::prim::fence(Ordering::Acquire);
+                return Completion::Free;
+            }
+            // Without a waker the runner is through with the frame; with one it keeps its reference
+            // until the waker has been used.
+            let next = if state & WAITING == 0 { (state | DONE) & !ENTRY } else { state | DONE };
+            // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`, so
+            // that the waker is seen.
+            let order = if cfg!(sateen_canary = "task_complete_relaxed") {
+                Ordering::Relaxed
+            } else {
+                Ordering::AcqRel
+            };
+            match self.0.compare_exchange_weak(state, next, order, Ordering::Relaxed) {
+                Ok(_) if state & WAITING == 0 => return Completion::Left,
+                Ok(_) => return Completion::Wake,
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// Whether the result is there for the handle to take.
+    pub fn is_done(&self) -> bool {
+        // Ordering: Acquire pairs with the exchange in `complete`.
+        self.0.load(Ordering::Acquire) & DONE != 0
+    }
+
+    /// Whether a waker is registered: then its place may be read, and not written.
+    pub fn is_waiting(&self) -> bool {
+        // Ordering: Relaxed; only the handle changes the bit.
+        self.0.load(Ordering::Relaxed) & WAITING != 0
+    }
+
+    /// The handle wants to change its waker. False: the task is done, leave it alone.
+    pub fn unregister(&self) -> bool {
+        // Ordering: AcqRel: before `complete` the place is ours again; after it, the result is visible.
+        self.0.fetch_and(!WAITING, Ordering::AcqRel) & DONE == 0
+    }
+
+    /// The handle has left a waker. False: the task is done, nobody will use it.
+    pub fn register(&self) -> bool {
+        // Ordering: Release publishes the waker to `complete`; Acquire as in `is_done`.
+        self.0.fetch_or(WAITING, Ordering::AcqRel) & DONE == 0
+    }
+
+    /// The entry's reference ends. True: free the frame.
+    pub fn drop_entry(&self) -> bool {
+        // Ordering: AcqRel, as with any reference count.
+        self.0.fetch_and(!ENTRY, Ordering::AcqRel) & HANDLE == 0
+    }
+
+    /// The handle's reference ends. True: free the frame, with the result if it is still there.
+    pub fn drop_handle(&self) -> bool {
+        // Ordering: Acquire pairs with `complete` and `drop_entry`: the other side is through.
+        if self.0.load(Ordering::Acquire) & ENTRY == 0 {
+            return true;
+        }
+        // Ordering: AcqRel, as with any reference count.
+        self.0.fetch_and(!HANDLE, Ordering::AcqRel) & ENTRY == 0
+    }
+}

@@ -1,0 +1,500 @@
+//! A worker: an OS thread of the runtime, its queues, and what others may ask of it.
+//!
+//! Who may touch what: `requests`, `join_stack`, `inbox`, `mail`, `stealer`, `forced_at` anyone;
+//! `own` the worker's thread only. Finding work and going to sleep are in `idle.rs`, the loops that
+//! drive it in `root.rs`.
+
+use crate::context;
+use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
+use crate::join_stack::{Job, JoinStack, Stolen};
+use crate::latch::Waiter;
+use crate::shared::Shared;
+use crate::stats::Counters;
+use crate::task;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use sateen_base::{CachePadded, SpinLock, XorShift, fence, tsc};
+use sateen_deque::{Stealer, Worker as Queue};
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+/// Request: a thief is hungry; publish something at the next push.
+pub(crate) const HUNGRY: u32 = 1;
+/// Request: a suspended fiber of this worker can go on.
+pub(crate) const READY: u32 = 2;
+/// Always raised for threads that are no workers: the slow path tells them apart.
+pub(crate) const OUTSIDE: u32 = 4;
+/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
+pub(crate) const FENCED: u32 = 8;
+
+/// How long a task may let ready fibers wait once it has noticed them.
+const READY_PATIENCE: Duration = Duration::from_millis(1);
+/// Look at the injector at least every so many takes, so that nothing outside waits for ever.
+const INJECTOR_TURN: u32 = 61;
+
+pub(crate) struct Worker {
+    /// On lines of its own: polled at every push of this worker, written when somebody asks.
+    requests: CachePadded<AtomicU32>,
+    /// The join stack of the fiber that runs now; null before the first and after the last.
+    join_stack: CachePadded<AtomicPtr<JoinStack>>,
+    stealer: Stealer<Entry>,
+    /// Fibers that others have made ready: a stack, taken whole and turned around.
+    inbox: CachePadded<AtomicPtr<Fiber>>,
+    /// Work that only this worker may start.
+    mail: SpinLock<VecDeque<Entry>>,
+    has_mail: AtomicBool,
+    /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
+    pub(crate) forced_at: AtomicU64,
+    index: usize,
+    pub(crate) counters: CachePadded<Counters>,
+    own: Own,
+}
+
+/// The worker's thread alone.
+struct Own {
+    shared: UnsafeCell<Option<Arc<Shared>>>,
+    queue: Queue<Entry>,
+    ready: UnsafeCell<VecDeque<*const Fiber>>,
+    /// Fibers at the base of their scheduling loop, ready for reuse.
+    idle: UnsafeCell<Vec<*const Fiber>>,
+    /// Fibers without a stack.
+    bare: UnsafeCell<Vec<*const Fiber>>,
+    rng: UnsafeCell<XorShift>,
+    takes: Cell<u32>,
+    /// Fibers that wait for a wake-up.
+    suspended: Cell<usize>,
+    /// When the running task first noticed ready fibers; 0 if it has not.
+    ready_seen: Cell<u64>,
+}
+
+// SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
+// the worker's thread. Everything else is Sync.
+unsafe impl Sync for Worker {}
+// SAFETY: built on one thread and handed to the worker's thread before that uses it.
+unsafe impl Send for Worker {}
+
+impl Worker {
+    pub(crate) fn new(index: usize) -> Self {
+        let queue = Queue::new_lifo();
+        let standing = if fence::is_asymmetric() { 0 } else { FENCED };
+        Self {
+            requests: CachePadded::new(AtomicU32::new(standing)),
+            join_stack: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            stealer: queue.stealer(),
+            inbox: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            mail: SpinLock::new(VecDeque::new()),
+            has_mail: AtomicBool::new(false),
+            forced_at: AtomicU64::new(0),
+            index,
+            counters: CachePadded::new(Counters::default()),
+            own: Own {
+                shared: UnsafeCell::new(None),
+                queue,
+                ready: UnsafeCell::new(VecDeque::new()),
+                idle: UnsafeCell::new(Vec::new()),
+                bare: UnsafeCell::new(Vec::new()),
+                rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
+                takes: Cell::new(index as u32),
+                suspended: Cell::new(0),
+                ready_seen: Cell::new(0),
+            },
+        }
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn requests_word(&self) -> &AtomicU32 {
+        &self.requests
+    }
+
+    /// Gives the thread its share of the runtime, or takes it away.
+    pub(crate) fn set_shared(&self, shared: Option<Arc<Shared>>) {
+        // SAFETY: worker's thread only, and no reference from `shared` is held across.
+        self.own.shared.with_mut(|slot| unsafe { *slot = shared });
+    }
+
+    /// The runtime. Worker's thread only.
+    #[inline]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        // SAFETY: set before the worker runs anything and cleared after; see `set_shared`.
+        match self.own.shared.with(|slot| unsafe { (*slot).as_ref() }) {
+            Some(shared) => shared,
+            None => sateen_base::abort_with("a worker without a runtime"),
+        }
+    }
+
+    /// Whether this worker belongs to `shared`. Worker's thread only.
+    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
+        std::ptr::eq(Arc::as_ptr(self.shared()), shared)
+    }
+
+    // ---- what others ask ----
+
+    /// Raises a request, and says whether it was not raised before.
+    pub(crate) fn request(&self, what: u32) -> bool {
+        // Ordering: Relaxed test first, so that an unanswered request costs the owner nothing more.
+        if self.requests.load(Ordering::Relaxed) & what != 0 {
+            return false;
+        }
+        self.insist(what)
+    }
+
+    /// [`Worker::request`] without the shortcut: for a worker about to sleep, that relies on the request
+    /// being raised or its own announcement being seen by whoever clears it.
+    pub(crate) fn insist(&self, what: u32) -> bool {
+        // Ordering: AcqRel; pairs with the owner's clearing exchange in `feed`. In the order of this
+        // word either that comes first, and the request stands, or this does, and the owner then sees
+        // the sleeper.
+        self.requests.fetch_or(what, Ordering::AcqRel) & what == 0
+    }
+
+    pub(crate) fn has_request(&self, what: u32) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.requests.load(Ordering::Relaxed) & what != 0
+    }
+
+    fn clear_request(&self, what: u32) {
+        // Ordering: AcqRel, see `request`.
+        self.requests.fetch_and(!what, Ordering::AcqRel);
+    }
+
+    /// The join stack that the worker uses now.
+    #[inline]
+    pub(crate) fn current_join_stack(&self) -> Option<&JoinStack> {
+        // Ordering: Acquire pairs with the Release in `run_fiber`: the stack is seen whole.
+        // SAFETY: fibers, and so their join stacks, live as long as the runtime.
+        unsafe { self.join_stack.load(Ordering::Acquire).as_ref() }
+    }
+
+    pub(crate) fn stealer(&self) -> &Stealer<Entry> {
+        &self.stealer
+    }
+
+    /// Whether anything visible waits at this worker: tasks, public branches, fibers, mail.
+    pub(crate) fn has_queued(&self) -> bool {
+        self.has_stealable() || self.has_own_arrivals()
+    }
+
+    /// Whether other workers could take something from this one.
+    pub(crate) fn has_stealable(&self) -> bool {
+        !self.stealer.is_empty() || self.current_join_stack().is_some_and(JoinStack::has_public)
+    }
+
+    /// Whether fibers or mail wait that only this worker can take.
+    pub(crate) fn has_own_arrivals(&self) -> bool {
+        // Ordering: Relaxed, hints; the sleeper's fence orders them.
+        !self.inbox.load(Ordering::Relaxed).is_null() || self.has_mail.load(Ordering::Relaxed)
+    }
+
+    /// Hands over a fiber that may go on. Any thread; exactly once for each suspension.
+    pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
+        let me = std::ptr::from_ref(fiber).cast_mut();
+        let here = context::with(|c| c.worker().is_some_and(|w| std::ptr::eq(w, self)));
+        if here {
+            // SAFETY: on the worker's thread, and nothing else holds the queue.
+            self.own.ready.with_mut(|ready| unsafe { (*ready).push_back(me) });
+            // The task that runs now will let it through in good time.
+            self.request(READY);
+            return;
+        }
+        // Ordering: Relaxed, the exchange below publishes.
+        let mut head = self.inbox.load(Ordering::Relaxed);
+        loop {
+            fiber.next().store(head, Ordering::Relaxed);
+            // Ordering: Release publishes the link to the owner's Acquire exchange in `take_inbox`.
+            match self.inbox.compare_exchange_weak(head, me, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => head = now,
+            }
+        }
+        // The full fence pairs with the one between announcing sleep and rescanning: either we see the
+        // sleeper, or it sees the fiber.
+        sateen_base::prim::fence(Ordering::SeqCst);
+        if !shared.sleep.notify(self.index) {
+            self.request(READY);
+        }
+    }
+
+    /// Puts `entry` where only this worker finds it. Any thread.
+    pub(crate) fn post(&self, shared: &Shared, entry: Entry) {
+        {
+            let mut mail = self.mail.lock();
+            mail.push_back(entry);
+            // Ordering: Relaxed, under the lock; a hint outside of it.
+            self.has_mail.store(true, Ordering::Relaxed);
+        }
+        sateen_base::prim::fence(Ordering::SeqCst);
+        shared.sleep.notify(self.index);
+    }
+
+    // ---- the owner's side ----
+
+    /// A push has found a request raised. Returns false on threads that are no workers: nothing was
+    /// pushed, nothing can be.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push_slow(job: *const Job) -> bool {
+        let Some(worker) = context::with(context::Context::worker) else { return false };
+        let Some(fiber) = context::with(context::Context::fiber) else { return false };
+        // SAFETY: a worker on its own fiber owns the join stack; the caller vouches for the job.
+        unsafe { fiber.join_stack().push(job) };
+        worker.answer_requests(fiber);
+        true
+    }
+
+    /// A loop has found a request raised.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn poll_slow() {
+        let worker = context::with(context::Context::worker);
+        let fiber = context::with(context::Context::fiber);
+        if let (Some(worker), Some(fiber)) = (worker, fiber) {
+            worker.answer_requests(fiber);
+        }
+    }
+
+    fn answer_requests(&self, fiber: &Fiber) {
+        if self.has_request(FENCED) {
+            sateen_base::prim::fence(Ordering::SeqCst);
+            if self.shared().sleep.has_sleepers() {
+                self.request(HUNGRY);
+            }
+        }
+        if self.has_request(HUNGRY) {
+            self.feed(fiber.join_stack());
+        }
+        if self.has_request(READY) {
+            self.let_ready_through(fiber);
+        }
+    }
+
+    /// Publishes branches for whoever asked.
+    fn feed(&self, stack: &JoinStack) {
+        let shared = self.shared();
+        if !stack.has_public() {
+            self.counters.publications.bump();
+        }
+        // Clear, then look: while workers sleep the request stays, because a sleeper relies on it.
+        // Partner: `insist`.
+        self.clear_request(HUNGRY);
+        if shared.sleep.has_sleepers() {
+            self.request(HUNGRY);
+        }
+        if stack.publish() {
+            fence::light();
+            shared.wake_searcher();
+        }
+    }
+
+    /// Yields to ready fibers if they have waited long enough.
+    fn let_ready_through(&self, fiber: &Fiber) {
+        if !self.has_ready() {
+            self.clear_request(READY);
+            self.own.ready_seen.set(0);
+            return;
+        }
+        let now = tsc::now();
+        let seen = self.own.ready_seen.get();
+        if seen == 0 {
+            self.own.ready_seen.set(now.max(1));
+        } else if now.saturating_sub(seen) > tsc::ticks(READY_PATIENCE) {
+            self.yield_to_ready(fiber);
+        }
+    }
+
+    /// Lets every fiber that is ready now run before `fiber` goes on.
+    fn yield_to_ready(&self, fiber: &Fiber) {
+        self.take_inbox();
+        // SAFETY: worker's thread; the reference ends here.
+        self.own.ready.with_mut(|ready| unsafe { (*ready).push_back(fiber) });
+        self.leave(fiber);
+    }
+
+    /// Switches away from `fiber`, whose state says `PARKED`, until it has been made ready.
+    pub(crate) fn suspend(&self, fiber: &Fiber) {
+        self.counters.suspensions.bump();
+        self.own.suspended.set(self.own.suspended.get() + 1);
+        self.leave(fiber);
+        self.own.suspended.set(self.own.suspended.get() - 1);
+    }
+
+    fn leave(&self, fiber: &Fiber) {
+        if fiber.join_stack().publish_for_suspension() {
+            self.push_entry(Entry::stack(fiber.join_stack()));
+        }
+        self.own.ready_seen.set(0);
+        fiber.switch_to_root();
+    }
+
+    pub(crate) fn suspended(&self) -> usize {
+        self.own.suspended.get()
+    }
+
+    /// Puts independent work on the run queue and wakes a sleeper for it.
+    #[inline]
+    pub(crate) fn push_entry(&self, entry: Entry) {
+        self.own.queue.push(entry);
+        // The frequent side of the sleepers' handshake; partner: the heavy fence in `idle.rs`.
+        if self.requests.load(Ordering::Relaxed) & FENCED == 0 {
+            fence::light();
+        } else {
+            sateen_base::prim::fence(Ordering::SeqCst);
+        }
+        self.shared().wake_searcher();
+    }
+
+    /// The youngest entry of the run queue.
+    #[inline]
+    pub(crate) fn pop_entry(&self) -> Option<Entry> {
+        self.own.queue.pop()
+    }
+
+    /// Puts an entry back that was popped and belongs to somebody else. No wake-up: it was there.
+    pub(crate) fn unpop_entry(&self, entry: Entry) {
+        self.own.queue.push(entry);
+    }
+
+    /// A number below `n`.
+    pub(crate) fn random(&self, n: usize) -> usize {
+        // SAFETY: worker's thread; the reference ends here.
+        self.own.rng.with_mut(|rng| unsafe { (*rng).below(n) })
+    }
+
+    /// Work that needs no search: own queue, mail, and now and then the injector first.
+    pub(crate) fn next_entry(&self) -> Option<Entry> {
+        let takes = self.own.takes.get().wrapping_add(1);
+        self.own.takes.set(takes);
+        if takes.is_multiple_of(INJECTOR_TURN)
+            && let Some(entry) = self.take_mail().or_else(|| self.shared().take_injected()) {
+                return Some(entry);
+            }
+        self.pop_entry().or_else(|| self.take_mail())
+    }
+
+    fn take_mail(&self) -> Option<Entry> {
+        // Ordering: Relaxed, a hint; the truth is under the lock.
+        if !self.has_mail.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut mail = self.mail.lock();
+        let entry = mail.pop_front();
+        self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+        entry
+    }
+
+    /// Whether a fiber of this worker can go on.
+    #[inline]
+    pub(crate) fn has_ready(&self) -> bool {
+        // SAFETY: worker's thread; the reference ends here.
+        let local = self.own.ready.with(|ready| unsafe { !(*ready).is_empty() });
+        // Ordering: Relaxed, a hint.
+        local || !self.inbox.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The fiber that has been ready for longest.
+    pub(crate) fn next_ready(&self) -> Option<&'static Fiber> {
+        // SAFETY: worker's thread; the reference ends here.
+        let take = || self.own.ready.with_mut(|ready| unsafe { (*ready).pop_front() });
+        let fiber = take().or_else(|| {
+            self.take_inbox();
+            take()
+        })?;
+        // SAFETY: fibers live as long as the runtime.
+        Some(unsafe { &*fiber })
+    }
+
+    fn take_inbox(&self) {
+        // Ordering: Relaxed, a hint.
+        if self.inbox.load(Ordering::Relaxed).is_null() {
+            return;
+        }
+        // Ordering: Acquire pairs with the Release in `make_ready`: links and frames are visible.
+        let mut fiber = self.inbox.swap(std::ptr::null_mut(), Ordering::Acquire);
+        // SAFETY: worker's thread. The chain is ours since the exchange; fibers outlive it.
+        self.own.ready.with_mut(|ready| unsafe {
+            let first = (*ready).len();
+            while !fiber.is_null() {
+                (*ready).push_back(fiber);
+                fiber = (*fiber).next().load(Ordering::Relaxed);
+            }
+            // The inbox is youngest first.
+            (*ready).make_contiguous()[first..].reverse();
+        });
+    }
+
+    /// Runs `fiber` until it switches back. Root only.
+    pub(crate) fn run_fiber(&self, fiber: &Fiber) -> crate::fiber::Switched {
+        let stack: *const JoinStack = fiber.join_stack();
+        // Ordering: Release, see `current_join_stack`.
+        self.join_stack.store(stack.cast_mut(), Ordering::Release);
+        context::with(|c| c.set_fiber(Some(fiber)));
+        let switched = fiber.resume();
+        context::with(|c| c.set_fiber(None));
+        switched
+    }
+
+    pub(crate) fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
+        // SAFETY: worker's thread; `f` does not come back here.
+        self.own.idle.with_mut(|idle| f(unsafe { &mut *idle }))
+    }
+
+    pub(crate) fn with_bare<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
+        // SAFETY: worker's thread; `f` does not come back here.
+        self.own.bare.with_mut(|bare| f(unsafe { &mut *bare }))
+    }
+
+    /// Runs what was taken from a queue.
+    pub(crate) fn execute(&self, entry: Entry) {
+        self.counters.tasks.bump();
+        match entry.decode() {
+            // SAFETY: an entry is taken once, and its job is valid until it has run.
+            Work::Job(job) => unsafe { ((*job).run)(job) },
+            // SAFETY: as above; the scope waits for it.
+            Work::Scoped(job) => unsafe { crate::scope::run(job) },
+            // SAFETY: the entry's reference to the task is ours now.
+            Work::Task(header) => unsafe { task::run_queued(header) },
+            // SAFETY: join stacks live as long as the runtime.
+            Work::Stack(stack) => self.take_from_listed(unsafe { &*stack }),
+        }
+    }
+
+    /// An entry that stands for the branches of a suspended task.
+    fn take_from_listed(&self, stack: &JoinStack) {
+        if let Stolen::Job(job, more) = stack.steal_listed() {
+            if more {
+                self.push_entry(Entry::stack(stack));
+            }
+            self.counters.join_steals.bump();
+            // SAFETY: stolen, so ours to run, once; its frame waits.
+            unsafe { ((*job).run)(job) };
+        }
+    }
+}
+
+/// The calling fiber, as what a latch waits with.
+pub(crate) fn this_fiber() -> *const Fiber {
+    match context::with(context::Context::fiber) {
+        Some(fiber) => fiber,
+        None => sateen_base::abort_with("waited for a branch outside a fiber"),
+    }
+}
+
+/// Waits briefly for a latch, no longer than a suspension would take.
+pub(crate) fn spin_for<W: Waiter>(latch: &crate::latch::Latch<W>) {
+    const SPINS: u32 = 64;
+    for _ in 0..SPINS {
+        if latch.is_done() {
+            return;
+        }
+        sateen_base::prim::spin_loop();
+    }
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("index", &self.index).finish_non_exhaustive()
+    }
+}

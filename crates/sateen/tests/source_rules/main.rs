@@ -1,0 +1,222 @@
+//! Rules about the source that neither the compiler nor clippy knows.
+//!
+//! Each rule is a function from text to complaints, shown to complain on made-up text, and a test
+//! that applies it to the whole workspace. The rules:
+//!
+//! * atomics, threads, cells and clocks of library crates come from the facade `sateen_base::prim`,
+//!   else the model checker would not see them (`tokens.rs`);
+//! * no test is switched off and nothing is left to be written (`tokens.rs`);
+//! * every canary in the source is on a list that CI runs, and the other way round;
+//! * no source file is longer than 600 lines;
+//! * every crate shows an example that is compiled or run;
+//! * links between the pages of this repository lead somewhere (`links.rs`).
+
+mod links;
+mod tokens;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Longest source file, in lines. What is longer holds more than one thing.
+const LONGEST: usize = 600;
+
+/// Who may use the real primitives: file or folder, the path used, and why.
+const EXCEPTIONS: [(&str, &str, &str); 3] = [
+    ("crates/base/src/prim.rs", "", "it is the facade"),
+    ("crates/base/src/fence.rs", "", "a compiler fence is not modelled; loom's stands beside it"),
+    ("crates/base/src/os/", "", "futex words belong to the kernel; models do not come here"),
+];
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the workspace is two folders up")
+}
+
+/// `path` from the root, with `/` on every system.
+fn shown(path: &Path) -> String {
+    let path = path.strip_prefix(root()).unwrap_or(path);
+    path.components().map(|c| c.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Files below `folder` that end in `.extension`, in order: none if it does not exist; build folders
+/// and hidden ones are left out.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    if !folder.exists() {
+        return Vec::new();
+    }
+    let hidden = |name: &str| name.starts_with('.') || name == "target";
+    walkdir::WalkDir::new(folder)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(|e| e.depth() == 0 || !hidden(&e.file_name().to_string_lossy()))
+        .map(|entry| entry.expect("the workspace can be read").into_path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect()
+}
+
+/// The folders `crates/*`.
+fn crates() -> Vec<PathBuf> {
+    let crates = root().join("crates");
+    let listed = std::fs::read_dir(&crates).expect("crates/ can be read");
+    let mut found: Vec<PathBuf> = listed.map(|e| e.expect("an entry").path()).collect();
+    found.retain(|path| path.join("Cargo.toml").is_file());
+    found.sort();
+    assert!(found.len() > 1, "{} has no crates", crates.display());
+    found
+}
+
+#[track_caller]
+fn none(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn primitives_come_from_the_facade() {
+    let mut found = Vec::new();
+    for library in crates().iter().filter(|path| path.join("src/lib.rs").is_file()) {
+        if library.ends_with("crates/lab") {
+            continue; // It measures with the real clock, and nothing of it is modelled.
+        }
+        for file in files(&library.join("src"), "rs") {
+            let shown = shown(&file);
+            let tests_only = shown.contains("/tests/") || shown.ends_with("/tests.rs");
+            if tests_only {
+                continue;
+            }
+            let excused = |path: &str| {
+                EXCEPTIONS
+                    .iter()
+                    .any(|(at, prefix, _)| shown.starts_with(at) && path.starts_with(prefix))
+            };
+            let used = tokens::real_primitives(&read(&file));
+            let bad = used.into_iter().filter(|(_, path)| !excused(path));
+            found.extend(bad.map(|(line, path)| format!("{shown}:{line}: {path}")));
+        }
+    }
+    none("use `sateen_base::prim` instead, or state an exception in EXCEPTIONS", &found);
+}
+
+#[test]
+fn exceptions_are_needed() {
+    for (at, prefix, why) in EXCEPTIONS {
+        assert!(!why.is_empty(), "{at}: say why");
+        let path = root().join(at);
+        let files = if path.is_dir() { files(&path, "rs") } else { vec![path] };
+        let used = files.iter().flat_map(|file| tokens::real_primitives(&read(file)));
+        assert!(used.into_iter().any(|(_, path)| path.starts_with(prefix)), "{at}: not needed");
+    }
+}
+
+#[test]
+fn nothing_is_switched_off_or_left_to_be_written() {
+    let mut found = Vec::new();
+    for file in crates().iter().flat_map(|folder| files(folder, "rs")) {
+        let bad = tokens::unfinished(&read(&file));
+        found
+            .extend(bad.into_iter().map(|(line, what)| format!("{}:{line}: {what}", shown(&file))));
+    }
+    none("finish these", &found);
+}
+
+#[test]
+fn canaries_and_their_lists_agree() {
+    let (mut in_source, mut listed, mut found) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for folder in crates() {
+        for file in files(&folder.join("src"), "rs") {
+            in_source.extend(tokens::canaries(&read(&file)));
+        }
+        let list = folder.join("tests/canaries.txt");
+        if !list.is_file() {
+            continue;
+        }
+        for line in read(&list).lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#')) {
+            let mut words = line.split_whitespace();
+            let (canary, test) = (words.next(), words.next());
+            let (Some(canary), Some(test)) = (canary, test) else {
+                found.push(format!("{}: `{line}` names no test", shown(&list)));
+                continue;
+            };
+            listed.insert(canary.to_owned());
+            if !folder.join("tests").join(format!("{test}.rs")).is_file() {
+                found.push(format!("{}: `{canary}`: no test `{test}`", shown(&list)));
+            }
+        }
+    }
+    found.extend(in_source.difference(&listed).map(|c| format!("{c}: on no list")));
+    found.extend(listed.difference(&in_source).map(|c| format!("{c}: nowhere in the source")));
+    none("canaries that prove nothing", &found);
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    let mut found = Vec::new();
+    for file in crates().iter().flat_map(|folder| files(&folder.join("src"), "rs")) {
+        let lines = read(&file).lines().count();
+        if lines > LONGEST {
+            found.push(format!("{}: {lines} lines", shown(&file)));
+        }
+    }
+    none("more than 600 lines", &found);
+}
+
+#[test]
+fn every_crate_shows_an_example() {
+    let mut found = Vec::new();
+    for folder in crates() {
+        let example = !files(&folder.join("examples"), "rs").is_empty();
+        // A program without a library is shown by tests that run it.
+        let library = folder.join("src/lib.rs").is_file();
+        let shown_here = if library {
+            files(&folder.join("src"), "rs").iter().any(|file| has_doc_example(&read(file)))
+        } else {
+            let tests = files(&folder.join("tests"), "rs");
+            tests.iter().any(|file| read(file).contains("CARGO_BIN_EXE_"))
+        };
+        if !example && !shown_here {
+            found.push(shown(&folder));
+        }
+    }
+    none("crates without an example that is compiled or run", &found);
+}
+
+/// Whether a doc comment holds a block of Rust that `cargo test` compiles.
+fn has_doc_example(source: &str) -> bool {
+    let mut inside = false;
+    for line in source.lines().map(str::trim_start) {
+        let Some(doc) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else {
+            inside = false;
+            continue;
+        };
+        if let Some(kind) = doc.trim().strip_prefix("```") {
+            let rust = matches!(kind, "" | "rust" | "no_run" | "should_panic");
+            if !inside && rust {
+                return true;
+            }
+            inside = !inside;
+        }
+    }
+    false
+}
+
+#[test]
+fn only_rust_blocks_are_examples() {
+    assert!(has_doc_example("/// Adds.\n///\n/// ```\n/// f();\n/// ```\nfn f() {}"));
+    assert!(!has_doc_example("//! ```text\n//! a -> b\n//! ```\n"));
+    assert!(!has_doc_example("// ```\n// f();\n// ```\n"));
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let pages = files(&root(), "md");
+    assert!(!pages.is_empty(), "no pages below {}", root().display());
+    let mut found = Vec::new();
+    for page in pages {
+        let bad = links::broken(&page, &read(&page));
+        found.extend(bad.into_iter().map(|link| format!("{}: {link}", shown(&page))));
+    }
+    none("broken links", &found);
+}

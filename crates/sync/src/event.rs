@@ -1,0 +1,184 @@
+//! A flag that can be waited for. Protocol and proof: the crate's `README.md`, section *Event*.
+//!
+//! | bit | meaning | set by | cleared by |
+//! |---|---|---|---|
+//! | `SET` 1 | waiting returns at once | `set` | `reset` |
+//! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
+
+use crate::wait_queue::{Place, WaitQueue, Waiter};
+use sateen_base::prim::{AtomicU32, Ordering, fence};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+const SET: u32 = 1;
+const WAITERS: u32 = 2;
+
+/// A manual-reset event: everybody waits until it is set, nobody after that, until it is reset.
+///
+/// [`set`](Self::set) releases exactly those who wait at that moment, even if [`reset`](Self::reset)
+/// follows before they run. What happened before `set` is visible after the wait it ended.
+///
+/// Cost: 40 bytes; one load to wait for an event that is set, one locked instruction to set one that
+/// nobody waits for.
+///
+/// ```
+/// use sateen_sync::Event;
+///
+/// static READY: Event = Event::new();
+///
+/// let waiter = std::thread::spawn(|| READY.wait());
+/// READY.set();
+/// waiter.join().unwrap();
+/// assert!(READY.is_set());
+/// ```
+pub struct Event {
+    word: AtomicU32,
+    queue: WaitQueue,
+}
+
+impl Event {
+    crate::sys::const_except_loom! {
+        /// An event that is not set.
+        pub const fn new() -> Self {
+            Self { word: AtomicU32::new(0), queue: WaitQueue::new() }
+        }
+    }
+
+    /// Whether it is set.
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `set`.
+        self.word.load(Ordering::Acquire) & SET != 0
+    }
+
+    /// Sets it and releases all who wait; nothing if it is set already.
+    ///
+    /// # Panics
+    /// With the first panic of a waker, after all waiters have been released.
+    pub fn set(&self) {
+        #[cfg(not(sateen_canary = "event_set_relaxed"))]
+        let order = Ordering::Release;
+        #[cfg(sateen_canary = "event_set_relaxed")]
+        let order = Ordering::Relaxed;
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & WAITERS == 0 {
+            // Also if it is set already: then this setter's past is published too.
+            // Ordering: Release pairs with the Acquire in `is_set` and `set_or_join`.
+            match self.word.compare_exchange_weak(word, SET, order, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(seen) => word = seen,
+            }
+        }
+        self.set_slow();
+    }
+
+    /// Under the queue's lock, so that the event is set at the moment that divides those who are
+    /// released from those who come later (and may find it reset).
+    #[cold]
+    fn set_slow(&self) {
+        // Ordering: Release as in `set`. Those who were queued get it through the queue's lock.
+        self.queue.notify_all_with(|| {
+            self.word.swap(SET, Ordering::Release);
+        });
+    }
+
+    /// Makes those who come from now on wait.
+    pub fn reset(&self) {
+        // Relaxed: it publishes nothing. It keeps `WAITERS`: somebody may have just joined.
+        self.word.fetch_and(!SET, Ordering::Relaxed);
+    }
+
+    /// Blocks the thread, or suspends the fiber, until it is set; returns at once if it is.
+    #[inline]
+    pub fn wait(&self) {
+        if !self.is_set() {
+            self.wait_slow();
+        }
+    }
+
+    #[cold]
+    fn wait_slow(&self) {
+        self.queue.wait_unless(|| self.set_or_join());
+    }
+
+    /// The same as a future, which may be dropped at any time.
+    ///
+    /// ```
+    /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
+    /// let event = sateen_sync::Event::new();
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let mut wait = pin!(event.wait_async());
+    /// assert!(wait.as_mut().poll(&mut cx).is_pending());
+    /// event.set();
+    /// assert!(wait.as_mut().poll(&mut cx).is_ready());
+    /// ```
+    pub fn wait_async(&self) -> EventWait<'_> {
+        EventWait { event: self, waiter: Waiter::new(&self.queue), joined: false }
+    }
+
+    /// Under the queue's lock: true if it is set, otherwise the word says that somebody waits.
+    ///
+    /// Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes the queue's lock
+    /// after us.
+    fn set_or_join(&self) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & SET == 0 {
+            #[cfg(not(sateen_canary = "event_waiters_bit_missing"))]
+            let new = word | WAITERS;
+            #[cfg(sateen_canary = "event_waiters_bit_missing")]
+            let new = word;
+            // Relaxed: the word's own order of changes decides who sees whom; the queue's lock
+            // publishes the node.
+            match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return false,
+                Err(seen) => word = seen,
+            }
+        }
+        // Ordering: Acquire, and `SET` may be gone again: what was seen pairs with the Release in `set`.
+        fence(Ordering::Acquire);
+        true
+    }
+}
+
+impl Default for Event {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("set", &self.is_set()).finish_non_exhaustive()
+    }
+}
+
+/// The future of [`Event::wait_async`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct EventWait<'a> {
+    event: &'a Event,
+    waiter: Waiter<'a>,
+    joined: bool,
+}
+
+impl Future for EventWait<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: `waiter` is pinned with us and never moved; the others are plain values.
+        let (event, waiter, joined) = unsafe {
+            let this = self.get_unchecked_mut();
+            (this.event, Pin::new_unchecked(&mut this.waiter), &mut this.joined)
+        };
+        if *joined {
+            return waiter.poll_wait(cx);
+        }
+        if event.is_set() {
+            return Poll::Ready(());
+        }
+        *joined = waiter.enqueue(Place::Back, cx.waker().clone(), || event.set_or_join());
+        if *joined { Poll::Pending } else { Poll::Ready(()) }
+    }
+}

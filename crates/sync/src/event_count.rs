@@ -1,0 +1,280 @@
+//! Sleeping workers, and waking one of them: one futex a sleeper, one bitmap for all.
+//!
+//! The protocol and its proof are in the crate's `README.md`, section *Eventcount*. State of a slot:
+//!
+//! | word | bit in the bitmap | meaning | leaves it |
+//! |---|---|---|---|
+//! | `AWAKE` 0 | 0 | not announced | owner: `announce` |
+//! | `ANNOUNCED` 1 | 1 | will sleep soon, is rescanning | owner: `sleep`, `cancel`; notifier: clears the bit |
+//! | `ASLEEP` 2 | 1 | sleeps in the kernel or is about to | owner: time-out; notifier: clears the bit |
+//! | 1 or 2 | 0 | claimed by one notifier, which is about to say so | that notifier |
+//! | `NOTIFIED` 3 | 0 | a notification waits to be taken | owner: `sleep`, `cancel` |
+//!
+//! Who may touch what: only the slot's owner sets its bit and writes the words other than
+//! `NOTIFIED`; whoever clears a set bit, owner or notifier, decides what becomes of the announcement;
+//! `count` is raised before a bit is set and lowered after one was cleared, so it is never too low.
+
+use crate::sys::{Deadline, FutexWord};
+use sateen_base::CachePadded;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{AtomicU64, AtomicUsize, Ordering};
+use std::fmt;
+
+const AWAKE: u32 = 0;
+const ANNOUNCED: u32 = 1;
+const ASLEEP: u32 = 2;
+const NOTIFIED: u32 = 3;
+
+/// A fixed number of slots, in each of which one worker sleeps; anybody wakes them, one by one.
+///
+/// # The fence is the caller's
+///
+/// A worker must not fall asleep while work is published, and whoever publishes must not pay for
+/// sleepers that are not there. Each side writes its own word and then reads the other's, which needs
+/// a full fence between write and read on both sides, or a light one on one side and a heavy one on
+/// the other ([`sateen_base::fence`]). This type issues none, because only the caller knows which:
+///
+/// ```text
+/// sleeper                                   publisher
+///   announce(slot)                            publish the work
+///   full fence, or heavy()                    full fence, or light()
+///   rescan everything it would have run       if has_sleepers() { notify_one() }
+///   found work? cancel(slot), run it
+///   nothing?    sleep(slot, ..)
+/// ```
+///
+/// * A heavy fence of the sleeper allows a light one of the publisher, and the other way round. Two
+///   light ones lose wake-ups.
+/// * The fence lies after `announce` returned and before the first read of the rescan; and after the
+///   work can be seen and before `has_sleepers`.
+/// * With both, either the rescan finds the work or `has_sleepers` is true and `notify_one` finds the
+///   slot (or another announced one).
+/// * Without the sleeper's fence, sleep timed and rescan: that is what time-outs are for.
+/// * What happened before a notification is visible to the notified worker.
+///
+/// A notification is never lost: it is handed either to [`sleep`](Self::sleep), which returns true,
+/// or to [`cancel`](Self::cancel), which returns false. Whoever is handed one must look for work once
+/// more, or pass it on.
+///
+/// Each slot has one owner at a time, who alone calls `announce`, `sleep` and `cancel` for it. Memory:
+/// 128 bytes a slot, taken in [`new`](Self::new); nothing allocates afterwards.
+///
+/// ```
+/// use sateen_sync::EventCount;
+/// use std::sync::atomic::{AtomicBool, Ordering, fence};
+///
+/// let (sleepers, work) = (EventCount::new(1), AtomicBool::new(false));
+/// std::thread::scope(|s| {
+///     s.spawn(|| {
+///         while !work.load(Ordering::Acquire) {
+///             sleepers.announce(0);
+///             fence(Ordering::SeqCst);
+///             if work.load(Ordering::Acquire) {
+///                 sleepers.cancel(0);
+///             } else {
+///                 sleepers.sleep(0, None);
+///             }
+///         }
+///     });
+///     work.store(true, Ordering::Release);
+///     fence(Ordering::SeqCst);
+///     if sleepers.has_sleepers() {
+///         sleepers.notify_one();
+///     }
+/// });
+/// ```
+pub struct EventCount {
+    /// How many slots are announced, or a little more. Read on hot paths; written on sleep and wake.
+    count: CachePadded<AtomicUsize>,
+    /// Bit `s % 64` of word `s / 64` is set while slot `s` is announced and unclaimed.
+    bits: Box<[AtomicU64]>,
+    slots: Box<[CachePadded<FutexWord>]>,
+}
+
+impl EventCount {
+    /// Most slots there can be.
+    pub const MAX_SLOTS: usize = 65_535;
+
+    /// `slots` slots, none announced.
+    ///
+    /// # Panics
+    /// If `slots` is more than [`MAX_SLOTS`](Self::MAX_SLOTS).
+    pub fn new(slots: usize) -> Self {
+        assert!(slots <= Self::MAX_SLOTS, "{slots} slots wanted, at most {}", Self::MAX_SLOTS);
+        Self {
+            count: CachePadded::new(AtomicUsize::new(0)),
+            bits: (0..slots.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            slots: (0..slots).map(|_| CachePadded::new(FutexWord::new(AWAKE))).collect(),
+        }
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether any slot is announced: one relaxed load of a word that is written only when workers go
+    /// to sleep or are woken. Issue the publisher's fence first (see [`EventCount`]).
+    #[inline(always)]
+    pub fn has_sleepers(&self) -> bool {
+        self.sleepers() != 0
+    }
+
+    /// How many slots are announced, at some moment; while one is just being announced or claimed it
+    /// may already, or still, be counted.
+    #[inline(always)]
+    pub fn sleepers(&self) -> usize {
+        // Relaxed: the caller's fence orders it after the publication of its work.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Says that the owner of `slot` is about to sleep. Then issue the sleeper's fence, rescan, and
+    /// call [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
+    ///
+    /// # Panics
+    /// If there is no such slot, or it is announced already.
+    pub fn announce(&self, slot: usize) {
+        let word = self.slots[slot].word();
+        let before = word.load(Ordering::Relaxed);
+        assert!(before == AWAKE, "slot {slot} is announced already");
+        // Relaxed: the bit below publishes it, and nobody looks at it before.
+        word.store(ANNOUNCED, Ordering::Relaxed);
+        // Before the bit, so that whoever clears the bit never lowers a count of 0.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        // Ordering: Release pairs with the Acquire in `claim`: a notifier's `NOTIFIED` comes after
+        // `ANNOUNCED`. Else it could be overwritten.
+        self.bits[slot / 64].fetch_or(1 << (slot % 64), Ordering::Release);
+    }
+
+    /// Takes the announcement of `slot` back. True: it was still there. False: a notification had
+    /// already been given to it; it is taken now, and the caller must act on it.
+    ///
+    /// Waits for a notifier that is between its two steps (a few instructions, unless preempted).
+    ///
+    /// # Panics
+    /// If there is no such slot, or it is not announced.
+    pub fn cancel(&self, slot: usize) -> bool {
+        let word = self.slots[slot].word();
+        assert!(word.load(Ordering::Relaxed) != AWAKE, "slot {slot} is not announced");
+        #[cfg(not(sateen_canary = "eventcount_cancel_ignores_claim"))]
+        let claimed = self.claim(slot / 64, 1 << (slot % 64));
+        #[cfg(sateen_canary = "eventcount_cancel_ignores_claim")]
+        let claimed = self.claim(slot / 64, 1 << (slot % 64)) || true;
+        if claimed {
+            word.store(AWAKE, Ordering::Relaxed);
+            return true;
+        }
+        let notified = self.sleep(slot, None);
+        debug_assert!(notified, "an untimed sleep ended without a notification");
+        false
+    }
+
+    /// Blocks the OS thread until `slot` is notified (true) or `timeout` is over (false: the slot is
+    /// still announced; cancel it or sleep again). To be called after [`announce`](Self::announce);
+    /// returns at once if the notification came in between. `None` waits for ever.
+    ///
+    /// Cost: a futex wait; a notification that is already there costs one locked instruction.
+    ///
+    /// # Panics
+    /// If there is no such slot, or it is not announced.
+    pub fn sleep(&self, slot: usize, timeout: Option<Duration>) -> bool {
+        let futex = &*self.slots[slot];
+        let word = futex.word();
+        // Ordering: Acquire on failure pairs with the Release in `wake`.
+        match word.compare_exchange(ANNOUNCED, ASLEEP, Ordering::Relaxed, Ordering::Acquire) {
+            Ok(_) => {}
+            Err(NOTIFIED) => return self.take_notification(slot),
+            Err(other) => assert!(other == ASLEEP, "slot {slot} is not announced"),
+        }
+        let mut deadline = Deadline::new(timeout);
+        while futex.wait_until(ASLEEP, &mut deadline) {
+            // Ordering: Acquire pairs with the Release in `wake`.
+            if word.load(Ordering::Acquire) == NOTIFIED {
+                return self.take_notification(slot);
+            }
+        }
+        // Back to a state whose notifier needs no system call, unless one came at the last moment.
+        // Ordering: Acquire on failure pairs with the Release in `wake`.
+        match word.compare_exchange(ASLEEP, ANNOUNCED, Ordering::Relaxed, Ordering::Acquire) {
+            Ok(_) => false,
+            Err(_) => self.take_notification(slot),
+        }
+    }
+
+    /// Notifies one announced slot, which one is unspecified (now: the lowest), and wakes it; `None`
+    /// if none is announced. Issue the publisher's fence first (see [`EventCount`]).
+    ///
+    /// Cost: 64 slots a load; if one is found three locked instructions, and a system call if it
+    /// sleeps already.
+    pub fn notify_one(&self) -> Option<usize> {
+        if !self.has_sleepers() {
+            return None;
+        }
+        for (index, bits) in self.bits.iter().enumerate() {
+            // Relaxed: a hint; the claim decides.
+            let mut seen = bits.load(Ordering::Relaxed);
+            while seen != 0 {
+                let bit = seen & seen.wrapping_neg();
+                if self.claim(index, bit) {
+                    let slot = index * 64 + bit.trailing_zeros() as usize;
+                    self.wake(slot);
+                    return Some(slot);
+                }
+                seen = bits.load(Ordering::Relaxed);
+            }
+        }
+        None
+    }
+
+    /// Notifies `slot` if it is announced; whether it was.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    pub fn notify(&self, slot: usize) -> bool {
+        assert!(slot < self.slots.len(), "no slot {slot}");
+        let (index, bit) = (slot / 64, 1 << (slot % 64));
+        // Relaxed: the caller's fence orders it after the publication; most often the bit is not set.
+        let claimed = self.bits[index].load(Ordering::Relaxed) & bit != 0 && self.claim(index, bit);
+        if claimed {
+            self.wake(slot);
+        }
+        claimed
+    }
+
+    /// Clears `bit`; true for the one caller who found it set.
+    fn claim(&self, index: usize, bit: u64) -> bool {
+        // Ordering: Acquire pairs with the Release in `announce`.
+        let claimed = self.bits[index].fetch_and(!bit, Ordering::Acquire) & bit != 0;
+        if claimed {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+        claimed
+    }
+
+    /// Hands the notification to `slot`, whose bit the caller cleared.
+    fn wake(&self, slot: usize) {
+        let futex = &*self.slots[slot];
+        #[cfg(not(sateen_canary = "eventcount_notify_relaxed"))]
+        let order = Ordering::Release;
+        #[cfg(sateen_canary = "eventcount_notify_relaxed")]
+        let order = Ordering::Relaxed;
+        // Ordering: Release pairs with the Acquire accesses in `sleep`: the woken worker sees what
+        // its notifier published.
+        if futex.word().swap(NOTIFIED, order) == ASLEEP {
+            futex.wake();
+        }
+    }
+
+    /// The owner saw `NOTIFIED`: nobody else touches the word until it announces again.
+    fn take_notification(&self, slot: usize) -> bool {
+        self.slots[slot].word().store(AWAKE, Ordering::Relaxed);
+        true
+    }
+}
+
+impl fmt::Debug for EventCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = (self.slots(), self.sleepers());
+        f.debug_struct("EventCount").field("slots", &counts.0).field("sleepers", &counts.1).finish()
+    }
+}

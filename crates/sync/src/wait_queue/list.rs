@@ -1,0 +1,159 @@
+//! The list under the wait queue's lock: doubly linked, ends in nulls, holds nodes it does not own.
+//!
+//! Who may touch what: every field of a linked node, and the list itself, is accessed only by the
+//! holder of the queue's lock. A node that is `Idle` belongs to its waiter alone.
+
+use sateen_base::prim::UnsafeCell;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+/// A node, living inside a pinned [`Waiter`](super::Waiter).
+pub(super) type NodeCell = UnsafeCell<Node>;
+type Link = Option<NonNull<NodeCell>>;
+
+/// How far a waiter's wait has come.
+///
+/// | state | in the list | waker | leaves it |
+/// |---|---|---|---|
+/// | `Idle` | no | none, or set by the owner before it queues | owner: queues |
+/// | `Queued` | yes | some | notifier: `Notified`; owner: withdraws |
+/// | `Notified` | no | none: the notifier took it | owner: takes the permit, or passes it on |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Idle,
+    Queued,
+    Notified(Permit),
+}
+
+/// What a notification was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permit {
+    /// One of one: whoever does not use it must pass it on, or a wake-up is lost.
+    One,
+    /// Everybody got it: nothing to pass on.
+    All,
+}
+
+/// Where a waiter joins the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind all others: for newcomers.
+    Back,
+    /// Before all others: for those who were notified and lost the race for what they wait for.
+    Front,
+}
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) state: State,
+    pub(super) waker: Option<Waker>,
+    /// Rises with each joining; tells those who came before a `notify_all` from those who came after.
+    ticket: u64,
+    prev: Link,
+    next: Link,
+}
+
+impl Node {
+    pub(super) const fn new() -> Self {
+        Self { state: State::Idle, waker: None, ticket: 0, prev: None, next: None }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct List {
+    head: Link,
+    tail: Link,
+    /// The next ticket; 64 bits do not wrap.
+    tickets: u64,
+}
+
+impl List {
+    pub(super) const fn new() -> Self {
+        Self { head: None, tail: None, tickets: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.head.is_none()
+    }
+
+    /// The ticket that the next waiter will get; all present have lower ones.
+    pub(super) fn next_ticket(&self) -> u64 {
+        self.tickets
+    }
+
+    /// Links an idle node.
+    ///
+    /// # Safety
+    /// `node` is valid, `Idle`, not in a list, and stays valid and in place until it has been unlinked
+    /// or popped. This list's lock is held.
+    pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, place: Place) {
+        let (prev, next) = match place {
+            Place::Back => (self.tail, None),
+            Place::Front => (None, self.head),
+        };
+        // SAFETY: the caller vouches for `node`; holding the lock, nobody else touches it.
+        unsafe {
+            node.as_ref().with_mut(|n| {
+                let n = &mut *n;
+                debug_assert_eq!(n.state, State::Idle);
+                (n.state, n.prev, n.next, n.ticket) = (State::Queued, prev, next, self.tickets);
+            });
+        }
+        self.tickets += 1;
+        self.set_next(prev, Some(node));
+        self.set_prev(next, Some(node));
+    }
+
+    /// Takes a queued node out of the list; its state stays for the caller to set.
+    ///
+    /// # Safety
+    /// `node` is `Queued` in this list, whose lock is held.
+    pub(super) unsafe fn unlink(&mut self, node: NonNull<NodeCell>) {
+        // SAFETY: a queued node is valid; holding the lock, nobody else touches it.
+        let (prev, next) = unsafe { node.as_ref().with(|n| ((*n).prev, (*n).next)) };
+        self.set_next(prev, next);
+        self.set_prev(next, prev);
+    }
+
+    /// Takes the first waiter whose ticket is below `limit` out, marks it notified, and returns its
+    /// waker. From then on its node is the waiter's own again, as soon as the lock is released.
+    ///
+    /// # Safety
+    /// This list's lock is held.
+    pub(super) unsafe fn pop(&mut self, permit: Permit, limit: u64) -> Option<Waker> {
+        let mut at = self.head;
+        while let Some(node) = at {
+            // SAFETY: nodes in the list are valid; holding the lock, nobody else touches them.
+            let (ticket, next) = unsafe { node.as_ref().with(|n| ((*n).ticket, (*n).next)) };
+            if ticket < limit {
+                // SAFETY: as above, and it is in this list.
+                return unsafe {
+                    self.unlink(node);
+                    node.as_ref().with_mut(|n| {
+                        (*n).state = State::Notified(permit);
+                        (*n).waker.take()
+                    })
+                };
+            }
+            at = next;
+        }
+        None
+    }
+
+    fn set_next(&mut self, of: Link, next: Link) {
+        match of {
+            // SAFETY: links point at nodes in the list, which are valid; `&mut self` is held under
+            // the lock, so nobody else touches them.
+            Some(node) => unsafe { node.as_ref().with_mut(|n| (*n).next = next) },
+            None => self.head = next,
+        }
+    }
+
+    fn set_prev(&mut self, of: Link, prev: Link) {
+        match of {
+            // SAFETY: as in `set_next`.
+            Some(node) => unsafe { node.as_ref().with_mut(|n| (*n).prev = prev) },
+            None => self.tail = prev,
+        }
+    }
+}

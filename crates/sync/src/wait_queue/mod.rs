@@ -1,0 +1,249 @@
+//! The one wait queue: an intrusive FIFO of wakers, with nodes on the waiters' own stacks.
+//!
+//! The protocol and its proof are in the crate's `README.md`, section *Wait queue*. The rules, each
+//! kept by one place in this module:
+//!
+//! * A waker is cloned before the queue's lock is taken and dropped after it was released; it is
+//!   taken out under the lock and woken afterwards. (Wakers poll inline, drop tasks, panic, re-enter.)
+//! * A waiter learns that it was notified only under the lock, so once it knows, its notifier has left
+//!   the lock and touches nothing but the waker it took.
+//! * A waiter unlinks itself in `Drop`, from any thread; notified and then dropped, it passes the
+//!   permit on.
+//! * Nothing unwinds while the lock is held: closures that run under it abort the process if they do.
+
+mod list;
+mod waiter;
+
+pub use list::{Permit, Place};
+pub use waiter::{Cancelled, Wait, Waiter};
+
+use crate::sys::ShortLock;
+use list::List;
+use sateen_base::prim::UnsafeCell;
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::task::Waker;
+
+/// First come, first notified: where threads, fibers and futures wait for a condition that the owner
+/// of the queue defines. The base of every blocking primitive here.
+///
+/// The queue's lock orders everything: the condition is checked under it when a waiter joins, and a
+/// notifier takes it after changing the condition. So either the waiter sees the change, or the
+/// notifier sees the waiter. A primitive that wants to skip the lock when nobody waits keeps a
+/// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
+///
+/// Cost: 32 bytes; two locked instructions for a notification that finds nobody.
+///
+/// ```
+/// use sateen_sync::WaitQueue;
+/// use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+///
+/// // A counter that can be waited for.
+/// static LEFT: AtomicU32 = AtomicU32::new(3);
+/// static WAITERS: WaitQueue = WaitQueue::new();
+///
+/// for _ in 0..3 {
+///     std::thread::spawn(|| {
+///         if LEFT.fetch_sub(1, SeqCst) == 1 {
+///             WAITERS.notify_all();
+///         }
+///     });
+/// }
+/// WAITERS.wait_unless(|| LEFT.load(SeqCst) == 0);
+/// assert_eq!(LEFT.load(SeqCst), 0);
+/// ```
+pub struct WaitQueue {
+    lock: ShortLock,
+    /// Accessed by the holder of `lock` only, as are all nodes linked in it.
+    list: UnsafeCell<List>,
+}
+
+// SAFETY: the list's pointers lead to nodes of pinned waiters, which may be reached from any thread
+// that holds the lock; the wakers in them are `Send`.
+unsafe impl Send for WaitQueue {}
+// SAFETY: as above; every access takes the lock.
+unsafe impl Sync for WaitQueue {}
+
+/// What a notification did, told under the queue's lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// A waiter was notified; its waker is woken once the lock is released.
+    pub found: bool,
+    /// Others are still queued.
+    pub more: bool,
+}
+
+impl WaitQueue {
+    crate::sys::const_except_loom! {
+        /// An empty queue.
+        pub const fn new() -> Self {
+            Self { lock: ShortLock::new(), list: UnsafeCell::new(List::new()) }
+        }
+    }
+
+    /// Blocks the caller (thread or fiber) until it is notified, unless `ready` says there is no need
+    /// to wait.
+    ///
+    /// `ready` runs once, under the queue's spinlock: it must be short, must not block, must not use
+    /// this queue, and must not panic (the process would abort).
+    ///
+    /// A return says that the caller was notified, not that the condition still holds: loop.
+    /// If [`park`](crate::park::park) unwinds the wait is withdrawn.
+    pub fn wait_unless(&self, ready: impl FnOnce() -> bool) {
+        let mut waiter = std::pin::pin!(Waiter::new(self));
+        let waker = crate::park::current_waker();
+        if waiter.as_mut().enqueue(Place::Back, waker, ready) {
+            waiter.wait();
+        }
+    }
+
+    /// The same as a future. It joins the queue when it is first polled, and `ready` runs then; dropped
+    /// early it leaves, and hands a permit that it was given to the next.
+    ///
+    /// ```
+    /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
+    /// let queue = sateen_sync::WaitQueue::new();
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let mut wait = pin!(queue.wait_unless_async(|| false));
+    /// assert_eq!(wait.as_mut().poll(&mut cx), Poll::Pending);
+    /// assert!(queue.notify_one());
+    /// assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(()));
+    /// ```
+    pub fn wait_unless_async<F: FnOnce() -> bool>(&self, ready: F) -> Wait<'_, F> {
+        Wait::new(self, ready)
+    }
+
+    /// Notifies the waiter at the front; whether there was one. Its waker is woken by this thread.
+    ///
+    /// # Panics
+    /// If the waker panics; the waiter is notified nevertheless.
+    pub fn notify_one(&self) -> bool {
+        self.notify_one_with(|_| ())
+    }
+
+    /// The same, running `then` under the queue's lock after the waiter was taken out and before
+    /// anybody can see it: where a primitive changes its own word together with the queue.
+    ///
+    /// `then` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
+    ///
+    /// # Panics
+    /// If the waker panics; the waiter is notified nevertheless.
+    pub fn notify_one_with(&self, then: impl FnOnce(Outcome)) -> bool {
+        let waker = self.locked(|list| {
+            // SAFETY: the lock is held.
+            let waker = unsafe { list.pop(Permit::One, u64::MAX) };
+            then(Outcome { found: waker.is_some(), more: !list.is_empty() });
+            waker
+        });
+        let found = waker.is_some();
+        // Here the lock is free, and the waiter may be gone: only its waker is ours.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        found
+    }
+
+    /// Notifies all who wait at the moment of the call, in order; how many. Those who join meanwhile
+    /// stay. The lock is held for sixteen waiters at a time.
+    ///
+    /// # Panics
+    /// With the first panic of a waker, after all have been notified and woken.
+    pub fn notify_all(&self) -> usize {
+        self.notify_all_with(|| ())
+    }
+
+    /// The same, running `first` under the queue's lock before the first waiter is taken out: exactly
+    /// those who joined before it ran are notified.
+    ///
+    /// `first` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
+    ///
+    /// # Panics
+    /// As [`notify_all`](Self::notify_all).
+    pub fn notify_all_with(&self, first: impl FnOnce()) -> usize {
+        let mut batch = Batch::default();
+        let mut limit = 0;
+        self.locked(|list| {
+            first();
+            limit = list.next_ticket();
+            batch.fill(list, limit);
+        });
+        let mut panic = None;
+        let mut count = 0;
+        loop {
+            let (woken, full) = (batch.len, batch.len == Batch::SIZE);
+            batch.wake_all(&mut panic);
+            count += woken;
+            if !full {
+                break;
+            }
+            self.locked(|list| batch.fill(list, limit));
+        }
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+        count
+    }
+
+    /// Whether nobody waits, at some moment during the call. Takes the lock.
+    pub fn is_empty(&self) -> bool {
+        self.locked(|list| list.is_empty())
+    }
+
+    /// Runs `f` on the list under the lock; `f` must not unwind.
+    #[inline]
+    fn locked<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
+        self.lock.with(|| {
+            // SAFETY: the lock is held until after the last use of the reference.
+            self.list.with_mut(|list| f(unsafe { &mut *list }))
+        })
+    }
+}
+
+impl Default for WaitQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for WaitQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitQueue").finish_non_exhaustive()
+    }
+}
+
+/// Wakers taken out under the lock, to be woken without it.
+#[derive(Default)]
+struct Batch {
+    wakers: [Option<Waker>; Batch::SIZE],
+    len: usize,
+}
+
+impl Batch {
+    /// Small enough for a fiber's stack of one page.
+    const SIZE: usize = if cfg!(loom) { 1 } else { 16 };
+
+    fn fill(&mut self, list: &mut List, limit: u64) {
+        while self.len < Self::SIZE {
+            // SAFETY: whoever has the list holds its lock.
+            let Some(waker) = (unsafe { list.pop(Permit::All, limit) }) else { break };
+            self.wakers[self.len] = Some(waker);
+            self.len += 1;
+        }
+    }
+
+    /// Wakes every one, whatever the others do; keeps the first panic.
+    fn wake_all(&mut self, first_panic: &mut Option<Box<dyn Any + Send>>) {
+        for waker in
+            self.wakers[..std::mem::take(&mut self.len)].iter_mut().filter_map(Option::take)
+        {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                match first_panic {
+                    None => *first_panic = Some(panic),
+                    // Dropping it might panic in its turn and cost the others their wake-up.
+                    Some(_) => std::mem::forget(panic),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! One waiter: its pinned node, and what may be done with it.
+
+use super::WaitQueue;
+use super::list::{Node, NodeCell, Permit, Place, State};
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+/// A place in a [`WaitQueue`], for primitives that need more than
+/// [`wait_unless`](WaitQueue::wait_unless): rejoining at the front, or acting on a cancelled wait.
+///
+/// It is used pinned, on the waiter's stack or in its future, and can wait any number of times, one
+/// after another. Dropped while queued it leaves the queue; dropped while it holds a permit of
+/// [`notify_one`](WaitQueue::notify_one) that it never took, it notifies the next.
+///
+/// ```
+/// use sateen_sync::wait_queue::{Place, WaitQueue, Waiter};
+/// use std::{pin::pin, task::Waker};
+///
+/// let queue = WaitQueue::new();
+/// let (mut a, mut b) = (pin!(Waiter::new(&queue)), pin!(Waiter::new(&queue)));
+/// a.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+/// b.as_mut().enqueue(Place::Front, Waker::noop().clone(), || false);
+/// queue.notify_one();
+/// assert!(b.as_mut().take_permit().is_some());
+/// assert!(a.as_mut().take_permit().is_none());
+/// ```
+pub struct Waiter<'q> {
+    queue: &'q WaitQueue,
+    /// Accessed under the queue's lock while `involved`, by the owner alone otherwise.
+    node: NodeCell,
+    /// Owner only: the node is queued, or holds a notification not taken yet.
+    involved: Cell<bool>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the node is accessed under the queue's lock or by the owner; the waker in it is `Send`. The
+// waiter moves between threads only as a whole (before it is pinned) or by its owner's `Pin<&mut _>`.
+unsafe impl Send for Waiter<'_> {}
+
+/// What [`Waiter::cancel`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It was not waiting.
+    Idle,
+    /// It waited, and has left the queue.
+    Withdrawn,
+    /// It had been notified: the permit is the caller's now, to use or to pass on.
+    Notified(Permit),
+}
+
+impl<'q> Waiter<'q> {
+    /// A waiter that is not waiting yet.
+    pub fn new(queue: &'q WaitQueue) -> Self {
+        Self {
+            queue,
+            node: NodeCell::new(Node::new()),
+            involved: Cell::new(false),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Whether it has joined and has not yet taken its permit.
+    pub fn is_waiting(&self) -> bool {
+        self.involved.get()
+    }
+
+    /// Joins the queue with `waker` and returns true, unless `ready` returns true: then false.
+    ///
+    /// `ready` runs under the queue's lock, bound by the rules of
+    /// [`wait_unless`](WaitQueue::wait_unless).
+    ///
+    /// # Panics
+    /// If it waits already, or holds a permit that has not been taken.
+    pub fn enqueue(
+        self: Pin<&mut Self>,
+        place: Place,
+        waker: Waker,
+        ready: impl FnOnce() -> bool,
+    ) -> bool {
+        let this = self.into_ref().get_ref();
+        assert!(!this.involved.get(), "a waiter cannot wait twice at once");
+        // SAFETY: not involved, so the node is ours alone.
+        this.node.with_mut(|node| unsafe { (*node).waker = Some(waker) });
+        #[cfg(sateen_canary = "wait_queue_ready_before_lock")]
+        let ready = {
+            let early = ready();
+            move || early
+        };
+        let queued = this.queue.locked(|list| {
+            if ready() {
+                return false;
+            }
+            // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it stays
+            // valid and in place for as long as it is linked. The lock is held.
+            unsafe { list.push(NonNull::from(&this.node), place) };
+            true
+        });
+        this.involved.set(queued);
+        if !queued {
+            // SAFETY: it was not linked, so the node is still ours alone. The waker drops at the end
+            // of the statement, with no lock held.
+            drop(this.node.with_mut(|node| unsafe { (*node).waker.take() }));
+        }
+        queued
+    }
+
+    /// The permit, if this waiter has been notified since it joined; it is idle then.
+    pub fn take_permit(self: Pin<&mut Self>) -> Option<Permit> {
+        let this = self.into_ref().get_ref();
+        if !this.involved.get() {
+            return None;
+        }
+        this.queue.locked(|_| this.take_notified())
+    }
+
+    /// Parks the calling context until this waiter has been notified, and takes the permit. It must
+    /// have joined with [`current_waker`](crate::park::current_waker) of this context.
+    ///
+    /// Returns at once if it is not waiting.
+    pub fn wait(mut self: Pin<&mut Self>) {
+        while self.involved.get() {
+            // First park, then look: whoever notifies also wakes, so the look costs one lock a wait.
+            crate::park::park();
+            self.as_mut().take_permit();
+        }
+    }
+
+    /// Ready with the permit taken, or pending with the waker of `cx` in the queue.
+    ///
+    /// Ready at once if it is not waiting.
+    pub fn poll_wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.into_ref().get_ref();
+        if !this.involved.get() {
+            return Poll::Ready(());
+        }
+        // `will_wake` compares pointers and runs no foreign code, so it may be asked under the lock.
+        let current = this.queue.locked(|_| match this.take_notified() {
+            Some(_) => None,
+            // SAFETY: the lock is held.
+            None => Some(this.node.with(|node| unsafe {
+                (*node).waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
+            })),
+        });
+        match current {
+            None => Poll::Ready(()),
+            Some(true) => Poll::Pending,
+            Some(false) => this.replace_waker(cx.waker().clone()),
+        }
+    }
+
+    fn replace_waker(&self, waker: Waker) -> Poll<()> {
+        let (state, unused) = self.queue.locked(|_| {
+            if self.take_notified().is_some() {
+                return (Poll::Ready(()), Some(waker));
+            }
+            // SAFETY: the lock is held.
+            let old = self.node.with_mut(|node| unsafe { (*node).waker.replace(waker) });
+            (Poll::Pending, old)
+        });
+        // No lock is held here: dropping a waker may run anything.
+        drop(unused);
+        state
+    }
+
+    /// Under the lock: becomes idle if it was notified.
+    fn take_notified(&self) -> Option<Permit> {
+        // SAFETY: the callers hold the lock.
+        self.node.with_mut(|node| unsafe {
+            let State::Notified(permit) = (*node).state else { return None };
+            (*node).state = State::Idle;
+            self.involved.set(false);
+            Some(permit)
+        })
+    }
+
+    /// Stops waiting. From then on no waker of this wait is kept.
+    pub fn cancel(self: Pin<&mut Self>) -> Cancelled {
+        self.into_ref().get_ref().withdraw()
+    }
+
+    fn withdraw(&self) -> Cancelled {
+        if !self.involved.get() {
+            return Cancelled::Idle;
+        }
+        let (result, waker) = self.queue.locked(|list| {
+            if let Some(permit) = self.take_notified() {
+                return (Cancelled::Notified(permit), None);
+            }
+            // SAFETY: involved and not notified, so it is linked in this list; the lock is held.
+            unsafe {
+                list.unlink(NonNull::from(&self.node));
+                (
+                    Cancelled::Withdrawn,
+                    self.node.with_mut(|node| {
+                        (*node).state = State::Idle;
+                        (*node).waker.take()
+                    }),
+                )
+            }
+        });
+        self.involved.set(false);
+        drop(waker);
+        result
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let result = self.withdraw();
+        #[cfg(not(sateen_canary = "wait_queue_permit_dropped"))]
+        if result == Cancelled::Notified(Permit::One) {
+            self.queue.notify_one();
+        }
+        #[cfg(sateen_canary = "wait_queue_permit_dropped")]
+        let _ = result;
+    }
+}
+
+impl fmt::Debug for Waiter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiter").finish_non_exhaustive()
+    }
+}
+
+/// The future of [`WaitQueue::wait_unless_async`].
+#[must_use = "futures do nothing unless polled"]
+pub struct Wait<'q, F> {
+    waiter: Waiter<'q>,
+    /// Until the first poll.
+    ready: Option<F>,
+}
+
+impl<'q, F> Wait<'q, F> {
+    pub(super) fn new(queue: &'q WaitQueue, ready: F) -> Self {
+        Self { waiter: Waiter::new(queue), ready: Some(ready) }
+    }
+}
+
+impl<F: FnOnce() -> bool> Future for Wait<'_, F> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: `waiter` is pinned with us and never moved; `ready` is not pinned and may be.
+        let (mut waiter, ready) = unsafe {
+            let this = self.get_unchecked_mut();
+            (Pin::new_unchecked(&mut this.waiter), &mut this.ready)
+        };
+        let Some(ready) = ready.take() else { return waiter.poll_wait(cx) };
+        if waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), ready) {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    }
+}
+
+impl<F> fmt::Debug for Wait<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wait").field("waiter", &self.waiter).finish_non_exhaustive()
+    }
+}

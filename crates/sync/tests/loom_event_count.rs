@@ -1,0 +1,163 @@
+//! Models of the eventcount: the Dekker handshake of its callers, and the conservation of
+//! notifications.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use sateen_base::fence::{heavy, light};
+use sateen_sync::EventCount;
+use std::time::Duration;
+
+/// Work is a number that a publisher raises and workers take one from.
+struct Shop {
+    sleepers: EventCount,
+    work: AtomicUsize,
+    done: AtomicUsize,
+}
+
+impl Shop {
+    fn new(slots: usize) -> Arc<Self> {
+        let (work, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Self { sleepers: EventCount::new(slots), work, done })
+    }
+
+    fn take(&self) -> bool {
+        // A scan is a plain read first, as in a real worker: that is what the fence is for.
+        if self.work.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let taken = self
+            .work
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, |n| n.checked_sub(1))
+            .is_ok();
+        if taken {
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    fn publish(&self) {
+        self.work.fetch_add(1, Ordering::Release);
+        #[cfg(not(sateen_canary = "eventcount_publisher_fence_missing"))]
+        light();
+        if self.sleepers.has_sleepers() {
+            self.sleepers.notify_one();
+        }
+    }
+
+    /// Runs until one piece of work was taken.
+    fn work_once(&self, slot: usize) {
+        while !self.take() {
+            self.sleepers.announce(slot);
+            #[cfg(not(sateen_canary = "eventcount_sleeper_fence_missing"))]
+            heavy();
+            if self.work.load(Ordering::Relaxed) != 0 {
+                self.sleepers.cancel(slot);
+            } else {
+                self.sleepers.sleep(slot, None);
+            }
+        }
+    }
+}
+
+/// A worker never sleeps for ever while work is there (loom reports the deadlock).
+#[test]
+fn no_wake_up_is_lost() {
+    loom::model(|| {
+        let shop = Shop::new(1);
+        let worker = thread::spawn({
+            let shop = shop.clone();
+            move || shop.work_once(0)
+        });
+        shop.publish();
+        worker.join().unwrap();
+        assert_eq!(shop.done.load(Ordering::Relaxed), 1);
+        assert_eq!(shop.sleepers.sleepers(), 0);
+    });
+}
+
+/// Two workers, two pieces of work: each publication wakes somebody who is needed.
+#[test]
+fn two_workers_two_pieces() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let shop = Shop::new(2);
+        let workers = [0, 1].map(|slot| {
+            let shop = shop.clone();
+            thread::spawn(move || shop.work_once(slot))
+        });
+        shop.publish();
+        shop.publish();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert_eq!(shop.done.load(Ordering::Relaxed), 2);
+        assert_eq!(shop.sleepers.sleepers(), 0);
+    });
+}
+
+/// A notification is handed to exactly one of `sleep` and `cancel`, whatever the moment.
+#[test]
+fn a_notification_is_given_once() {
+    loom::model(|| {
+        let count = Arc::new(EventCount::new(1));
+        count.announce(0);
+        let notifier = thread::spawn({
+            let count = count.clone();
+            move || count.notify_one().is_some()
+        });
+        let notified = count.sleep(0, Some(Duration::from_millis(1))) || !count.cancel(0);
+        let given = notifier.join().unwrap();
+        assert_eq!(notified, given);
+        // The slot is as new.
+        count.announce(0);
+        assert_eq!(count.sleepers(), 1);
+        assert!(count.cancel(0));
+        assert_eq!(count.sleepers(), 0);
+    });
+}
+
+/// Two notifiers never both claim one announcement.
+#[test]
+fn an_announcement_is_claimed_once() {
+    loom::model(|| {
+        let count = Arc::new(EventCount::new(1));
+        count.announce(0);
+        let notifiers = [false, true].map(|direct| {
+            let count = count.clone();
+            thread::spawn(
+                move || {
+                    if direct { count.notify(0) } else { count.notify_one().is_some() }
+                },
+            )
+        });
+        assert!(count.sleep(0, None));
+        let given: usize = notifiers.map(|n| usize::from(n.join().unwrap())).iter().sum();
+        assert_eq!(given, 1);
+    });
+}
+
+/// What happened before a notification is visible to the notified.
+#[test]
+fn a_notification_publishes() {
+    loom::model(|| {
+        let count = Arc::new(EventCount::new(1));
+        let data = Arc::new(UnsafeCell::new(0));
+        count.announce(0);
+        let notifier = thread::spawn({
+            let (count, data) = (count.clone(), data.clone());
+            move || {
+                // SAFETY: the model checks that the sleeper reads only after the notification.
+                data.with_mut(|d| unsafe { *d = 1 });
+                assert!(count.notify(0));
+            }
+        });
+        assert!(count.sleep(0, None));
+        // SAFETY: as above.
+        assert_eq!(data.with(|d| unsafe { *d }), 1);
+        notifier.join().unwrap();
+    });
+}

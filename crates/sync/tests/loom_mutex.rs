@@ -1,0 +1,169 @@
+//! Models of the mutex: exclusion, no lost wake-up, cancelled lockers.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::{Mutex, park};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = park::current_waker();
+    loop {
+        if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return out;
+        }
+        park::park();
+    }
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 10_000;
+    model.check(f);
+}
+
+/// Two threads, one value.
+#[test]
+fn two_lockers() {
+    model(3, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() += 1
+        });
+        *mutex.lock() += 1;
+        other.join().unwrap();
+        assert_eq!(*mutex.lock(), 2);
+    });
+}
+
+/// Three threads, one of which locks twice: a notified waiter loses races, rejoins at the front, and
+/// (patience being 1 in the model) bars newcomers.
+#[test]
+fn a_waiter_that_loses_races() {
+    model(2, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let others = [1, 1].map(|times| {
+            let mutex = mutex.clone();
+            thread::spawn(move || (0..times).for_each(|_| *mutex.lock() += 1))
+        });
+        for _ in 0..2 {
+            *mutex.lock() += 1;
+        }
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(*mutex.lock(), 4);
+    });
+}
+
+/// A thread and a future.
+#[test]
+fn a_thread_and_a_future() {
+    model(3, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *block_on(mutex.lock_async()) += 1
+        });
+        *mutex.lock() += 1;
+        other.join().unwrap();
+        assert_eq!(*mutex.lock(), 2);
+    });
+}
+
+/// A future that is dropped while it is being woken lets the next locker have its turn.
+#[test]
+fn a_dropped_locker_passes_its_turn_on() {
+    model(2, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let own = mutex.clone();
+        let guard = own.lock();
+        let mut future = Box::pin(own.lock_async());
+        assert!(poll(future.as_mut()).is_pending());
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() += 1
+        });
+        // Queued behind the future or not, the thread must come through.
+        drop(guard);
+        drop(future);
+        other.join().unwrap();
+        assert_eq!(*own.lock(), 1);
+    });
+}
+
+/// The same with the drop and the unlock on different threads.
+#[test]
+fn dropped_while_another_thread_unlocks() {
+    model(2, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let own = mutex.clone();
+        let guard = mutex.lock();
+        // SAFETY: the guard is dropped before the mutex, which `own` keeps until the other is joined.
+        let guard: sateen_sync::MutexGuard<'static, i32> = unsafe { std::mem::transmute(guard) };
+        let mut first = Box::pin(own.lock_async());
+        let mut second = Box::pin(own.lock_async());
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(poll(second.as_mut()).is_pending());
+        let unlocker = thread::spawn(move || drop(guard));
+        drop(first);
+        *block_on(second.as_mut()) += 1;
+        unlocker.join().unwrap();
+        assert_eq!(*own.try_lock().expect("free"), 1);
+        drop(mutex);
+    });
+}
+
+/// A future that was woken is dropped with nobody behind it: later lockers find the mutex as new.
+#[test]
+fn a_turn_that_nobody_wants_leaves_no_trace() {
+    model(3, || {
+        let mutex = Arc::new(Mutex::new(0));
+        {
+            let guard = mutex.lock();
+            let mut future = Box::pin(mutex.lock_async());
+            assert!(poll(future.as_mut()).is_pending());
+            drop(guard);
+        }
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() += 1
+        });
+        *mutex.lock() += 1;
+        other.join().unwrap();
+    });
+}
+
+/// A waiter that has barred newcomers is dropped: they are let in again.
+#[test]
+fn a_starved_waiter_that_leaves_lifts_the_bar() {
+    model(3, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let own = mutex.clone();
+        let mut starved = Box::pin(own.lock_async());
+        let mut guard = own.lock();
+        assert!(poll(starved.as_mut()).is_pending());
+        for _ in 0..2 {
+            drop(guard);
+            guard = own.try_lock().expect("barging past a waiter that was woken");
+            assert!(poll(starved.as_mut()).is_pending());
+        }
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() += 1
+        });
+        drop(starved);
+        drop(guard);
+        *own.lock() += 1;
+        other.join().unwrap();
+    });
+}

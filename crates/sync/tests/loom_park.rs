@@ -1,0 +1,60 @@
+//! Models of the parking hook and the thread parker.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::thread;
+use sateen_sync::park::{self, ThreadParker};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What happened before `unpark` is visible after `park`, whichever comes first.
+#[test]
+fn unpark_publishes() {
+    loom::model(|| {
+        let parker = Arc::new(ThreadParker::new());
+        let data = Arc::new(UnsafeCell::new(0));
+        let other = thread::spawn({
+            let (parker, data) = (parker.clone(), data.clone());
+            move || {
+                // SAFETY: the model checks that nobody reads before this is published.
+                data.with_mut(|d| unsafe { *d = 1 });
+                parker.unpark();
+            }
+        });
+        parker.park();
+        // SAFETY: as above.
+        assert_eq!(data.with(|d| unsafe { *d }), 1);
+        other.join().unwrap();
+    });
+}
+
+/// A timed park that gives up leaves no announcement behind, and never swallows a token.
+#[test]
+fn a_token_survives_a_time_out() {
+    loom::model(|| {
+        let parker = Arc::new(ThreadParker::new());
+        let other = thread::spawn({
+            let parker = parker.clone();
+            move || parker.unpark()
+        });
+        if !parker.park_timeout(Duration::from_millis(1)) {
+            parker.park();
+        }
+        other.join().unwrap();
+        assert!(!parker.park_timeout(Duration::ZERO), "there was one token only");
+    });
+}
+
+/// Two wake-ups through the thread's own waker: at least one token, no lost one.
+#[test]
+fn the_threads_own_waker() {
+    loom::model(|| {
+        let waker = park::current_waker();
+        let other = thread::spawn(move || {
+            waker.wake_by_ref();
+            waker.wake();
+        });
+        park::park();
+        other.join().unwrap();
+    });
+}

@@ -1,0 +1,168 @@
+//! Models of the wait queue and of the event built on it.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use sateen_sync::{Event, WaitQueue, park};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = park::current_waker();
+    loop {
+        if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return out;
+        }
+        park::park();
+    }
+}
+
+/// The condition changes while a waiter joins: it is notified or it does not wait.
+#[test]
+fn no_wake_up_is_lost() {
+    loom::model(|| {
+        let shared = Arc::new((WaitQueue::new(), AtomicUsize::new(0)));
+        let notifier = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                shared.1.store(1, Ordering::Release);
+                shared.0.notify_one();
+            }
+        });
+        shared.0.wait_unless(|| shared.1.load(Ordering::Acquire) == 1);
+        assert_eq!(shared.1.load(Ordering::Relaxed), 1);
+        notifier.join().unwrap();
+    });
+}
+
+/// A waiter that is dropped while it is being notified hands the permit to the next one.
+#[test]
+fn a_dropped_waiter_passes_the_permit_on() {
+    loom::model(|| {
+        let queue = Arc::new(WaitQueue::new());
+        let own = queue.clone();
+        let mut first = Box::pin(own.wait_unless_async(|| false));
+        let mut second = Box::pin(own.wait_unless_async(|| false));
+        assert!(poll(first.as_mut()).is_pending());
+        assert!(poll(second.as_mut()).is_pending());
+        let notifier = thread::spawn(move || assert!(queue.notify_one()));
+        drop(first);
+        notifier.join().unwrap();
+        assert!(poll(second.as_mut()).is_ready(), "the permit was lost");
+        assert!(own.is_empty());
+    });
+}
+
+/// The waker of a future is replaced while it is being notified: the newest one is woken, or the poll
+/// that brings it finds the notification.
+#[test]
+fn the_newest_waker_is_woken() {
+    loom::model(|| {
+        let queue = Arc::new(WaitQueue::new());
+        let own = queue.clone();
+        let mut wait = pin!(own.wait_unless_async(|| false));
+        assert!(poll(wait.as_mut()).is_pending());
+        let notifier = thread::spawn(move || assert!(queue.notify_one()));
+        block_on(wait);
+        notifier.join().unwrap();
+    });
+}
+
+/// Everybody who waits is notified once, while one of them leaves.
+#[test]
+fn notify_all_while_one_leaves() {
+    loom::model(|| {
+        let queue = Arc::new(WaitQueue::new());
+        let own = queue.clone();
+        let mut waits = [0; 3].map(|_| Box::pin(own.wait_unless_async(|| false)));
+        for wait in &mut waits {
+            assert!(poll(wait.as_mut()).is_pending());
+        }
+        let notifier = thread::spawn(move || queue.notify_all());
+        let [leaver, mut a, mut b] = waits;
+        drop(leaver);
+        let count = notifier.join().unwrap();
+        assert!(count == 2 || count == 3);
+        assert!(poll(a.as_mut()).is_ready() && poll(b.as_mut()).is_ready());
+    });
+}
+
+/// Setting an event releases a thread and publishes what came before.
+#[test]
+fn an_event_publishes() {
+    loom::model(|| {
+        let shared = Arc::new((Event::new(), UnsafeCell::new(0)));
+        let setter = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                // SAFETY: the model checks that nobody reads before the event is set.
+                shared.1.with_mut(|d| unsafe { *d = 1 });
+                shared.0.set();
+            }
+        });
+        shared.0.wait();
+        // SAFETY: as above.
+        assert_eq!(shared.1.with(|d| unsafe { *d }), 1);
+        setter.join().unwrap();
+    });
+}
+
+/// A thread and a future wait; both are released.
+#[test]
+fn an_event_releases_everybody() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let event = Arc::new(Event::new());
+        let waiter = thread::spawn({
+            let event = event.clone();
+            move || block_on(event.wait_async())
+        });
+        let setter = thread::spawn({
+            let event = event.clone();
+            move || event.set()
+        });
+        event.wait();
+        waiter.join().unwrap();
+        setter.join().unwrap();
+    });
+}
+
+/// Who waits when the event is set is released even if it is reset at once; who comes after the reset
+/// is not released by the set before it.
+#[test]
+fn set_and_reset() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let event = Arc::new(Event::new());
+        let own = event.clone();
+        let mut early = Box::pin(own.wait_async());
+        assert!(poll(early.as_mut()).is_pending());
+        let setters = [0; 2].map(|_| {
+            let event = event.clone();
+            thread::spawn(move || event.set())
+        });
+        while !event.is_set() {
+            thread::yield_now();
+        }
+        for setter in setters {
+            setter.join().unwrap();
+        }
+        event.reset();
+        let mut late = Box::pin(own.wait_async());
+        assert!(poll(late.as_mut()).is_pending());
+        assert!(poll(early.as_mut()).is_ready());
+        assert!(poll(late.as_mut()).is_pending());
+        event.set();
+        assert!(poll(late.as_mut()).is_ready());
+    });
+}
