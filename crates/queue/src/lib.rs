@@ -9,3 +9,4 @@
 //! `src/mpmc/README.md`; the model-checked part is `tests/loom_unbounded.rs`.
 
 pub mod mpmc;
+mod prim;

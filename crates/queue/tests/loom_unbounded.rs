@@ -8,13 +8,21 @@ use sateen_queue::mpmc::Unbounded;
 fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
-    let n = std::sync::atomic::AtomicUsize::new(0); let n = std::sync::Arc::new(n); let m = n.clone(); builder.check(move || { m.fetch_add(1, std::sync::atomic::Ordering::Relaxed); f() }); eprintln!("iterations {n:?}");
+    builder.max_branches = 10_000;
+    let n = std::sync::atomic::AtomicUsize::new(0);
+    let n = std::sync::Arc::new(n);
+    let m = n.clone();
+    builder.check(move || {
+        m.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        f()
+    });
+    eprintln!("iterations {n:?}");
 }
 
 /// Both producers' items come out once, each producer's in order, across a segment's end.
 #[test]
 fn two_producers_one_consumer() {
-    model(3, || {
+    model(2, || {
         // One slot before the end: every interleaving crosses into the next segment.
         let queue = Arc::new(Unbounded::starting_at(2));
         let producers: Vec<_> = [[1, 2], [10, 20]]
@@ -102,5 +110,35 @@ fn a_batch_beside_a_pop() {
         }
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2]);
+    });
+}
+
+/// One slot a segment (large items): the consumer goes from link to link without reading the tail.
+#[test]
+fn from_link_to_link() {
+    model(3, || {
+        let item = |i: u64| [i; 16];
+        let queue = Arc::new(Unbounded::new());
+        queue.push(item(0));
+        let producer = {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                queue.push(item(1));
+                queue.push(item(2));
+            })
+        };
+        let mut next = 0;
+        for _ in 0..3 {
+            if let Some(got) = queue.pop() {
+                assert_eq!(got, item(next));
+                next += 1;
+            }
+        }
+        producer.join().unwrap();
+        while let Some(got) = queue.pop() {
+            assert_eq!(got, item(next));
+            next += 1;
+        }
+        assert_eq!(next, 3);
     });
 }

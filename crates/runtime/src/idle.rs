@@ -85,19 +85,21 @@ impl Worker {
         for i in 0..workers.len() {
             let victim = &workers[(start + i) % workers.len()];
             if victim.index() != self.index()
-                && let Some(entry) = self.steal_from(victim) {
-                    return Some(entry);
-                }
+                && let Some(entry) = self.steal_from(victim)
+            {
+                return Some(entry);
+            }
         }
         shared.take_injected()
     }
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
         if let Some(stack) = victim.current_join_stack()
-            && let Stolen::Job(job, _) = stack.steal() {
-                self.counters.join_steals.bump();
-                return NonNull::new(job.cast_mut()).map(Entry::job);
-            }
+            && let Stolen::Job(job, _) = stack.steal()
+        {
+            self.counters.join_steals.bump();
+            return NonNull::new(job.cast_mut()).map(Entry::job);
+        }
         loop {
             match victim.stealer().steal() {
                 Steal::Success(entry) => {

@@ -13,15 +13,16 @@ use crate::task;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{Arc, Ordering};
+use sateen_base::prim::{Arc, Ordering, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
-/// How long a worker without a stack waits before it tries again.
-const STARVED_NAP: Duration = Duration::from_millis(1);
-/// Naps after which, with every worker starved, spawns are given up.
-const STARVED_NAPS: u32 = 20;
+/// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
+const STARVED_NAP: Duration = Duration::from_micros(50);
+const STARVED_DOUBLINGS: u32 = 5;
+/// Naps after which, with every worker starved, spawns are given up: about 40 ms.
+const STARVED_NAPS: u32 = 30;
 
 /// A worker thread's life.
 pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
@@ -49,7 +50,7 @@ fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
 fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
-    loop {
+    while !(shared.is_stopped() && !worker.has_ready()) {
         let Some(fiber) = worker.next_ready().or_else(|| base_fiber(worker)) else {
             starve(worker, naps);
             naps += 1;
@@ -58,12 +59,7 @@ fn root_loop(worker: &Worker) {
         naps = 0;
         match worker.run_fiber(fiber) {
             Switched::Suspended => {}
-            Switched::Finished => {
-                recycle(worker, fiber);
-                if shared.is_stopped() && !worker.has_ready() {
-                    break;
-                }
-            }
+            Switched::Finished => recycle(worker, fiber),
         }
     }
     while let Some(fiber) = worker.with_idle(Vec::pop) {
@@ -104,9 +100,16 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
 /// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is ready to go on.
 fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
+    let shared = worker.shared();
     loop {
+        let spare = worker.with_idle(|idle| idle.len());
+        // Ordering: Relaxed; a starved worker asks again.
+        if spare != 0 && shared.starved.load(Ordering::Relaxed) != 0 {
+            // Somebody needs this stack more. The root goes on with a spare one.
+            break;
+        }
         if worker.has_ready() {
-            if worker.with_idle(|idle| idle.len()) >= IDLE_FIBERS {
+            if spare >= IDLE_FIBERS {
                 break;
             }
             worker.with_idle(|idle| idle.push(fiber));
@@ -115,7 +118,7 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             worker.execute(entry);
             continue;
         }
-        if worker.shared().is_stopped() {
+        if shared.is_stopped() {
             break;
         }
     }
@@ -131,13 +134,19 @@ fn starve(worker: &Worker, naps: u32) {
     if naps >= STARVED_NAPS && starved == shared.workers.len() {
         give_up_spawns(worker);
     }
-    let me = worker.index();
-    shared.sleep.announce(me);
-    sateen_base::prim::fence(Ordering::SeqCst);
-    let woken = !worker.has_ready() && shared.sleep.sleep(me, Some(STARVED_NAP));
-    if !woken && !shared.sleep.cancel(me) || woken && !worker.has_ready() {
-        // Woken for work that we cannot start: pass it on.
-        shared.sleep.notify_one();
+    if naps == 0 {
+        // Sleepers may hold spare stacks.
+        shared.wake_all();
+    }
+    // It may not be able to start work, but it must not keep the runtime from ending.
+    let drains = shared.is_closing() && worker.suspended() == 0 && !worker.has_ready();
+    if drains {
+        shared.drain();
+    }
+    // Not through the event count: whoever is announced there is taken for somebody who can start work.
+    thread::sleep(STARVED_NAP * 2u32.pow(naps.min(STARVED_DOUBLINGS)));
+    if drains {
+        shared.undrain();
     }
     shared.starved.fetch_sub(1, Ordering::AcqRel);
 }

@@ -117,9 +117,10 @@ impl Runtime {
         T: Send + 'static,
     {
         if let Some(worker) = context::with(context::Context::worker)
-            && worker.is_of(&self.shared) {
-                return task::spawn(f);
-            }
+            && worker.is_of(&self.shared)
+        {
+            return task::spawn(f);
+        }
         let Ok(_inside) = self.shared.enter_gate() else {
             return task::refused(f, JoinError::ShutDown);
         };

@@ -170,7 +170,8 @@ impl Shared {
         self.wake_all();
     }
 
-    fn wake_all(&self) {
+    /// Wakes every sleeping worker.
+    pub(crate) fn wake_all(&self) {
         for index in 0..self.workers.len() {
             self.sleep.notify(index);
         }

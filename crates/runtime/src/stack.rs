@@ -38,7 +38,8 @@ pub(crate) struct FiberStack {
 
 impl FiberStack {
     fn new(size: usize) -> io::Result<Self> {
-        let slots = size / 16 * size_of::<Slot>();
+        // A page and more to spare for what rounding adds to the stack.
+        let slots = (size + 4 * StackMap::GUARD) / 16 * size_of::<Slot>();
         let map = StackMap::new(size + slots + SHARED_SLOT_BYTES)?;
         let boundary =
             map.top() as usize - slots.next_multiple_of(StackMap::GUARD) - SHARED_SLOT_BYTES;
@@ -129,9 +130,10 @@ impl StackPool {
         use prim::Ordering::Relaxed;
         // Ordering: Relaxed, a count that guards no data.
         if self.live.fetch_add(1, Relaxed) < self.limit
-            && let Ok(stack) = FiberStack::new(self.size) {
-                return Some(stack);
-            }
+            && let Ok(stack) = FiberStack::new(self.size)
+        {
+            return Some(stack);
+        }
         self.live.fetch_sub(1, Relaxed);
         None
     }

@@ -103,6 +103,12 @@ impl TaskState {
         false
     }
 
+    /// The joiner has the task's entry in hand too: nobody else refers to the frame, nor ever will.
+    pub fn claim_alone(&self) {
+        // Ordering: Relaxed; the queue and the handle have brought everything here.
+        self.0.store(HANDLE | STARTED, Ordering::Relaxed);
+    }
+
     /// The runner has written the result.
     pub fn complete(&self) -> Completion {
         // Ordering: Relaxed first look; the exchange decides.
@@ -129,6 +135,12 @@ impl TaskState {
                 Err(now) => state = now,
             }
         }
+    }
+
+    /// Whether an entry's taker has nothing to do but [`TaskState::claim_from_queue`]: a hint.
+    pub fn is_started(&self) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.0.load(Ordering::Relaxed) & STARTED != 0
     }
 
     /// Whether the result is there for the handle to take.

@@ -18,6 +18,7 @@ use sateen_base::{CachePadded, SpinLock, XorShift, fence, tsc};
 use sateen_deque::{Stealer, Worker as Queue};
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::ptr::NonNull;
 
 /// Request: a thief is hungry; publish something at the next push.
 pub(crate) const HUNGRY: u32 = 1;
@@ -352,6 +353,28 @@ impl Worker {
         self.own.queue.pop()
     }
 
+    /// Takes the entry of `task` off the run queue if it is the youngest, not counting stale ones,
+    /// which it takes off on the way.
+    pub(crate) fn pop_task(&self, task: NonNull<task::Header>) -> bool {
+        let wanted = Entry::task(task);
+        while let Some(entry) = self.pop_entry() {
+            if entry == wanted {
+                return true;
+            }
+            match entry.decode() {
+                // SAFETY: the entry's reference to the task is ours.
+                Work::Task(header) if unsafe { header.as_ref() }.is_started() => unsafe {
+                    task::run_queued(header);
+                },
+                _ => {
+                    self.unpop_entry(entry);
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
     /// Puts an entry back that was popped and belongs to somebody else. No wake-up: it was there.
     pub(crate) fn unpop_entry(&self, entry: Entry) {
         self.own.queue.push(entry);
@@ -368,9 +391,10 @@ impl Worker {
         let takes = self.own.takes.get().wrapping_add(1);
         self.own.takes.set(takes);
         if takes.is_multiple_of(INJECTOR_TURN)
-            && let Some(entry) = self.take_mail().or_else(|| self.shared().take_injected()) {
-                return Some(entry);
-            }
+            && let Some(entry) = self.take_mail().or_else(|| self.shared().take_injected())
+        {
+            return Some(entry);
+        }
         self.pop_entry().or_else(|| self.take_mail())
     }
 

@@ -123,10 +123,12 @@ fn a_panic_in_either_branch_travels_and_the_other_still_runs() {
             let note = || {
                 ran.fetch_add(1, SeqCst);
             };
-            let a = catch_unwind(AssertUnwindSafe(|| rt.install(|| join(|| panic!("from a"), note))));
+            let a =
+                catch_unwind(AssertUnwindSafe(|| rt.install(|| join(|| panic!("from a"), note))));
             assert_eq!(message(a.unwrap_err()), "from a");
             assert_eq!(ran.load(SeqCst), 1);
-            let b = catch_unwind(AssertUnwindSafe(|| rt.install(|| join(note, || panic!("from b")))));
+            let b =
+                catch_unwind(AssertUnwindSafe(|| rt.install(|| join(note, || panic!("from b")))));
             assert_eq!(message(b.unwrap_err()), "from b");
             assert_eq!(ran.load(SeqCst), 2);
             let both = || join(|| panic!("a first"), || panic!("b second"));
@@ -261,7 +263,8 @@ fn after_shutdown_work_runs_inline_and_spawns_are_refused() {
     at_all_counts(|rt| {
         rt.shutdown().expect("idle");
         let here = std::thread::current().id();
-        let (a, b) = rt.install(|| join(|| std::thread::current().id(), || std::thread::current().id()));
+        let (a, b) =
+            rt.install(|| join(|| std::thread::current().id(), || std::thread::current().id()));
         assert!(a == here && b == here);
         assert_eq!(rt.install(|| fork([|| 1, || 2])), [1, 2]);
         let mut x = 0;

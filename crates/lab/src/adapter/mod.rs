@@ -7,10 +7,12 @@
 mod deque;
 mod forkjoin;
 mod submit;
+mod tasks;
 
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
+pub(crate) use tasks::{Tasks, TasksVisitor, visit_tasks};
 
 /// Name of our default implementation in identities.
 pub(crate) const OURS: &str = "sateen";

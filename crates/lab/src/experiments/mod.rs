@@ -1,10 +1,22 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
 mod deque;
+mod dispatch;
+mod forkjoin;
+mod idle;
+mod skynet;
+mod wake;
 
 use crate::experiment::Experiment;
 
 /// All experiments, in the order of the tour.
 pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
-    vec![Box::new(deque::Deques)]
+    vec![
+        Box::new(deque::Deques),
+        Box::new(forkjoin::ForkJoins),
+        Box::new(skynet::Skynet),
+        Box::new(wake::Wake),
+        Box::new(dispatch::Dispatch),
+        Box::new(idle::Idle),
+    ]
 }

@@ -1,7 +1,7 @@
 //! The other libraries, one adapter a folder. Compiled only with the Cargo feature `peers`; without
 //! it the visits find nobody.
 
-use crate::adapter::{DequeVisitor, ForkJoinVisitor, SubmitVisitor};
+use crate::adapter::{DequeVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor};
 
 #[cfg(feature = "peers")]
 mod chili;
@@ -14,7 +14,7 @@ mod rayon;
 #[cfg(feature = "peers")]
 mod st3;
 #[cfg(feature = "peers")]
-pub(crate) mod tokio;
+mod tokio;
 
 /// Shows `visitor` the other libraries' deques.
 pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {
@@ -45,5 +45,12 @@ pub(crate) fn visit_submits(visitor: &mut impl SubmitVisitor) {
         visitor.visit::<tokio::Tokio>();
         visitor.visit::<forte::Forte>();
     }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries whose tasks have handles.
+pub(crate) fn visit_tasks(visitor: &mut impl TasksVisitor) {
+    #[cfg(feature = "peers")]
+    visitor.visit::<tokio::Tokio>();
     let _ = visitor;
 }

@@ -1,10 +1,9 @@
 //! Ours against the other libraries, from runs of the same time.
 
-use super::short;
+use super::{STYLE, short};
 use crate::adapter::is_ours;
 use crate::stats;
 use crate::store::Record;
-use super::STYLE;
 use comfy_table::{CellAlignment, Table};
 
 /// A table with the ratio of medians of each of our implementations to each peer in the same case

@@ -1,13 +1,12 @@
 //! The tables: a row for a case in a configuration, a column for an implementation, what others
 //! have published beside.
 
-use super::short;
+use super::{STYLE, short};
 use crate::adapter::STAGES;
 use crate::experiment::Trend;
 use crate::published::{self, Published};
 use crate::stats::Summary;
 use crate::store::Record;
-use super::STYLE;
 use comfy_table::{CellAlignment, Table};
 
 /// The table of one experiment's `records`.

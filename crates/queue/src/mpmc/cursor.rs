@@ -13,11 +13,11 @@ use std::fmt;
 ///
 /// Segments are sized to about 4 KiB: items of up to 64 bytes come 63 to a segment, large ones 3.
 pub(super) const fn lap<T>() -> u64 {
+    let size = size_of::<T>();
     if cfg!(loom) {
         // Few slots, so that the model crosses from segment to segment.
-        return 4;
+        return if size <= 64 { 4 } else { 2 };
     }
-    let size = size_of::<T>();
     if size <= 64 {
         64
     } else if size <= 512 {

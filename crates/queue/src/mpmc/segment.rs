@@ -8,8 +8,8 @@
 //!   the one consumer that claimed it.
 
 use super::cursor::lap;
+use crate::prim::{AtomicBool, AtomicPtr, AtomicU32, Ordering, UnsafeCell};
 use sateen_base::Backoff;
-use sateen_base::prim::{AtomicBool, AtomicPtr, AtomicU32, Ordering, UnsafeCell};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -74,6 +74,19 @@ impl<T> Segment<T> {
             }
         }
         segment
+    }
+
+    /// Under the model checker: fails unless every use of every slot happened before this call.
+    ///
+    /// # Safety
+    /// The segment is live.
+    pub(super) unsafe fn assert_unused(self) {
+        if cfg!(loom) {
+            for offset in 0..Self::SLOTS {
+                // SAFETY: live by the contract, and nothing is written.
+                unsafe { self.slot(offset) }.item.with_mut(|_| ());
+            }
+        }
     }
 
     /// Makes a segment that has been drained as good as new.

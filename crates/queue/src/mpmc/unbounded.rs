@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::segment::Segment;
-use sateen_base::prim::{AtomicPtr, AtomicU64, Ordering};
+use crate::prim::{AtomicPtr, AtomicU64, Ordering};
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -308,6 +308,8 @@ impl<T> Unbounded<T> {
     /// The segment is the caller's alone.
     #[cold]
     unsafe fn recycle(&self, segment: Segment<T>) {
+        // SAFETY: ours alone.
+        unsafe { segment.assert_unused() };
         // Ordering: Release pairs with the Acquire in `take_spare`: our use of the segment comes
         // before its next one.
         let none = std::ptr::null_mut();

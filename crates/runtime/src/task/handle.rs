@@ -135,10 +135,14 @@ impl<T> JoinHandle<T> {
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.stack_size() / 2;
-        if !std::ptr::eq(self.header().home, shared)
-            || !roomy
-            || !self.header().state.claim_inline()
-        {
+        if !std::ptr::eq(self.header().home, shared) || !roomy {
+            return false;
+        }
+        // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking
+        // stale ones off keeps them from piling up.
+        if worker.pop_task(self.header) {
+            self.header().state.claim_alone();
+        } else if !self.header().state.claim_inline() {
             return false;
         }
         // SAFETY: claimed.

@@ -32,6 +32,13 @@ pub(crate) struct Header {
     home: *const Shared,
 }
 
+impl Header {
+    /// Whether somebody has claimed the task: a hint.
+    pub(crate) fn is_started(&self) -> bool {
+        self.state.is_started()
+    }
+}
+
 impl std::fmt::Debug for Header {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Header").field(&self.state).finish()

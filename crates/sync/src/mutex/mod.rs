@@ -1,10 +1,11 @@
 //! Mutual exclusion for threads, fibers and futures.
 
+mod acquire;
 mod raw;
 
 pub use raw::RawMutex;
 
-use raw::Acquire;
+use acquire::Acquire;
 use sateen_base::prim::UnsafeCell;
 use std::fmt;
 use std::future::Future;
@@ -90,6 +91,8 @@ impl<T: ?Sized> Mutex<T> {
 
     /// A future of the guard. Dropped early it leaves the queue, and if it had been woken the next
     /// waiter is woken instead.
+    ///
+    /// It should be polled or dropped soon after it was woken: no other waiter is woken before.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};

@@ -11,24 +11,24 @@
 //! The only word ever seen by an uncontended lock is 0 or `LOCKED`. `WAKING` belongs to the waiter on
 //! its way: it clears it when it takes the lock or rejoins the queue, or hands it on when dropped.
 
+use super::acquire::Acquire;
 use crate::park;
-use crate::wait_queue::{Cancelled, Place, WaitQueue, Waiter};
+use crate::wait_queue::WaitQueue;
 use sateen_base::Backoff;
 use sateen_base::prim::{AtomicU32, Ordering};
 use std::fmt;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
 
 const LOCKED: u32 = 1;
 const WAITERS: u32 = 2;
 const WAKING: u32 = 4;
-const STARVED: u32 = 8;
+pub(super) const STARVED: u32 = 8;
 
-/// Lost races after which a waiter bars newcomers from overtaking it. Each costs the holder a wake-up,
-/// so this bounds how long barging goes on, in wake-ups and not in time: threads and fibers alike.
-const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
+/// Lost races after which a waiter bars newcomers. Counted and not timed: a race costs a thread some
+/// microseconds and a fiber far less, and the bar should be as rare for both.
+pub(super) const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
 /// Doubling rounds of `pause` before queueing: 63 pauses, less than suspending a thread costs.
-const SPINS: u32 = if cfg!(loom) { 0 } else { 10 };
+pub(super) const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
 
 /// The lock under [`Mutex`](super::Mutex), without data: for building other locks.
 ///
@@ -48,7 +48,7 @@ const SPINS: u32 = if cfg!(loom) { 0 } else { 10 };
 /// ```
 pub struct RawMutex {
     word: AtomicU32,
-    queue: WaitQueue,
+    pub(super) queue: WaitQueue,
 }
 
 impl RawMutex {
@@ -67,23 +67,29 @@ impl RawMutex {
         }
     }
 
-    /// Takes the lock if nobody holds it, wants it or is on the way to it.
+    /// Takes the lock if it is free and no starved waiter bars the way.
+    ///
+    /// Looking before exchanging costs nothing that can be measured when the line is here, and spares a
+    /// failing exchange while a waiter is on its way: the usual state of a contended lock. (8 threads
+    /// on 2 cores: 9.9 ns instead of 19.5.)
     #[inline(always)]
-    pub(super) fn acquire_fast(&self) -> bool {
-        // Ordering: Acquire pairs with the Release of the unlock that left 0 (or of the last one, by
-        // the release sequence).
-        self.word.compare_exchange_weak(0, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    fn acquire_fast(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        // Ordering: Acquire pairs with the Release of the last unlock.
+        may_take(word, false)
+            && self
+                .word
+                .compare_exchange_weak(word, word | LOCKED, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
     }
 
     #[cold]
     fn acquire_slow(&self) {
-        if self.spin(false) {
-            return;
+        if !self.spin(false, SPINS) {
+            self.acquire_queued();
         }
-        self.acquire_queued();
     }
 
-    #[cold]
     fn acquire_queued(&self) {
         let mut acquire = pin!(Acquire::new(self));
         while acquire.as_mut().attempt(park::current_waker).is_pending() {
@@ -112,7 +118,7 @@ impl RawMutex {
     }
 
     /// Tries for as long as a short critical section takes.
-    fn spin(&self, on_the_way: bool) -> bool {
+    pub(super) fn spin(&self, on_the_way: bool, rounds: u32) -> bool {
         let clear = if on_the_way { WAKING | STARVED } else { 0 };
         let mut backoff = Backoff::new();
         for round in 0.. {
@@ -121,10 +127,10 @@ impl RawMutex {
             }
             // A newcomer does not spin past a queue.
             let word = self.word.load(Ordering::Relaxed);
-            if round == SPINS || (!on_the_way && word & (WAITERS | STARVED) != 0) {
+            if round == rounds || (!on_the_way && word & (WAITERS | STARVED) != 0) {
                 return false;
             }
-            backoff.snooze();
+            backoff.spin();
         }
         false
     }
@@ -142,8 +148,12 @@ impl RawMutex {
         let order = Ordering::Release;
         #[cfg(sateen_canary = "mutex_unlock_relaxed")]
         let order = Ordering::Relaxed;
+        let word = self.word.load(Ordering::Relaxed);
+        let wake = word & (WAITERS | WAKING) == WAITERS;
         // Ordering: Release publishes the critical section to the next `acquire_fast` or `take`.
-        if self.word.compare_exchange(LOCKED, 0, order, Ordering::Relaxed).is_err() {
+        if wake
+            || self.word.compare_exchange(word, word & !LOCKED, order, Ordering::Relaxed).is_err()
+        {
             self.release_slow();
         }
     }
@@ -153,8 +163,8 @@ impl RawMutex {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             if word & WAITERS == 0 || word & WAKING != 0 {
-                // Nobody to wake, or somebody is awake already and will see to it that the others
-                // are woken.
+                // Nobody to wake, or somebody is on the way already, and the others are woken by
+                // whoever takes the lock.
                 // Ordering: Release as in `release`.
                 let new = word & !LOCKED;
                 if self
@@ -186,7 +196,7 @@ impl RawMutex {
     }
 
     /// A notified waiter gives up: its place on the way to the lock goes to the next, if there is one.
-    fn pass_on(&self) {
+    pub(super) fn pass_on(&self) {
         #[cfg(not(sateen_canary = "mutex_permit_dropped"))]
         self.queue.notify_one_with(|outcome| {
             self.update(Ordering::Relaxed, |word| {
@@ -195,106 +205,9 @@ impl RawMutex {
         });
     }
 
-    fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) {
-        let mut word = self.word.load(Ordering::Relaxed);
-        // Ordering: the caller's, argued there.
-        while let Err(seen) =
-            self.word.compare_exchange_weak(word, change(word), order, Ordering::Relaxed)
-        {
-            word = seen;
-        }
-    }
-}
-
-/// The bit to clear when the last waiter has left the queue.
-fn no_more(more: bool) -> u32 {
-    if more { 0 } else { WAITERS }
-}
-
-/// One locker in the slow path, whether it blocks or is polled.
-///
-/// It holds the `WAKING` bit while `on_the_way`, and from being notified until it notices.
-pub(super) struct Acquire<'a> {
-    raw: &'a RawMutex,
-    waiter: Waiter<'a>,
-    on_the_way: bool,
-    /// How often it was notified and then found the lock taken.
-    lost: u32,
-}
-
-impl<'a> Acquire<'a> {
-    pub(super) fn new(raw: &'a RawMutex) -> Self {
-        Self { raw, waiter: Waiter::new(&raw.queue), on_the_way: false, lost: 0 }
-    }
-
-    fn waiter(self: Pin<&mut Self>) -> Pin<&mut Waiter<'a>> {
-        // SAFETY: the waiter is pinned with us and never moved out.
-        unsafe { self.map_unchecked_mut(|this| &mut this.waiter) }
-    }
-
-    fn set_on_the_way(self: Pin<&mut Self>, on_the_way: bool) {
-        // SAFETY: a plain field; nothing is moved.
-        unsafe { self.get_unchecked_mut().on_the_way = on_the_way }
-    }
-
-    /// The waiter was notified: it is on its way now.
-    fn set_out(mut self: Pin<&mut Self>) {
-        self.as_mut().set_on_the_way(true);
-        // SAFETY: a plain field; nothing is moved. It cannot overflow: past `PATIENCE` nobody overtakes
-        // but `try_lock`, and saturating costs nothing.
-        let lost = unsafe { &mut self.get_unchecked_mut().lost };
-        *lost = lost.saturating_add(1);
-    }
-
-    /// Takes the lock (ready), or joins the queue with `waker()` (pending).
-    pub(super) fn attempt(mut self: Pin<&mut Self>, mut waker: impl FnMut() -> Waker) -> Poll<()> {
-        let raw = self.raw;
-        let place = if self.lost == 0 { Place::Back } else { Place::Front };
-        let starved = if self.lost >= PATIENCE { STARVED } else { 0 };
-        loop {
-            let on_the_way = self.on_the_way;
-            if raw.spin(on_the_way) {
-                self.set_on_the_way(false);
-                return Poll::Ready(());
-            }
-            let queued = self
-                .as_mut()
-                .waiter()
-                .enqueue(place, waker(), || raw.cannot_join(on_the_way, starved));
-            if queued {
-                self.set_on_the_way(false);
-                return Poll::Pending;
-            }
-        }
-    }
-
-    /// Blocks until notified.
-    fn wait(mut self: Pin<&mut Self>) {
-        self.as_mut().waiter().wait();
-        self.set_out();
-    }
-
-    /// For a future: as [`attempt`](Self::attempt), once it has been notified.
-    pub(super) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.as_mut().waiter().is_waiting() {
-            if self.as_mut().waiter().poll_wait(cx).is_pending() {
-                return Poll::Pending;
-            }
-            self.as_mut().set_out();
-        }
-        self.attempt(|| cx.waker().clone())
-    }
-}
-
-/// Newcomers respect `STARVED`; whoever has been woken may take whatever is free.
-fn may_take(word: u32, on_the_way: bool) -> bool {
-    word & LOCKED == 0 && (on_the_way || word & STARVED == 0)
-}
-
-impl RawMutex {
     /// Under the queue's lock, before joining: true if the lock can be taken instead, otherwise the
     /// word says that somebody waits.
-    fn cannot_join(&self, on_the_way: bool, starved: u32) -> bool {
+    pub(super) fn cannot_join(&self, on_the_way: bool, starved: u32) -> bool {
         let give_up = if on_the_way { WAKING } else { 0 };
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -313,16 +226,27 @@ impl RawMutex {
             }
         }
     }
-}
 
-impl Drop for Acquire<'_> {
-    fn drop(&mut self) {
-        // SAFETY: we are pinned if the waiter was ever queued, and are not moved before the end.
-        let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
-        if matches!(waiter.cancel(), Cancelled::Notified(_)) || self.on_the_way {
-            self.raw.pass_on();
+    fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        // Ordering: the caller's, argued there.
+        while let Err(seen) =
+            self.word.compare_exchange_weak(word, change(word), order, Ordering::Relaxed)
+        {
+            word = seen;
         }
     }
+}
+
+/// The bit to clear when the last waiter has left the queue.
+fn no_more(more: bool) -> u32 {
+    if more { 0 } else { WAITERS }
+}
+
+/// Newcomers respect `STARVED`; whoever has been woken may take whatever is free.
+#[inline(always)]
+fn may_take(word: u32, on_the_way: bool) -> bool {
+    word & LOCKED == 0 && (on_the_way || word & STARVED == 0)
 }
 
 impl Default for RawMutex {

@@ -1,6 +1,6 @@
 //! Adapter for `tokio`: closures as futures that are ready at once.
 
-use crate::adapter::Submit;
+use crate::adapter::{Submit, Tasks};
 use crate::error::{Error, input};
 use std::future::Future;
 use std::pin::Pin;
@@ -31,21 +31,22 @@ impl Submit for Tokio {
     }
 }
 
-/// The runtime for skynet: the fastest that tokio has for so many workers.
-///
-/// # Errors
-/// A thread that cannot be created.
-pub(crate) fn skynet_runtime(workers: usize) -> Result<Runtime, Error> {
-    match workers {
-        1 => Builder::new_current_thread().build().map_err(fail(1)),
-        _ => <Tokio as Submit>::build(workers),
-    }
-}
+impl Tasks for Tokio {
+    const NAME: &'static str = "tokio";
+    type Pool = Runtime;
 
-/// Runs skynet in a task of its own.
-pub(crate) fn skynet(runtime: &Runtime, leaves: u64) -> u64 {
-    let result = runtime.block_on(async move { tokio::spawn(tree(0, leaves)).await });
-    result.expect("no task of skynet panics")
+    /// The current-thread scheduler for one worker: it is the faster one.
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        match workers {
+            1 => Builder::new_current_thread().build().map_err(fail(1)),
+            _ => <Self as Submit>::build(workers),
+        }
+    }
+
+    fn skynet(pool: &Runtime, leaves: u64) -> u64 {
+        let result = pool.block_on(async move { tokio::spawn(tree(0, leaves)).await });
+        result.expect("no task of skynet panics")
+    }
 }
 
 /// The sum of the ordinals of `leaves` leaves from `first`, by ten tasks for each inner node.

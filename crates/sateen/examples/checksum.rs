@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         scope(|tasks| {
             walk(&options.path, |name| {
                 bar.inc_length(1);
-                tasks.spawn(|| {
+                tasks.spawn(|_| {
                     let hash = hash(Path::new(&name));
                     bar.inc(1);
                     hashed.lock().expect("no task panics").push((name, hash));

@@ -1,0 +1,81 @@
+//! The shortest fork whose halves really run on two workers.
+
+use crate::adapter::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+use crate::crew::Relax;
+use crate::error::Error;
+use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// The experiment `dispatch`.
+pub(crate) struct Dispatch;
+
+impl Experiment for Dispatch {
+    fn name(&self) -> &'static str {
+        "dispatch"
+    }
+
+    fn about(&self) -> &'static str {
+        "Small parallel regions: the time until a second, wide-awake worker has taken its half of a \
+         fork and both are back."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        let figure = Figure {
+            case: "empty".to_owned(),
+            config: "w2".to_owned(),
+            name: "time of an empty fork/2 workers".to_owned(),
+            unit: "ns",
+            trend: Trend::Lower,
+            description: "hot two-way fork; each half waits until the other has started".to_owned(),
+        };
+        let mut group = Group::new(2, vec![figure]);
+        let forks = plan.size(2_000, 5);
+        visit_fork_joins(plan.peers, &mut AddAll { group: &mut group, forks });
+        vec![group]
+    }
+}
+
+struct AddAll<'a> {
+    group: &'a mut Group,
+    forks: u32,
+}
+
+impl ForkJoinVisitor for AddAll<'_> {
+    fn visit<L: ForkJoin>(&mut self) {
+        // A library that shares only when its owner comes by again would wait for ever here.
+        if L::RENDEZVOUS {
+            let forks = self.forks;
+            self.group.add(L::NAME, move || Ok(Hot::<L> { pool: L::build(2)?, forks }));
+        }
+    }
+}
+
+struct Hot<L: ForkJoin> {
+    pool: L::Pool,
+    forks: u32,
+}
+
+impl<L: ForkJoin> Session for Hot<L> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let forks = self.forks;
+        let started = AtomicU32::new(0);
+        let meet = |both: u32| {
+            started.fetch_add(1, Ordering::AcqRel);
+            let mut relax = Relax::new(2);
+            while started.load(Ordering::Acquire) < both {
+                relax.pause();
+            }
+        };
+        let elapsed = L::enter(&self.pool, |ctx| {
+            let start = Instant::now();
+            for fork in 1..=forks {
+                L::join(ctx, |_| meet(2 * fork), |_| meet(2 * fork));
+            }
+            start.elapsed()
+        });
+        // Each half has seen the other start, so both have run, and on two threads.
+        crate::error::expect("halves that started", started.load(Ordering::Acquire), 2 * forks)?;
+        Ok(vec![elapsed.as_nanos() as f64 / f64::from(forks)])
+    }
+}

@@ -1,0 +1,96 @@
+//! What a runtime costs while it has nothing to do.
+
+use crate::adapter::{Submit, SubmitVisitor, visit_submits};
+use crate::error::{Error, input};
+use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
+use sateen_base::os::process_cpu_time;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// How long it is watched. Part of the figures' meaning.
+const WATCHED: Duration = Duration::from_secs(3);
+
+/// The experiment `idle`.
+pub(crate) struct Idle;
+
+impl Experiment for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn about(&self) -> &'static str {
+        "Workers without work: the processor time they burn, at rest and right after a burst."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        let figure = |case: &str, what: &str| Figure {
+            case: case.to_owned(),
+            config: "w2".to_owned(),
+            name: format!("processor time {what}/2 workers"),
+            unit: "ms",
+            trend: Trend::Lower,
+            description: format!("processor time of the process over 3 s {what}"),
+        };
+        let figures =
+            vec![figure("cpu", "at rest"), figure("cpu-after-burst", "right after a burst")];
+        let mut group = Group::new(1, figures);
+        group.warmups = 0;
+        group.min_runs = if plan.short { 1 } else { 3 };
+        group.max_runs = Some(group.min_runs);
+        let watched = plan.size(WATCHED, Duration::from_millis(40));
+        visit_submits(plan.peers, &mut AddAll { group: &mut group, watched });
+        vec![group]
+    }
+}
+
+struct AddAll<'a> {
+    group: &'a mut Group,
+    watched: Duration,
+}
+
+impl SubmitVisitor for AddAll<'_> {
+    fn visit<P: Submit>(&mut self) {
+        let watched = self.watched;
+        self.group.add(P::NAME, move || Ok(Resting::<P> { pool: P::build(2)?, watched }));
+    }
+}
+
+struct Resting<P: Submit> {
+    pool: P::Pool,
+    watched: Duration,
+}
+
+impl<P: Submit> Session for Resting<P> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        // What starting the workers costs is not the question.
+        burst::<P>(&self.pool, 10)?;
+        thread::sleep(Duration::from_millis(20));
+        let at_rest = cpu_over(self.watched)?;
+        burst::<P>(&self.pool, 20_000)?;
+        Ok(vec![at_rest, cpu_over(self.watched)?])
+    }
+}
+
+/// Submits `jobs` short jobs and waits for the last.
+fn burst<P: Submit>(pool: &P::Pool, jobs: u32) -> Result<(), Error> {
+    let (done, all_done) = mpsc::channel();
+    for _ in 0..jobs {
+        let done = done.clone();
+        P::submit(pool, move || drop(done));
+    }
+    drop(done);
+    // The channel closes when the last job is gone; none ever sends.
+    match all_done.recv() {
+        Ok(()) => Err(Error::Wrong("a job of the burst sent something".to_owned())),
+        Err(mpsc::RecvError) => Ok(()),
+    }
+}
+
+/// Milliseconds of processor time of this process while it sleeps for `span`.
+fn cpu_over(span: Duration) -> Result<f64, Error> {
+    let cpu = || process_cpu_time().ok_or_else(|| input("the system does not tell processor time"));
+    let before = cpu()?;
+    thread::sleep(span);
+    Ok((cpu()? - before).as_secs_f64() * 1e3)
+}

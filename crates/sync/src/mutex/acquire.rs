@@ -1,0 +1,85 @@
+//! One locker in the slow path, whether it blocks or is polled.
+
+use super::raw::{PATIENCE, RawMutex, SPINS, STARVED};
+use crate::wait_queue::{Cancelled, Place, Waiter};
+use std::cell::Cell;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// A locker that may queue. It owns the mutex's `WAKING` bit from being notified until it takes the
+/// lock, rejoins the queue, or is dropped and hands the bit on.
+pub(super) struct Acquire<'a> {
+    raw: &'a RawMutex,
+    waiter: Waiter<'a>,
+    /// It has noticed that it was notified.
+    on_the_way: Cell<bool>,
+    /// How often it was notified and found the lock taken after all.
+    lost: Cell<u32>,
+}
+
+impl<'a> Acquire<'a> {
+    pub(super) fn new(raw: &'a RawMutex) -> Self {
+        let (on_the_way, lost) = (Cell::new(false), Cell::new(0));
+        Self { raw, waiter: Waiter::new(&raw.queue), on_the_way, lost }
+    }
+
+    fn waiter(self: Pin<&mut Self>) -> Pin<&mut Waiter<'a>> {
+        // SAFETY: the waiter is pinned with us and never moved out.
+        unsafe { self.map_unchecked_mut(|this| &mut this.waiter) }
+    }
+
+    /// Takes the lock (ready), or joins the queue with `waker()` (pending).
+    pub(super) fn attempt(mut self: Pin<&mut Self>, mut waker: impl FnMut() -> Waker) -> Poll<()> {
+        let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
+        let place = if lost == 0 { Place::Back } else { Place::Front };
+        let starved = if lost >= PATIENCE { STARVED } else { 0 };
+        let rounds = if on_the_way { SPINS } else { 0 };
+        let state = loop {
+            if raw.spin(on_the_way, rounds) {
+                break Poll::Ready(());
+            }
+            let ready = || raw.cannot_join(on_the_way, starved);
+            if self.as_mut().waiter().enqueue(place, waker(), ready) {
+                break Poll::Pending;
+            }
+        };
+        // The exchange that took the lock, or the one that marked the queue, cleared `WAKING`.
+        self.on_the_way.set(false);
+        state
+    }
+
+    /// Blocks until notified. To be called after a pending [`attempt`](Self::attempt).
+    pub(super) fn wait(mut self: Pin<&mut Self>) {
+        self.as_mut().waiter().wait();
+        self.set_out();
+    }
+
+    /// As a future: everything that can be done without blocking.
+    pub(super) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.waiter.is_waiting() {
+            if self.as_mut().waiter().poll_wait(cx).is_pending() {
+                return Poll::Pending;
+            }
+            self.set_out();
+        } else if !self.on_the_way.get() && self.raw.spin(false, SPINS) {
+            return Poll::Ready(());
+        }
+        self.attempt(|| cx.waker().clone())
+    }
+
+    /// It noticed that it was notified.
+    fn set_out(&self) {
+        self.on_the_way.set(true);
+        self.lost.set(self.lost.get().saturating_add(1));
+    }
+}
+
+impl Drop for Acquire<'_> {
+    fn drop(&mut self) {
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
+        if matches!(waiter.cancel(), Cancelled::Notified(_)) || self.on_the_way.get() {
+            self.raw.pass_on();
+        }
+    }
+}
