@@ -9,14 +9,23 @@
 //! preempted holder gets to run when threads outnumber cores. Code that holds it never blocks, never
 //! panics and never runs user code.
 
-use crate::Backoff;
-use crate::prim::{AtomicU32, Ordering};
+#[cfg(not(loom))]
+use crate::{
+    Backoff,
+    prim::{AtomicU32, Ordering},
+};
 
 /// The raw lock, for [`lock_api::Mutex`].
 ///
 /// Cost uncontended: one locked instruction to take, a plain store to give back.
+#[cfg(not(loom))]
 #[derive(Debug)]
 pub struct RawSpinLock(AtomicU32);
+
+/// The lock as the model sees it.
+#[cfg(loom)]
+#[derive(Debug)]
+pub struct RawSpinLock(loom::sync::Mutex<bool>, loom::sync::Condvar);
 
 /// A mutex over [`RawSpinLock`].
 ///
@@ -29,16 +38,10 @@ pub type SpinLock<T> = lock_api::Mutex<RawSpinLock, T>;
 /// Guard of a [`SpinLock`].
 pub type SpinLockGuard<'a, T> = lock_api::MutexGuard<'a, RawSpinLock, T>;
 
+#[cfg(not(loom))]
 impl RawSpinLock {
     /// A free lock.
-    #[cfg(not(loom))]
     pub const fn new() -> Self {
-        Self(AtomicU32::new(0))
-    }
-
-    /// A free lock (loom's atomics cannot be made at compile time).
-    #[cfg(loom)]
-    pub fn new() -> Self {
         Self(AtomicU32::new(0))
     }
 
@@ -50,7 +53,7 @@ impl RawSpinLock {
             while self.0.load(Ordering::Relaxed) != 0 {
                 backoff.snooze();
             }
-            // Ordering: Acquire pairs with the Release in `unlock`.
+            // Ordering: Acquire pairs with the Release in `release`.
             if self.0.swap(1, Ordering::Acquire) == 0 {
                 return;
             }
@@ -78,6 +81,35 @@ impl RawSpinLock {
     pub fn release(&self) {
         // Ordering: Release publishes the critical section to the next `acquire`.
         self.0.store(0, Ordering::Release);
+    }
+}
+
+/// In the model the lock blocks: the checker cannot tell waiting from going round for ever.
+#[cfg(loom)]
+impl RawSpinLock {
+    /// A free lock (loom's cannot be made at compile time).
+    pub fn new() -> Self {
+        Self(loom::sync::Mutex::new(false), loom::sync::Condvar::new())
+    }
+
+    /// Takes the lock, waiting for as long as it is held.
+    pub fn acquire(&self) {
+        let mut held = self.0.lock().unwrap();
+        while *held {
+            held = self.1.wait(held).unwrap();
+        }
+        *held = true;
+    }
+
+    /// Takes the lock if it is free.
+    pub fn try_acquire(&self) -> bool {
+        !std::mem::replace(&mut *self.0.lock().unwrap(), true)
+    }
+
+    /// Gives the lock back. The caller holds it.
+    pub fn release(&self) {
+        *self.0.lock().unwrap() = false;
+        self.1.notify_one();
     }
 }
 

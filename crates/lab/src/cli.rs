@@ -27,6 +27,23 @@ pub(crate) enum Command {
     Tour(TourArgs),
     /// Compare two files written by `run --json`
     Diff(DiffArgs),
+    /// One turn of one figure, for a parent process that prints it
+    #[command(hide = true)]
+    Turn(TurnArgs),
+}
+
+/// What `apart` hands to the process that takes a turn.
+#[derive(Debug, Args)]
+pub(crate) struct TurnArgs {
+    pub(crate) id: String,
+    pub(crate) warmups: u32,
+    pub(crate) at_least: u32,
+    pub(crate) at_most: u32,
+    pub(crate) share_us: u64,
+    #[arg(long)]
+    pub(crate) smoke: bool,
+    #[arg(long, value_delimiter = ',', value_parser = worker_count)]
+    pub(crate) workers: Vec<usize>,
 }
 
 /// Which figures.

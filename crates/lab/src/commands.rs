@@ -8,7 +8,7 @@ use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, tab
 use crate::runner::{Runner, identities};
 use crate::select::Selection;
 use crate::store::{Record, Shared};
-use crate::{experiments, host, interrupt};
+use crate::{apart, experiments, host, interrupt};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ pub(crate) fn execute() -> Result<(), Error> {
         Command::List(args) => list(&args),
         Command::Tour(args) => tour(&args),
         Command::Diff(args) => compare(&args),
+        Command::Turn(args) => apart::turn(&args),
     }
 }
 

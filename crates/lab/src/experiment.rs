@@ -129,7 +129,15 @@ impl Group {
         open: impl Fn() -> Result<S, Error> + 'static,
     ) {
         let open: OpenFn = Box::new(move || open().map(|s| Box::new(s) as Box<dyn Session>));
-        self.subjects.push(Subject { implementation, open });
+        self.subjects.push(Subject { implementation, open, apart: false });
+    }
+
+    /// Measures the implementation added last in processes of its own if `apart`, because its
+    /// threads cannot be ended.
+    pub(crate) fn keep_apart(&mut self, apart: bool) {
+        if let Some(last) = self.subjects.last_mut() {
+            last.apart = apart;
+        }
     }
 }
 
@@ -143,6 +151,8 @@ pub(crate) struct Subject {
     /// Threads, pools and data for one stretch; dropped before the next subject's turn, so that
     /// nobody's idle threads disturb the others.
     pub(crate) open: OpenFn,
+    /// Each turn runs in a process of its own.
+    pub(crate) apart: bool,
 }
 
 /// An implementation that is set up and can be run.

@@ -6,7 +6,7 @@
 //! * `cli`, `select`: what was asked for, refused with one line and exit 2 if it makes no sense.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
-//! * `runner`, `crew`, `stats`, `store`: repeated, interleaved runs and their summaries.
+//! * `runner`, `apart`, `crew`, `stats`, `store`: repeated, interleaved runs and their summaries.
 //! * `report`, `published`, `host`: tables, JSON, diffs and plots, with the figures of others and
 //!   the fitness of the machine beside.
 //!
@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod adapter;
+mod apart;
 mod cli;
 mod commands;
 mod crew;

@@ -5,6 +5,7 @@
 //! spread each subject's runs over the group's whole time: a machine that slows down half-way
 //! slows all of them down alike.
 
+use crate::apart;
 use crate::error::Error;
 use crate::experiment::{Experiment, Group, Plan, Subject};
 use crate::host::Watch;
@@ -90,7 +91,14 @@ impl Runner<'_> {
             for (subject, records) in group.subjects.iter().zip(&rows) {
                 let label = identity(experiment, subject.implementation, &group.figures[0]);
                 self.progress.show(&label);
-                self.take_turn(group, subject, records, turn, turns).map_err(|e| match e {
+                let quota = self.quota(group, turn, turns);
+                let each = |values: &[f64]| self.enter(records, values);
+                let result = if subject.apart {
+                    apart::take_turn(&label, self.plan, quota, each)
+                } else {
+                    take_turn(subject, quota, each)
+                };
+                result.map_err(|e| match e {
                     Error::Wrong(text) => Error::Wrong(format!("{label}: {text}")),
                     Error::Input(text) => Error::Input(format!("{label}: {text}")),
                 })?;
@@ -126,44 +134,60 @@ impl Runner<'_> {
         group.figures.iter().map(&mut open).collect()
     }
 
-    fn take_turn(
-        &self,
-        group: &Group,
-        subject: &Subject,
-        records: &[Option<usize>],
-        turn: u32,
-        turns: u32,
-    ) -> Result<(), Error> {
-        let mut session = (subject.open)()?;
-        let warmups = match turn {
-            _ if self.plan.smoke => 0,
-            0 => group.warmups,
-            _ => group.warmups.min(1),
-        };
-        for _ in 0..warmups {
-            session.warm()?;
+    /// How often and how long the subject runs in this turn.
+    fn quota(&self, group: &Group, turn: u32, turns: u32) -> Quota {
+        if self.plan.smoke {
+            return Quota { warmups: 0, at_least: 1, at_most: 1, share: Duration::ZERO };
         }
-        let share = self.budget / turns;
-        let (at_least, at_most) = if self.plan.smoke {
-            (1, 1)
-        } else {
-            let most = group.max_runs.map_or(u32::MAX, |m| m.div_ceil(turns));
-            (group.min_runs.div_ceil(turns).min(most), most)
-        };
-        let start = Instant::now();
-        for done in 1.. {
-            let values = session.run()?;
-            let mut store = self.store.lock();
-            for (value, record) in values.iter().zip(records) {
-                if let Some(index) = *record {
-                    store.records[index].samples.push(*value);
-                }
-            }
-            drop(store);
-            if done >= at_most || (done >= at_least && start.elapsed() >= share) {
-                break;
-            }
+        let at_most = group.max_runs.map_or(u32::MAX, |m| m.div_ceil(turns));
+        Quota {
+            warmups: if turn == 0 { group.warmups } else { group.warmups.min(1) },
+            at_least: group.min_runs.div_ceil(turns).min(at_most),
+            at_most,
+            share: self.budget / turns,
         }
-        Ok(())
     }
+
+    /// Enters one run's values into their records.
+    fn enter(&self, records: &[Option<usize>], values: &[f64]) {
+        let mut store = self.store.lock();
+        for (value, record) in values.iter().zip(records) {
+            if let Some(index) = *record {
+                store.records[index].samples.push(*value);
+            }
+        }
+    }
+}
+
+/// The extent of one turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quota {
+    pub(crate) warmups: u32,
+    pub(crate) at_least: u32,
+    pub(crate) at_most: u32,
+    /// Time to spend if that needs more than the fewest runs.
+    pub(crate) share: Duration,
+}
+
+/// Runs `subject` for one turn; `each` gets every run's values.
+///
+/// # Errors
+/// A session that cannot be set up, or that computed something wrong.
+pub(crate) fn take_turn(
+    subject: &Subject,
+    quota: Quota,
+    mut each: impl FnMut(&[f64]),
+) -> Result<(), Error> {
+    let mut session = (subject.open)()?;
+    for _ in 0..quota.warmups {
+        session.warm()?;
+    }
+    let start = Instant::now();
+    for done in 1.. {
+        each(&session.run()?);
+        if done >= quota.at_most || (done >= quota.at_least && start.elapsed() >= quota.share) {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -9,14 +9,7 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.max_branches = 10_000;
-    let n = std::sync::atomic::AtomicUsize::new(0);
-    let n = std::sync::Arc::new(n);
-    let m = n.clone();
-    builder.check(move || {
-        m.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        f()
-    });
-    eprintln!("iterations {n:?}");
+    builder.check(f);
 }
 
 /// Both producers' items come out once, each producer's in order, across a segment's end.

@@ -234,12 +234,13 @@ impl Builder {
             };
             if let Err(source) = (self.spawn)(thread) {
                 shared.abandon();
-                // The failed one counts itself out when it is dropped.
-                shared.wait_exited(index, None);
+                // The failed one has counted itself out when it was dropped.
+                shared.wait_exited(index + 1, None);
                 shared.forget_fibers();
                 return Err(BuildError::Thread { worker: index, source });
             }
         }
+        shared.open();
         Ok(Runtime::new(shared))
     }
 }
@@ -308,6 +309,7 @@ impl WorkerThread {
             // better than not running.
             drop(os::pin_current_thread(core));
         }
+        self.life.shared.wait_started();
         root::worker_main(Arc::clone(&self.life.shared), self.index);
     }
 }

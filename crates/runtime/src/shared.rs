@@ -12,6 +12,9 @@ use sateen_deque::{Injector, Steal};
 use sateen_sync::EventCount;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+/// Threads are being made. Those that exist wait: were they to take memory for their first stacks now,
+/// a thread that cannot be made for want of memory could not even be reported.
+const STARTING: u32 = 3;
 /// Workers run; work is accepted.
 const OPEN: u32 = 0;
 /// No more work from outside; workers end once nothing is left.
@@ -47,7 +50,8 @@ pub(crate) struct Shared {
     drained: AtomicU64,
     /// Threads that have left their loops.
     exited: Mutex<usize>,
-    all_exited: Condvar,
+    /// Threads have exited, or may start.
+    changed: Condvar,
 }
 
 /// The runtime takes no more work.
@@ -71,10 +75,10 @@ impl Shared {
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             gate: AtomicUsize::new(0),
-            life: AtomicU32::new(OPEN),
+            life: AtomicU32::new(STARTING),
             drained: AtomicU64::new(0),
             exited: Mutex::new(0),
-            all_exited: Condvar::new(),
+            changed: Condvar::new(),
             workers,
         }
     }
@@ -125,6 +129,33 @@ impl Shared {
         }
     }
 
+    /// All threads are made: they may run.
+    pub(crate) fn open(&self) {
+        self.leave_starting(OPEN);
+    }
+
+    /// Not all threads could be made: the others end at once.
+    pub(crate) fn abandon(&self) {
+        self.leave_starting(STOPPED);
+    }
+
+    fn leave_starting(&self, life: u32) {
+        let guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        // Ordering: Release as in `drain`; the lock orders it for the waiting threads.
+        self.life.store(life, Ordering::Release);
+        drop(guard);
+        self.changed.notify_all();
+    }
+
+    /// A worker's thread waits for its first turn.
+    pub(crate) fn wait_started(&self) {
+        let mut guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        // Ordering: Relaxed, under the lock.
+        while self.life.load(Ordering::Relaxed) == STARTING {
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     pub(crate) fn is_closing(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `close`.
         self.life.load(Ordering::Acquire) != OPEN
@@ -160,14 +191,6 @@ impl Shared {
     /// How many threads have left.
     pub(crate) fn exited(&self) -> usize {
         *self.exited.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends the runtime at once; for runtimes that could not be built.
-    pub(crate) fn abandon(&self) {
-        // Ordering: Release as in `try_stop`.
-        self.life.store(STOPPED, Ordering::Release);
-        fence(Ordering::SeqCst);
-        self.wake_all();
     }
 
     /// Wakes every sleeping worker.
@@ -219,7 +242,7 @@ impl Shared {
             self.forget_fibers();
         }
         drop(exited);
-        self.all_exited.notify_all();
+        self.changed.notify_all();
     }
 
     /// Waits until `count` threads have left, or until `deadline`; says whether they have.
@@ -227,13 +250,13 @@ impl Shared {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         while *exited < count {
             exited = match deadline {
-                None => self.all_exited.wait(exited).unwrap_or_else(PoisonError::into_inner),
+                None => self.changed.wait(exited).unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         return false;
                     }
-                    self.all_exited
+                    self.changed
                         .wait_timeout(exited, left)
                         .unwrap_or_else(PoisonError::into_inner)
                         .0

@@ -181,7 +181,7 @@ mod on_unix {
         let closed = |folder: &Path| {
             let file = folder.join("closed");
             fs::write(&file, "x").expect("written");
-            fs::set_permissions(&file, fs::Permissions::from_mode(0)).expect("closed");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("closed");
             file
         };
         let folder = tempfile::tempdir().expect("a folder for the test");

@@ -45,22 +45,37 @@ fn two_lockers() {
     });
 }
 
-/// Three threads, one of which locks twice: a notified waiter loses races, rejoins at the front, and
-/// (patience being 1 in the model) bars newcomers.
+/// Three threads, one turn each.
 #[test]
-fn a_waiter_that_loses_races() {
+fn three_lockers() {
     model(2, || {
         let mutex = Arc::new(Mutex::new(0));
-        let others = [1, 1].map(|times| {
+        let others = [0; 2].map(|_| {
             let mutex = mutex.clone();
-            thread::spawn(move || (0..times).for_each(|_| *mutex.lock() += 1))
+            thread::spawn(move || *mutex.lock() += 1)
         });
-        for _ in 0..2 {
-            *mutex.lock() += 1;
-        }
+        *mutex.lock() += 1;
         for other in others {
             other.join().unwrap();
         }
+        assert_eq!(*mutex.lock(), 3);
+    });
+}
+
+/// One thread locks again and again: the waiter it wakes loses races, rejoins at the front, and
+/// (patience being 1 in the model) bars the other, which then queues behind it.
+#[test]
+fn a_waiter_that_loses_races() {
+    model(3, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() += 1
+        });
+        for _ in 0..3 {
+            *mutex.lock() += 1;
+        }
+        other.join().unwrap();
         assert_eq!(*mutex.lock(), 4);
     });
 }

@@ -16,6 +16,8 @@ pub(crate) trait ForkJoin: 'static {
     const RENDEZVOUS: bool;
     /// Whether [`ForkJoin::sort`] does something better than the default.
     const SORTS: bool;
+    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    const LINGERS: bool = false;
     /// Running workers; dropping it ends them.
     type Pool;
     type Ctx<'a>;

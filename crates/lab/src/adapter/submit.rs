@@ -8,6 +8,8 @@ pub(crate) trait Submit: 'static {
     const NAME: &'static str;
     /// Whether a submitted closure runs on another thread than the submitter's.
     const ELSEWHERE: bool;
+    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    const LINGERS: bool = false;
     /// Running workers; dropping it ends them.
     type Pool;
 

@@ -47,6 +47,7 @@ impl ForkJoinVisitor for AddAll<'_> {
         if L::RENDEZVOUS {
             let forks = self.forks;
             self.group.add(L::NAME, move || Ok(Hot::<L> { pool: L::build(2)?, forks }));
+            self.group.keep_apart(L::LINGERS);
         }
     }
 }

@@ -53,6 +53,7 @@ impl SubmitVisitor for AddAll<'_> {
     fn visit<P: Submit>(&mut self) {
         let watched = self.watched;
         self.group.add(P::NAME, move || Ok(Resting::<P> { pool: P::build(2)?, watched }));
+        self.group.keep_apart(P::LINGERS);
     }
 }
 

@@ -67,6 +67,7 @@ impl ForkJoinVisitor for AddForks<'_> {
     fn visit<L: ForkJoin>(&mut self) {
         let (workers, leaves) = (self.workers, self.leaves);
         self.group.add(L::NAME, move || Ok(Forks::<L> { pool: L::build(workers)?, leaves }));
+        self.group.keep_apart(L::LINGERS);
     }
 }
 

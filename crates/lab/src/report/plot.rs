@@ -1,6 +1,7 @@
 //! One SVG an experiment: a panel a case, bars by configuration and implementation.
 
 use super::{Destination, short};
+use crate::adapter;
 use crate::error::{Error, input};
 use crate::store::Record;
 use plotters::coord::Shift;
@@ -8,17 +9,17 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito), ours first.
-const COLOURS: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
+/// Colours that stay apart for colour-blind readers (Okabe and Ito): ours in blues, peers in others.
+const OURS: [RGBColor; 4] =
+    [RGBColor(0, 114, 178), RGBColor(170, 210, 240), RGBColor(86, 160, 220), RGBColor(0, 60, 110)];
+const PEERS: [RGBColor; 5] = [
     RGBColor(213, 94, 0),
     RGBColor(230, 159, 0),
-    RGBColor(120, 120, 120),
-    RGBColor(60, 60, 60),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(150, 140, 40),
 ];
+const PLAIN: RGBColor = RGBColor(140, 140, 140);
 const PANEL: (u32, u32) = (560, 260);
 const HEAD: u32 = 64;
 
@@ -64,6 +65,18 @@ fn draw(name: &str, records: &[&Record]) -> Result<String, Failure> {
     Ok(svg)
 }
 
+/// The colour of each of `implementations`.
+fn colours(implementations: &[&str]) -> Vec<RGBColor> {
+    let (mut variants, mut peers) = (OURS[1..].iter().cycle(), PEERS.iter().cycle());
+    let mut next = |name: &&str| match *name {
+        adapter::OURS => OURS[0],
+        adapter::SERIAL => PLAIN,
+        name if adapter::is_ours(name) => variants.next().copied().unwrap_or(PLAIN),
+        _ => peers.next().copied().unwrap_or(PLAIN),
+    };
+    implementations.iter().map(&mut next).collect()
+}
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 fn legend(area: &Area<'_>, name: &str, implementations: &[&str]) -> Result<(), Failure> {
@@ -72,8 +85,7 @@ fn legend(area: &Area<'_>, name: &str, implementations: &[&str]) -> Result<(), F
     let machine = ("sans-serif", 11).into_font().color(&RGBColor(90, 90, 90));
     area.draw(&Text::new(crate::host::summary(), (120, 13), machine))?;
     let mut x = 12;
-    for (index, implementation) in implementations.iter().enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
+    for (implementation, colour) in implementations.iter().zip(colours(implementations)) {
         area.draw(&Rectangle::new([(x, 40), (x + 12, 52)], colour.filled()))?;
         let font = ("sans-serif", 12).into_font().color(&BLACK);
         area.draw(&Text::new((*implementation).to_owned(), (x + 17, 40), font))?;
@@ -114,13 +126,19 @@ fn panel(
     let small = ("sans-serif", 10).into_font().color(&BLACK);
     let above = small.clone().pos(Pos::new(HPos::Center, VPos::Bottom));
     let below = small.pos(Pos::new(HPos::Center, VPos::Top));
+    let of = |config: &str| -> Vec<&Record> {
+        records.iter().copied().filter(|r| r.figure.config == config).collect()
+    };
+    let most = configs.iter().map(|c| of(c).len()).max().unwrap_or(1);
+    let width = (0.86_f64 / most as f64).min(0.25);
+    let colours = colours(implementations);
     for (group, config) in configs.iter().enumerate() {
-        let here: Vec<&&Record> = records.iter().filter(|r| r.figure.config == *config).collect();
-        let width = 0.86 / here.len().max(1) as f64;
+        let here = of(config);
+        let first = group as f64 + 0.5 - width * here.len() as f64 / 2.0;
         for (slot, record) in here.iter().enumerate() {
-            let colour = implementations.iter().position(|i| *i == record.implementation);
-            let colour = COLOURS[colour.unwrap_or(0) % COLOURS.len()];
-            let left = group as f64 + 0.07 + slot as f64 * width;
+            let index = implementations.iter().position(|i| *i == record.implementation);
+            let colour = colours[index.unwrap_or(0)];
+            let left = first + slot as f64 * width;
             let (right, height) = (left + 0.92 * width, value(record));
             chart.draw_series([Rectangle::new([(left, 0.0), (right, height)], colour.filled())])?;
             let middle = (left + right) / 2.0;

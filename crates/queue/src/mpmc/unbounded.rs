@@ -407,10 +407,6 @@ impl<T> Drop for Unbounded<T> {
         struct Rest<'a, T>(&'a mut Unbounded<T>);
         impl<T> Drop for Rest<'_, T> {
             fn drop(&mut self) {
-                if cfg!(loom) && std::thread::panicking() {
-                    // A failed model leaves threads in the middle of things: do not wait for them.
-                    return;
-                }
                 while let Some(item) = self.0.pop() {
                     drop(item);
                 }
@@ -422,6 +418,10 @@ impl<T> Drop for Unbounded<T> {
                     unsafe { segment.free() };
                 }
             }
+        }
+        if cfg!(loom) && std::thread::panicking() {
+            // A failed model leaves threads in the middle of things: do not wait for them.
+            return;
         }
         let rest = Rest(self);
         while let Some(item) = rest.0.pop() {

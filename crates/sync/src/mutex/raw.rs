@@ -125,10 +125,13 @@ impl RawMutex {
             if self.take(|word| may_take(word, on_the_way), clear) {
                 return true;
             }
+            if round == rounds {
+                break;
+            }
             // A newcomer does not spin past a queue.
             let word = self.word.load(Ordering::Relaxed);
-            if round == rounds || (!on_the_way && word & (WAITERS | STARVED) != 0) {
-                return false;
+            if !on_the_way && word & (WAITERS | STARVED) != 0 {
+                break;
             }
             backoff.spin();
         }

@@ -156,6 +156,7 @@ impl<P: Program + Sync> ForkJoinVisitor for AddAll<'_, P> {
         let open =
             move || Ok(Pooled::<P, L> { data: data.get(), pool: L::build(workers)?, workers });
         self.group.add(L::NAME, open);
+        self.group.keep_apart(L::LINGERS);
     }
 }
 

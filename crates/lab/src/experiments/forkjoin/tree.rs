@@ -38,11 +38,16 @@ impl Tree {
 }
 
 /// A balanced tree of the values from `first` on.
+///
+/// Allocated left subtree, node, right subtree: whichever branch a library runs first, it meets
+/// memory in the same way.
 fn build(first: u64, nodes: u64) -> Link {
-    let left = nodes.checked_sub(1)? / 2;
-    let right = nodes - 1 - left;
-    let value = first + left;
-    Some(Box::new(Node { value, left: build(first, left), right: build(value + 1, right) }))
+    let to_the_left = nodes.checked_sub(1)? / 2;
+    let value = first + to_the_left;
+    let left = build(first, to_the_left);
+    let mut node = Box::new(Node { value, left, right: None });
+    node.right = build(value + 1, nodes - 1 - to_the_left);
+    Some(node)
 }
 
 impl Program for Tree {

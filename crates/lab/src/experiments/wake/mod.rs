@@ -169,6 +169,7 @@ impl<S: Sampling> SubmitVisitor for AddAll<'_, S> {
             let samples = self.samples;
             let open = move || Ok(Asleep::<P, S> { pool: P::build(2)?, samples, how: PhantomData });
             self.group.add(P::NAME, open);
+            self.group.keep_apart(P::LINGERS);
         }
     }
 }

@@ -47,6 +47,7 @@ impl SubmitVisitor for AddQueued<'_> {
         if P::ELSEWHERE {
             let busy = self.busy;
             self.group.add(P::NAME, move || Ok(Queued::<P> { pool: P::build(2)?, busy }));
+            self.group.keep_apart(P::LINGERS);
         }
     }
 }
@@ -92,6 +93,7 @@ impl ForkJoinVisitor for AddForked<'_> {
         if L::RENDEZVOUS {
             let busy = self.busy;
             self.group.add(L::NAME, move || Ok(Forked::<L> { pool: L::build(2)?, busy }));
+            self.group.keep_apart(L::LINGERS);
         }
     }
 }

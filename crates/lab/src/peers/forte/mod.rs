@@ -1,9 +1,9 @@
 //! Adapter for `forte`.
 //!
-//! Its pools are `'static`, so there is one here, grown for each measurement and emptied after it:
-//! its heartbeat thread ticks for as long as there are workers. It has no form of submission that
-//! runs on another thread: a closure spawned from outside runs on the submitter, so only joins and
-//! the idle figure are taken.
+//! Its pools are `'static`, and shrinking one waits, under the pool's lock, for a heartbeat thread that
+//! needs that lock. So the workers stay, the heartbeat ticks on, and each turn runs in a process of
+//! its own. It has no form of submission that runs on another thread: a closure spawned from outside
+//! runs on the submitter. So only joins and the idle figure are taken.
 
 use crate::adapter::{ForkJoin, Submit};
 use crate::error::Error;
@@ -14,15 +14,6 @@ static POOL: ThreadPool = ThreadPool::new();
 /// The caller is one of the workers of a join.
 pub(crate) struct Forte;
 
-/// Empties the pool when dropped.
-pub(crate) struct Grown;
-
-impl Drop for Grown {
-    fn drop(&mut self) {
-        POOL.depopulate();
-    }
-}
-
 /// A worker, passed down through the joins.
 pub(crate) struct Here<'a>(&'a Worker);
 
@@ -30,16 +21,17 @@ impl ForkJoin for Forte {
     const NAME: &'static str = "forte";
     const RENDEZVOUS: bool = false;
     const SORTS: bool = false;
-    type Pool = Grown;
+    const LINGERS: bool = true;
+    type Pool = &'static ThreadPool;
     type Ctx<'a> = Here<'a>;
 
-    fn build(workers: usize) -> Result<Grown, Error> {
+    fn build(workers: usize) -> Result<Self::Pool, Error> {
         POOL.resize_to(workers - 1);
-        Ok(Grown)
+        Ok(&POOL)
     }
 
-    fn enter<R: Send>(_: &Grown, f: impl FnOnce(&mut Here<'_>) -> R + Send) -> R {
-        POOL.with_worker(|w| f(&mut Here(w)))
+    fn enter<R: Send>(pool: &Self::Pool, f: impl FnOnce(&mut Here<'_>) -> R + Send) -> R {
+        pool.with_worker(|w| f(&mut Here(w)))
     }
 
     #[inline(always)]
@@ -57,15 +49,16 @@ impl ForkJoin for Forte {
 impl Submit for Forte {
     const NAME: &'static str = "forte";
     const ELSEWHERE: bool = false;
-    type Pool = Grown;
+    const LINGERS: bool = true;
+    type Pool = &'static ThreadPool;
 
-    fn build(workers: usize) -> Result<Grown, Error> {
+    fn build(workers: usize) -> Result<Self::Pool, Error> {
         POOL.resize_to(workers);
-        Ok(Grown)
+        Ok(&POOL)
     }
 
-    fn submit(_: &Grown, f: impl FnOnce() + Send + 'static) {
-        POOL.spawn(|_| f());
+    fn submit(pool: &Self::Pool, f: impl FnOnce() + Send + 'static) {
+        pool.spawn(|_| f());
     }
 
     fn submit_inside(f: impl FnOnce() + Send + 'static) {

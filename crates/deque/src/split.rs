@@ -1,0 +1,157 @@
+//! The asymmetric stage: a published part with the usual claims, a private part without fences.
+//!
+//! ```text
+//!   top            published          bottom
+//!    ▼                 ▼                ▼
+//!    | public: claimed | private: popped |
+//!    |   by exchange   | without a fence |
+//! ```
+//!
+//! | word | stored by | meaning |
+//! |---|---|---|
+//! | `published` | owner (its own) | the owner gave indices before it to thieves |
+//! | `guard` | thieves raise, owner lowers | a thief is about to take indices before it |
+//! | `open` | either | generation and index: claims of that generation need no fence before the index |
+//!
+//! The owner pops an index at or after both `published` and `guard` the fast way. Otherwise it pops it by
+//! raising the generation, which makes all exchanges in flight fail, tells what was claimed, and at the
+//! same time takes back the newer half of what was public. README: "The private part".
+
+use crate::Steal;
+use crate::index::{Top, gap};
+use crate::inner::Inner;
+use crate::prim::Ordering;
+use crate::stage::Stage;
+use crate::worker::Worker;
+use sateen_base::fence;
+
+impl<T, S: Stage> Worker<T, S> {
+    /// Publishes the items before the newest if thieves have asked for more.
+    #[inline(always)]
+    pub(crate) fn share(&self, bottom: u32) {
+        // Relaxed: a hint that thieves are hungry.
+        let guard = self.inner.owner.guard.load(Ordering::Relaxed);
+        if self.own.sharing.get() || gap(self.own.published.get(), guard) > 0 {
+            self.own.sharing.set(true);
+            self.own.published.set(bottom.wrapping_sub(1));
+            self.reopen(self.seen().generation());
+        }
+    }
+
+    /// Lets thieves of `generation` claim what is published.
+    pub(crate) fn reopen(&self, generation: u32) {
+        let open = Top::new(generation, self.own.published.get());
+        // Ordering: Release pairs with the Acquire in `steal_split`: the items are visible.
+        self.inner.owner.open.store(open.0, Ordering::Release);
+    }
+
+    /// LIFO with a private part: no fence and no locked instruction if the newest item is private.
+    #[inline(always)]
+    pub(crate) fn pop_private(&self) -> Option<T> {
+        let bottom = self.bottom();
+        let seen = self.seen().index();
+        if gap(seen, bottom) <= 0 {
+            return self.found_empty();
+        }
+        let newest = bottom.wrapping_sub(1);
+        // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
+        // `publish_slow`: either the thief sees this store, or we see its guard.
+        self.inner.owner.bottom.store(newest, Ordering::Release);
+        if !cfg!(sateen_canary = "deque-light") {
+            fence::light();
+        }
+        let guard = self.inner.owner.guard.load(Ordering::Relaxed);
+        if gap(self.own.published.get(), newest) >= 0 && gap(guard, newest) >= 0 {
+            self.set_bottom(newest);
+            return Some(self.take_newest(newest, gap(seen, newest)));
+        }
+        self.pop_public_slow(bottom, newest)
+    }
+
+    /// Pops an item that thieves may claim, and takes back the newer half of what is public.
+    #[cold]
+    #[inline(never)]
+    fn pop_public_slow(&self, bottom: u32, newest: u32) -> Option<T> {
+        let seen = self.seen();
+        let keep = seen.index().wrapping_add(gap(seen.index(), newest) as u32 / 2);
+        // Before the exchange: a thief of the new generation may raise the guard again, and must not
+        // be overwritten. One of the old generation that raises it now only costs us a slow pop.
+        self.inner.owner.guard.store(keep, Ordering::Relaxed);
+        self.own.published.set(keep);
+        self.own.sharing.set(false);
+        self.reopen(seen.generation().wrapping_add(1));
+        let top = if cfg!(sateen_canary = "deque-take-back") {
+            Top(self.inner.top.load(Ordering::Acquire)).next_generation()
+        } else {
+            // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of
+            // the new generation; those of the old one fail.
+            Top(self.inner.top.fetch_add(Top::GENERATION, Ordering::AcqRel)).next_generation()
+        };
+        self.set_seen(top);
+        let older = gap(top.index(), newest);
+        if older >= 0 {
+            self.set_bottom(newest);
+            return Some(self.take_newest(newest, older));
+        }
+        // Ordering: Release as every store of `bottom`.
+        self.inner.owner.bottom.store(bottom, Ordering::Release);
+        self.found_empty()
+    }
+}
+
+impl<T, S: Stage> Inner<T, S> {
+    /// How many items thieves may claim at `top`, and the value of `top`.
+    ///
+    /// Looks at the published part first. If that is empty and private items are there, publishes the
+    /// older half of them.
+    #[inline]
+    pub(crate) fn look_split(&self) -> Steal<(Top, u32)> {
+        // Ordering: Acquire pairs with the owner's new generation: whoever sees it sees what the owner
+        // lowered before.
+        let top = Top(self.top.load(Ordering::Acquire));
+        // Ordering: Acquire pairs with the Release in `reopen` and `publish_slow`.
+        let open = Top(self.owner.open.load(Ordering::Acquire));
+        let public = gap(top.index(), open.index());
+        if open.generation() == top.generation() && public > 0 {
+            return Steal::Success((top, public as u32));
+        }
+        // Ordering: Acquire pairs with the owner's stores of `bottom`.
+        let bottom = self.owner.bottom.load(Ordering::Acquire);
+        let items = gap(top.index(), bottom);
+        if items <= 0 {
+            return Steal::Empty;
+        }
+        self.publish_slow(top, items as u32)
+    }
+
+    /// Publishes the older half, rounded up, of `items` items from `top` on.
+    #[cold]
+    #[inline(never)]
+    fn publish_slow(&self, top: Top, items: u32) -> Steal<(Top, u32)> {
+        let end = top.index().wrapping_add(items.div_ceil(2));
+        let mut guard = self.owner.guard.load(Ordering::Relaxed);
+        while gap(guard, end) > 0 {
+            // Relaxed: the heavy fence below orders it before the second look.
+            let relaxed = Ordering::Relaxed;
+            match self.owner.guard.compare_exchange_weak(guard, end, relaxed, relaxed) {
+                Ok(_) => break,
+                Err(now) => guard = now,
+            }
+        }
+        if !cfg!(sateen_canary = "deque-heavy") {
+            fence::heavy();
+        }
+        // Ordering: Acquire as in `look_split`. A pop of an index before `end` that this does not show
+        // will see the guard.
+        let bottom = self.owner.bottom.load(Ordering::Acquire);
+        let end = if gap(bottom, end) > 0 { bottom } else { end };
+        let public = gap(top.index(), end);
+        if public <= 0 {
+            return Steal::Empty;
+        }
+        // Ordering: Release hands our second look on to other thieves. If the owner has moved on to
+        // another generation, nobody heeds it.
+        self.owner.open.store(Top::new(top.generation(), end).0, Ordering::Release);
+        Steal::Success((top, public as u32))
+    }
+}

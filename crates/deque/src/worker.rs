@@ -1,0 +1,575 @@
+//! The owner's half of a deque.
+
+use crate::buffer::{Buffer, Retired};
+use crate::index::{Top, gap};
+use crate::inner::Inner;
+use crate::prim::{Arc, Ordering};
+use crate::stage::{Cached, Stage};
+use crate::stealer::Stealer;
+use sateen_base::fence;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::mem::MaybeUninit;
+
+/// From which end the owner takes. Thieves always take the oldest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flavor {
+    Fifo,
+    Lifo,
+}
+
+/// What only the owner knows.
+pub(crate) struct Own<T> {
+    /// The owner's copy of the shared `bottom`.
+    bottom: Cell<u32>,
+    /// A push at this index must make room first: `resolved` plus the capacity.
+    limit: Cell<u32>,
+    /// All claims of indices before this one are resolved.
+    resolved: Cell<u32>,
+    /// The last seen value of `top`: the index may be old, the generation never is.
+    seen: Cell<Top>,
+    /// The current buffer.
+    buffer: Cell<Buffer<T>>,
+    /// Pops that leave fewer items than this are counted; 0 when the buffer is of the least size.
+    shrink_below: Cell<i32>,
+    /// How many such pops there were with this buffer.
+    low_pops: Cell<u32>,
+    /// Split deques: what the owner published; see `split.rs`.
+    pub(crate) published: Cell<u32>,
+    /// Split deques: whether to publish with each push.
+    pub(crate) sharing: Cell<bool>,
+    /// Buffers replaced while a thief was at work in them.
+    retired: RefCell<Vec<Retired<T>>>,
+}
+
+/// The owner's half of a work-stealing deque: one thread pushes and pops, any number of threads steal
+/// through [`Stealer`]s.
+///
+/// The API is that of `crossbeam-deque`. `S` chooses how it is done, see [`Stage`]; it is
+/// [`Cached`] unless told otherwise. A deque holds at most 2^30 items.
+///
+/// Cost of the default without contention: a push is a few plain instructions, a pop one fence or one
+/// locked instruction. A push that finds the buffer full allocates one of twice the size, amortised to
+/// a constant; thieves go on meanwhile. Memory: see [the crate's README](crate).
+/// Source: Chase and Lev, "Dynamic circular work-stealing deque" (2005); Lê and others, "Correct and
+/// efficient work-stealing for weak memory models" (2013).
+///
+/// ```
+/// use sateen_deque::{Steal, Worker};
+///
+/// let w = Worker::new_lifo();
+/// let s = w.stealer();
+/// w.push(1);
+/// w.push(2);
+/// w.push(3);
+/// assert_eq!(s.steal(), Steal::Success(1));
+/// assert_eq!(w.pop(), Some(3));
+/// assert_eq!(w.pop(), Some(2));
+/// assert_eq!(w.pop(), None);
+/// ```
+pub struct Worker<T, S: Stage = Cached> {
+    pub(crate) inner: Arc<Inner<T, S>>,
+    pub(crate) own: Own<T>,
+    pub(crate) flavor: Flavor,
+    /// Whether the private part is in use: only ever true for split stages and LIFO owners.
+    pub(crate) split: bool,
+}
+
+// SAFETY: the owner may move to another thread; items move with it and to thieves.
+unsafe impl<T: Send, S: Stage> Send for Worker<T, S> {}
+
+impl<T, S: Stage> std::panic::UnwindSafe for Worker<T, S> {}
+
+impl<T> Worker<T> {
+    /// A deque whose owner takes the oldest item, as thieves do.
+    ///
+    /// ```
+    /// let w = sateen_deque::Worker::new_fifo();
+    /// w.push(1);
+    /// w.push(2);
+    /// assert_eq!(w.pop(), Some(1));
+    /// ```
+    pub fn new_fifo() -> Self {
+        Self::staged_fifo()
+    }
+
+    /// A deque whose owner takes the newest item.
+    ///
+    /// ```
+    /// let w = sateen_deque::Worker::new_lifo();
+    /// w.push(1);
+    /// w.push(2);
+    /// assert_eq!(w.pop(), Some(2));
+    /// ```
+    pub fn new_lifo() -> Self {
+        Self::staged_lifo()
+    }
+}
+
+impl<T, S: Stage> Worker<T, S> {
+    /// [`Worker::new_fifo`] for any stage.
+    ///
+    /// ```
+    /// use sateen_deque::{Padded, Worker};
+    /// let w: Worker<u8, Padded> = Worker::staged_fifo();
+    /// ```
+    pub fn staged_fifo() -> Self {
+        Self::starting_at(Flavor::Fifo, Top::new(0, 0), false)
+    }
+
+    /// [`Worker::new_lifo`] for any stage.
+    ///
+    /// ```
+    /// use sateen_deque::{Asymmetric, Worker};
+    /// let w: Worker<u8, Asymmetric> = Worker::staged_lifo();
+    /// w.push(7);
+    /// assert_eq!(w.stealer().steal().success(), Some(7));
+    /// ```
+    pub fn staged_lifo() -> Self {
+        let split = S::SPLIT && (cfg!(loom) || fence::is_asymmetric());
+        Self::starting_at(Flavor::Lifo, Top::new(0, 0), split)
+    }
+
+    /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is where there is
+    /// no asymmetric fence.
+    #[doc(hidden)]
+    pub fn for_tests(lifo: bool, generation: u32, index: u32, allow_split: bool) -> Self {
+        let start = Top::new(generation, index);
+        if !lifo {
+            return Self::starting_at(Flavor::Fifo, start, false);
+        }
+        let split = allow_split && S::SPLIT && (cfg!(loom) || fence::is_asymmetric());
+        Self::starting_at(Flavor::Lifo, start, split)
+    }
+
+    fn starting_at(flavor: Flavor, start: Top, split: bool) -> Self {
+        let buffer = Buffer::new(Buffer::<T>::MIN);
+        let index = start.index();
+        Self {
+            inner: Arc::new(Inner::new(start, buffer)),
+            own: Own {
+                bottom: Cell::new(index),
+                limit: Cell::new(index.wrapping_add(buffer.capacity())),
+                resolved: Cell::new(index),
+                seen: Cell::new(start),
+                buffer: Cell::new(buffer),
+                shrink_below: Cell::new(0),
+                low_pops: Cell::new(0),
+                published: Cell::new(index),
+                sharing: Cell::new(false),
+                retired: RefCell::new(Vec::new()),
+            },
+            flavor,
+            split,
+        }
+    }
+
+    /// A handle to steal from this deque.
+    ///
+    /// ```
+    /// let w = sateen_deque::Worker::new_lifo();
+    /// let s = w.stealer();
+    /// w.push('x');
+    /// std::thread::spawn(move || assert_eq!(s.steal().success(), Some('x'))).join().unwrap();
+    /// ```
+    pub fn stealer(&self) -> Stealer<T, S> {
+        Stealer { inner: self.inner.clone(), flavor: self.flavor, split: self.split }
+    }
+
+    /// How many items there are: exact for the owner's own doings, thieves may take some meanwhile.
+    ///
+    /// ```
+    /// let w = sateen_deque::Worker::from_iter(0..10);
+    /// assert_eq!(w.len(), 10);
+    /// ```
+    pub fn len(&self) -> usize {
+        // Ordering: SeqCst for callers that look after announcing something; nothing is read by it.
+        let top = Top(self.inner.top.load(Ordering::SeqCst));
+        gap(top.index(), self.own.bottom.get()).max(0) as usize
+    }
+
+    /// Whether there are no items. As [`Worker::len`].
+    ///
+    /// ```
+    /// assert!(sateen_deque::Worker::<u8>::new_lifo().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Puts `item` in as the newest.
+    ///
+    /// # Panics
+    /// If the deque would hold more than 2^30 items, or more bytes than fit the address space.
+    ///
+    /// ```
+    /// let w = sateen_deque::Worker::new_lifo();
+    /// w.push("work");
+    /// ```
+    #[inline]
+    pub fn push(&self, item: T) {
+        if !S::CACHED {
+            self.catch_up();
+        }
+        let at = self.own.bottom.get();
+        if at == self.own.limit.get() {
+            self.make_room(1);
+        }
+        // SAFETY: below the limit, so every claim that shares the cell is resolved.
+        unsafe { self.own.buffer.get().write(at, MaybeUninit::new(item)) };
+        self.publish(at.wrapping_add(1));
+    }
+
+    /// Takes an item: the newest if the owner is LIFO, the oldest if it is FIFO. `None` means that the
+    /// deque was empty at some moment during the call.
+    ///
+    /// ```
+    /// let w = sateen_deque::Worker::new_fifo();
+    /// w.push(1);
+    /// assert_eq!(w.pop(), Some(1));
+    /// assert_eq!(w.pop(), None);
+    /// ```
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        match self.flavor {
+            Flavor::Lifo if S::SPLIT && self.split => self.pop_private(),
+            Flavor::Lifo => self.pop_newest(),
+            Flavor::Fifo => self.pop_oldest(),
+        }
+    }
+
+    /// Lets thieves see the items before `bottom`.
+    #[inline(always)]
+    pub(crate) fn publish(&self, bottom: u32) {
+        self.own.bottom.set(bottom);
+        let order =
+            if cfg!(sateen_canary = "deque-push") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release pairs with the thief's Acquire of `bottom`: it sees the items, and the
+        // buffer if it is new.
+        self.inner.owner.bottom.store(bottom, order);
+        if S::SPLIT && self.split {
+            self.share(bottom);
+        }
+    }
+
+    /// LIFO: lowers `bottom`, then looks at `top`; contends for the last item only.
+    #[inline(always)]
+    fn pop_newest(&self) -> Option<T> {
+        let bottom = self.own.bottom.get();
+        let inner = &*self.inner;
+        let seen = if S::CACHED {
+            self.own.seen.get()
+        } else {
+            Top(inner.top.load(Ordering::Relaxed))
+        };
+        match gap(seen.index(), bottom) {
+            // `top` only grows: what was empty then is empty now.
+            ..=0 => return self.found_empty(),
+            // One item at most: compete for it where the thieves do. No handshake: `bottom` stays.
+            1 if S::TUNED => return self.pop_last(seen),
+            _ => {}
+        }
+        let newest = bottom.wrapping_sub(1);
+        let top = inner.lower(newest);
+        self.own.seen.set(top);
+        let older = gap(top.index(), newest);
+        if older > 0 {
+            // No thief claims `newest`: it would have to see `top` at it and `bottom` still past it.
+            self.own.bottom.set(newest);
+            return Some(self.take_newest(newest, older));
+        }
+        let won = older == 0 && inner.exchange(top, top.claimed(1)).is_ok();
+        // Ordering: Release as every store of `bottom`.
+        inner.owner.bottom.store(bottom, Ordering::Release);
+        if won { Some(self.take_claimed(newest, 0)) } else { self.found_empty() }
+    }
+
+    /// LIFO: the one item there may be, at `seen`.
+    #[inline(always)]
+    fn pop_last(&self, seen: Top) -> Option<T> {
+        match self.inner.exchange(seen, seen.claimed(1)) {
+            Ok(()) => {
+                self.own.seen.set(seen.claimed(1));
+                Some(self.take_claimed(seen.index(), 0))
+            }
+            Err(now) => {
+                self.own.seen.set(now);
+                self.found_empty()
+            }
+        }
+    }
+
+    /// FIFO: competes for the oldest item where the thieves do.
+    #[inline(always)]
+    fn pop_oldest(&self) -> Option<T> {
+        let bottom = self.own.bottom.get();
+        let mut top = if S::CACHED {
+            self.own.seen.get()
+        } else {
+            Top(self.inner.top.load(Ordering::Relaxed))
+        };
+        loop {
+            let items = gap(top.index(), bottom);
+            if items <= 0 {
+                self.own.seen.set(top);
+                return self.found_empty();
+            }
+            match self.inner.exchange(top, top.claimed(1)) {
+                Ok(()) => {
+                    self.own.seen.set(top.claimed(1));
+                    return Some(self.take_claimed(top.index(), items - 1));
+                }
+                // A thief was faster, and has made progress.
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    /// Takes the item at `index`, which the owner has claimed through `top`; `left` are left.
+    #[inline(always)]
+    fn take_claimed(&self, index: u32, left: i32) -> T {
+        // SAFETY: claimed; the current buffer holds every item between top and bottom, and nobody
+        // writes to it but the owner.
+        let item = unsafe { self.own.buffer.get().read(index).assume_init() };
+        if self.own.resolved.get() == index {
+            self.own.resolved.set(index.wrapping_add(1));
+            self.own.limit.set(self.own.limit.get().wrapping_add(1));
+        } else {
+            // SAFETY: claimed in the current buffer, and marked once.
+            unsafe { self.own.buffer.get().resolve(index) };
+        }
+        self.count_low(left);
+        item
+    }
+
+    /// Takes the item at `index`, which no thief can claim any more; `left` are left.
+    #[inline(always)]
+    pub(crate) fn take_newest(&self, index: u32, left: i32) -> T {
+        // SAFETY: an item before the former `bottom` that no thief claims; the owner reads it once.
+        let item = unsafe { self.own.buffer.get().read(index).assume_init() };
+        self.count_low(left);
+        item
+    }
+
+    /// Nothing there: a good moment to look after retired buffers.
+    #[inline(always)]
+    pub(crate) fn found_empty(&self) -> Option<T> {
+        if !self.own.retired.borrow().is_empty() {
+            self.sweep();
+        }
+        None
+    }
+
+    pub(crate) fn bottom(&self) -> u32 {
+        self.own.bottom.get()
+    }
+
+    pub(crate) fn set_bottom(&self, bottom: u32) {
+        self.own.bottom.set(bottom);
+    }
+
+    pub(crate) fn seen(&self) -> Top {
+        self.own.seen.get()
+    }
+
+    pub(crate) fn set_seen(&self, top: Top) {
+        self.own.seen.set(top);
+    }
+}
+
+/// Room: growing, shrinking, retiring.
+impl<T, S: Stage> Worker<T, S> {
+    /// Counts pops that leave the buffer almost empty.
+    #[inline(always)]
+    fn count_low(&self, left: i32) {
+        if left < self.own.shrink_below.get() {
+            self.count_low_slow();
+        }
+    }
+
+    /// Halves the buffer after as many pops from the lowest eighth as it has cells: then the copy is
+    /// paid for, and a deque that fills and drains again and again keeps what it needs.
+    #[cold]
+    fn count_low_slow(&self) {
+        let pops = self.own.low_pops.get() + 1;
+        self.own.low_pops.set(pops);
+        let capacity = self.own.buffer.get().capacity();
+        if pops >= capacity {
+            self.switch_to(capacity / 2);
+        }
+    }
+
+    /// Learns how far thieves have come, and which of their claims are resolved.
+    #[inline]
+    fn catch_up(&self) {
+        // Ordering: Relaxed, the marks show what the thieves have done.
+        let top = Top(self.inner.top.load(Ordering::Relaxed));
+        self.own.seen.set(top);
+        let buffer = self.own.buffer.get();
+        let mut resolved = self.own.resolved.get();
+        while resolved != top.index() {
+            // SAFETY: the buffer is current; claims are looked at in order.
+            if !unsafe { buffer.is_resolved(resolved) } && !cfg!(sateen_canary = "deque-unmarked") {
+                break;
+            }
+            resolved = resolved.wrapping_add(1);
+        }
+        self.own.resolved.set(resolved);
+        self.own.limit.set(resolved.wrapping_add(buffer.capacity()));
+    }
+
+    /// Makes sure that `items` items can be pushed.
+    #[inline]
+    pub(crate) fn reserve(&self, items: u32) {
+        if (gap(self.own.bottom.get(), self.own.limit.get()) as u32) < items {
+            self.make_room(items);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, items: u32) {
+        self.catch_up();
+        self.sweep();
+        let capacity = self.own.buffer.get().capacity();
+        let bottom = self.own.bottom.get();
+        let free = gap(bottom, self.own.limit.get()) as u32;
+        let len = gap(self.own.seen.get().index(), bottom).max(0) as u32;
+        // A little room would be used up at once, and this function is not cheap.
+        let enough = free >= items.max(capacity / 8);
+        let oversized = capacity > Buffer::<T>::MIN && len < capacity / 8;
+        if enough && !oversized {
+            return;
+        }
+        let wanted = (len as u64 + items as u64).next_power_of_two();
+        let roomy = if wanted - (len as u64) < wanted / 4 { 2 * wanted } else { wanted };
+        // At most half of the present size, lest a burst that comes again has to grow step by step.
+        let new = roomy.max(capacity as u64 / 2).max(Buffer::<T>::MIN as u64);
+        assert!(new <= Buffer::<T>::MAX as u64, "deque capacity overflow");
+        self.switch_to(new as u32);
+    }
+
+    /// Replaces the buffer by one of `capacity`. Thieves go on: those that claim before the generation
+    /// changes use the old buffer, those that come later the new one.
+    #[cold]
+    fn switch_to(&self, capacity: u32) {
+        let (inner, own) = (&*self.inner, &self.own);
+        let old = own.buffer.get();
+        let new = Buffer::new(capacity);
+        let before = Top(inner.top.load(Ordering::Relaxed));
+        // SAFETY: both are ours; thieves only read the old one, and do not know the new one.
+        unsafe { old.copy_to(new, before.index(), own.bottom.get()) };
+        let next = before.next_generation();
+        // Relaxed: published by the exchange below. This half belongs to the generation before last,
+        // of which no exchange succeeds any more.
+        inner.root[next.half()].store(new.pack(), Ordering::Relaxed);
+        if S::SPLIT && self.split {
+            self.reopen(next.generation());
+        }
+        let top = if cfg!(sateen_canary = "deque-generation") {
+            inner.root[before.half()].store(new.pack(), Ordering::Release);
+            before
+        } else {
+            // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see
+            // the new buffer. Items claimed meanwhile were copied for nothing.
+            Top(inner.top.fetch_add(Top::GENERATION, Ordering::AcqRel)).next_generation()
+        };
+        let mut retired = Retired::new(old, own.resolved.get(), top.index());
+        if !retired.try_free() {
+            own.retired.borrow_mut().push(retired);
+        }
+        own.seen.set(top);
+        own.buffer.set(new);
+        own.resolved.set(top.index());
+        own.limit.set(top.index().wrapping_add(capacity));
+        own.low_pops.set(0);
+        let least = capacity <= Buffer::<T>::MIN;
+        own.shrink_below.set(if least { 0 } else { (capacity / 8).max(1) as i32 });
+    }
+
+    /// Frees retired buffers that thieves have left.
+    #[cold]
+    fn sweep(&self) {
+        self.own.retired.borrow_mut().retain_mut(|retired| !retired.try_free());
+    }
+}
+
+/// Items on their way in: written past `bottom` and published together.
+pub(crate) struct Landing<'a, T, S: Stage> {
+    worker: &'a Worker<T, S>,
+    items: u32,
+}
+
+impl<'a, T, S: Stage> Landing<'a, T, S> {
+    /// Room for `room` items at most. What is written and not finished is leaked.
+    pub(crate) fn new(worker: &'a Worker<T, S>, room: u32) -> Self {
+        worker.reserve(room);
+        Self { worker, items: 0 }
+    }
+
+    /// # Safety
+    /// Not more often than there is room.
+    #[inline(always)]
+    pub(crate) unsafe fn put(&mut self, item: T) {
+        let at = self.worker.own.bottom.get().wrapping_add(self.items);
+        // SAFETY: reserved, so below the limit, and not published yet.
+        unsafe { self.worker.own.buffer.get().write(at, MaybeUninit::new(item)) };
+        self.items += 1;
+    }
+
+    /// Publishes the items, in reverse order if told to.
+    #[inline(always)]
+    pub(crate) fn finish(self, reverse: bool) {
+        if self.items == 0 {
+            return;
+        }
+        let own = &self.worker.own;
+        let first = own.bottom.get();
+        if reverse {
+            let buffer = own.buffer.get();
+            for nth in 0..self.items / 2 {
+                let low = first.wrapping_add(nth);
+                let high = first.wrapping_add(self.items - 1 - nth);
+                // SAFETY: both were written by `put` and are not published; they change places.
+                unsafe {
+                    let (a, b) = (buffer.read(low), buffer.read(high));
+                    buffer.write(low, b);
+                    buffer.write(high, a);
+                }
+            }
+        }
+        self.worker.publish(first.wrapping_add(self.items));
+    }
+}
+
+impl<T, S: Stage> Drop for Worker<T, S> {
+    fn drop(&mut self) {
+        let mut retired = self.own.retired.take();
+        retired.retain_mut(|retired| !retired.try_free());
+        if !retired.is_empty() {
+            // SAFETY: this is the owner, and it goes.
+            unsafe { self.inner.leave_behind(retired) };
+        }
+    }
+}
+
+impl<T, S: Stage> Extend<T> for Worker<T, S> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        items.into_iter().for_each(|item| self.push(item));
+    }
+}
+
+/// Collects into a LIFO deque, the last item being the newest.
+impl<T, S: Stage> FromIterator<T> for Worker<T, S> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let worker = Self::staged_lifo();
+        items.into_iter().for_each(|item| worker.push(item));
+        worker
+    }
+}
+
+impl<T, S: Stage> fmt::Debug for Worker<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Worker { .. }")
+    }
+}

@@ -1,0 +1,71 @@
+//! Turns in a process of their own, for libraries whose threads cannot be ended.
+
+use crate::cli::TurnArgs;
+use crate::error::{Error, input};
+use crate::experiment::Plan;
+use crate::runner::{self, Quota};
+use crate::store::identity;
+use crate::{experiments, report};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// [`runner::take_turn`] in a child process, which prints a line for each run.
+///
+/// # Errors
+/// As there; or the process cannot be started.
+pub(crate) fn take_turn(
+    id: &str,
+    plan: &Plan,
+    quota: Quota,
+    mut each: impl FnMut(&[f64]),
+) -> Result<(), Error> {
+    let fail = |e| input(format!("a process of its own cannot be started: {e}"));
+    let mut command = Command::new(std::env::current_exe().map_err(fail)?);
+    command.arg("turn").arg(id);
+    command.args([quota.warmups, quota.at_least, quota.at_most].map(|n| n.to_string()));
+    command.arg(quota.share.as_micros().to_string());
+    command.args(plan.smoke.then_some("--smoke"));
+    if !plan.workers.is_empty() {
+        let counts: Vec<String> = plan.workers.iter().map(usize::to_string).collect();
+        command.arg("--workers").arg(counts.join(","));
+    }
+    let done = command.stdin(Stdio::null()).output().map_err(fail)?;
+    if !done.status.success() {
+        let reason = String::from_utf8_lossy(&done.stderr);
+        return Err(Error::Wrong(format!("{}, {}", done.status, reason.trim())));
+    }
+    for line in String::from_utf8_lossy(&done.stdout).lines() {
+        let values: Option<Vec<f64>> = line.split(' ').map(|v| v.parse().ok()).collect();
+        each(&values.ok_or_else(|| Error::Wrong(format!("not a run's values: `{line}`")))?);
+    }
+    Ok(())
+}
+
+/// The child's side.
+///
+/// # Errors
+/// As [`runner::take_turn`]; or there is no such figure.
+pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
+    let plan = Plan { smoke: args.smoke, short: false, peers: true, workers: args.workers.clone() };
+    for experiment in experiments::all() {
+        for group in experiment.groups(&plan) {
+            let Some(figure) = group.figures.first() else { continue };
+            let is_it = |name| identity(experiment.name(), name, figure) == args.id;
+            let Some(subject) = group.subjects.iter().find(|s| is_it(s.implementation)) else {
+                continue;
+            };
+            let quota = Quota {
+                warmups: args.warmups,
+                at_least: args.at_least,
+                at_most: args.at_most,
+                share: Duration::from_micros(args.share_us),
+            };
+            let each = |values: &[f64]| {
+                let words: Vec<String> = values.iter().map(f64::to_string).collect();
+                report::print(&words.join(" "));
+            };
+            return runner::take_turn(subject, quota, each);
+        }
+    }
+    Err(input(format!("there is no figure `{}`", args.id)))
+}

@@ -1,0 +1,62 @@
+//! Memory goes back as the queue drains.
+#![cfg(not(loom))]
+
+use sateen_queue::mpmc::Unbounded;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    /// Bytes that this thread has allocated and not freed.
+    static IN_USE: Cell<isize> = const { Cell::new(0) };
+}
+
+fn in_use() -> isize {
+    IN_USE.get()
+}
+
+// SAFETY: hands everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.set(IN_USE.get() + layout.size() as isize);
+        // SAFETY: the caller's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.set(IN_USE.get() - layout.size() as isize);
+        // SAFETY: the caller's contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_drained_queue_holds_two_segments_and_a_dropped_one_none() {
+    let before = in_use();
+    let queue = Unbounded::<u64>::new();
+    let segment = in_use() - before;
+    for _ in 0..3 {
+        for i in 0..100_000 {
+            queue.push(i);
+        }
+        let full = in_use() - before;
+        assert!(full >= 100_000 * 8, "{full} bytes hold 100,000 items");
+        while queue.pop().is_some() {}
+        let drained = in_use() - before;
+        assert!(drained <= 2 * segment, "{drained} bytes kept, a segment is {segment}");
+    }
+    // A steady flow allocates nothing: the drained segment is the next one.
+    queue.push(0);
+    let steady = in_use();
+    for i in 0..10_000 {
+        queue.push(i);
+        queue.pop();
+    }
+    assert_eq!(in_use(), steady);
+    drop(queue);
+    assert_eq!(in_use(), before);
+}

@@ -1,0 +1,146 @@
+//! Models of the task state word: the closure runs once, the frame is freed once, the joiner wakes.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::thread;
+use sateen_runtime::task_state::{Claim, Completion, TaskState};
+
+/// A frame: what the state word guards.
+struct Frame {
+    state: TaskState,
+    /// 0: the closure; 1: the result.
+    body: UnsafeCell<u32>,
+    /// Stands for the waker's place.
+    waker: UnsafeCell<u32>,
+    freed: AtomicUsize,
+    woken: AtomicUsize,
+}
+
+// SAFETY: `body` and `waker` are used as the state word allows; that is what is modelled.
+unsafe impl Sync for Frame {}
+// SAFETY: as above.
+unsafe impl Send for Frame {}
+
+impl Frame {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: TaskState::new(),
+            body: UnsafeCell::new(0),
+            waker: UnsafeCell::new(0),
+            freed: AtomicUsize::new(0),
+            woken: AtomicUsize::new(0),
+        })
+    }
+
+    fn run(&self) {
+        // SAFETY: claimed.
+        self.body.with_mut(|b| unsafe {
+            assert_eq!(*b, 0, "the closure ran twice");
+            *b = 1;
+        });
+    }
+
+    fn free(&self) {
+        assert_eq!(self.freed.fetch_add(1, Relaxed), 0, "freed twice");
+        // SAFETY: nobody refers to the frame: writing everything must not race with anything.
+        self.body.with_mut(|b| unsafe { *b = 2 });
+        self.waker.with_mut(|w| unsafe { *w = 2 });
+    }
+
+    /// Whoever took the entry.
+    fn taker(&self) {
+        match self.state.claim_from_queue() {
+            Claim::Run => {
+                self.run();
+                match self.state.complete() {
+                    Completion::Left => {}
+                    Completion::Free => self.free(),
+                    Completion::Wake => {
+                        // SAFETY: registered and not taken back.
+                        assert_eq!(self.waker.with(|w| unsafe { *w }), 1);
+                        self.woken.fetch_add(1, Relaxed);
+                        if self.state.drop_entry() {
+                            self.free();
+                        }
+                    }
+                }
+            }
+            Claim::Stale => {}
+            Claim::Free => self.free(),
+        }
+    }
+
+    fn drop_handle(&self) {
+        if self.state.drop_handle() {
+            self.free();
+        }
+    }
+
+    fn take_result(&self) {
+        // SAFETY: done.
+        assert_eq!(self.body.with(|b| unsafe { *b }), 1);
+    }
+}
+
+#[test]
+fn a_joiner_and_a_taker_compete_for_the_closure() {
+    loom::model(|| {
+        let frame = Frame::new();
+        let taker = {
+            let frame = Arc::clone(&frame);
+            thread::spawn(move || frame.taker())
+        };
+        if frame.state.claim_inline() {
+            frame.run();
+            frame.take_result();
+        } else if frame.state.is_done() {
+            frame.take_result();
+        }
+        frame.drop_handle();
+        taker.join().unwrap();
+        assert_eq!(frame.freed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_waiting_joiner_is_woken_or_sees_the_result() {
+    loom::model(|| {
+        let frame = Frame::new();
+        let taker = {
+            let frame = Arc::clone(&frame);
+            thread::spawn(move || frame.taker())
+        };
+        if !frame.state.is_done() {
+            // SAFETY: not registered, so the place is ours.
+            frame.waker.with_mut(|w| unsafe { *w = 1 });
+            if frame.state.register() && frame.state.unregister() {
+                // Changes its waker and registers again.
+                // SAFETY: taken back in time, so the place is ours.
+                frame.waker.with_mut(|w| unsafe { *w = 1 });
+                frame.state.register();
+            }
+        }
+        if frame.state.is_done() {
+            frame.take_result();
+        }
+        frame.drop_handle();
+        taker.join().unwrap();
+        assert_eq!(frame.freed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_detached_task_frees_itself() {
+    loom::model(|| {
+        let frame = Frame::new();
+        let taker = {
+            let frame = Arc::clone(&frame);
+            thread::spawn(move || frame.taker())
+        };
+        frame.drop_handle();
+        taker.join().unwrap();
+        assert_eq!(frame.freed.load(Relaxed), 1);
+    });
+}

@@ -1,0 +1,332 @@
+//! The wait queue: order, permits, and wakers that do everything a waker may do.
+#![cfg(not(loom))]
+
+mod common;
+
+use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use sateen_sync::WaitQueue;
+use sateen_sync::wait_queue::{Cancelled, Permit, Place, Waiter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+use std::thread;
+
+#[test]
+fn first_come_first_notified() {
+    let queue = WaitQueue::new();
+    let mut waits: Vec<_> = (0..4).map(|_| Box::pin(queue.wait_unless_async(|| false))).collect();
+    for wait in &mut waits {
+        assert!(poll(wait.as_mut()).is_pending());
+    }
+    // One in the middle leaves.
+    drop(waits.remove(1));
+    for first in 0..waits.len() {
+        assert!(queue.notify_one());
+        for (i, wait) in waits.iter_mut().enumerate() {
+            assert_eq!(poll(wait.as_mut()).is_ready(), i <= first);
+        }
+    }
+    assert!(!queue.notify_one());
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn ready_means_no_waiting() {
+    let queue = WaitQueue::new();
+    queue.wait_unless(|| true);
+    assert!(poll(pin!(queue.wait_unless_async(|| true))).is_ready());
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn the_front_is_for_those_who_come_back() {
+    let queue = WaitQueue::new();
+    let mut waiters = [(); 3].map(|()| Box::pin(Waiter::new(&queue)));
+    for (waiter, place) in waiters.iter_mut().zip([Place::Back, Place::Back, Place::Front]) {
+        assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
+    }
+    for expected in [2, 0, 1] {
+        assert!(queue.notify_one());
+        assert_eq!(waiters[expected].as_mut().take_permit(), Some(Permit::One));
+    }
+    // A waiter can be used again, and one that came back to the front is not passed over by a
+    // notification of all, nor does it hide the others from it.
+    for (waiter, place) in waiters.iter_mut().zip([Place::Back, Place::Front, Place::Back]) {
+        assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
+    }
+    assert_eq!(queue.notify_all(), 3);
+    for waiter in &mut waiters {
+        assert_eq!(waiter.as_mut().take_permit(), Some(Permit::All));
+    }
+}
+
+#[test]
+fn cancelling_tells_what_it_found() {
+    let queue = WaitQueue::new();
+    let mut waiter = pin!(Waiter::new(&queue));
+    assert_eq!(waiter.as_mut().cancel(), Cancelled::Idle);
+    waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+    assert!(waiter.is_waiting());
+    assert_eq!(waiter.as_mut().cancel(), Cancelled::Withdrawn);
+    assert!(queue.is_empty());
+    waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+    queue.notify_one();
+    assert_eq!(waiter.as_mut().cancel(), Cancelled::Notified(Permit::One));
+    assert_eq!(waiter.as_mut().cancel(), Cancelled::Idle);
+    let twice = catch_unwind(AssertUnwindSafe(|| {
+        for _ in 0..2 {
+            waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+        }
+    }));
+    assert!(twice.is_err(), "a waiter waits once at a time");
+}
+
+#[test]
+fn a_dropped_waiter_passes_its_permit_on_but_not_one_of_all() {
+    let queue = WaitQueue::new();
+    let mut waits = [(); 3].map(|()| Box::pin(queue.wait_unless_async(|| false)));
+    for wait in &mut waits {
+        assert!(poll(wait.as_mut()).is_pending());
+    }
+    let [first, second, mut third] = waits;
+    queue.notify_one();
+    drop(first);
+    drop(second);
+    assert!(poll(third.as_mut()).is_ready());
+
+    let mut notified = Box::pin(queue.wait_unless_async(|| false));
+    assert!(poll(notified.as_mut()).is_pending());
+    queue.notify_all();
+    let mut late = Box::pin(queue.wait_unless_async(|| false));
+    assert!(poll(late.as_mut()).is_pending());
+    drop(notified);
+    assert!(poll(late.as_mut()).is_pending());
+}
+
+#[test]
+fn the_last_waker_is_the_one_that_is_woken() {
+    let queue = WaitQueue::new();
+    let ((old, old_waker), (new, new_waker)) = (Counter::new(), Counter::new());
+    let mut wait = pin!(queue.wait_unless_async(|| false));
+    assert!(poll_with(wait.as_mut(), &old_waker).is_pending());
+    assert!(poll_with(wait.as_mut(), &old_waker).is_pending());
+    assert_eq!(Arc::strong_count(&old), 3, "the same waker is cloned once");
+    assert!(poll_with(wait.as_mut(), &new_waker).is_pending());
+    assert_eq!(Arc::strong_count(&old), 2);
+    queue.notify_one();
+    assert_eq!((old.get(), new.get()), (0, 1));
+    assert!(poll(wait.as_mut()).is_ready());
+    assert_eq!(Arc::strong_count(&new), 2, "no waker is kept after the wait");
+}
+
+#[test]
+fn everybody_is_woken_though_wakers_panic() {
+    let queue = WaitQueue::new();
+    let woken = Arc::new(AtomicUsize::new(0));
+    let mut waits: Vec<_> = (0..100).map(|_| Box::pin(queue.wait_unless_async(|| false))).collect();
+    for (i, wait) in waits.iter_mut().enumerate() {
+        let woken = woken.clone();
+        let waker = waker_fn(move || {
+            woken.fetch_add(1, SeqCst);
+            assert!(i % 3 != 1, "waker {i} panics");
+        });
+        assert!(poll_with(wait.as_mut(), &waker).is_pending());
+    }
+    let panic = catch_unwind(AssertUnwindSafe(|| queue.notify_all())).unwrap_err();
+    assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some("waker 1 panics"));
+    assert_eq!(woken.load(SeqCst), 100);
+    assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
+    // And the queue goes on.
+    let mut wait = pin!(queue.wait_unless_async(|| false));
+    assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("alone"))).is_pending());
+    assert!(catch_unwind(AssertUnwindSafe(|| queue.notify_one())).is_err());
+    assert!(poll(wait.as_mut()).is_ready());
+    assert!(queue.is_empty());
+}
+
+/// A waker whose wake drops the task, and with it the very future that is being notified: the permit
+/// goes to the next one.
+#[test]
+fn a_waker_that_drops_its_task() {
+    let queue: &'static WaitQueue = Box::leak(Box::default());
+    type Slot = Arc<Mutex<Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send>>>>>;
+    let doomed: Slot = Arc::new(Mutex::new(Some(Box::pin(queue.wait_unless_async(|| false)))));
+    let waker = waker_fn({
+        let doomed = doomed.clone();
+        move || drop(doomed.lock().unwrap().take())
+    });
+    assert!(poll_with(doomed.lock().unwrap().as_mut().unwrap().as_mut(), &waker).is_pending());
+    let (woken, waker) = Counter::new();
+    let mut next = Box::pin(queue.wait_unless_async(|| false));
+    assert!(poll_with(next.as_mut(), &waker).is_pending());
+    assert!(queue.notify_one());
+    assert!(doomed.lock().unwrap().is_none());
+    assert_eq!(woken.get(), 1);
+    assert!(poll(next.as_mut()).is_ready());
+    assert!(queue.is_empty());
+}
+
+/// Dropping a waker may run anything, here: notify the same queue. So no lock may be held.
+#[test]
+fn a_waker_whose_drop_re_enters() {
+    struct NotifiesWhenDropped(&'static WaitQueue, Arc<AtomicBool>);
+    impl Drop for NotifiesWhenDropped {
+        fn drop(&mut self) {
+            self.1.store(true, SeqCst);
+            self.0.notify_all();
+        }
+    }
+    let queue: &'static WaitQueue = Box::leak(Box::default());
+    let dropped = Arc::new(AtomicBool::new(false));
+    let waker = || {
+        let guard = NotifiesWhenDropped(queue, dropped.clone());
+        dropped.store(false, SeqCst);
+        waker_fn(move || {
+            let _kept_by_the_waker = &guard;
+        })
+    };
+    let gone = || dropped.swap(false, SeqCst);
+    // Replaced by another one, which the old one's drop then notifies.
+    let mut wait = Box::pin(queue.wait_unless_async(|| false));
+    assert!(poll_with(wait.as_mut(), &waker()).is_pending());
+    assert!(poll(wait.as_mut()).is_pending());
+    assert!(gone());
+    assert!(poll(wait.as_mut()).is_ready());
+    // Withdrawn.
+    let mut wait = Box::pin(queue.wait_unless_async(|| false));
+    assert!(poll_with(wait.as_mut(), &waker()).is_pending());
+    drop(wait);
+    assert!(gone());
+    // Not needed.
+    assert!(!pin!(Waiter::new(queue)).enqueue(Place::Back, waker(), || true));
+    assert!(gone());
+    // Woken.
+    let mut wait = Box::pin(queue.wait_unless_async(|| false));
+    assert!(poll_with(wait.as_mut(), &waker()).is_pending());
+    assert!(queue.notify_one());
+    assert!(gone());
+}
+
+/// Tasks that are polled inside their waker, and wait again there, while the batch is being woken.
+#[test]
+fn wakers_that_poll_inline() {
+    let queue: &'static WaitQueue = Box::leak(Box::default());
+    let rounds = Arc::new(AtomicUsize::new(0));
+    let tasks: Vec<_> = (0..50)
+        .map(|_| {
+            let rounds = rounds.clone();
+            InlineTask::start(async move {
+                for _ in 0..3 {
+                    queue.wait_unless_async(|| false).await;
+                    rounds.fetch_add(1, SeqCst);
+                }
+            })
+        })
+        .collect();
+    for round in 1..=3 {
+        assert_eq!(queue.notify_all(), 50, "those who come meanwhile are not notified");
+        assert_eq!(rounds.load(SeqCst), round * 50);
+    }
+    assert!(tasks.iter().all(|task| task.is_done()));
+    assert!(queue.is_empty());
+}
+
+/// A semaphore in ten lines, to see that permits are neither lost nor doubled.
+struct Semaphore {
+    permits: AtomicUsize,
+    queue: WaitQueue,
+}
+
+impl Semaphore {
+    fn try_take(&self) -> bool {
+        self.permits.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1)).is_ok()
+    }
+
+    fn take(&self) {
+        while !self.try_take() {
+            self.queue.wait_unless(|| self.permits.load(SeqCst) > 0);
+        }
+    }
+
+    async fn take_async(&self) {
+        while !self.try_take() {
+            self.queue.wait_unless_async(|| self.permits.load(SeqCst) > 0).await;
+        }
+    }
+
+    fn give(&self) {
+        self.permits.fetch_add(1, SeqCst);
+        self.queue.notify_one();
+    }
+}
+
+#[test]
+fn stress_threads_futures_and_cancelled_futures() {
+    const PERMITS: usize = 2;
+    let semaphore = Semaphore { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::new() };
+    let inside = AtomicUsize::new(0);
+    thread::scope(|s| {
+        for seed in 0..8 {
+            let (semaphore, inside) = (&semaphore, &inside);
+            s.spawn(move || {
+                let mut rng = Rng::new(seed + 1);
+                for _ in 0..sized(3_000) {
+                    match rng.below(3) {
+                        0 => semaphore.take(),
+                        1 => block_on(semaphore.take_async()),
+                        // Given up while queued, or just when it is notified.
+                        _ => {
+                            let mut take = Box::pin(semaphore.take_async());
+                            if poll(take.as_mut()).is_pending() {
+                                (0..rng.below(3)).for_each(|_| thread::yield_now());
+                                drop(take);
+                                continue;
+                            }
+                        }
+                    }
+                    assert!(inside.fetch_add(1, SeqCst) < PERMITS);
+                    if rng.below(4) == 0 {
+                        thread::yield_now();
+                    }
+                    inside.fetch_sub(1, SeqCst);
+                    semaphore.give();
+                }
+            });
+        }
+    });
+    assert_eq!(semaphore.permits.into_inner(), PERMITS);
+    assert!(semaphore.queue.is_empty());
+}
+
+#[test]
+fn stress_notify_all_against_leaving() {
+    let (queue, round) = (WaitQueue::new(), AtomicUsize::new(0));
+    const ROUNDS: usize = sized(2_000);
+    thread::scope(|s| {
+        for seed in 0..7 {
+            let (queue, round) = (&queue, &round);
+            s.spawn(move || {
+                let mut rng = Rng::new(seed + 1);
+                loop {
+                    let now = round.load(SeqCst);
+                    if now == ROUNDS {
+                        return;
+                    }
+                    let mut wait = Box::pin(queue.wait_unless_async(|| round.load(SeqCst) != now));
+                    if poll(wait.as_mut()).is_pending() && rng.below(2) == 0 {
+                        block_on(wait);
+                        assert!(round.load(SeqCst) > now);
+                    }
+                }
+            });
+        }
+        for _ in 0..ROUNDS {
+            round.fetch_add(1, SeqCst);
+            queue.notify_all();
+            thread::yield_now();
+        }
+    });
+    assert!(queue.is_empty());
+}
