@@ -8,10 +8,12 @@
 //! | bits | name | meaning |
 //! |---|---|---|
 //! | 31..0 | index | the oldest item; grows by one with each item claimed here |
-//! | 63..32 | generation | grows when the owner has to make every exchange in flight fail |
+//! | 32 | half | which half of the root holds the buffer |
+//! | 63..33 | epoch | grows when the owner has to make every exchange in flight fail |
 //!
-//! The generation's low bit says in which half of the root the buffer is found. Either field comes
-//! round after 2^32 changes; an exchange would have to be delayed for exactly as many.
+//! Half and epoch together are the *generation*. A new buffer adds one to it, which changes the half;
+//! a new epoch of the same buffer adds two. Fields come round after 2^31 changes or more, and an
+//! exchange would have to be delayed for exactly as many.
 
 use std::fmt;
 
@@ -20,8 +22,10 @@ use std::fmt;
 pub(crate) struct Top(pub(crate) u64);
 
 impl Top {
-    /// Added to the word, raises the generation and leaves the index.
-    pub(crate) const GENERATION: u64 = 1 << 32;
+    /// Added to the word, announces a new buffer.
+    pub(crate) const NEW_BUFFER: u64 = 1 << 32;
+    /// Added to the word, makes every exchange in flight fail, and nothing else.
+    pub(crate) const NEW_EPOCH: u64 = 2 << 32;
 
     #[inline(always)]
     pub(crate) const fn new(generation: u32, index: u32) -> Self {
@@ -50,10 +54,10 @@ impl Top {
         Self::new(self.generation(), self.index().wrapping_add(items))
     }
 
-    /// The next generation.
+    /// The value after `step`, one of the constants above, was added.
     #[inline(always)]
-    pub(crate) const fn next_generation(self) -> Self {
-        Self(self.0.wrapping_add(Self::GENERATION))
+    pub(crate) const fn after(self, step: u64) -> Self {
+        Self(self.0.wrapping_add(step))
     }
 }
 
@@ -77,8 +81,10 @@ mod tests {
     fn fields_wrap_without_touching_each_other() {
         let top = Top::new(u32::MAX, u32::MAX);
         assert_eq!(top.claimed(2), Top::new(u32::MAX, 1));
-        assert_eq!(top.next_generation(), Top::new(0, u32::MAX));
-        assert_eq!((top.half(), top.next_generation().half()), (1, 0));
+        let next = top.after(Top::NEW_BUFFER);
+        assert_eq!(next, Top::new(0, u32::MAX));
+        assert_eq!((top.half(), next.half()), (1, 0));
+        assert_eq!(top.after(Top::NEW_EPOCH), Top::new(1, u32::MAX));
         assert_eq!(gap(u32::MAX, 1), 2);
         assert_eq!(gap(1, u32::MAX), -2);
     }

@@ -14,7 +14,7 @@
 //! | `open` | either | generation and index: claims of that generation need no fence before the index |
 //!
 //! The owner pops an index at or after both `published` and `guard` the fast way. Otherwise it pops it by
-//! raising the generation, which makes all exchanges in flight fail, tells what was claimed, and at the
+//! a new epoch, which makes all exchanges in flight fail, tells what was claimed, and at the
 //! same time takes back the newer half of what was public. README: "The private part".
 
 use crate::Steal;
@@ -79,14 +79,11 @@ impl<T, S: Stage> Worker<T, S> {
         self.inner.owner.guard.store(keep, Ordering::Relaxed);
         self.own.published.set(keep);
         self.own.sharing.set(false);
-        self.reopen(seen.generation().wrapping_add(1));
-        let top = if cfg!(sateen_canary = "deque-take-back") {
-            Top(self.inner.top.load(Ordering::Acquire)).next_generation()
-        } else {
-            // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of
-            // the new generation; those of the old one fail.
-            Top(self.inner.top.fetch_add(Top::GENERATION, Ordering::AcqRel)).next_generation()
-        };
+        self.reopen(seen.after(Top::NEW_EPOCH).generation());
+        let step = if cfg!(sateen_canary = "deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
+        // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
+        // epoch; those of the old one fail.
+        let top = Top(self.inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
         self.set_seen(top);
         let older = gap(top.index(), newest);
         if older >= 0 {

@@ -56,6 +56,7 @@ pub enum Cached {}
 pub enum Asymmetric {}
 
 /// A word that shares its line with its neighbours.
+#[derive(Debug)]
 pub struct Bare<X>(X);
 
 impl<X> Deref for Bare<X> {

@@ -200,7 +200,12 @@ impl<T, S: Stage> Stealer<T, S> {
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
-        let wanted = items.div_ceil(2).min(limit.try_into().unwrap_or(u32::MAX));
+        let mut wanted = items.div_ceil(2);
+        if self.split {
+            // `items` are the public ones. Half of all, but no more than those.
+            wanted = (self.len() as u32).div_ceil(2).clamp(1, items);
+        }
+        let wanted = wanted.min(limit.try_into().unwrap_or(u32::MAX));
         let mut landing = Landing::new(dest, wanted);
         let mut kept = None;
         if self.flavor == Flavor::Fifo || self.split {

@@ -459,21 +459,17 @@ impl<T, S: Stage> Worker<T, S> {
         let before = Top(inner.top.load(Ordering::Relaxed));
         // SAFETY: both are ours; thieves only read the old one, and do not know the new one.
         unsafe { old.copy_to(new, before.index(), own.bottom.get()) };
-        let next = before.next_generation();
-        // Relaxed: published by the exchange below. This half belongs to the generation before last,
-        // of which no exchange succeeds any more.
+        let next = before.after(Top::NEW_BUFFER);
+        // Relaxed: published by the addition below. This half belongs to the buffer before the old one,
+        // in whose generations no exchange succeeds any more.
         inner.root[next.half()].store(new.pack(), Ordering::Relaxed);
         if S::SPLIT && self.split {
             self.reopen(next.generation());
         }
-        let top = if cfg!(sateen_canary = "deque-generation") {
-            inner.root[before.half()].store(new.pack(), Ordering::Release);
-            before
-        } else {
-            // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see
-            // the new buffer. Items claimed meanwhile were copied for nothing.
-            Top(inner.top.fetch_add(Top::GENERATION, Ordering::AcqRel)).next_generation()
-        };
+        let step = if cfg!(sateen_canary = "deque-new-buffer") { 0 } else { Top::NEW_BUFFER };
+        // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see the new
+        // buffer. Items claimed since the copy began were copied for nothing.
+        let top = Top(inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
         let mut retired = Retired::new(old, own.resolved.get(), top.index());
         if !retired.try_free() {
             own.retired.borrow_mut().push(retired);

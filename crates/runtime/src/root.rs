@@ -9,7 +9,7 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
-use crate::task;
+use crate::task::{self, JoinError};
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
 use sateen_base::prim::time::Duration;
@@ -50,7 +50,7 @@ fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
 fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
-    while !(shared.is_stopped() && !worker.has_ready()) {
+    while !shared.is_stopped() || worker.has_ready() {
         let Some(fiber) = worker.next_ready().or_else(|| base_fiber(worker)) else {
             starve(worker, naps);
             naps += 1;
@@ -80,8 +80,8 @@ fn recycle(worker: &Worker, fiber: &Fiber) {
 
 /// A fiber that runs the scheduling loop; none if no stack can be had.
 fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
-    // SAFETY (both): fibers live as long as the runtime.
     if let Some(fiber) = worker.with_idle(Vec::pop) {
+        // SAFETY: fibers live as long as the runtime.
         return Some(unsafe { &*fiber });
     }
     let shared = worker.shared();
@@ -92,6 +92,7 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         shared.fibers.lock().push(fiber);
         address
     });
+    // SAFETY: as above.
     let fiber = unsafe { &*fiber };
     fiber.place(stack, scheduling_loop);
     Some(fiber)
@@ -158,10 +159,10 @@ fn give_up_spawns(worker: &Worker) {
     let mut keep: Vec<Entry> = Vec::new();
     while let Some(entry) = worker.pop_entry().or_else(|| shared.take_injected()) {
         match entry.decode() {
-            // SAFETY: the entry's reference to the task is ours.
             Work::Task(header) => {
                 worker.counters.out_of_stacks.bump();
-                unsafe { task::refuse_queued(header, crate::task::JoinError::OutOfStacks) };
+                // SAFETY: the entry's reference to the task is ours.
+                unsafe { task::refuse_queued(header, JoinError::OutOfStacks) };
             }
             _ => keep.push(entry),
         }

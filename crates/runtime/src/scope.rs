@@ -47,7 +47,7 @@ struct Inner {
 pub struct Scope<'scope> {
     inner: Inner,
     /// Invariant in the lifetime, so that a spawn cannot be given a shorter one.
-    marker: PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>,
+    marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
 /// A scope's address that may travel with a spawn.

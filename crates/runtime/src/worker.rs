@@ -34,12 +34,15 @@ const READY_PATIENCE: Duration = Duration::from_millis(1);
 /// Look at the injector at least every so many takes, so that nothing outside waits for ever.
 const INJECTOR_TURN: u32 = 61;
 
+/// The run queue's stage; `ARCHITECTURE.md` says why.
+pub(crate) type QueueStage = sateen_deque::Asymmetric;
+
 pub(crate) struct Worker {
     /// On lines of its own: polled at every push of this worker, written when somebody asks.
     requests: CachePadded<AtomicU32>,
     /// The join stack of the fiber that runs now; null before the first and after the last.
     join_stack: CachePadded<AtomicPtr<JoinStack>>,
-    stealer: Stealer<Entry>,
+    stealer: Stealer<Entry, QueueStage>,
     /// Fibers that others have made ready: a stack, taken whole and turned around.
     inbox: CachePadded<AtomicPtr<Fiber>>,
     /// Work that only this worker may start.
@@ -55,7 +58,7 @@ pub(crate) struct Worker {
 /// The worker's thread alone.
 struct Own {
     shared: UnsafeCell<Option<Arc<Shared>>>,
-    queue: Queue<Entry>,
+    queue: Queue<Entry, QueueStage>,
     ready: UnsafeCell<VecDeque<*const Fiber>>,
     /// Fibers at the base of their scheduling loop, ready for reuse.
     idle: UnsafeCell<Vec<*const Fiber>>,
@@ -77,7 +80,7 @@ unsafe impl Send for Worker {}
 
 impl Worker {
     pub(crate) fn new(index: usize) -> Self {
-        let queue = Queue::new_lifo();
+        let queue = Queue::staged_lifo();
         let standing = if fence::is_asymmetric() { 0 } else { FENCED };
         Self {
             requests: CachePadded::new(AtomicU32::new(standing)),
@@ -170,7 +173,7 @@ impl Worker {
         unsafe { self.join_stack.load(Ordering::Acquire).as_ref() }
     }
 
-    pub(crate) fn stealer(&self) -> &Stealer<Entry> {
+    pub(crate) fn stealer(&self) -> &Stealer<Entry, QueueStage> {
         &self.stealer
     }
 

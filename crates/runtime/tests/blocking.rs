@@ -291,3 +291,47 @@ fn everything_at_once_conserves() {
         assert_eq!(count.load(SeqCst), 600);
     });
 }
+
+/// The limit that the guide states on its first page: two tasks of a worker that keep a stack in a
+/// thread-local, and wait in between, leave in another order than they entered.
+#[test]
+fn thread_locals_that_nest_are_not_for_tasks_that_wait() {
+    thread_local! {
+        static ENTERED: std::cell::RefCell<Vec<u32>> = const { std::cell::RefCell::new(Vec::new()) };
+    }
+    fn enter(me: u32, wait: &Event, then: &Event) -> Option<u32> {
+        ENTERED.with(|e| e.borrow_mut().push(me));
+        then.set();
+        wait.wait();
+        ENTERED.with(|e| e.borrow_mut().pop())
+    }
+    with_runtime(1, |rt| {
+        let (second_entered, first_left, never) = (Event::new(), Event::new(), Event::new());
+        let (first, second) = rt.install(|| {
+            join(
+                || {
+                    let popped = enter(1, &second_entered, &never);
+                    first_left.set();
+                    popped
+                },
+                || enter(2, &first_left, &second_entered),
+            )
+        });
+        assert_eq!((first, second), (Some(2), Some(1)), "each finds the other's entry");
+    });
+}
+
+/// What a plain thread-local and a value that is not `Send` may rely on.
+#[test]
+fn a_started_task_never_changes_its_thread() {
+    at_all_counts(|rt| {
+        rt.install(|| {
+            par_for(0..100, |_| {
+                let here = std::rc::Rc::new(std::thread::current().id());
+                let event = Event::new();
+                join(|| event.wait(), || event.set());
+                assert_eq!(*here, std::thread::current().id());
+            });
+        });
+    });
+}

@@ -153,6 +153,7 @@ fn par_sort_is_stable_and_survives_panicking_comparisons() {
         let mut data = make(&keys);
         rt.install(|| par_sort(&mut data));
         assert!(data.windows(2).all(|w| (w[0].0, w[0].1) < (w[1].0, w[1].1)));
+        assert!(data.iter().all(|k| *k.2 == 1));
         for poisoned in [0, 14_999, 29_999] {
             let mut data = make(&keys);
             data[poisoned].0 = 255;

@@ -1,6 +1,44 @@
-//! Sateen: one multicore runtime for tasks, fibers and queues.
-pub use sateen_runtime::*;
-/// Primitives that block a thread, suspend a task, or are awaited.
+//! Sateen: one multicore runtime for Rust. Tasks, branches and loops share one scheduler; a task costs
+//! two nanoseconds if it only computes and a stack only if it blocks, and it *may* block.
+//!
+//! This is the facade, layer 6 of the workspace: re-exports and the [`guide`], no code. Below: all
+//! library crates. Above: the lab. The invariants and proofs are with the crates that hold them; the map
+//! is `ARCHITECTURE.md` in the repository.
+//!
+//! ```
+//! use sateen::{join, par_map, spawn};
+//!
+//! // Two branches: the second may be stolen by another worker.
+//! let (a, b) = join(|| 20 + 1, || 20 + 1);
+//! // A loop, cut as finely as others are idle.
+//! let squares = par_map(&[1, 2, 3], |x| x * x);
+//! // A task with a handle, which may block.
+//! let handle = spawn(move || a + b);
+//! assert_eq!(handle.join()?, 42);
+//! assert_eq!(squares, [1, 4, 9]);
+//! # Ok::<(), sateen::JoinError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub use sateen_runtime::{
+    BuildError, Builder, Grain, JoinError, JoinHandle, MAX_WORKERS, Runtime, Scope, ShutdownError,
+    Stats, WORKERS_VARIABLE, WorkerStats, WorkerThread, fork, grain, join, par_chunks_mut, par_for,
+    par_map, par_reduce, par_sort, par_sort_unstable, scope, spawn, worker_index,
+};
+
+/// Primitives on which a thread blocks, a task is suspended, and a future waits: written once each.
 pub mod sync {
     pub use sateen_sync::{Event, Mutex, MutexGuard};
 }
+
+/// Work-stealing deques with the names of `crossbeam-deque`.
+pub mod deque {
+    pub use sateen_deque::*;
+}
+
+/// Queues that any thread may push to and pop from.
+pub mod queue {
+    pub use sateen_queue::*;
+}
+
+pub mod guide;

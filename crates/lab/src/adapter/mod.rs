@@ -5,11 +5,13 @@
 //! and a line in `peers/mod.rs`, and a new experiment meets all libraries at once.
 
 mod deque;
+mod fibers;
 mod forkjoin;
 mod submit;
 mod tasks;
 
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
+pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
 pub(crate) use tasks::{Tasks, TasksVisitor, visit_tasks};

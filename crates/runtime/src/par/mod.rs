@@ -95,6 +95,13 @@ impl Grain {
 /// });
 /// assert_eq!(sum.into_inner(), 499_500);
 /// ```
+///
+/// Calls share what they capture, so a race does not compile:
+///
+/// ```compile_fail
+/// let mut sum = 0;
+/// sateen_runtime::par_for(0..1000, |i| sum += i);
+/// ```
 pub fn par_for<F>(range: Range<usize>, f: F)
 where
     F: Fn(usize) + Sync,

@@ -216,6 +216,13 @@ unsafe fn settle(header: NonNull<Header>) {
 /// let handle = sateen_runtime::spawn(|| 6 * 7);
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
+///
+/// What is borrowed does not compile; for that there is [`scope`](crate::scope):
+///
+/// ```compile_fail
+/// let x = 1;
+/// sateen_runtime::spawn(|| println!("{}", x));
+/// ```
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,

@@ -3,6 +3,7 @@
 //! The submitter parks after it has submitted; it does not spin, else two cores would measure where
 //! the kernel places threads. Between samples the runtime has time to fall asleep.
 
+mod ready;
 mod starve;
 
 use crate::adapter::{Submit, SubmitVisitor, visit_submits};
@@ -35,6 +36,7 @@ impl Experiment for Wake {
         let mut groups =
             vec![group::<First>(plan, plan.size(100, 3)), group::<All>(plan, plan.size(20, 2))];
         groups.extend(starve::groups(plan));
+        groups.push(ready::group(plan));
         groups
     }
 }

@@ -1,0 +1,122 @@
+//! The runtime of `sateen`.
+
+use crate::adapter::{Fibers, ForkJoin, OURS, Submit, Tasks};
+use crate::error::{Error, input};
+use sateen::Runtime;
+use sateen::sync::Event;
+use std::sync::Arc;
+
+/// A runtime of its own for each measurement; never the global one.
+pub(crate) struct Sateen;
+
+fn runtime(workers: usize) -> Result<Runtime, Error> {
+    Runtime::builder().workers(workers).build().map_err(|e| input(e.to_string()))
+}
+
+impl ForkJoin for Sateen {
+    const NAME: &'static str = OURS;
+    const RENDEZVOUS: bool = true;
+    const SORTS: bool = true;
+    type Pool = Runtime;
+    type Ctx<'a> = ();
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        runtime(workers)
+    }
+
+    fn enter<R: Send>(pool: &Runtime, f: impl FnOnce(&mut ()) -> R + Send) -> R {
+        pool.install(|| f(&mut ()))
+    }
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>(_: &mut (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut ()) -> RA + Send,
+        B: FnOnce(&mut ()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        sateen::join(|| a(&mut ()), || b(&mut ()))
+    }
+
+    #[inline(always)]
+    fn ten(_: &mut (), f: impl Fn(&mut (), u64) -> u64 + Sync) -> u64 {
+        let f = &f;
+        let branches: [_; 10] = std::array::from_fn(|i| move || f(&mut (), i as u64));
+        sateen::fork(branches).into_iter().sum()
+    }
+
+    fn for_each(_: &mut (), n: usize, _grain: usize, f: impl Fn(usize) + Sync) {
+        sateen::par_for(0..n, f);
+    }
+
+    fn sum(_: &mut (), values: &[f64], _grain: usize) -> f64 {
+        sateen::par_reduce(0..values.len(), || 0.0, |i| values[i], |a, b| a + b)
+    }
+
+    fn sort(_: &mut (), values: &mut [u64]) {
+        sateen::par_sort_unstable(values);
+    }
+}
+
+impl Submit for Sateen {
+    const NAME: &'static str = OURS;
+    const ELSEWHERE: bool = true;
+    type Pool = Runtime;
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        runtime(workers)
+    }
+
+    fn submit(pool: &Runtime, f: impl FnOnce() + Send + 'static) {
+        drop(pool.spawn(f));
+    }
+
+    fn submit_inside(f: impl FnOnce() + Send + 'static) {
+        drop(sateen::spawn(f));
+    }
+}
+
+impl Tasks for Sateen {
+    const NAME: &'static str = OURS;
+    type Pool = Runtime;
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        runtime(workers)
+    }
+
+    fn skynet(pool: &Runtime, leaves: u64) -> u64 {
+        pool.install(|| tree(0, leaves))
+    }
+}
+
+/// The sum of the ordinals of `leaves` leaves from `first`.
+fn tree(first: u64, leaves: u64) -> u64 {
+    if leaves == 1 {
+        return first;
+    }
+    let tenth = leaves / 10;
+    let children: [_; 10] =
+        std::array::from_fn(|i| sateen::spawn(move || tree(first + i as u64 * tenth, tenth)));
+    children.into_iter().map(|c| c.join().expect("no task of skynet panics")).sum()
+}
+
+impl Fibers for Sateen {
+    type Event = Arc<Event>;
+
+    fn event() -> Arc<Event> {
+        Arc::default()
+    }
+
+    fn wait(event: &Arc<Event>) {
+        event.wait();
+    }
+
+    fn here(f: impl FnOnce(&mut ())) {
+        f(&mut ());
+    }
+
+    fn set(event: &Arc<Event>) {
+        event.set();
+    }
+}

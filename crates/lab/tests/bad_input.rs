@@ -1,0 +1,120 @@
+//! Input that makes no sense: one line that names the value, exit status 2, nothing half-written.
+
+mod common;
+
+use common::{arg, assert_refused, output, sateen};
+use std::fs;
+
+#[test]
+fn values_are_refused_by_name() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "--workers", "0"], "'0'"),
+        (&["run", "--workers", "65536"], "'65536'"),
+        (&["run", "--workers", "99999999999999999999"], "'99999999999999999999'"),
+        (&["run", "--workers", "two"], "'two'"),
+        (&["run", "--workers", "1,0"], "'0'"),
+        (&["run", "--budget", "0"], "'0'"),
+        (&["run", "--budget", "-1"], "-1"),
+        (&["run", "--budget", "soon"], "'soon'"),
+        (&["run", "--budget", "NaN"], "'NaN'"),
+        (&["run", "--filter", "no such figure"], "`no such figure`"),
+        (&["run", "--filter", "("], "`(`"),
+        (&["run", "nosuch"], "unknown experiment `nosuch`"),
+        (&["run", "deque/pair", "nosuch/fib"], "unknown experiment `nosuch/fib`"),
+        (&["run", "deque/nosuch"], "`deque/nosuch`"),
+        (&["run", "deque", "--filter", "skynet"], "`skynet`"),
+        (&["list", "nosuch"], "unknown experiment `nosuch`"),
+        (&["run", "--nosuch"], "--nosuch"),
+        (&["nosuch"], "nosuch"),
+        (&["diff"], "<BASE.json>"),
+        (&["run", "--json"], "--json"),
+        (&["tour", "--budget", "1"], "--budget"),
+        (&["diff", "a.json", "b.json", "--threshold", "0.5"], "'0.5'"),
+    ];
+    for (args, named) in cases {
+        let done = output(args);
+        assert!(done.stdout.is_empty(), "{args:?} printed something");
+        assert_refused(&done, named);
+    }
+}
+
+#[test]
+fn the_variable_is_refused_by_name() {
+    for value in ["abc", "0", "65536", ""] {
+        let done = sateen(&["list"]).env("SATEEN_WORKERS", value).output().expect("it starts");
+        assert_refused(&done, &format!("SATEEN_WORKERS=`{value}`"));
+    }
+    let done = sateen(&["list"]).env("SATEEN_WORKERS", "3").output().expect("it starts");
+    assert!(done.status.success());
+}
+
+#[cfg(not(feature = "peers"))]
+#[test]
+fn peers_need_the_feature() {
+    assert_refused(&output(&["run", "--peers"]), "feature `peers`");
+    assert_refused(&output(&["list", "--peers"]), "feature `peers`");
+}
+
+#[test]
+fn an_unwritable_file_is_found_before_measuring() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let missing = dir.path().join("missing").join("out.json");
+    for path in [dir.path(), &missing] {
+        let done = output(&["run", "--smoke", "deque/pair", "--json", arg(path)]);
+        assert!(done.stdout.is_empty());
+        assert_refused(&done, arg(path));
+    }
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("a file");
+    let below = file.join("plots");
+    assert_refused(&output(&["run", "--smoke", "--plot", arg(&below)]), arg(&below));
+    assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1, "something was left behind");
+}
+
+#[test]
+fn a_broken_base_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let base = dir.path().join("base.json");
+    let good = dir.path().join("good.json");
+    let args = ["run", "--smoke", "deque/pair", "--json", arg(&good)];
+    assert!(output(&args).status.success());
+    let whole = fs::read_to_string(&good).expect("results");
+
+    assert_refused(&output(&["run", "--smoke", "--diff", arg(&base)]), arg(&base));
+    let broken = [
+        (whole[..whole.len() / 2].to_owned(), "not JSON"),
+        ("{}".to_owned(), "schema"),
+        ("[1, 2]".to_owned(), "schema"),
+        (whole.replacen("\"schema\": 1", "\"schema\": 2", 1), "schema 2"),
+        (r#"{"schema": 1, "machine": {}}"#.to_owned(), "results"),
+        (whole.replacen("\"units\"", "\"unit\"", 1), "units"),
+    ];
+    for (text, named) in broken {
+        fs::write(&base, &text).expect("written");
+        let done = output(&["run", "--smoke", "deque/pair", "--diff", arg(&base)]);
+        assert!(done.stdout.is_empty(), "measured before looking at the base");
+        assert_refused(&done, named);
+        assert_refused(&output(&["diff", arg(&base), arg(&good)]), arg(&base));
+        assert_refused(&output(&["diff", arg(&good), arg(&base)]), arg(&base));
+    }
+    fs::write(&base, r#"{"schema": 1, "machine": {}, "results": []}"#).expect("written");
+    assert_refused(&output(&["diff", arg(&base), arg(&good)]), "no figure in common");
+}
+
+/// Address space for some threads, not for two thousand.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_that_cannot_be_created_is_an_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let json = dir.path().join("out.json");
+    for figure in ["forkjoin/fib/sateen", "deque/spawn-time/sateen/"] {
+        let script = format!(
+            "ulimit -v 600000; exec {} run --smoke --workers 2000 {figure} --json {}",
+            env!("CARGO_BIN_EXE_sateen"),
+            json.display()
+        );
+        let done = std::process::Command::new("sh").args(["-c", &script]).output();
+        assert_refused(&done.expect("a shell"), "2000");
+        assert!(!json.exists(), "results of a failed run were written");
+    }
+}

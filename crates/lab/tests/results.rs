@@ -1,0 +1,271 @@
+//! What comes out: identities, the results file, diffs, plots, interruption.
+
+mod common;
+
+use common::{arg, output, sateen, stdout};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn results(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).expect("a results file")).expect("JSON")
+}
+
+fn metrics(document: &Value) -> Vec<&Value> {
+    let sections = document["results"].as_array().expect("sections");
+    sections.iter().flat_map(|s| s["metrics"].as_array().expect("metrics")).collect()
+}
+
+#[test]
+fn every_promised_identity_is_listed() {
+    let listed = stdout(&["list"]);
+    let listed: BTreeSet<&str> = listed.lines().collect();
+    let mut promised = Vec::new();
+    for implementation in ["sateen-plain", "sateen-padded", "sateen", "sateen-asymmetric"] {
+        for (cases, configs) in [
+            (&["spawn-time", "spawn-rate"][..], &["w1", "w2", "w4", "w8"][..]),
+            (&["message-time", "message-rate"], &["t1", "t2", "t4"]),
+            (&["fifo-time", "fifo-rate", "lifo-time", "lifo-rate"], &["w1"]),
+            (&["pair-pushpop1", "pair-pushpop64", "pair-pushsteal64"], &["w1"]),
+        ] {
+            for case in cases {
+                for config in configs {
+                    promised.push(format!("deque/{case}/{implementation}/{config}"));
+                }
+            }
+        }
+    }
+    let programs =
+        ["fib", "nqueens", "matmul", "sum-tree", "for-uniform", "for-skewed", "reduce", "sort"];
+    for config in ["w1", "w2"] {
+        promised.extend(programs.map(|p| format!("forkjoin/{p}/sateen/{config}")));
+        promised.extend(["fork", "spawn"].map(|c| format!("skynet/{c}/sateen/{config}")));
+    }
+    promised.push("forkjoin/fib/serial/w1".to_owned());
+    promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
+    let two = [
+        "wake/first",
+        "wake/first-p99",
+        "wake/all",
+        "wake/starve",
+        "idle/cpu",
+        "idle/cpu-after-burst",
+        "dispatch/empty",
+    ];
+    promised.extend(two.map(|c| format!("{c}/sateen/w2")));
+    for id in &promised {
+        assert!(listed.contains(id.as_str()), "`{id}` is not listed");
+    }
+    let unique: BTreeSet<&&str> = listed.iter().collect();
+    assert_eq!(unique.len(), listed.len());
+    assert!(listed.iter().all(|id| id.split('/').count() == 4), "not an identity");
+}
+
+#[test]
+fn the_results_file_has_the_promised_shape() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("out.json");
+    fs::write(&path, "old").expect("written");
+    stdout(&["run", "--smoke", "deque/pair", "skynet/fork", "--json", arg(&path)]);
+    assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1, "a temporary file is left");
+    let document = results(&path);
+    let keys = |v: &Value| -> BTreeSet<String> {
+        v.as_object().expect("an object").keys().cloned().collect()
+    };
+    let set = |words: &[&str]| -> BTreeSet<String> { words.iter().map(|w| (*w).into()).collect() };
+    assert_eq!(keys(&document), set(&["schema", "machine", "results"]));
+    assert_eq!(document["schema"], 1);
+    for key in ["cpu", "cores", "kernel", "rustc", "profile", "crates", "sizes", "notes"] {
+        assert!(!document["machine"][key].is_null(), "machine.{key} is missing");
+    }
+    assert_eq!(document["machine"]["crates"]["sateen-deque"], env!("CARGO_PKG_VERSION"));
+    let sections = document["results"].as_array().expect("sections");
+    let names: Vec<&str> = sections.iter().filter_map(|s| s["name"].as_str()).collect();
+    assert_eq!(names, ["deque", "skynet"]);
+    let all = metrics(&document);
+    let all = metrics(&document);
+    assert_eq!(all.len(), 3 * 4 + 2);
+    for metric in all {
+        let expected = [
+            "id",
+            "name",
+            "value",
+            "units",
+            "trend",
+            "description",
+            "best",
+            "worst",
+            "mean",
+            "median",
+            "sd",
+            "runs",
+        ];
+        assert_eq!(keys(metric), set(&expected));
+        assert_eq!(metric["value"], metric["median"]);
+        assert_eq!(metric["runs"], 1);
+        assert_eq!(metric["trend"], "lower-is-better");
+        assert!(metric["value"].as_f64().expect("a number") > 0.0);
+    }
+}
+
+/// The query that comes with the published figures, on our file.
+#[test]
+fn the_published_query_prints_its_four_objects() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("out.json");
+    stdout(&["run", "--smoke", "deque/spawn-rate", "--json", arg(&path)]);
+    let document = results(&path);
+    let over: Vec<&str> = metrics(&document)
+        .into_iter()
+        .filter_map(|m| m["name"].as_str())
+        .filter(|name| name.contains("over"))
+        .collect();
+    let expected = [
+        "spawns over time/1 worker",
+        "spawns over time/2 workers",
+        "spawns over time/4 workers",
+        "spawns over time/8 workers",
+    ];
+    assert_eq!(over, expected);
+
+    let Ok(version) = Command::new("jq").arg("--version").output() else {
+        eprintln!("no jq here: the query itself was not run");
+        return;
+    };
+    // `.[]` after a dot is understood from version 1.7 on.
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let query = "[.results.[].metrics.[] | select(.name | test(\"over\")) | {name, value}]";
+    let old = ["jq-1.4", "jq-1.5", "jq-1.6"].iter().any(|v| version.starts_with(v));
+    let query = if old { query.replace(".[]", "[]") } else { query.to_owned() };
+    let printed = Command::new("jq").arg(query).arg(&path).output().expect("jq runs");
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let printed: Value = serde_json::from_slice(&printed.stdout).expect("JSON");
+    let names: Vec<&str> = printed
+        .as_array()
+        .expect("an array")
+        .iter()
+        .inspect(|o| assert!(o["value"].is_number()))
+        .filter_map(|o| o["name"].as_str())
+        .collect();
+    assert_eq!(names, expected);
+}
+
+/// A results file with the given values for two figures.
+fn write_results(path: &Path, time: f64, rate: f64) {
+    let metric = |id: &str, value: f64, units: &str, trend: &str| {
+        serde_json::json!({
+            "id": id, "name": id, "value": value, "units": units, "trend": trend,
+            "description": "", "best": value, "worst": value, "mean": value, "median": value,
+            "sd": 0.0, "runs": 1,
+        })
+    };
+    let document = serde_json::json!({
+        "schema": 1,
+        "machine": {},
+        "results": [{"name": "x", "metrics": [
+            metric("x/time/sateen/w1", time, "ns", "lower-is-better"),
+            metric("x/rate/sateen/w1", rate, "M/s", "higher-is-better"),
+        ]}],
+    });
+    fs::write(path, document.to_string()).expect("written");
+}
+
+#[test]
+fn a_diff_reads_as_published() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (base, new) = (dir.path().join("base.json"), dir.path().join("new.json"));
+    write_results(&base, 19.52, 43.82);
+    write_results(&new, 16.60, 119.58);
+    let text = stdout(&["diff", arg(&base), arg(&new)]);
+    let expected = "x/time/sateen/w1:\n  16.60 ns = 0.85 x 19.52 ns\n\
+                    x/rate/sateen/w1:\n  119.58 M/s = 2.73 x 43.82 M/s\n";
+    assert_eq!(text, expected);
+
+    // Both figures got better in one direction and worse in the other.
+    assert!(output(&["diff", arg(&base), arg(&new), "--threshold", "1.1"]).status.success());
+    let worse = output(&["diff", arg(&new), arg(&base), "--threshold", "1.1"]);
+    assert_eq!(worse.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&worse.stderr).into_owned();
+    assert!(errors.contains("x/time/sateen/w1") && errors.contains("x/rate/sateen/w1"), "{errors}");
+    assert!(output(&["diff", arg(&new), arg(&base), "--threshold", "3"]).status.success());
+
+    let zero = dir.path().join("zero.json");
+    write_results(&zero, 0.0, 43.82);
+    assert!(stdout(&["diff", arg(&zero), arg(&zero)]).contains("0.00 ns = 1.00 x 0.00 ns"));
+}
+
+#[test]
+fn a_run_can_be_compared_with_an_earlier_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let base = dir.path().join("base.json");
+    let words = ["run", "--smoke", "deque/pair-pushpop1/sateen/w1"];
+    stdout(&[&words[..], &["--json", arg(&base)]].concat());
+    let text = stdout(&[&words[..], &["--brief", "--diff", arg(&base)]].concat());
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("deque/pair-pushpop1/sateen/w1:"));
+    let words: Vec<&str> = lines.next().expect("a second line").split_whitespace().collect();
+    let number = |w: &str| w.parse::<f64>().is_ok();
+    let [new, "ns", "=", ratio, "x", base, "ns"] = words[..] else { panic!("{words:?}") };
+    assert!(number(new) && number(ratio) && number(base), "{words:?}");
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn brief_is_one_line_a_figure() {
+    let text = stdout(&["run", "--smoke", "--brief", "deque/lifo"]);
+    assert_eq!(text.lines().count(), 2 * 4, "{text}");
+    assert!(text.lines().all(|l| l.starts_with("deque/lifo-") && l.split(' ').count() >= 3));
+}
+
+#[test]
+fn plots_are_drawn() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plots = dir.path().join("new").join("plots");
+    stdout(&["run", "--smoke", "deque/pair", "skynet", "--plot", arg(&plots)]);
+    let mut names: Vec<String> = fs::read_dir(&plots)
+        .expect("the directory was made")
+        .map(|e| e.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["deque.svg", "skynet.svg"]);
+    let svg = fs::read_to_string(plots.join("deque.svg")).expect("a drawing");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    assert!(svg.contains("sateen-asymmetric") && svg.contains("pair-pushpop64"));
+}
+
+#[test]
+fn other_worker_counts_make_other_identities() {
+    let text = stdout(&["list", "--workers", "3", "forkjoin/fib", "deque/spawn-time/sateen/"]);
+    let expected = ["deque/spawn-time/sateen/w3", "forkjoin/fib/sateen/w3"];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_shows_what_is_there() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let json = dir.path().join("out.json");
+    // The deque's table comes first; the idle figures then take many seconds.
+    let args = ["run", "deque/pair-pushpop1", "idle", "--budget", "0.01", "--json", arg(&json)];
+    let mut child = sateen(&args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+    let mut text = String::new();
+    while !text.contains("pair-pushpop1/w1") {
+        assert!(lines.read_line(&mut text).expect("readable") > 0, "it ended: {text}");
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    lines.read_to_string(&mut text).expect("readable");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let mut errors = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut errors).expect("readable");
+    assert!(errors.contains("interrupted"), "{errors}");
+    assert!(!json.exists(), "half a results file was written");
+}

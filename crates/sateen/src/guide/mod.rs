@@ -1,0 +1,13 @@
+//! The guide, page by page. Every example in it is compiled and run as a test.
+
+#[doc = include_str!("start.md")]
+pub mod start {}
+
+#[doc = include_str!("blocking.md")]
+pub mod blocking {}
+
+#[doc = include_str!("switching.md")]
+pub mod switching {}
+
+#[doc = include_str!("tuning.md")]
+pub mod tuning {}
