@@ -3,7 +3,7 @@
 use crate::Steal;
 use crate::stage::Stage;
 use crate::stealer::MAX_BATCH;
-use crate::worker::{Flavor, Landing, Worker};
+use crate::worker::{Landing, Worker};
 use sateen_queue::mpmc::Unbounded;
 use std::fmt;
 
@@ -142,7 +142,7 @@ impl<T> Injector<T> {
             // SAFETY: room was made for as many as the batch holds.
             unsafe { landing.put(item) };
         }
-        landing.finish(dest.flavor == Flavor::Lifo);
+        landing.finish(!dest.flavor.is_fifo());
         Some(kept)
     }
 

@@ -1,7 +1,7 @@
 //! The asymmetric stage: a published part with the usual claims, a private part without fences.
 //!
 //! ```text
-//!   top            published          bottom
+//!   top              open              bottom
 //!    ▼                 ▼                ▼
 //!    | public: claimed | private: popped |
 //!    |   by exchange   | without a fence |
@@ -9,11 +9,11 @@
 //!
 //! | word | stored by | meaning |
 //! |---|---|---|
-//! | `published` | owner (its own) | the owner gave indices before it to thieves |
+//! | `floor` | owner (its own) | the owner gave indices before it to thieves, or saw them claimed |
 //! | `guard` | thieves raise, owner lowers | a thief is about to take indices before it |
 //! | `open` | either | generation and index: claims of that generation need no fence before the index |
 //!
-//! The owner pops an index at or after both `published` and `guard` the fast way. Otherwise it pops it by
+//! The owner pops an index at or after both `floor` and `guard` the fast way. Otherwise it pops it by
 //! a new epoch, which makes all exchanges in flight fail, tells what was claimed, and at the
 //! same time takes back the newer half of what was public. README: "The private part".
 
@@ -29,19 +29,26 @@ impl<T, S: Stage> Worker<T, S> {
     /// Publishes the items before the newest if thieves have asked for more.
     #[inline(always)]
     pub(crate) fn share(&self, bottom: u32) {
-        // Relaxed: a hint that thieves are hungry.
+        // Relaxed: a hint that thieves are hungry. It does not change in a deque that is not split.
         let guard = self.inner.owner.guard.load(Ordering::Relaxed);
-        if self.own.sharing.get() || gap(self.own.published.get(), guard) > 0 {
-            self.own.sharing.set(true);
-            self.own.published.set(bottom.wrapping_sub(1));
-            self.reopen(self.seen().generation());
+        if guard != self.own.calm.get() {
+            self.share_slow(bottom, guard);
         }
     }
 
-    /// Lets thieves of `generation` claim what is published.
+    #[cold]
+    #[inline(never)]
+    fn share_slow(&self, bottom: u32, guard: u32) {
+        // Not calm until the next slow pop, whatever `guard` is.
+        self.own.calm.set(!guard);
+        self.own.floor.set(bottom.wrapping_sub(1));
+        self.reopen(self.seen().generation());
+    }
+
+    /// Lets thieves of `generation` claim what is before `floor`.
     pub(crate) fn reopen(&self, generation: u32) {
-        let open = Top::new(generation, self.own.published.get());
-        // Ordering: Release pairs with the Acquire in `steal_split`: the items are visible.
+        let open = Top::new(generation, self.own.floor.get());
+        // Ordering: Release pairs with the Acquire in `look_split`: the items are visible.
         self.inner.owner.open.store(open.0, Ordering::Release);
     }
 
@@ -49,36 +56,69 @@ impl<T, S: Stage> Worker<T, S> {
     #[inline(always)]
     pub(crate) fn pop_private(&self) -> Option<T> {
         let bottom = self.bottom();
-        let seen = self.seen().index();
-        if gap(seen, bottom) <= 0 {
-            return self.found_empty();
-        }
         let newest = bottom.wrapping_sub(1);
+        let private = gap(self.own.floor.get(), newest);
+        if private < self.low() {
+            return self.pop_low_private_slow();
+        }
         // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
         // `publish_slow`: either the thief sees this store, or we see its guard.
         self.inner.owner.bottom.store(newest, Ordering::Release);
         if !cfg!(sateen_canary = "deque-light") {
             fence::light();
         }
-        let guard = self.inner.owner.guard.load(Ordering::Relaxed);
-        if gap(self.own.published.get(), newest) >= 0 && gap(guard, newest) >= 0 {
-            self.set_bottom(newest);
-            return Some(self.take_newest(newest, gap(seen, newest)));
+        if gap(self.inner.owner.guard.load(Ordering::Relaxed), newest) < 0 {
+            return self.pop_public_slow(true);
         }
-        self.pop_public_slow(bottom, newest)
+        self.set_bottom(newest);
+        Some(self.take_newest(newest))
+    }
+
+    /// `pop_private` with few private items left, or none, in a large buffer.
+    #[cold]
+    #[inline(never)]
+    fn pop_low_private_slow(&self) -> Option<T> {
+        let newest = self.bottom().wrapping_sub(1);
+        if gap(self.own.floor.get(), newest) < 0 {
+            return self.pop_public_slow(false);
+        }
+        // Ordering: as in `pop_private`.
+        self.inner.owner.bottom.store(newest, Ordering::Release);
+        fence::light();
+        if gap(self.inner.owner.guard.load(Ordering::Relaxed), newest) < 0 {
+            return self.pop_public_slow(true);
+        }
+        self.set_bottom(newest);
+        let item = self.take_newest(newest);
+        self.count_low();
+        Some(item)
     }
 
     /// Pops an item that thieves may claim, and takes back the newer half of what is public.
+    /// `lowered` says whether the shared `bottom` is already one less than the owner's.
     #[cold]
     #[inline(never)]
-    fn pop_public_slow(&self, bottom: u32, newest: u32) -> Option<T> {
-        let seen = self.seen();
-        let keep = seen.index().wrapping_add(gap(seen.index(), newest) as u32 / 2);
-        // Before the exchange: a thief of the new generation may raise the guard again, and must not
-        // be overwritten. One of the old generation that raises it now only costs us a slow pop.
+    fn pop_public_slow(&self, lowered: bool) -> Option<T> {
+        let (seen, bottom) = (self.seen(), self.bottom());
+        let newest = bottom.wrapping_sub(1);
+        let items = gap(seen.index(), bottom);
+        if items <= 0 {
+            if lowered {
+                // Ordering: Release as every store of `bottom`.
+                self.inner.owner.bottom.store(bottom, Ordering::Release);
+            }
+            return self.found_empty();
+        }
+        if !lowered {
+            // Ordering: as above.
+            self.inner.owner.bottom.store(newest, Ordering::Release);
+        }
+        let keep = seen.index().wrapping_add(items as u32 / 2);
+        // Before the new epoch: a thief of that one may raise the guard again, and must not be
+        // overwritten. One of the old epoch that raises it now only costs us another slow pop.
         self.inner.owner.guard.store(keep, Ordering::Relaxed);
-        self.own.published.set(keep);
-        self.own.sharing.set(false);
+        self.own.calm.set(keep);
+        self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if cfg!(sateen_canary = "deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
         // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
@@ -86,9 +126,12 @@ impl<T, S: Stage> Worker<T, S> {
         let top = Top(self.inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
         self.set_seen(top);
         let older = gap(top.index(), newest);
+        if gap(keep, top.index()) > 0 {
+            self.own.floor.set(top.index());
+        }
         if older >= 0 {
             self.set_bottom(newest);
-            return Some(self.take_newest(newest, older));
+            return Some(self.take_newest(newest));
         }
         // Ordering: Release as every store of `bottom`.
         self.inner.owner.bottom.store(bottom, Ordering::Release);

@@ -31,7 +31,6 @@ pub(crate) const MAX_BATCH: usize = 32;
 pub struct Stealer<T, S: Stage = Cached> {
     pub(crate) inner: Arc<Inner<T, S>>,
     pub(crate) flavor: Flavor,
-    pub(crate) split: bool,
 }
 
 // SAFETY: a thief takes items out by claims that exclude each other; it may be on any thread.
@@ -180,7 +179,7 @@ impl<T, S: Stage> Stealer<T, S> {
     /// How many items may be claimed, and at which value of `top`; never `Success` of 0.
     #[inline(always)]
     fn look(&self) -> Steal<(Top, u32)> {
-        if S::SPLIT && self.split {
+        if S::SPLIT && self.flavor == Flavor::Split {
             return self.inner.look_split();
         }
         let (top, bottom) = self.inner.look();
@@ -201,17 +200,17 @@ impl<T, S: Stage> Stealer<T, S> {
             Steal::Retry => return Steal::Retry,
         };
         let mut wanted = items.div_ceil(2);
-        if self.split {
+        if self.flavor == Flavor::Split {
             // `items` are the public ones. Half of all, but no more than those.
             wanted = (self.len() as u32).div_ceil(2).clamp(1, items);
         }
         let wanted = wanted.min(limit.try_into().unwrap_or(u32::MAX));
         let mut landing = Landing::new(dest, wanted);
         let mut kept = None;
-        if self.flavor == Flavor::Fifo || self.split {
+        if self.flavor != Flavor::Lifo {
             // One claim for all: the owner never takes one of these without an exchange.
             let Some(claim) = self.inner.claim(top, wanted) else { return lost() };
-            let keep_nth = if self.flavor == Flavor::Fifo { 0 } else { wanted - 1 };
+            let keep_nth = if self.flavor.is_fifo() { 0 } else { wanted - 1 };
             for nth in 0..claim.len() {
                 // SAFETY: each once, within the claim and within the room reserved.
                 unsafe {
@@ -253,7 +252,7 @@ impl<T, S: Stage> Stealer<T, S> {
                 return lost();
             }
         }
-        landing.finish(self.flavor != dest.flavor);
+        landing.finish(self.flavor.is_fifo() != dest.flavor.is_fifo());
         Steal::Success(kept)
     }
 }
@@ -267,7 +266,7 @@ fn lost<X>() -> Steal<X> {
 
 impl<T, S: Stage> Clone for Stealer<T, S> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), flavor: self.flavor, split: self.split }
+        Self { inner: self.inner.clone(), flavor: self.flavor }
     }
 }
 

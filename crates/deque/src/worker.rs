@@ -11,11 +11,34 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::mem::MaybeUninit;
 
-/// From which end the owner takes. Thieves always take the oldest.
+/// How the owner takes items. Thieves always take the oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
+    /// The oldest, where thieves do.
     Fifo,
+    /// The newest.
     Lifo,
+    /// The newest, with a private part (`split.rs`).
+    Split,
+}
+
+impl Flavor {
+    fn lifo<S: Stage>(allow_split: bool) -> Self {
+        // The model's light fence is a full one, so there every machine is asymmetric.
+        let split = S::SPLIT && allow_split && (cfg!(loom) || fence::is_asymmetric());
+        if split { Self::Split } else { Self::Lifo }
+    }
+
+    /// How many items a pop must leave to need no slow path, whatever the buffer's size: the last item
+    /// of a LIFO deque is contended for.
+    fn least_low(self) -> i32 {
+        i32::from(self == Self::Lifo)
+    }
+
+    /// Whether the owner takes from the end that thieves take from.
+    pub(crate) fn is_fifo(self) -> bool {
+        self == Self::Fifo
+    }
 }
 
 /// What only the owner knows.
@@ -30,16 +53,19 @@ pub(crate) struct Own<T> {
     seen: Cell<Top>,
     /// The current buffer.
     buffer: Cell<Buffer<T>>,
-    /// Pops that leave fewer items than this are counted; 0 when the buffer is of the least size.
-    shrink_below: Cell<i32>,
+    /// Pops that leave fewer items than this take the slow path, which counts those that leave the
+    /// buffer almost empty. Never below [`Flavor::least_low`].
+    low: Cell<i32>,
     /// How many such pops there were with this buffer.
     low_pops: Cell<u32>,
-    /// Split deques: what the owner published; see `split.rs`.
-    pub(crate) published: Cell<u32>,
-    /// Split deques: whether to publish with each push.
-    pub(crate) sharing: Cell<bool>,
+    /// Split deques: the owner gave indices before this one to thieves, or saw them claimed.
+    pub(crate) floor: Cell<u32>,
+    /// Split deques: the value of `guard` that asks for nothing.
+    pub(crate) calm: Cell<u32>,
     /// Buffers replaced while a thief was at work in them.
     retired: RefCell<Vec<Retired<T>>>,
+    /// Whether there are such buffers.
+    any_retired: Cell<bool>,
 }
 
 /// The owner's half of a work-stealing deque: one thread pushes and pops, any number of threads steal
@@ -71,8 +97,6 @@ pub struct Worker<T, S: Stage = Cached> {
     pub(crate) inner: Arc<Inner<T, S>>,
     pub(crate) own: Own<T>,
     pub(crate) flavor: Flavor,
-    /// Whether the private part is in use: only ever true for split stages and LIFO owners.
-    pub(crate) split: bool,
 }
 
 // SAFETY: the owner may move to another thread; items move with it and to thieves.
@@ -114,7 +138,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// let w: Worker<u8, Padded> = Worker::staged_fifo();
     /// ```
     pub fn staged_fifo() -> Self {
-        Self::starting_at(Flavor::Fifo, Top::new(0, 0), false)
+        Self::starting_at(Flavor::Fifo, Top::new(0, 0))
     }
 
     /// [`Worker::new_lifo`] for any stage.
@@ -126,23 +150,18 @@ impl<T, S: Stage> Worker<T, S> {
     /// assert_eq!(w.stealer().steal().success(), Some(7));
     /// ```
     pub fn staged_lifo() -> Self {
-        let split = S::SPLIT && (cfg!(loom) || fence::is_asymmetric());
-        Self::starting_at(Flavor::Lifo, Top::new(0, 0), split)
+        Self::starting_at(Flavor::lifo::<S>(true), Top::new(0, 0))
     }
 
     /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is where there is
     /// no asymmetric fence.
     #[doc(hidden)]
     pub fn for_tests(lifo: bool, generation: u32, index: u32, allow_split: bool) -> Self {
-        let start = Top::new(generation, index);
-        if !lifo {
-            return Self::starting_at(Flavor::Fifo, start, false);
-        }
-        let split = allow_split && S::SPLIT && (cfg!(loom) || fence::is_asymmetric());
-        Self::starting_at(Flavor::Lifo, start, split)
+        let flavor = if lifo { Flavor::lifo::<S>(allow_split) } else { Flavor::Fifo };
+        Self::starting_at(flavor, Top::new(generation, index))
     }
 
-    fn starting_at(flavor: Flavor, start: Top, split: bool) -> Self {
+    fn starting_at(flavor: Flavor, start: Top) -> Self {
         let buffer = Buffer::new(Buffer::<T>::MIN);
         let index = start.index();
         Self {
@@ -153,14 +172,14 @@ impl<T, S: Stage> Worker<T, S> {
                 resolved: Cell::new(index),
                 seen: Cell::new(start),
                 buffer: Cell::new(buffer),
-                shrink_below: Cell::new(0),
+                low: Cell::new(flavor.least_low()),
                 low_pops: Cell::new(0),
-                published: Cell::new(index),
-                sharing: Cell::new(false),
+                floor: Cell::new(index),
+                calm: Cell::new(index),
                 retired: RefCell::new(Vec::new()),
+                any_retired: Cell::new(false),
             },
             flavor,
-            split,
         }
     }
 
@@ -173,7 +192,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// std::thread::spawn(move || assert_eq!(s.steal().success(), Some('x'))).join().unwrap();
     /// ```
     pub fn stealer(&self) -> Stealer<T, S> {
-        Stealer { inner: self.inner.clone(), flavor: self.flavor, split: self.split }
+        Stealer { inner: self.inner.clone(), flavor: self.flavor }
     }
 
     /// How many items there are: exact for the owner's own doings, thieves may take some meanwhile.
@@ -232,10 +251,23 @@ impl<T, S: Stage> Worker<T, S> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         match self.flavor {
-            Flavor::Lifo if S::SPLIT && self.split => self.pop_private(),
-            Flavor::Lifo => self.pop_newest(),
+            Flavor::Split if S::SPLIT => self.pop_private(),
+            _ if S::SPLIT => self.pop_unsplit(),
             Flavor::Fifo => self.pop_oldest(),
+            _ => self.pop_newest(),
         }
+    }
+
+    /// Keeps what a split deque does not need out of its callers.
+    #[inline(never)]
+    fn pop_unsplit(&self) -> Option<T> {
+        if self.flavor.is_fifo() { self.pop_oldest() } else { self.pop_newest() }
+    }
+
+    /// Whether there is a private part.
+    #[inline(always)]
+    pub(crate) fn is_split(&self) -> bool {
+        S::SPLIT && self.flavor == Flavor::Split
     }
 
     /// Lets thieves see the items before `bottom`.
@@ -247,7 +279,7 @@ impl<T, S: Stage> Worker<T, S> {
         // Ordering: Release pairs with the thief's Acquire of `bottom`: it sees the items, and the
         // buffer if it is new.
         self.inner.owner.bottom.store(bottom, order);
-        if S::SPLIT && self.split {
+        if S::SPLIT {
             self.share(bottom);
         }
     }
@@ -256,11 +288,10 @@ impl<T, S: Stage> Worker<T, S> {
     #[inline(always)]
     fn pop_newest(&self) -> Option<T> {
         let bottom = self.own.bottom.get();
-        let inner = &*self.inner;
         let seen = if S::CACHED {
             self.own.seen.get()
         } else {
-            Top(inner.top.load(Ordering::Relaxed))
+            Top(self.inner.top.load(Ordering::Relaxed))
         };
         match gap(seen.index(), bottom) {
             // `top` only grows: what was empty then is empty now.
@@ -270,18 +301,37 @@ impl<T, S: Stage> Worker<T, S> {
             _ => {}
         }
         let newest = bottom.wrapping_sub(1);
-        let top = inner.lower(newest);
+        let top = self.inner.lower(newest);
         self.own.seen.set(top);
         let older = gap(top.index(), newest);
-        if older > 0 {
-            // No thief claims `newest`: it would have to see `top` at it and `bottom` still past it.
-            self.own.bottom.set(newest);
-            return Some(self.take_newest(newest, older));
+        if older < self.own.low.get() {
+            return self.pop_low_slow(top, older);
         }
-        let won = older == 0 && inner.exchange(top, top.claimed(1)).is_ok();
+        // No thief claims `newest`: it would have to see `top` at it and `bottom` still past it.
+        self.own.bottom.set(newest);
+        Some(self.take_newest(newest))
+    }
+
+    /// The rest of `pop_newest` when few items are left, or none: `older` are older than the newest.
+    #[cold]
+    #[inline(never)]
+    fn pop_low_slow(&self, top: Top, older: i32) -> Option<T> {
+        let bottom = self.own.bottom.get();
+        let newest = bottom.wrapping_sub(1);
+        if older > 0 {
+            self.own.bottom.set(newest);
+            let item = self.take_newest(newest);
+            self.count_low();
+            return Some(item);
+        }
+        let won = older == 0 && self.inner.exchange(top, top.claimed(1)).is_ok();
         // Ordering: Release as every store of `bottom`.
-        inner.owner.bottom.store(bottom, Ordering::Release);
-        if won { Some(self.take_claimed(newest, 0)) } else { self.found_empty() }
+        self.inner.owner.bottom.store(bottom, Ordering::Release);
+        if !won {
+            return self.found_empty();
+        }
+        self.own.seen.set(top.claimed(1));
+        Some(self.take_claimed(newest))
     }
 
     /// LIFO: the one item there may be, at `seen`.
@@ -290,7 +340,11 @@ impl<T, S: Stage> Worker<T, S> {
         match self.inner.exchange(seen, seen.claimed(1)) {
             Ok(()) => {
                 self.own.seen.set(seen.claimed(1));
-                Some(self.take_claimed(seen.index(), 0))
+                let item = self.take_claimed(seen.index());
+                if self.own.low.get() > Flavor::Lifo.least_low() {
+                    self.count_low();
+                }
+                Some(item)
             }
             Err(now) => {
                 self.own.seen.set(now);
@@ -300,7 +354,7 @@ impl<T, S: Stage> Worker<T, S> {
     }
 
     /// FIFO: competes for the oldest item where the thieves do.
-    #[inline(always)]
+    #[inline(never)]
     fn pop_oldest(&self) -> Option<T> {
         let bottom = self.own.bottom.get();
         let mut top = if S::CACHED {
@@ -317,7 +371,11 @@ impl<T, S: Stage> Worker<T, S> {
             match self.inner.exchange(top, top.claimed(1)) {
                 Ok(()) => {
                     self.own.seen.set(top.claimed(1));
-                    return Some(self.take_claimed(top.index(), items - 1));
+                    let item = self.take_claimed(top.index());
+                    if items <= self.own.low.get() {
+                        self.count_low();
+                    }
+                    return Some(item);
                 }
                 // A thief was faster, and has made progress.
                 Err(now) => top = now,
@@ -325,9 +383,9 @@ impl<T, S: Stage> Worker<T, S> {
         }
     }
 
-    /// Takes the item at `index`, which the owner has claimed through `top`; `left` are left.
+    /// Takes the item at `index`, which the owner has claimed through `top`.
     #[inline(always)]
-    fn take_claimed(&self, index: u32, left: i32) -> T {
+    fn take_claimed(&self, index: u32) -> T {
         // SAFETY: claimed; the current buffer holds every item between top and bottom, and nobody
         // writes to it but the owner.
         let item = unsafe { self.own.buffer.get().read(index).assume_init() };
@@ -335,29 +393,36 @@ impl<T, S: Stage> Worker<T, S> {
             self.own.resolved.set(index.wrapping_add(1));
             self.own.limit.set(self.own.limit.get().wrapping_add(1));
         } else {
-            // SAFETY: claimed in the current buffer, and marked once.
-            unsafe { self.own.buffer.get().resolve(index) };
+            self.resolve_own(index);
         }
-        self.count_low(left);
         item
     }
 
-    /// Takes the item at `index`, which no thief can claim any more; `left` are left.
+    /// Marks the owner's own claim because a thief's before it is not resolved yet.
+    #[cold]
+    fn resolve_own(&self, index: u32) {
+        // SAFETY: claimed in the current buffer, and marked once.
+        unsafe { self.own.buffer.get().resolve(index) };
+    }
+
+    /// Takes the item at `index`, which no thief can claim any more.
     #[inline(always)]
-    pub(crate) fn take_newest(&self, index: u32, left: i32) -> T {
+    pub(crate) fn take_newest(&self, index: u32) -> T {
         // SAFETY: an item before the former `bottom` that no thief claims; the owner reads it once.
-        let item = unsafe { self.own.buffer.get().read(index).assume_init() };
-        self.count_low(left);
-        item
+        unsafe { self.own.buffer.get().read(index).assume_init() }
     }
 
     /// Nothing there: a good moment to look after retired buffers.
     #[inline(always)]
     pub(crate) fn found_empty(&self) -> Option<T> {
-        if !self.own.retired.borrow().is_empty() {
+        if self.own.any_retired.get() {
             self.sweep();
         }
         None
+    }
+
+    pub(crate) fn low(&self) -> i32 {
+        self.own.low.get()
     }
 
     pub(crate) fn bottom(&self) -> u32 {
@@ -379,23 +444,21 @@ impl<T, S: Stage> Worker<T, S> {
 
 /// Room: growing, shrinking, retiring.
 impl<T, S: Stage> Worker<T, S> {
-    /// Counts pops that leave the buffer almost empty.
-    #[inline(always)]
-    fn count_low(&self, left: i32) {
-        if left < self.own.shrink_below.get() {
-            self.count_low_slow();
-        }
-    }
-
-    /// Halves the buffer after as many pops from the lowest eighth as it has cells: then the copy is
-    /// paid for, and a deque that fills and drains again and again keeps what it needs.
+    /// Counts a pop that left few items. Halves the buffer after as many of them as it has cells: then
+    /// the copy is paid for, and a deque that fills and drains again and again keeps what it needs.
     #[cold]
-    fn count_low_slow(&self) {
+    pub(crate) fn count_low(&self) {
         let pops = self.own.low_pops.get() + 1;
         self.own.low_pops.set(pops);
         let capacity = self.own.buffer.get().capacity();
-        if pops >= capacity {
+        if pops < capacity || capacity == Buffer::<T>::MIN {
+            return;
+        }
+        // A split deque counted its private items only.
+        if self.len() <= capacity as usize / 4 {
             self.switch_to(capacity / 2);
+        } else {
+            self.own.low_pops.set(0);
         }
     }
 
@@ -463,7 +526,7 @@ impl<T, S: Stage> Worker<T, S> {
         // Relaxed: published by the addition below. This half belongs to the buffer before the old one,
         // in whose generations no exchange succeeds any more.
         inner.root[next.half()].store(new.pack(), Ordering::Relaxed);
-        if S::SPLIT && self.split {
+        if self.is_split() {
             self.reopen(next.generation());
         }
         let step = if cfg!(sateen_canary = "deque-new-buffer") { 0 } else { Top::NEW_BUFFER };
@@ -473,20 +536,23 @@ impl<T, S: Stage> Worker<T, S> {
         let mut retired = Retired::new(old, own.resolved.get(), top.index());
         if !retired.try_free() {
             own.retired.borrow_mut().push(retired);
+            own.any_retired.set(true);
         }
         own.seen.set(top);
         own.buffer.set(new);
         own.resolved.set(top.index());
         own.limit.set(top.index().wrapping_add(capacity));
         own.low_pops.set(0);
-        let least = capacity <= Buffer::<T>::MIN;
-        own.shrink_below.set(if least { 0 } else { (capacity / 8).max(1) as i32 });
+        let low = if capacity == Buffer::<T>::MIN { 0 } else { capacity as i32 / 8 };
+        own.low.set(low.max(self.flavor.least_low()));
     }
 
     /// Frees retired buffers that thieves have left.
     #[cold]
     fn sweep(&self) {
-        self.own.retired.borrow_mut().retain_mut(|retired| !retired.try_free());
+        let mut retired = self.own.retired.borrow_mut();
+        retired.retain_mut(|retired| !retired.try_free());
+        self.own.any_retired.set(!retired.is_empty());
     }
 }
 

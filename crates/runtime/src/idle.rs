@@ -95,8 +95,13 @@ impl Worker {
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
         if let Some(stack) = victim.current_join_stack()
-            && let Stolen::Job(job, _) = stack.steal()
+            && let Stolen::Job(job, more) = stack.steal()
         {
+            if !more {
+                // We shall be back. Asked now, the victim has something on offer by then; asked only
+                // then, it may be past its next push, and not push again for long.
+                victim.request(HUNGRY);
+            }
             self.counters.join_steals.bump();
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }

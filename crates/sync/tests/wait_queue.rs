@@ -323,8 +323,10 @@ fn stress_notify_all_against_leaving() {
             });
         }
         for _ in 0..ROUNDS {
-            round.fetch_add(1, SeqCst);
-            queue.notify_all();
+            // Under the queue's lock, so that nobody who saw the new round is notified for it.
+            queue.notify_all_with(|| {
+                round.fetch_add(1, SeqCst);
+            });
             thread::yield_now();
         }
     });

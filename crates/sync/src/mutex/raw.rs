@@ -35,8 +35,8 @@ pub(super) const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
 /// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. It may be unlocked by
 /// another thread than the one that locked it.
 ///
-/// The last access of an unlock that lets another locker *return* is the one that lets it: whoever
-/// takes the lock and thereby learns that it is the last user may free it.
+/// An unlock has made its last access to the lock before the next user can be through with it: whoever
+/// takes the lock, and learns thereby that nobody else will, may free it.
 ///
 /// ```
 /// use lock_api::RawMutex as _;
@@ -179,8 +179,8 @@ impl RawMutex {
                 }
                 continue;
             }
-            // `WAITERS` is cleared, and `WAKING` set, only under the queue's lock and by the holder:
-            // both are still as seen when the closure runs.
+            // Nobody is on the way, and only the holder can change that: `WAKING` is still clear when
+            // the closure runs.
             let found = self.queue.notify_one_with(|outcome| {
                 if outcome.found {
                     // Ordering: Release as in `release`. The waiter that was taken out cannot return

@@ -1,0 +1,59 @@
+//! What the models share. Under loom a buffer holds two items, so growth is near.
+#![allow(dead_code, reason = "each model uses a part")]
+
+use loom::thread::{self, JoinHandle};
+use sateen_deque::{Stage, Steal, Stealer, Worker};
+
+/// Explores all interleavings with up to `preemptions` of them.
+pub fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = runs.clone();
+    builder.check(move || {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        f();
+    });
+    eprintln!("{runs:?} runs");
+}
+
+pub type Item = Box<u32>;
+
+/// A deque near the wrap-around of its indices.
+pub fn deque<S: Stage>(lifo: bool) -> Worker<Item, S> {
+    Worker::for_tests(lifo, u32::MAX, u32::MAX - 1, true)
+}
+
+pub fn push<S: Stage>(w: &Worker<Item, S>, items: impl IntoIterator<Item = u32>) {
+    items.into_iter().for_each(|i| w.push(Box::new(i)));
+}
+
+/// A thief that tries `tries` times.
+pub fn thief<S: Stage>(s: Stealer<Item, S>, tries: usize) -> JoinHandle<Vec<u32>> {
+    thread::spawn(move || {
+        let mut got = Vec::new();
+        for _ in 0..tries {
+            if let Steal::Success(item) = s.steal() {
+                got.push(*item);
+            }
+        }
+        assert!(got.is_sorted(), "a thief takes the oldest first");
+        got
+    })
+}
+
+pub fn pop<S: Stage>(w: &Worker<Item, S>, times: usize) -> Vec<u32> {
+    (0..times).filter_map(|_| w.pop()).map(|item| *item).collect()
+}
+
+/// Every item from 0 on exactly once in `parts` and what `w` still holds.
+pub fn all_once<S: Stage>(w: &Worker<Item, S>, items: u32, parts: impl IntoIterator<Item = Vec<u32>>) {
+    let mut all: Vec<u32> = parts.into_iter().flatten().collect();
+    while let Some(item) = w.pop() {
+        all.push(*item);
+    }
+    all.sort_unstable();
+    assert!(all.iter().copied().eq(0..items), "{all:?} of {items}");
+    assert!(w.is_empty() && w.pop().is_none());
+}

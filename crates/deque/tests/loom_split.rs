@@ -1,0 +1,62 @@
+//! The asymmetric stage: private part, publishing by thieves, taking back by the owner.
+#![cfg(loom)]
+
+mod loom_common;
+use loom_common::*;
+use sateen_deque::{Asymmetric, Worker};
+
+type Deque = Worker<Item, Asymmetric>;
+
+#[test]
+fn last_items() {
+    model(3, || {
+        let w: Deque = deque(true);
+        push(&w, 0..2);
+        let t = thief(w.stealer(), 2);
+        let mine = pop(&w, 2);
+        all_once(&w, 2, [mine, t.join().unwrap()]);
+    });
+}
+
+/// What one thief published is there for another without a fence; the owner takes some of it back.
+#[test]
+fn two_thieves() {
+    model(2, || {
+        let w: Deque = deque(true);
+        push(&w, 0..2);
+        let (a, b) = (thief(w.stealer(), 1), thief(w.stealer(), 1));
+        let mine = pop(&w, 1);
+        all_once(&w, 2, [mine, a.join().unwrap(), b.join().unwrap()]);
+    });
+}
+
+/// Part of the items is public from the start; the owner pops down into it and pushes again at indices
+/// that were public before.
+#[test]
+fn taking_back() {
+    model(2, || {
+        let w: Deque = deque(true);
+        push(&w, 0..4);
+        let first = w.stealer().steal().success().expect("four are there");
+        assert_eq!(*first, 0);
+        let t = thief(w.stealer(), 2);
+        let mut mine = pop(&w, 3);
+        push(&w, 4..5);
+        mine.extend(pop(&w, 1));
+        all_once(&w, 5, [vec![0], mine, t.join().unwrap()]);
+    });
+}
+
+/// The owner publishes with each push because a thief has asked.
+#[test]
+fn sharing() {
+    model(2, || {
+        let w: Deque = deque(true);
+        push(&w, 0..1);
+        assert_eq!(w.stealer().steal().success().as_deref(), Some(&0));
+        let t = thief(w.stealer(), 2);
+        push(&w, 1..3);
+        let mine = pop(&w, 2);
+        all_once(&w, 3, [vec![0], mine, t.join().unwrap()]);
+    });
+}
