@@ -24,4 +24,4 @@ pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;
 pub use padded::CachePadded;
 pub use rng::XorShift;
-pub use spin::{RawSpinLock, SpinLock, SpinLockGuard};
+pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};

@@ -9,18 +9,64 @@
 //! preempted holder gets to run when threads outnumber cores. Code that holds it never blocks, never
 //! panics and never runs user code.
 
-#[cfg(not(loom))]
-use crate::{
-    Backoff,
-    prim::{AtomicU32, Ordering},
-};
+use crate::prim::{AtomicU32, Ordering};
+
+/// The lock's word: all of the protocol but the waiting.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct SpinWord(AtomicU32);
+
+/// Of the store in [`SpinWord::give`]; weakened to see the model fail.
+const GIVE: Ordering =
+    if cfg!(sateen_canary = "spin_give_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
+impl SpinWord {
+    /// A free one.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// A free one (loom's cannot be made at compile time).
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Takes it if it is free.
+    #[inline(always)]
+    pub fn take(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `give`.
+        self.0.swap(1, Ordering::Acquire) == 0
+    }
+
+    /// Whether it looked free: a test that keeps losers off the line.
+    #[inline(always)]
+    pub fn looks_free(&self) -> bool {
+        // Ordering: Relaxed, only a hint; `take` decides.
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    /// Gives it back.
+    #[inline(always)]
+    pub fn give(&self) {
+        // Ordering: Release publishes the critical section to the next `take`.
+        self.0.store(0, GIVE);
+    }
+}
+
+impl Default for SpinWord {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// The raw lock, for [`lock_api::Mutex`].
 ///
 /// Cost uncontended: one locked instruction to take, a plain store to give back.
 #[cfg(not(loom))]
 #[derive(Debug)]
-pub struct RawSpinLock(AtomicU32);
+pub struct RawSpinLock(SpinWord);
 
 /// The lock as the model sees it.
 #[cfg(loom)]
@@ -42,19 +88,17 @@ pub type SpinLockGuard<'a, T> = lock_api::MutexGuard<'a, RawSpinLock, T>;
 impl RawSpinLock {
     /// A free lock.
     pub const fn new() -> Self {
-        Self(AtomicU32::new(0))
+        Self(SpinWord::new())
     }
 
     #[cold]
     fn lock_slow(&self) {
-        let mut backoff = Backoff::new();
+        let mut backoff = crate::Backoff::new();
         loop {
-            // Ordering: Relaxed, only a hint; the exchange below decides.
-            while self.0.load(Ordering::Relaxed) != 0 {
+            while !self.0.looks_free() {
                 backoff.snooze();
             }
-            // Ordering: Acquire pairs with the Release in `release`.
-            if self.0.swap(1, Ordering::Acquire) == 0 {
+            if self.0.take() {
                 return;
             }
         }
@@ -63,8 +107,7 @@ impl RawSpinLock {
     /// Takes the lock, waiting for as long as it is held.
     #[inline]
     pub fn acquire(&self) {
-        // Ordering: Acquire pairs with the Release in `release`.
-        if self.0.swap(1, Ordering::Acquire) != 0 {
+        if !self.0.take() {
             self.lock_slow();
         }
     }
@@ -72,15 +115,13 @@ impl RawSpinLock {
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_acquire(&self) -> bool {
-        // Ordering: as in `acquire`; the test first keeps losers off the line.
-        self.0.load(Ordering::Relaxed) == 0 && self.0.swap(1, Ordering::Acquire) == 0
+        self.0.looks_free() && self.0.take()
     }
 
     /// Gives the lock back. The caller holds it: anything else lets two in.
     #[inline]
     pub fn release(&self) {
-        // Ordering: Release publishes the critical section to the next `acquire`.
-        self.0.store(0, Ordering::Release);
+        self.0.give();
     }
 }
 

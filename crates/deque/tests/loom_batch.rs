@@ -31,26 +31,26 @@ fn batch<S: Stage>(preemptions: usize, lifo: bool, keep: bool) {
 
 #[test]
 fn lifo() {
-    batch::<Cached>(2, true, false);
-    batch::<Cached>(2, true, true);
+    batch::<Cached>(4, true, false);
+    batch::<Cached>(4, true, true);
 }
 
 #[test]
 fn fifo() {
-    batch::<Cached>(2, false, false);
-    batch::<Cached>(2, false, true);
+    batch::<Cached>(4, false, false);
+    batch::<Cached>(4, false, true);
 }
 
 #[test]
 fn split() {
-    batch::<Asymmetric>(2, true, false);
-    batch::<Asymmetric>(2, true, true);
+    batch::<Asymmetric>(4, true, false);
+    batch::<Asymmetric>(4, true, true);
 }
 
 /// Batches from the injector, by two workers.
 #[test]
 fn from_the_injector() {
-    model(2, || {
+    model(3, || {
         let q = Arc::new(Injector::from_iter((0..3).map(Box::new)));
         let other = {
             let q = q.clone();

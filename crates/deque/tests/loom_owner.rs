@@ -7,7 +7,7 @@ use sateen_deque::{Cached, Padded, Plain, Stage, Worker};
 
 /// Two items, the owner takes both, a thief tries both: the handshake, and the last item's race.
 fn last_items<S: Stage>(lifo: bool) {
-    model(3, move || {
+    model(4, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let t = thief(w.stealer(), 2);
@@ -18,7 +18,7 @@ fn last_items<S: Stage>(lifo: bool) {
 
 /// Items come and go at the same index while a thief looks.
 fn pushed_again<S: Stage>(lifo: bool) {
-    model(2, move || {
+    model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let t = thief(w.stealer(), 2);
@@ -31,7 +31,7 @@ fn pushed_again<S: Stage>(lifo: bool) {
 
 /// Two thieves and the owner for two items.
 fn two_thieves<S: Stage>(lifo: bool) {
-    model(2, move || {
+    model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let (a, b) = (thief(w.stealer(), 1), thief(w.stealer(), 1));

@@ -7,7 +7,7 @@ use sateen_deque::{Asymmetric, Cached, Plain, Stage, Worker};
 
 /// The owner fills the ring while a thief empties it: a cell is reused only after its mark.
 fn reuse<S: Stage>(lifo: bool) {
-    model(2, move || {
+    model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let t = thief(w.stealer(), 2);
@@ -19,7 +19,7 @@ fn reuse<S: Stage>(lifo: bool) {
 
 /// The buffer is replaced twice: the second takes the place in the root that the thief may have read.
 fn grow_twice<S: Stage>(lifo: bool) {
-    model(2, move || {
+    model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let t = thief(w.stealer(), 1);
@@ -30,7 +30,7 @@ fn grow_twice<S: Stage>(lifo: bool) {
 
 /// Two thieves, one of them slow, while the buffer is replaced.
 fn two_thieves<S: Stage>(lifo: bool) {
-    model(2, move || {
+    model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let (a, b) = (thief(w.stealer(), 1), thief(w.stealer(), 1));
@@ -41,7 +41,7 @@ fn two_thieves<S: Stage>(lifo: bool) {
 
 /// The owner shrinks the buffer under a thief.
 fn shrink<S: Stage>(lifo: bool) {
-    model(2, move || {
+    model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
         // Four cells, then four pops from the lowest part of them.
         push(&w, 0..3);
@@ -59,7 +59,7 @@ fn shrink<S: Stage>(lifo: bool) {
 
 /// The owner goes while a thief may still be reading from a retired buffer.
 fn owner_goes<S: Stage>(lifo: bool) {
-    model(3, move || {
+    model(4, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let t = thief(w.stealer(), 1);

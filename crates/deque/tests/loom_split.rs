@@ -9,7 +9,7 @@ type Deque = Worker<Item, Asymmetric>;
 
 #[test]
 fn last_items() {
-    model(3, || {
+    model(4, || {
         let w: Deque = deque(true);
         push(&w, 0..2);
         let t = thief(w.stealer(), 2);
@@ -21,7 +21,7 @@ fn last_items() {
 /// What one thief published is there for another without a fence; the owner takes some of it back.
 #[test]
 fn two_thieves() {
-    model(2, || {
+    model(3, || {
         let w: Deque = deque(true);
         push(&w, 0..2);
         let (a, b) = (thief(w.stealer(), 1), thief(w.stealer(), 1));
@@ -34,7 +34,7 @@ fn two_thieves() {
 /// that were public before.
 #[test]
 fn taking_back() {
-    model(2, || {
+    model(3, || {
         let w: Deque = deque(true);
         push(&w, 0..4);
         let first = w.stealer().steal().success().expect("four are there");
@@ -50,7 +50,7 @@ fn taking_back() {
 /// The owner publishes with each push because a thief has asked.
 #[test]
 fn sharing() {
-    model(2, || {
+    model(3, || {
         let w: Deque = deque(true);
         push(&w, 0..1);
         assert_eq!(w.stealer().steal().success().as_deref(), Some(&0));

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, input};
 use crate::host::cores;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     let n = jobs.len();
     let arrived = AtomicUsize::new(0);
     let abandoned = AtomicBool::new(false);
+    let start = OnceLock::new();
     let member = |job: F| {
         arrived.fetch_add(1, Ordering::AcqRel);
         let mut relax = Relax::new(n);
@@ -33,7 +35,8 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
             }
             relax.pause();
         }
-        let start = Instant::now();
+        // One start for all: a member that gets its core late has been slow, not short.
+        let start = *start.get_or_init(Instant::now);
         let result = job();
         Some(Done { elapsed: start.elapsed(), result })
     };
@@ -65,6 +68,7 @@ pub(crate) fn total_ns<T>(done: &[Done<T>]) -> f64 {
 
 /// Relaxing the processor while there is nothing to do: a pause, and now and then the time slice,
 /// often where threads share cores.
+#[derive(Clone, Copy)]
 pub(crate) struct Relax {
     pauses: u32,
     patience: u32,

@@ -86,7 +86,6 @@ fn the_results_file_has_the_promised_shape() {
     let names: Vec<&str> = sections.iter().filter_map(|s| s["name"].as_str()).collect();
     assert_eq!(names, ["deque", "skynet"]);
     let all = metrics(&document);
-    let all = metrics(&document);
     assert_eq!(all.len(), 3 * 4 + 2);
     for metric in all {
         let expected = [

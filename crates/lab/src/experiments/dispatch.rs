@@ -4,6 +4,7 @@ use crate::adapter::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
 use crate::crew::Relax;
 use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
+use crate::stats::median;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -21,15 +22,21 @@ impl Experiment for Dispatch {
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
-        let figure = Figure {
-            case: "empty".to_owned(),
+        let figure = |case: &str, name: &str, what: &str| Figure {
+            case: case.to_owned(),
             config: "w2".to_owned(),
-            name: "time of an empty fork/2 workers".to_owned(),
+            name: format!("{name}/2 workers"),
             unit: "ns",
             trend: Trend::Lower,
-            description: "hot two-way fork; each half waits until the other has started".to_owned(),
+            description: format!(
+                "hot two-way fork, each half waits until the other has started: {what} of the forks"
+            ),
         };
-        let mut group = Group::new(2, vec![figure]);
+        let figures = vec![
+            figure("empty", "time of an empty fork", "median"),
+            figure("empty-mean", "mean time of an empty fork", "mean"),
+        ];
+        let mut group = Group::new(2, figures);
         let forks = plan.size(2_000, 5);
         visit_fork_joins(plan.peers, &mut AddAll { group: &mut group, forks });
         vec![group]
@@ -68,15 +75,20 @@ impl<L: ForkJoin> Session for Hot<L> {
                 relax.pause();
             }
         };
-        let elapsed = L::enter(&self.pool, |ctx| {
-            let start = Instant::now();
+        let mut times = L::enter(&self.pool, |ctx| {
+            let mut times = Vec::with_capacity(forks as usize);
+            let mut last = Instant::now();
             for fork in 1..=forks {
                 L::join(ctx, |_| meet(2 * fork), |_| meet(2 * fork));
+                let now = Instant::now();
+                times.push((now - last).as_nanos() as f64);
+                last = now;
             }
-            start.elapsed()
+            times
         });
         // Each half has seen the other start, so both have run, and on two threads.
         crate::error::expect("halves that started", started.load(Ordering::Acquire), 2 * forks)?;
-        Ok(vec![elapsed.as_nanos() as f64 / f64::from(forks)])
+        let mean = times.iter().sum::<f64>() / f64::from(forks);
+        Ok(vec![median(&mut times), mean])
     }
 }

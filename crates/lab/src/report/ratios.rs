@@ -1,22 +1,25 @@
 //! Ours against the other libraries, from runs of the same time.
 
 use super::{STYLE, short};
-use crate::adapter::is_ours;
+use crate::adapter::{OURS, SERIAL, STAGES, is_ours};
 use crate::stats;
 use crate::store::Record;
 use comfy_table::{CellAlignment, Table};
 
 /// A table with the ratio of medians of each of our implementations to each peer in the same case
-/// and configuration; `None` if there is nothing to compare.
+/// and configuration; `None` if there is nothing to compare. The stages before the default show
+/// history and are left out.
 pub(crate) fn text(records: &[Record]) -> Option<String> {
     let mut table = Table::new();
     table.load_style(STYLE);
     table.set_header(["figure", "ours", "peer", "ratio", "95 % interval", "verdict"]);
     let mut rows = 0;
-    for ours in records.iter().filter(|r| is_ours(r.implementation)) {
+    let history = STAGES.iter().take_while(|s| **s != OURS).copied().collect::<Vec<_>>();
+    let current = |r: &&Record| is_ours(r.implementation) && !history.contains(&r.implementation);
+    for ours in records.iter().filter(current) {
         let same = |r: &&Record| {
             !is_ours(r.implementation)
-                && r.implementation != crate::adapter::SERIAL
+                && r.implementation != SERIAL
                 && (r.experiment, &r.figure.case, &r.figure.config)
                     == (ours.experiment, &ours.figure.case, &ours.figure.config)
         };

@@ -1,22 +1,23 @@
-//! Running the program and looking at what it did.
+//! Running the program and looking at what it did. Each test binary uses a part of it.
+#![allow(dead_code)]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 /// The program with `args`, in an environment without our variables.
-pub fn sateen(args: &[&str]) -> Command {
+pub(crate) fn sateen(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sateen"));
     command.args(args).env_remove("SATEEN_WORKERS");
     command
 }
 
 /// Runs it to its end.
-pub fn output(args: &[&str]) -> Output {
+pub(crate) fn output(args: &[&str]) -> Output {
     sateen(args).output().expect("the program starts")
 }
 
 /// Runs it and requires success; standard output.
-pub fn stdout(args: &[&str]) -> String {
+pub(crate) fn stdout(args: &[&str]) -> String {
     let done = output(args);
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{args:?}: {}: {errors}", done.status);
@@ -24,12 +25,12 @@ pub fn stdout(args: &[&str]) -> String {
 }
 
 /// `path` as an argument.
-pub fn arg(path: &Path) -> &str {
+pub(crate) fn arg(path: &Path) -> &str {
     path.to_str().expect("a UTF-8 path")
 }
 
 /// Requires exit status 2 and one line on standard error that contains `named`.
-pub fn assert_refused(done: &Output, named: &str) {
+pub(crate) fn assert_refused(done: &Output, named: &str) {
     let errors = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{errors}");
     assert_eq!(errors.lines().count(), 1, "not one line: {errors}");

@@ -84,24 +84,49 @@ pub(super) unsafe fn merge<T: Ord + Send>(left: Run<T>, right: Run<T>, target: *
     );
 }
 
+/// Merges from both ends at once: two chains of comparisons that do not wait for each other.
+///
 /// # Safety
 /// As [`merge`].
-unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, mut target: *mut T) {
-    let (mut l, mut r) = (left.start, right.start);
-    let (l_end, r_end) = (l.wrapping_add(left.len), r.wrapping_add(right.len));
-    // SAFETY: `l` and `r` stay within their runs, and `target` moves on once for each item taken.
+unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
+    let (mut l, mut r, mut t) = (left.start, right.start, target);
+    let (mut l_end, mut r_end) = (l.wrapping_add(left.len), r.wrapping_add(right.len));
+    let mut t_end = target.wrapping_add(left.len + right.len);
+    // SAFETY: in `steps` steps each end takes at most `steps` items of either run, so with twice that in
+    // the shorter run the ends do not meet, whatever the comparison says. Each step moves `t` and
+    // `t_end` on by one for the one item that it takes from a run.
     unsafe {
+        loop {
+            let shorter = l_end.offset_from_unsigned(l).min(r_end.offset_from_unsigned(r));
+            let steps = shorter / 2;
+            if steps == 0 {
+                break;
+            }
+            for _ in 0..steps {
+                // Without branches on the data: which way it goes is as good as random.
+                let take_right = *r < *l;
+                std::ptr::copy_nonoverlapping(if take_right { r } else { l }, t, 1);
+                r = r.add(usize::from(take_right));
+                l = l.add(usize::from(!take_right));
+                t = t.add(1);
+
+                let (l_last, r_last) = (l_end.sub(1), r_end.sub(1));
+                let take_left = *r_last < *l_last;
+                t_end = t_end.sub(1);
+                std::ptr::copy_nonoverlapping(if take_left { l_last } else { r_last }, t_end, 1);
+                l_end = l_end.sub(usize::from(take_left));
+                r_end = r_end.sub(usize::from(!take_left));
+            }
+        }
         while l != l_end && r != r_end {
-            // Without a branch on the data: which way it goes is as good as random.
             let take_right = *r < *l;
-            let source = if take_right { r } else { l };
-            std::ptr::copy_nonoverlapping(source, target, 1);
-            r = r.wrapping_add(usize::from(take_right));
-            l = l.wrapping_add(usize::from(!take_right));
-            target = target.add(1);
+            std::ptr::copy_nonoverlapping(if take_right { r } else { l }, t, 1);
+            r = r.add(usize::from(take_right));
+            l = l.add(usize::from(!take_right));
+            t = t.add(1);
         }
         let (l_left, r_left) = (l_end.offset_from_unsigned(l), r_end.offset_from_unsigned(r));
-        std::ptr::copy_nonoverlapping(l, target, l_left);
-        std::ptr::copy_nonoverlapping(r, target.add(l_left), r_left);
+        std::ptr::copy_nonoverlapping(l, t, l_left);
+        std::ptr::copy_nonoverlapping(r, t.add(l_left), r_left);
     }
 }

@@ -1,16 +1,16 @@
 //! Spawns: parallel Fibonacci as a scheduler would run it.
 //!
 //! `fib(n)` spawns `fib(n-2)`, computes `fib(n-1)` itself and awaits the spawned one: it runs its
-//! own newest jobs meanwhile, then steals round-robin. A spawn takes a promise from the worker's
-//! pool and pushes one word; the pool is a stack of free slots, the nearest thing to the original's
-//! garbage-collected allocation, so that the deque and not `malloc` is measured.
+//! own newest jobs meanwhile, then steals round-robin. A spawn takes a promise from its worker's pool
+//! and pushes one word. Frames nest, so the pool is a stack and taking from it bumps an index, the
+//! nearest thing to the original's garbage-collected allocation: the deque and not `malloc` is measured.
 
 use super::{Open, counted, fill, time_and_rate, values};
 use crate::adapter::{Deque, Taken};
 use crate::crew::{self, Relax};
 use crate::error::{Error, expect};
 use crate::experiment::{Group, Plan};
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Promises for each worker, far more than frames can be live; running out is a panic. A crew that
@@ -55,8 +55,8 @@ impl Open for Spawns {
         let (promises, over, n, workers) = (&promises, &over, self.n, self.workers);
         let jobs = deques.into_iter().zip(thieves).enumerate().map(|(index, (deque, thieves))| {
             move || {
-                let free = RefCell::new((0..slots as u32).rev().collect());
-                let crew = Crew::<D> { index, workers, deque, thieves, promises, free };
+                let (own, live, relax) = (&*promises[index], Cell::new(0), Relax::new(workers));
+                let crew = Crew::<D> { index, deque, thieves, promises, own, live, relax };
                 if index == 0 {
                     let result = crew.fib(n);
                     // Ordering: pairs with the acquire load in `serve`; nothing but the end itself
@@ -84,12 +84,14 @@ fn fibonacci(n: u32) -> u64 {
 /// One worker of the simulated scheduler.
 struct Crew<'a, D: Deque> {
     index: usize,
-    workers: usize,
     deque: D::Worker,
     /// The other workers' deques, beginning with the next one's.
     thieves: Vec<D::Stealer>,
     promises: &'a [Box<[AtomicU64]>],
-    free: RefCell<Vec<u32>>,
+    own: &'a [AtomicU64],
+    /// Own promises that are taken: those below this index.
+    live: Cell<usize>,
+    relax: Relax,
 }
 
 impl<D: Deque> Crew<'_, D> {
@@ -97,19 +99,20 @@ impl<D: Deque> Crew<'_, D> {
         if n < 2 {
             return u64::from(n);
         }
-        let slot = self.free.borrow_mut().pop().expect("promises enough");
-        let promise = &self.promises[self.index][slot as usize];
+        let slot = self.live.get();
+        let promise = &self.own[slot];
+        self.live.set(slot + 1);
         promise.store(UNSET, Ordering::Relaxed);
         D::push(&self.deque, pack(n - 2, self.index, slot));
         let near = self.fib(n - 1);
         let far = self.wait_for(promise);
-        self.free.borrow_mut().push(slot);
+        self.live.set(slot);
         near + far
     }
 
     /// Own jobs first, then others', until the promise is set.
     fn wait_for(&self, promise: &AtomicU64) -> u64 {
-        let mut relax = Relax::new(self.workers);
+        let mut relax = self.relax;
         loop {
             // Ordering: pairs with the release store in `execute`.
             match promise.load(Ordering::Acquire) {
@@ -121,7 +124,7 @@ impl<D: Deque> Crew<'_, D> {
     }
 
     fn serve(&self, over: &AtomicBool) {
-        let mut relax = Relax::new(self.workers);
+        let mut relax = self.relax;
         // Ordering: pairs with the root's release store.
         while !over.load(Ordering::Acquire) {
             if self.step() {
@@ -155,15 +158,15 @@ impl<D: Deque> Crew<'_, D> {
         let (n, owner, slot) = unpack(job);
         let result = self.fib(n);
         // Ordering: pairs with the acquire load in `wait_for`.
-        self.promises[owner][slot as usize].store(result + 1, Ordering::Release);
+        self.promises[owner][slot].store(result + 1, Ordering::Release);
     }
 }
 
 /// A job in one word: `n` in the low 8 bits, the promise's owner in 24, its slot in 32.
-fn pack(n: u32, owner: usize, slot: u32) -> u64 {
-    u64::from(n) | (owner as u64) << 8 | u64::from(slot) << 32
+fn pack(n: u32, owner: usize, slot: usize) -> u64 {
+    u64::from(n) | (owner as u64) << 8 | (slot as u64) << 32
 }
 
-fn unpack(job: u64) -> (u32, usize, u32) {
-    ((job & 0xFF) as u32, (job >> 8 & 0xFF_FFFF) as usize, (job >> 32) as u32)
+fn unpack(job: u64) -> (u32, usize, usize) {
+    ((job & 0xFF) as u32, (job >> 8 & 0xFF_FFFF) as usize, (job >> 32) as usize)
 }
