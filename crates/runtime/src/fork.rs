@@ -131,10 +131,10 @@ where
     let mut own = 0;
     for branch in &branches {
         // No panic may leave this frame while branches are on the stack, or stolen.
-        if own > 0 && !stack.pop() && !stack.pop_slow() {
+        if own > 0 && !stack.pop() && !Worker::reclaim(stack) {
             // Thieves take the oldest first: the rest is stolen too.
             for _ in own + 1..N {
-                let left = stack.pop() || stack.pop_slow();
+                let left = stack.pop() || Worker::reclaim(stack);
                 debug_assert!(!left, "a younger branch was stolen before an older one");
             }
             break;

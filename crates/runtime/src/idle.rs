@@ -36,10 +36,9 @@ impl Worker {
 
     fn search(&self) -> Option<Entry> {
         let shared = self.shared();
-        let cap = (shared.workers.len() / 2).max(1);
         // Ordering: SeqCst as part of the handshake with `wake_searcher`: it trusts a searcher to see
         // what was pushed before, or, giving up, to rescan.
-        let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < cap;
+        let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < shared.patient_searchers;
         let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
         let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
         if found.is_some() && last && shared.sleep.has_sleepers() && shared.has_work() {
@@ -106,7 +105,7 @@ impl Worker {
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
         loop {
-            match victim.stealer().steal() {
+            match self.steal_tasks(victim) {
                 Steal::Success(entry) => {
                     self.counters.task_steals.bump();
                     return Some(entry);

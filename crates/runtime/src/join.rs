@@ -156,7 +156,7 @@ fn join_slow<B, RA, RB>(stack: &JoinStack, branch: &Branch<B, RB>, a: Caught<RA>
 where
     B: FnOnce() -> RB,
 {
-    if stack.pop_slow() {
+    if Worker::reclaim(stack) {
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         return match a {

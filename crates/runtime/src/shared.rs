@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
+    /// So many workers search for that long; more than the cores can run would only be in the way.
+    pub(crate) patient_searchers: usize,
     /// Workers that wait for a stack to start work on.
     pub(crate) starved: AtomicUsize,
     /// Keeps every fiber until the workers are gone.
@@ -72,6 +74,7 @@ impl Shared {
             stacks,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
+            patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             gate: AtomicUsize::new(0),

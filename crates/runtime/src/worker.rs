@@ -15,7 +15,7 @@ use crate::task;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence, tsc};
-use sateen_deque::{Stealer, Worker as Queue};
+use sateen_deque::{Steal, Stealer, Worker as Queue};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -31,6 +31,8 @@ pub(crate) const FENCED: u32 = 8;
 
 /// How long a task may let ready fibers wait once it has noticed them.
 const READY_PATIENCE: Duration = Duration::from_millis(1);
+/// Tasks moved by one theft, at most.
+const STEAL_BATCH: usize = 32;
 /// Look at the injector at least every so many takes, so that nothing outside waits for ever.
 const INJECTOR_TURN: u32 = 61;
 
@@ -173,10 +175,6 @@ impl Worker {
         unsafe { self.join_stack.load(Ordering::Acquire).as_ref() }
     }
 
-    pub(crate) fn stealer(&self) -> &Stealer<Entry, QueueStage> {
-        &self.stealer
-    }
-
     /// Whether anything visible waits at this worker: tasks, public branches, fibers, mail.
     pub(crate) fn has_queued(&self) -> bool {
         self.has_stealable() || self.has_own_arrivals()
@@ -277,20 +275,32 @@ impl Worker {
 
     /// Publishes branches for whoever asked.
     fn feed(&self, stack: &JoinStack) {
-        let shared = self.shared();
         if !stack.has_public() {
             self.counters.publications.bump();
+            stack.publish();
         }
-        // Clear, then look: while workers sleep the request stays, because a sleeper relies on it.
-        // Partner: `insist`.
+        // Something is on offer now: the request is answered. Whoever takes the last of it asks again,
+        // a thief for itself and we for the sleepers (`reclaim`). Were the request to stay up for as
+        // long as anybody sleeps, every push would end here when threads outnumber cores.
         self.clear_request(HUNGRY);
-        if shared.sleep.has_sleepers() {
-            self.request(HUNGRY);
+        fence::light();
+        self.shared().wake_searcher();
+    }
+
+    /// The slow half of a pop; see [`JoinStack::pop_slow`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reclaim(stack: &JoinStack) -> bool {
+        let ours = stack.pop_slow();
+        if ours && !stack.has_public() {
+            // Sleepers rely on a request or on something public; see `feed` and `insist`.
+            if let Some(worker) = context::with(context::Context::worker)
+                && worker.shared().sleep.has_sleepers()
+            {
+                worker.request(HUNGRY);
+            }
         }
-        if stack.publish() {
-            fence::light();
-            shared.wake_searcher();
-        }
+        ours
     }
 
     /// Yields to ready fibers if they have waited long enough.
@@ -381,6 +391,11 @@ impl Worker {
     /// Puts an entry back that was popped and belongs to somebody else. No wake-up: it was there.
     pub(crate) fn unpop_entry(&self, entry: Entry) {
         self.own.queue.push(entry);
+    }
+
+    /// Moves some of the victim's oldest tasks to the own queue and returns one of them.
+    pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
+        victim.stealer.steal_batch_with_limit_and_pop(&self.own.queue, STEAL_BATCH)
     }
 
     /// A number below `n`.
