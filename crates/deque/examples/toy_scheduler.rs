@@ -1,1 +1,100 @@
-fn main() {}
+//! A toy scheduler: workers with a deque each, an injector, and closures that make more closures.
+//!
+//! What a real one adds is sleeping: here idle workers yield.
+
+use sateen_deque::{Injector, Steal, Stealer, Worker};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+type Job<'a> = Box<dyn FnOnce(&Local<'a>) + Send + 'a>;
+
+/// What all workers share.
+struct Pool<'a> {
+    injector: Injector<Job<'a>>,
+    stealers: Vec<Stealer<Job<'a>>>,
+    /// Jobs that were made and have not ended.
+    unfinished: AtomicUsize,
+}
+
+/// What a job may use of the worker it runs on.
+struct Local<'a> {
+    deque: Worker<Job<'a>>,
+    pool: *const Pool<'a>,
+}
+
+impl<'a> Local<'a> {
+    fn pool(&self) -> &Pool<'a> {
+        // SAFETY: `run` keeps the pool until all workers, who alone have a `Local`, are joined.
+        unsafe { &*self.pool }
+    }
+
+    fn spawn(&self, job: impl FnOnce(&Local<'a>) + Send + 'a) {
+        self.pool().unfinished.fetch_add(1, Ordering::Relaxed);
+        self.deque.push(Box::new(job));
+    }
+
+    /// Own jobs first, the newest of them; then a batch from outside; then the others'.
+    fn find(&self) -> Option<Job<'a>> {
+        let pool = self.pool();
+        self.deque.pop().or_else(|| {
+            let attempt = || {
+                let others = || pool.stealers.iter().map(Stealer::steal).collect();
+                pool.injector.steal_batch_and_pop(&self.deque).or_else(others)
+            };
+            std::iter::repeat_with(attempt).find(|s| !s.is_retry()).and_then(Steal::success)
+        })
+    }
+
+    fn work(&self) {
+        while self.pool().unfinished.load(Ordering::Acquire) > 0 {
+            match self.find() {
+                Some(job) => {
+                    job(self);
+                    self.pool().unfinished.fetch_sub(1, Ordering::Release);
+                }
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+/// Runs `job`, and all jobs it leads to, on `workers` threads.
+fn run<'a>(workers: usize, job: impl FnOnce(&Local<'a>) + Send + 'a) {
+    let deques: Vec<Worker<Job<'a>>> = (0..workers).map(|_| Worker::new_lifo()).collect();
+    let pool = Pool {
+        injector: Injector::new(),
+        stealers: deques.iter().map(Worker::stealer).collect(),
+        unfinished: AtomicUsize::new(1),
+    };
+    pool.injector.push(Box::new(job));
+    std::thread::scope(|s| {
+        for deque in deques {
+            let pool = &pool;
+            s.spawn(move || Local { deque, pool }.work());
+        }
+    });
+}
+
+/// Counts the nodes of a binary tree of `depth` levels, one job a node.
+fn count<'a>(local: &Local<'a>, depth: u32, nodes: &'a AtomicUsize) {
+    nodes.fetch_add(1, Ordering::Relaxed);
+    if depth > 1 {
+        for _ in 0..2 {
+            local.spawn(move |local| count(local, depth - 1, nodes));
+        }
+    }
+}
+
+fn main() {
+    let nodes = AtomicUsize::new(0);
+    run(2, |local| count(local, 16, &nodes));
+    println!("{} jobs", nodes.into_inner());
+}
+
+#[test]
+fn every_job_runs_once() {
+    for workers in [1, 2, 4] {
+        let nodes = AtomicUsize::new(0);
+        run(workers, |local| count(local, 12, &nodes));
+        assert_eq!(nodes.into_inner(), (1 << 12) - 1);
+    }
+}

@@ -12,7 +12,7 @@
 //! | 3 | the last claim resolved here was of an index in an odd lap |
 
 use crate::prim::{AtomicU8, Ordering, UnsafeCell};
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -65,19 +65,21 @@ impl<T> Buffer<T> {
         debug_assert!(capacity.is_power_of_two() && capacity <= Self::MAX);
         let (layout, _) = Self::layout(capacity as usize);
         // SAFETY: there is a mark for each item at least, so the layout is not empty.
-        let base = unsafe { alloc_zeroed(layout) };
+        let base = unsafe { alloc(layout) };
         if base.is_null() {
             handle_alloc_error(layout);
         }
         let buffer = Self { base, mask: capacity - 1, _items: PhantomData };
-        // Zeroes are marks already; the model checker's atomics have to be made.
-        if cfg!(loom) {
-            for index in 0..capacity {
-                // SAFETY: within the allocation by the layout, and nobody else knows of it.
-                unsafe {
+        // SAFETY: within the allocation by the layout, and nobody else knows of it. Cells need no
+        // initial value, and zero is a mark's; the model checker's kinds of both have to be made.
+        unsafe {
+            if cfg!(loom) {
+                for index in 0..capacity {
                     buffer.cell_ptr(index).write(UnsafeCell::new(MaybeUninit::uninit()));
                     buffer.mark_ptr(index).write(AtomicU8::new(0));
                 }
+            } else {
+                buffer.mark_ptr(0).write_bytes(0, capacity as usize);
             }
         }
         buffer

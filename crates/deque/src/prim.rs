@@ -8,9 +8,9 @@
 //! every write conflicts with every access and loads do not conflict with loads. A touch is an
 //! exchange that always fails: nothing is stored, so it synchronises nothing.
 
+pub(crate) use sateen_base::prim::{Arc, Ordering, UnsafeCell, fence, spin_loop};
 #[cfg(not(loom))]
 pub(crate) use sateen_base::prim::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
-pub(crate) use sateen_base::prim::{Arc, Ordering, UnsafeCell, fence};
 
 #[cfg(loom)]
 pub(crate) use checked::*;

@@ -48,8 +48,10 @@ impl<T, S: Stage> Worker<T, S> {
     /// Lets thieves of `generation` claim what is before `floor`.
     pub(crate) fn reopen(&self, generation: u32) {
         let open = Top::new(generation, self.own.floor.get());
+        let order =
+            if cfg!(sateen_canary = "deque-open") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `look_split`: the items are visible.
-        self.inner.owner.open.store(open.0, Ordering::Release);
+        self.inner.owner.open.store(open.0, order);
     }
 
     /// LIFO with a private part: no fence and no locked instruction if the newest item is private.
@@ -59,7 +61,7 @@ impl<T, S: Stage> Worker<T, S> {
         let newest = bottom.wrapping_sub(1);
         let private = gap(self.own.floor.get(), newest);
         if private < self.low() {
-            return self.pop_low_private_slow();
+            return self.pop_low_private_slow(bottom);
         }
         // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
         // `publish_slow`: either the thief sees this store, or we see its guard.
@@ -68,51 +70,47 @@ impl<T, S: Stage> Worker<T, S> {
             fence::light();
         }
         if gap(self.inner.owner.guard.load(Ordering::Relaxed), newest) < 0 {
-            return self.pop_public_slow(true);
+            return self.pop_public_slow(bottom);
         }
-        self.set_bottom(newest);
         Some(self.take_newest(newest))
     }
 
     /// `pop_private` with few private items left, or none, in a large buffer.
     #[cold]
     #[inline(never)]
-    fn pop_low_private_slow(&self) -> Option<T> {
-        let newest = self.bottom().wrapping_sub(1);
+    fn pop_low_private_slow(&self, bottom: u32) -> Option<T> {
+        let newest = bottom.wrapping_sub(1);
         if gap(self.own.floor.get(), newest) < 0 {
-            return self.pop_public_slow(false);
+            return self.pop_public_slow(bottom);
         }
         // Ordering: as in `pop_private`.
         self.inner.owner.bottom.store(newest, Ordering::Release);
         fence::light();
         if gap(self.inner.owner.guard.load(Ordering::Relaxed), newest) < 0 {
-            return self.pop_public_slow(true);
+            return self.pop_public_slow(bottom);
         }
-        self.set_bottom(newest);
         let item = self.take_newest(newest);
         self.count_low();
         Some(item)
     }
 
     /// Pops an item that thieves may claim, and takes back the newer half of what is public.
-    /// `lowered` says whether the shared `bottom` is already one less than the owner's.
+    /// The shared `bottom` is at `bottom`, or already one less.
     #[cold]
     #[inline(never)]
-    fn pop_public_slow(&self, lowered: bool) -> Option<T> {
-        let (seen, bottom) = (self.seen(), self.bottom());
+    fn pop_public_slow(&self, bottom: u32) -> Option<T> {
+        let seen = self.seen();
         let newest = bottom.wrapping_sub(1);
         let items = gap(seen.index(), bottom);
         if items <= 0 {
-            if lowered {
+            if self.bottom() != bottom {
                 // Ordering: Release as every store of `bottom`.
                 self.inner.owner.bottom.store(bottom, Ordering::Release);
             }
             return self.found_empty();
         }
-        if !lowered {
-            // Ordering: as above.
-            self.inner.owner.bottom.store(newest, Ordering::Release);
-        }
+        // Ordering: as above.
+        self.inner.owner.bottom.store(newest, Ordering::Release);
         let keep = seen.index().wrapping_add(items as u32 / 2);
         // Before the new epoch: a thief of that one may raise the guard again, and must not be
         // overwritten. One of the old epoch that raises it now only costs us another slow pop.
@@ -130,7 +128,6 @@ impl<T, S: Stage> Worker<T, S> {
             self.own.floor.set(top.index());
         }
         if older >= 0 {
-            self.set_bottom(newest);
             return Some(self.take_newest(newest));
         }
         // Ordering: Release as every store of `bottom`.

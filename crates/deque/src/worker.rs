@@ -43,8 +43,6 @@ impl Flavor {
 
 /// What only the owner knows.
 pub(crate) struct Own<T> {
-    /// The owner's copy of the shared `bottom`.
-    bottom: Cell<u32>,
     /// A push at this index must make room first: `resolved` plus the capacity.
     limit: Cell<u32>,
     /// All claims of indices before this one are resolved.
@@ -167,7 +165,6 @@ impl<T, S: Stage> Worker<T, S> {
         Self {
             inner: Arc::new(Inner::new(start, buffer)),
             own: Own {
-                bottom: Cell::new(index),
                 limit: Cell::new(index.wrapping_add(buffer.capacity())),
                 resolved: Cell::new(index),
                 seen: Cell::new(start),
@@ -204,7 +201,7 @@ impl<T, S: Stage> Worker<T, S> {
     pub fn len(&self) -> usize {
         // Ordering: SeqCst for callers that look after announcing something; nothing is read by it.
         let top = Top(self.inner.top.load(Ordering::SeqCst));
-        gap(top.index(), self.own.bottom.get()).max(0) as usize
+        gap(top.index(), self.bottom()).max(0) as usize
     }
 
     /// Whether there are no items. As [`Worker::len`].
@@ -230,7 +227,7 @@ impl<T, S: Stage> Worker<T, S> {
         if !S::CACHED {
             self.catch_up();
         }
-        let at = self.own.bottom.get();
+        let at = self.bottom();
         if at == self.own.limit.get() {
             self.make_room(1);
         }
@@ -273,7 +270,6 @@ impl<T, S: Stage> Worker<T, S> {
     /// Lets thieves see the items before `bottom`.
     #[inline(always)]
     pub(crate) fn publish(&self, bottom: u32) {
-        self.own.bottom.set(bottom);
         let order =
             if cfg!(sateen_canary = "deque-push") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the thief's Acquire of `bottom`: it sees the items, and the
@@ -287,7 +283,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// LIFO: lowers `bottom`, then looks at `top`; contends for the last item only.
     #[inline(always)]
     fn pop_newest(&self) -> Option<T> {
-        let bottom = self.own.bottom.get();
+        let bottom = self.bottom();
         let seen = if S::CACHED {
             self.own.seen.get()
         } else {
@@ -305,21 +301,18 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.seen.set(top);
         let older = gap(top.index(), newest);
         if older < self.own.low.get() {
-            return self.pop_low_slow(top, older);
+            return self.pop_low_slow(bottom, top, older);
         }
         // No thief claims `newest`: it would have to see `top` at it and `bottom` still past it.
-        self.own.bottom.set(newest);
         Some(self.take_newest(newest))
     }
 
     /// The rest of `pop_newest` when few items are left, or none: `older` are older than the newest.
     #[cold]
     #[inline(never)]
-    fn pop_low_slow(&self, top: Top, older: i32) -> Option<T> {
-        let bottom = self.own.bottom.get();
+    fn pop_low_slow(&self, bottom: u32, top: Top, older: i32) -> Option<T> {
         let newest = bottom.wrapping_sub(1);
         if older > 0 {
-            self.own.bottom.set(newest);
             let item = self.take_newest(newest);
             self.count_low();
             return Some(item);
@@ -331,7 +324,7 @@ impl<T, S: Stage> Worker<T, S> {
             return self.found_empty();
         }
         self.own.seen.set(top.claimed(1));
-        Some(self.take_claimed(newest))
+        Some(self.take_last(newest))
     }
 
     /// LIFO: the one item there may be, at `seen`.
@@ -340,11 +333,7 @@ impl<T, S: Stage> Worker<T, S> {
         match self.inner.exchange(seen, seen.claimed(1)) {
             Ok(()) => {
                 self.own.seen.set(seen.claimed(1));
-                let item = self.take_claimed(seen.index());
-                if self.own.low.get() > Flavor::Lifo.least_low() {
-                    self.count_low();
-                }
-                Some(item)
+                Some(self.take_last(seen.index()))
             }
             Err(now) => {
                 self.own.seen.set(now);
@@ -353,10 +342,20 @@ impl<T, S: Stage> Worker<T, S> {
         }
     }
 
+    /// Takes the claimed last item of a LIFO deque.
+    #[inline(always)]
+    fn take_last(&self, index: u32) -> T {
+        let item = self.take_claimed(index);
+        if self.own.low.get() > Flavor::Lifo.least_low() {
+            self.count_low();
+        }
+        item
+    }
+
     /// FIFO: competes for the oldest item where the thieves do.
     #[inline(never)]
     fn pop_oldest(&self) -> Option<T> {
-        let bottom = self.own.bottom.get();
+        let bottom = self.bottom();
         let mut top = if S::CACHED {
             self.own.seen.get()
         } else {
@@ -425,12 +424,10 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.low.get()
     }
 
+    /// The shared `bottom`. Only the owner changes it, so thieves that read it do not make this a miss.
+    #[inline(always)]
     pub(crate) fn bottom(&self) -> u32 {
-        self.own.bottom.get()
-    }
-
-    pub(crate) fn set_bottom(&self, bottom: u32) {
-        self.own.bottom.set(bottom);
+        self.inner.owner.bottom.load(Ordering::Relaxed)
     }
 
     pub(crate) fn seen(&self) -> Top {
@@ -484,7 +481,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// Makes sure that `items` items can be pushed.
     #[inline]
     pub(crate) fn reserve(&self, items: u32) {
-        if (gap(self.own.bottom.get(), self.own.limit.get()) as u32) < items {
+        if (gap(self.bottom(), self.own.limit.get()) as u32) < items {
             self.make_room(items);
         }
     }
@@ -495,7 +492,7 @@ impl<T, S: Stage> Worker<T, S> {
         self.catch_up();
         self.sweep();
         let capacity = self.own.buffer.get().capacity();
-        let bottom = self.own.bottom.get();
+        let bottom = self.bottom();
         let free = gap(bottom, self.own.limit.get()) as u32;
         let len = gap(self.own.seen.get().index(), bottom).max(0) as u32;
         // A little room would be used up at once, and this function is not cheap.
@@ -521,7 +518,7 @@ impl<T, S: Stage> Worker<T, S> {
         let new = Buffer::new(capacity);
         let before = Top(inner.top.load(Ordering::Relaxed));
         // SAFETY: both are ours; thieves only read the old one, and do not know the new one.
-        unsafe { old.copy_to(new, before.index(), own.bottom.get()) };
+        unsafe { old.copy_to(new, before.index(), self.bottom()) };
         let next = before.after(Top::NEW_BUFFER);
         // Relaxed: published by the addition below. This half belongs to the buffer before the old one,
         // in whose generations no exchange succeeds any more.
@@ -573,7 +570,7 @@ impl<'a, T, S: Stage> Landing<'a, T, S> {
     /// Not more often than there is room.
     #[inline(always)]
     pub(crate) unsafe fn put(&mut self, item: T) {
-        let at = self.worker.own.bottom.get().wrapping_add(self.items);
+        let at = self.worker.bottom().wrapping_add(self.items);
         // SAFETY: reserved, so below the limit, and not published yet.
         unsafe { self.worker.own.buffer.get().write(at, MaybeUninit::new(item)) };
         self.items += 1;
@@ -586,7 +583,7 @@ impl<'a, T, S: Stage> Landing<'a, T, S> {
             return;
         }
         let own = &self.worker.own;
-        let first = own.bottom.get();
+        let first = self.worker.bottom();
         if reverse {
             let buffer = own.buffer.get();
             for nth in 0..self.items / 2 {

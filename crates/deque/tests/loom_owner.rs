@@ -29,6 +29,18 @@ fn pushed_again<S: Stage>(lifo: bool) {
     });
 }
 
+/// The thief is there before the items: it must see what it takes, whichever store of the owner's it
+/// learned of it by.
+fn pushed_under_watch<S: Stage>(lifo: bool) {
+    model(3, move || {
+        let w: Worker<Item, S> = deque(lifo);
+        let t = thief(w.stealer(), 1);
+        push(&w, 0..2);
+        let mine = pop(&w, 1);
+        all_once(&w, 2, [mine, t.join().unwrap()]);
+    });
+}
+
 /// Two thieves and the owner for two items.
 fn two_thieves<S: Stage>(lifo: bool) {
     model(3, move || {
@@ -61,12 +73,14 @@ fn padded_lifo() {
 fn cached_lifo() {
     last_items::<Cached>(true);
     pushed_again::<Cached>(true);
+    pushed_under_watch::<Cached>(true);
 }
 
 #[test]
 fn cached_fifo() {
     last_items::<Cached>(false);
     pushed_again::<Cached>(false);
+    pushed_under_watch::<Cached>(false);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn reuse<S: Stage>(lifo: bool) {
 
 /// The buffer is replaced twice: the second takes the place in the root that the thief may have read.
 fn grow_twice<S: Stage>(lifo: bool) {
-    model(3, move || {
+    model(2, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let t = thief(w.stealer(), 1);
@@ -30,7 +30,7 @@ fn grow_twice<S: Stage>(lifo: bool) {
 
 /// Two thieves, one of them slow, while the buffer is replaced.
 fn two_thieves<S: Stage>(lifo: bool) {
-    model(3, move || {
+    model(2, move || {
         let w: Worker<Item, S> = deque(lifo);
         push(&w, 0..2);
         let (a, b) = (thief(w.stealer(), 1), thief(w.stealer(), 1));

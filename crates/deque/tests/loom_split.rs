@@ -50,7 +50,7 @@ fn taking_back() {
 /// The owner publishes with each push because a thief has asked.
 #[test]
 fn sharing() {
-    model(3, || {
+    model(2, || {
         let w: Deque = deque(true);
         push(&w, 0..1);
         assert_eq!(w.stealer().steal().success().as_deref(), Some(&0));
@@ -58,5 +58,17 @@ fn sharing() {
         push(&w, 1..3);
         let mine = pop(&w, 2);
         all_once(&w, 3, [vec![0], mine, t.join().unwrap()]);
+    });
+}
+
+/// The thief is there before the items, and publishes them itself or not.
+#[test]
+fn pushed_under_watch() {
+    model(3, || {
+        let w: Deque = deque(true);
+        let t = thief(w.stealer(), 1);
+        push(&w, 0..2);
+        let mine = pop(&w, 1);
+        all_once(&w, 2, [mine, t.join().unwrap()]);
     });
 }

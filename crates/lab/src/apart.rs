@@ -6,10 +6,15 @@ use crate::experiment::Plan;
 use crate::runner::{self, Quota};
 use crate::store::identity;
 use crate::{experiments, report};
+use sateen_base::os::process_cpu_time;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// [`runner::take_turn`] in a child process, which prints a line for each run.
+/// First word of the child's last line: the processor time it has used, in seconds.
+const CPU: &str = "cpu";
+
+/// [`runner::take_turn`] in a child process, which prints a line for each run. Returns the processor
+/// time that the child used.
 ///
 /// # Errors
 /// As there; or the process cannot be started.
@@ -18,7 +23,7 @@ pub(crate) fn take_turn(
     plan: &Plan,
     quota: Quota,
     mut each: impl FnMut(&[f64]),
-) -> Result<(), Error> {
+) -> Result<Duration, Error> {
     let fail = |e| input(format!("a process of its own cannot be started: {e}"));
     let mut command = Command::new(std::env::current_exe().map_err(fail)?);
     command.arg("turn").arg(id);
@@ -34,11 +39,16 @@ pub(crate) fn take_turn(
         let reason = String::from_utf8_lossy(&done.stderr);
         return Err(Error::Wrong(format!("{}, {}", done.status, reason.trim())));
     }
+    let mut cpu = Duration::ZERO;
     for line in String::from_utf8_lossy(&done.stdout).lines() {
+        if let Some(seconds) = line.strip_prefix(CPU) {
+            cpu = Duration::from_secs_f64(seconds.trim().parse().unwrap_or(0.0));
+            continue;
+        }
         let values: Option<Vec<f64>> = line.split(' ').map(|v| v.parse().ok()).collect();
         each(&values.ok_or_else(|| Error::Wrong(format!("not a run's values: `{line}`")))?);
     }
-    Ok(())
+    Ok(cpu)
 }
 
 /// The child's side.
@@ -64,7 +74,10 @@ pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
                 let words: Vec<String> = values.iter().map(f64::to_string).collect();
                 report::print(&words.join(" "));
             };
-            return runner::take_turn(subject, quota, each);
+            runner::take_turn(subject, quota, each)?;
+            let cpu = process_cpu_time().unwrap_or_default();
+            report::print(&format!("{CPU} {}", cpu.as_secs_f64()));
+            return Ok(());
         }
     }
     Err(input(format!("there is no figure `{}`", args.id)))

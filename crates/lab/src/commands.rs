@@ -33,6 +33,13 @@ pub(crate) fn execute() -> Result<(), Error> {
 
 fn plan_of(pick: &PickArgs, smoke: bool) -> Result<Plan, Error> {
     cli::check_peers(pick.peers)?;
+    if let (Some(most), Some(workers)) = (host::most_threads(), pick.workers.iter().max())
+        && *workers > most
+    {
+        return Err(input(format!(
+            "{workers} workers: the limit of memory maps leaves room for {most} threads"
+        )));
+    }
     Ok(Plan { smoke, short: false, peers: pick.peers, workers: pick.workers.clone() })
 }
 
@@ -58,8 +65,13 @@ fn list(args: &ListArgs) -> Result<(), Error> {
 
 fn run(args: &RunArgs) -> Result<(), Error> {
     let plan = plan_of(&args.pick, args.output.smoke)?;
-    let (selection, _) = selection_of(&args.pick, &plan)?;
+    let (selection, wanted) = selection_of(&args.pick, &plan)?;
     let base = args.diff.as_deref().map(Document::read).transpose()?;
+    if let Some((base, path)) = base.as_ref().zip(args.diff.as_ref())
+        && !base.metrics().any(|m| wanted.contains(&m.id))
+    {
+        return Err(input(format!("`{}` has none of the figures to measure", path.display())));
+    }
     let show = if args.brief { Show::Lines } else { Show::Tables };
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;

@@ -27,9 +27,13 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     let abandoned = AtomicBool::new(false);
     let start = OnceLock::new();
     let member = |job: F| {
+        // Ordering: pairs with the acquire load below in the other members; all begin after the last
+        // arrival.
         arrived.fetch_add(1, Ordering::AcqRel);
         let mut relax = Relax::new(n);
+        // Ordering: pairs with the arrivals above.
         while arrived.load(Ordering::Acquire) < n {
+            // Ordering: pairs with the release store where a thread cannot be started.
             if abandoned.load(Ordering::Acquire) {
                 return None;
             }
@@ -48,6 +52,7 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
             match builder.spawn_scoped(scope, move || member(job)) {
                 Ok(handle) => threads.push(handle),
                 Err(e) => {
+                    // Ordering: pairs with the acquire load in `member`.
                     abandoned.store(true, Ordering::Release);
                     return Err(input(format!("thread {} of {n} cannot be started: {e}", i + 1)));
                 }

@@ -4,7 +4,7 @@ use sateen_base::os;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::sync::OnceLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Share of the machine that others may use before we say that it is busy.
 const BUSY: f64 = 0.10;
@@ -15,6 +15,20 @@ const STOLEN: f64 = 0.03;
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(os::usable_cores)
+}
+
+/// Note on a figure: others used that share of the machine's processor time.
+const BUSY_WORD: &str = "busy";
+/// Note on a figure: the hypervisor took that share of it away.
+const STOLEN_WORD: &str = "stolen";
+
+/// What the words in `notes` mean, if any of them needs a meaning.
+pub(crate) fn legend(notes: &[&str]) -> Option<String> {
+    let has = |word: &str| notes.iter().any(|n| n.starts_with(word));
+    let others = has(BUSY_WORD).then_some("busy: share of the machine that other processes used");
+    let host = has(STOLEN_WORD).then_some("stolen: share of our time that the hypervisor took");
+    let lines: Vec<&str> = others.into_iter().chain(host).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Versions of the crates that were linked, as (name, version).
@@ -71,6 +85,17 @@ pub(crate) fn complaints() -> Vec<String> {
     found
 }
 
+/// How many threads the system's limit of memory maps leaves room for, where there is such a limit.
+/// A thread takes four (its stack, its signal stack, a guard each), and std aborts the process if
+/// the last ones fail.
+pub(crate) fn most_threads() -> Option<usize> {
+    const MAPS_OF_A_THREAD: usize = 4;
+    const MAPS_OF_THE_REST: usize = 200;
+    let maps = fs::read_to_string("/proc/sys/vm/max_map_count").ok()?;
+    let maps: usize = maps.trim().parse().ok()?;
+    Some(maps.saturating_sub(MAPS_OF_THE_REST) / MAPS_OF_A_THREAD)
+}
+
 fn cpu_model() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|l| l.strip_prefix("model name"));
@@ -114,13 +139,25 @@ impl Ticks {
 pub(crate) struct Watch {
     start: Instant,
     ticks: Option<Ticks>,
-    own: Option<std::time::Duration>,
+    own: Option<Duration>,
+    /// Processor time of child processes, which is ours too.
+    children: Duration,
 }
 
 impl Watch {
     /// Starts watching.
     pub(crate) fn start() -> Self {
-        Self { start: Instant::now(), ticks: Ticks::now(), own: os::process_cpu_time() }
+        Self {
+            start: Instant::now(),
+            ticks: Ticks::now(),
+            own: os::process_cpu_time(),
+            children: Duration::ZERO,
+        }
+    }
+
+    /// A child process of ours has used `cpu`.
+    pub(crate) fn add_child(&mut self, cpu: Duration) {
+        self.children += cpu;
     }
 
     /// Why the host was not fit for figures that need `threads` threads; empty if it was.
@@ -140,7 +177,8 @@ impl Watch {
             return None;
         }
         let (before, after) = (self.ticks.as_ref()?, Ticks::now()?);
-        let own = os::process_cpu_time()?.saturating_sub(self.own?).as_secs_f64() * 100.0;
+        let own = os::process_cpu_time()?.saturating_sub(self.own?) + self.children;
+        let own = own.as_secs_f64() * 100.0;
         let total = after.total.saturating_sub(before.total) as f64;
         if total <= 0.0 {
             return None;
@@ -148,9 +186,9 @@ impl Watch {
         let others = (after.busy.saturating_sub(before.busy) as f64 - own) / total;
         let stolen = after.stolen.saturating_sub(before.stolen) as f64 / total;
         if others > BUSY {
-            Some(format!("busy: others used {:.0} %", 100.0 * others))
+            Some(format!("{BUSY_WORD} {:.0} %", 100.0 * others))
         } else if stolen > STOLEN {
-            Some(format!("busy: hypervisor took {:.0} %", 100.0 * stolen))
+            Some(format!("{STOLEN_WORD} {:.0} %", 100.0 * stolen))
         } else {
             None
         }

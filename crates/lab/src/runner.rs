@@ -86,7 +86,7 @@ impl Runner<'_> {
         let rows: Vec<Vec<Option<usize>>> =
             group.subjects.iter().map(|s| self.open_records(experiment, group, s)).collect();
         let turns = self.turns(group);
-        let watch = Watch::start();
+        let mut watch = Watch::start();
         for turn in 0..turns {
             for (subject, records) in group.subjects.iter().zip(&rows) {
                 let label = identity(experiment, subject.implementation, &group.figures[0]);
@@ -94,7 +94,7 @@ impl Runner<'_> {
                 let quota = self.quota(group, turn, turns);
                 let each = |values: &[f64]| self.enter(records, values);
                 let result = if subject.apart {
-                    apart::take_turn(&label, self.plan, quota, each)
+                    apart::take_turn(&label, self.plan, quota, each).map(|cpu| watch.add_child(cpu))
                 } else {
                     take_turn(subject, quota, each)
                 };

@@ -101,20 +101,34 @@ fn a_broken_base_is_refused() {
     assert_refused(&output(&["diff", arg(&base), arg(&good)]), "no figure in common");
 }
 
-/// Address space for some threads, not for two thousand.
+/// All that are possible by number are more than the usual limit of memory maps leaves room for.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_threads_than_the_system_has_room_for_are_refused() {
+    let limit = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+    if limit.trim().parse::<u64>().is_ok_and(|maps| maps < 250_000) {
+        assert_refused(&output(&["run", "--smoke", "--workers", "65535"]), "65535");
+    }
+}
+
+/// Address space for some threads, not for twenty. Their stacks are huge, so that it is a stack that
+/// does not fit, and never one of the small maps that std needs within a thread and aborts without.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thread_that_cannot_be_created_is_an_error() {
     let dir = tempfile::tempdir().expect("a directory");
     let json = dir.path().join("out.json");
-    for figure in ["forkjoin/fib/sateen", "deque/spawn-time/sateen/"] {
-        let script = format!(
-            "ulimit -v 600000; exec {} run --smoke --workers 2000 {figure} --json {}",
-            env!("CARGO_BIN_EXE_sateen"),
-            json.display()
-        );
-        let done = std::process::Command::new("sh").args(["-c", &script]).output();
-        assert_refused(&done.expect("a shell"), "2000");
-        assert!(!json.exists(), "results of a failed run were written");
-    }
+    let script = format!(
+        "ulimit -v 1500000; exec {} run --smoke --workers 20 forkjoin/fib/sateen --json {}",
+        env!("CARGO_BIN_EXE_sateen"),
+        json.display()
+    );
+    let done = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .env("RUST_MIN_STACK", "300000000")
+        .env("MALLOC_ARENA_MAX", "1")
+        .output()
+        .expect("a shell");
+    assert_refused(&done, "forkjoin/fib/sateen/w20: cannot start the thread of worker");
+    assert!(!json.exists(), "results of a failed run were written");
 }

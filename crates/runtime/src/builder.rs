@@ -8,7 +8,7 @@ use crate::stack::{MAX_STACK, MIN_STACK, StackPool};
 use crate::worker::Worker;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
-use sateen_base::prim::time::Duration;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::{fence, os};
 use std::io;
 
@@ -17,6 +17,8 @@ pub const MAX_WORKERS: usize = 65_535;
 /// The environment variable that sets the number of workers where the builder does not.
 pub const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
 
+/// How long a failed build waits for the threads it has made.
+const ABANDON_PATIENCE: Duration = Duration::from_secs(5);
 const DEFAULT_STACK: usize = 256 * 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
@@ -31,8 +33,13 @@ pub enum BuildError {
     Variable(String),
     /// The stack size, in bytes, is above 1 GiB.
     StackSize(usize),
-    /// Not one stack is allowed.
-    NoStacks,
+    /// Fewer stacks are allowed than there are workers.
+    Stacks {
+        /// Most stacks that may exist.
+        stacks: usize,
+        /// The workers, each of which needs one to run anything.
+        workers: usize,
+    },
     /// The thread of this worker could not be started.
     Thread {
         /// The worker's index.
@@ -58,7 +65,9 @@ impl std::fmt::Display for BuildError {
             Self::StackSize(size) => {
                 write!(f, "cannot use stacks of {size} bytes: {MAX_STACK} is the most")
             }
-            Self::NoStacks => f.write_str("cannot run with 0 stacks: at least 1 is needed"),
+            Self::Stacks { stacks, workers } => {
+                write!(f, "cannot run {workers} workers with {stacks} stacks: each needs one")
+            }
             Self::Thread { worker, source } => {
                 write!(f, "cannot start the thread of worker {worker}: {source}")
             }
@@ -133,13 +142,14 @@ impl Builder {
         self
     }
 
-    /// Called on each worker's thread before it takes work. A panic in it is reported and ignored.
+    /// Called on each worker's thread before it takes work. It is not a task: what it joins runs on the
+    /// spot, what it spawns is refused. A panic in it is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_start = Some(Box::new(hook));
         self
     }
 
-    /// Called on each worker's thread after its last work. A panic in it is reported and ignored.
+    /// Called on each worker's thread after its last work; otherwise as [`Builder::on_start`].
     pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_exit = Some(Box::new(hook));
         self
@@ -187,7 +197,8 @@ impl Builder {
     }
 
     /// Most stacks that may exist at once, that is, most tasks that may be suspended, plus one a
-    /// worker. Default: what the system gives. Beyond it, tasks wait to be started.
+    /// worker. At least one a worker. Default: what the system gives. Beyond it, tasks wait to be
+    /// started.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self
@@ -214,8 +225,12 @@ impl Builder {
         if self.stack_size > MAX_STACK {
             return Err(BuildError::StackSize(self.stack_size));
         }
-        if self.max_stacks == 0 {
-            return Err(BuildError::NoStacks);
+        if self.max_stacks < count {
+            return Err(BuildError::Stacks { stacks: self.max_stacks, workers: count });
+        }
+        if let Some(limit) = os::thread_limit().filter(|&limit| count > limit) {
+            let reason = format!("the system's limit on memory maps allows about {limit} threads");
+            return Err(BuildError::Thread { worker: limit, source: io::Error::other(reason) });
         }
         let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
         // Before there are threads: registering is 5000 times dearer with them.
@@ -227,15 +242,15 @@ impl Builder {
         let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin));
         for index in 0..count {
             let thread = WorkerThread {
-                life: Life { shared: Arc::clone(&shared) },
-                index,
+                life: Life { shared: Arc::clone(&shared), index, ran: false },
                 name: (self.name)(index),
                 core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
             };
             if let Err(source) = (self.spawn)(thread) {
                 shared.abandon();
-                // The failed one has counted itself out when it was dropped.
-                shared.wait_exited(index + 1, None);
+                // The failed one has counted itself out when it was dropped. One that the handler keeps
+                // for later has not, and is not waited for for ever.
+                shared.wait_exited(index + 1, Instant::now() + ABANDON_PATIENCE);
                 shared.forget_fibers();
                 return Err(BuildError::Thread { worker: index, source });
             }
@@ -272,10 +287,9 @@ fn start_thread(worker: WorkerThread) -> io::Result<()> {
 }
 
 /// One worker, waiting for a thread; see [`Builder::spawn_handler`]. Dropped without
-/// [`WorkerThread::run`], it leaves the runtime a worker short.
+/// [`WorkerThread::run`], it leaves the runtime a worker short, and a broadcast that much shorter.
 pub struct WorkerThread {
     life: Life,
-    index: usize,
     name: String,
     core: Option<usize>,
 }
@@ -283,10 +297,15 @@ pub struct WorkerThread {
 /// Counts the thread out when it is over, or never was.
 struct Life {
     shared: Arc<Shared>,
+    index: usize,
+    ran: bool,
 }
 
 impl Drop for Life {
     fn drop(&mut self) {
+        if !self.ran {
+            self.shared.leave_out(self.index);
+        }
         self.shared.thread_exited();
     }
 }
@@ -294,7 +313,7 @@ impl Drop for Life {
 impl WorkerThread {
     /// The worker's index, from 0.
     pub fn index(&self) -> usize {
-        self.index
+        self.life.index
     }
 
     /// The name that the builder gives the thread.
@@ -303,21 +322,29 @@ impl WorkerThread {
     }
 
     /// Is the worker until the runtime ends.
-    pub fn run(self) {
+    ///
+    /// # Panics
+    /// If the thread is a worker already.
+    pub fn run(mut self) {
+        assert!(
+            !root::is_worker_thread(),
+            "WorkerThread::run on a thread that is a worker already"
+        );
         if let Some(core) = self.core {
             // The core was allowed when the runtime was built; if it no longer is, running unpinned is
             // better than not running.
             drop(os::pin_current_thread(core));
         }
         self.life.shared.wait_started();
-        root::worker_main(Arc::clone(&self.life.shared), self.index);
+        self.life.ran = true;
+        root::worker_main(Arc::clone(&self.life.shared), self.life.index);
     }
 }
 
 impl std::fmt::Debug for WorkerThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WorkerThread")
-            .field("index", &self.index)
+            .field("index", &self.life.index)
             .field("name", &self.name)
             .field("core", &self.core)
             .finish_non_exhaustive()

@@ -17,7 +17,11 @@ pub(crate) struct Context {
     requests: Cell<*const AtomicU32>,
     stack: Cell<*const JoinStack>,
     fiber: Cell<*const Fiber>,
+    /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is like any
+    /// other.
     worker: Cell<*const Worker>,
+    /// The worker that the thread is, all the time.
+    thread: Cell<*const Worker>,
     /// How many calls deep the thread runs work by itself because its runtime is shut down.
     inline: Cell<u32>,
 }
@@ -29,6 +33,7 @@ thread_local! {
             stack: Cell::new(std::ptr::null()),
             fiber: Cell::new(std::ptr::null()),
             worker: Cell::new(std::ptr::null()),
+            thread: Cell::new(std::ptr::null()),
             inline: Cell::new(0),
         }
     };
@@ -56,7 +61,7 @@ impl Context {
         self.stack.get()
     }
 
-    /// The worker that this thread is, if it is one.
+    /// The worker that the running fiber belongs to, if there is one.
     #[inline(always)]
     pub(crate) fn worker(&self) -> Option<&'static Worker> {
         // SAFETY: the worker outlives the thread's time in its runtime, and callers are on that thread:
@@ -71,17 +76,34 @@ impl Context {
         unsafe { self.fiber.get().as_ref() }
     }
 
+    /// The worker that this thread is, whatever runs on it.
+    pub(crate) fn thread(&self) -> Option<&'static Worker> {
+        // SAFETY: as for `worker`.
+        unsafe { self.thread.get().as_ref() }
+    }
+
     /// The thread becomes `worker`, or an ordinary thread again.
     pub(crate) fn enter(&self, worker: Option<&Worker>) {
-        self.requests.set(worker.map_or(&raw const OUTSIDE_REQUESTS, |w| w.requests_word()));
-        self.worker.set(worker.map_or(std::ptr::null(), std::ptr::from_ref));
+        self.thread.set(worker.map_or(std::ptr::null(), std::ptr::from_ref));
     }
 
     /// `fiber` runs now, or none does.
     #[inline]
-    pub(crate) fn set_fiber(&self, fiber: Option<&Fiber>) {
-        self.stack.set(fiber.map_or(std::ptr::null(), |f| f.join_stack()));
-        self.fiber.set(fiber.map_or(std::ptr::null(), std::ptr::from_ref));
+    pub(crate) fn set_fiber(&self, fiber: Option<(&Worker, &Fiber)>) {
+        match fiber {
+            Some((worker, fiber)) => {
+                self.requests.set(worker.requests_word());
+                self.worker.set(worker);
+                self.stack.set(fiber.join_stack());
+                self.fiber.set(fiber);
+            }
+            None => {
+                self.requests.set(&raw const OUTSIDE_REQUESTS);
+                self.worker.set(std::ptr::null());
+                self.stack.set(std::ptr::null());
+                self.fiber.set(std::ptr::null());
+            }
+        }
     }
 
     /// Whether nested work has to run on this thread by plain calls.

@@ -5,9 +5,10 @@
 //! | 0 | a [`Job`] that frees or signals by itself | runs it |
 //! | 1 | a spawned task's header | claims it, and runs it if the claim succeeds |
 //! | 2 | a job spawned in a scope | runs it |
-//! | 3 | the [`JoinStack`] of a suspended task | steals its oldest job, puts the entry back if more are left |
+//! | 3 | the fiber of a suspended task with branches on its join stack | steals its oldest job, puts the entry back if more are left |
 
-use crate::join_stack::{Job, JoinStack};
+use crate::fiber::Fiber;
+use crate::join_stack::Job;
 use crate::scope::ScopeJob;
 use crate::task::Header;
 use std::ptr::NonNull;
@@ -31,7 +32,7 @@ pub(crate) enum Work {
     Job(*const Job),
     Task(NonNull<Header>),
     Scoped(*const ScopeJob),
-    Stack(*const JoinStack),
+    Stack(*const Fiber),
 }
 
 impl Entry {
@@ -52,8 +53,8 @@ impl Entry {
         Self::new(job, SCOPED)
     }
 
-    pub(crate) fn stack(stack: &JoinStack) -> Self {
-        Self::new(NonNull::from(stack), STACK)
+    pub(crate) fn stack(fiber: &Fiber) -> Self {
+        Self::new(NonNull::from(fiber), STACK)
     }
 
     pub(crate) fn decode(self) -> Work {

@@ -55,6 +55,8 @@ pub(crate) struct Fiber {
     yielder: Cell<*const Yielder<(), ()>>,
     /// Lowest address of the stack.
     bottom: Cell<usize>,
+    /// The address as its `Arc` knows it, from which further counts may be made.
+    me: Cell<*const Fiber>,
 }
 
 // SAFETY: other threads use `join_stack`, `state`, `next`, `worker` and `shared` only, which are
@@ -66,7 +68,7 @@ unsafe impl Sync for Fiber {}
 
 impl Fiber {
     pub(crate) fn new(worker: &Worker, shared: Arc<Shared>) -> Arc<Self> {
-        Arc::new(Self {
+        let fiber = Arc::new(Self {
             join_stack: JoinStack::new(),
             state: AtomicU32::new(RUNNING),
             next: AtomicPtr::new(std::ptr::null_mut()),
@@ -75,12 +77,21 @@ impl Fiber {
             switch: UnsafeCell::new(None),
             yielder: Cell::new(std::ptr::null()),
             bottom: Cell::new(0),
-        })
+            me: Cell::new(std::ptr::null()),
+        });
+        fiber.me.set(Arc::as_ptr(&fiber));
+        fiber
     }
 
     #[inline(always)]
     pub(crate) fn join_stack(&self) -> &JoinStack {
         &self.join_stack
+    }
+
+    /// The worker that it starts and resumes on.
+    pub(crate) fn worker(&self) -> &Worker {
+        // SAFETY: `shared` keeps the worker.
+        unsafe { &*self.worker }
     }
 
     /// Link of the inbox that the fiber is in.
@@ -136,10 +147,11 @@ impl Fiber {
 
     /// The fiber as something a future's or a primitive's waker can hold.
     pub(crate) fn to_arc(&self) -> Arc<Self> {
+        let me = self.me.get();
         // SAFETY: fibers are only made in `new`, inside an `Arc` that the runtime holds while they run.
         unsafe {
-            Arc::increment_strong_count(self);
-            Arc::from_raw(self)
+            Arc::increment_strong_count(me);
+            Arc::from_raw(me)
         }
     }
 }
@@ -151,8 +163,7 @@ impl Waiter for Fiber {
         let parked =
             self.state.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire);
         if parked.is_ok() {
-            // SAFETY: the fiber runs, so this is its worker's thread.
-            unsafe { &*self.worker }.suspend(self);
+            self.worker().suspend(self);
         }
         // Ordering: Acquire as above. A wake-up after this store counts for the next park.
         self.state.swap(RUNNING, Ordering::Acquire);
@@ -163,8 +174,7 @@ impl Waiter for Fiber {
         if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
             // The fiber is suspended and only we know that it may go on: until its worker has it, the
             // worker counts it as live and does not end.
-            // SAFETY: `shared` keeps the worker.
-            unsafe { &*self.worker }.make_ready(&self.shared, self);
+            self.worker().make_ready(&self.shared, self);
         }
     }
 }

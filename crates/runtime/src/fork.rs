@@ -5,6 +5,7 @@ use crate::fiber::Fiber;
 use crate::join::on_global;
 use crate::join_stack::Job;
 use crate::latch::CountLatch;
+use crate::unwind::discard;
 use crate::worker::{Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
@@ -124,6 +125,7 @@ where
             // SAFETY: on a worker's fiber; every push is popped below.
             unsafe { stack.push(&branch.job) };
         } else {
+            // On a fiber, so it is pushed.
             Worker::push_slow(&branch.job);
         }
     }
@@ -169,14 +171,14 @@ where
 fn note<R>(first: &mut Option<Panic>, result: Result<R, Panic>) {
     match result {
         Err(panic) if first.is_none() => *first = Some(panic),
-        other => drop(catch_unwind(AssertUnwindSafe(|| drop(other)))),
+        other => discard(other),
     }
 }
 
 #[cold]
 #[inline(never)]
 fn go_on<R, const N: usize>(panic: Panic, results: Results<R, N>) -> ! {
-    drop(catch_unwind(AssertUnwindSafe(|| drop(results))));
+    discard(results);
     resume_unwind(panic)
 }
 

@@ -31,6 +31,10 @@ impl Worker {
             return found;
         }
         self.sleep();
+        if self.has_own_arrivals() || self.has_ready() {
+            // We were woken, but have something of our own to do: was it for work that others can do?
+            self.pass_on();
+        }
         None
     }
 
@@ -41,11 +45,27 @@ impl Worker {
         let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < shared.patient_searchers;
         let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
         let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
-        if found.is_some() && last && shared.sleep.has_sleepers() && shared.has_work() {
-            // We relied on as the one who searches have found enough for ourselves: send another.
-            shared.sleep.notify_one();
+        if last {
+            // Others may have relied on us as the one who searches. With work in hand we send another
+            // without a look: what was pushed behind a light fence might not be visible yet. Without
+            // work we go and announce ourselves, and look then, unless a fiber calls.
+            if found.is_some() {
+                full_fence(Ordering::SeqCst);
+                shared.wake_searcher();
+            } else if self.has_ready() {
+                self.pass_on();
+            }
         }
         found
+    }
+
+    /// Sends a sleeper if there is work that it could take.
+    fn pass_on(&self) {
+        let shared = self.shared();
+        full_fence(Ordering::SeqCst);
+        if shared.sleep.has_sleepers() && shared.has_stealable() {
+            shared.sleep.notify_one();
+        }
     }
 
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
@@ -98,8 +118,8 @@ impl Worker {
         {
             if !more {
                 // We shall be back. Asked now, the victim has something on offer by then; asked only
-                // then, it may be past its next push, and not push again for long.
-                victim.request(HUNGRY);
+                // then, it may be past its next push, and not push again for long. See also `feed`.
+                victim.insist(HUNGRY);
             }
             self.counters.join_steals.bump();
             return NonNull::new(job.cast_mut()).map(Entry::job);
@@ -121,9 +141,7 @@ impl Worker {
     /// Whether there is something this worker could take, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
-        self.has_own_arrivals()
-            || !shared.injector.is_empty()
-            || shared.workers.iter().any(Worker::has_stealable)
+        self.has_own_arrivals() || shared.has_stealable()
     }
 
     fn sleep(&self) {
@@ -187,7 +205,8 @@ impl Worker {
         let now = tsc::now();
         // Ordering: Relaxed; a rate limit that guards no data.
         let before = victim.forced_at.load(Ordering::Relaxed);
-        if now.saturating_sub(before) < tsc::ticks(PATIENCE) {
+        // Wrapping: a counter that jumps back must not switch this off.
+        if now.wrapping_sub(before) < tsc::ticks(PATIENCE) {
             return false;
         }
         let won =

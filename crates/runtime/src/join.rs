@@ -5,6 +5,7 @@ use crate::fiber::Fiber;
 use crate::join_stack::{Job, JoinStack};
 use crate::latch::Latch;
 use crate::runtime::Runtime;
+use crate::unwind::{discard, run_and_discard};
 use crate::worker::{OUTSIDE, Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
@@ -145,7 +146,7 @@ fn push_requested(job: *const Job) -> *const JoinStack {
 /// `a` panicked; `b` runs all the same, so that what it was to do is done.
 #[cold]
 fn a_panicked<B: FnOnce() -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {
-    drop(catch_unwind(AssertUnwindSafe(b)));
+    run_and_discard(b);
     resume_unwind(panic)
 }
 
@@ -166,15 +167,14 @@ where
     }
     spin_for(&branch.latch);
     if !branch.latch.is_done() {
-        // SAFETY: the current fiber outlives its own wait.
-        branch.latch.wait(unsafe { &*this_fiber() });
+        branch.latch.wait(this_fiber());
     }
     // SAFETY: the latch is set.
     match (a, unsafe { branch.result() }) {
         (Ok(ra), Ok(rb)) => (ra, rb),
         (Err(panic), b) => {
             // `b`'s result or panic gives way to `a`'s, even if dropping it panics in turn.
-            drop(catch_unwind(AssertUnwindSafe(|| drop(b))));
+            discard(b);
             resume_unwind(panic)
         }
         (Ok(_), Err(panic)) => resume_unwind(panic),

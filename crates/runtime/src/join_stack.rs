@@ -17,6 +17,9 @@
 //! * `head`, `split`, `listed`: under the lock; read without it as hints.
 //! * slots: written by the owner above `split`; read by thieves below `split` and under the lock.
 
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
 use sateen_base::fence;
 use sateen_base::prim::{AtomicBool, AtomicPtr, Ordering};
 use sateen_base::{CachePadded, RawSpinLock};

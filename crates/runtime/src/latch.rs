@@ -11,6 +11,9 @@
 //! The moment the word is `DONE` the waiter may return and free the latch: a setter therefore works on
 //! a pointer and touches nothing behind it after its exchange.
 
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
 use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Something that can sleep until it is told.
@@ -124,20 +127,21 @@ impl<W: Waiter> CountLatch<W> {
     }
 
     /// The owner gives back `own` counts of its own and waits for all the others.
-    pub fn finish(
+    pub fn finish<'a>(
         &self,
         own: usize,
         spin: impl FnOnce(&Latch<W>),
-        waiter: impl FnOnce() -> *const W,
-    ) {
+        waiter: impl FnOnce() -> &'a W,
+    ) where
+        W: 'a,
+    {
         // Ordering: AcqRel as in `drop_one`; if ours were the last, everybody's work is visible.
         if self.count.fetch_sub(own, Ordering::AcqRel) == own {
             return;
         }
         spin(&self.latch);
         if !self.latch.is_done() {
-            // SAFETY: the caller hands over its own context, which outlives the wait.
-            self.latch.wait(unsafe { &*waiter() });
+            self.latch.wait(waiter());
         }
     }
 }

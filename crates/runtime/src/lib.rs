@@ -28,10 +28,14 @@ mod hooks;
 mod idle;
 #[cfg(not(loom))]
 mod join;
-#[doc(hidden)]
+#[cfg(loom)]
 pub mod join_stack;
-#[doc(hidden)]
+#[cfg(not(loom))]
+mod join_stack;
+#[cfg(loom)]
 pub mod latch;
+#[cfg(not(loom))]
+mod latch;
 #[cfg(not(loom))]
 mod par;
 #[cfg(not(loom))]
@@ -48,8 +52,12 @@ mod stack;
 mod stats;
 #[cfg(not(loom))]
 mod task;
-#[doc(hidden)]
+#[cfg(loom)]
 pub mod task_state;
+#[cfg(not(loom))]
+mod task_state;
+#[cfg(not(loom))]
+mod unwind;
 #[cfg(not(loom))]
 mod worker;
 

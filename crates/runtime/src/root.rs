@@ -10,12 +10,14 @@ use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
 use crate::task::{self, JoinError};
+use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Fibers that the root resumes in a row before it lets new work have a turn.
+const RESUMES: u32 = 61;
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
 /// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
@@ -40,18 +42,37 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     worker.set_shared(None);
 }
 
-/// A hook's panic was reported by the panic hook and concerns nobody else.
+/// Whether the calling thread is some runtime's worker.
+pub(crate) fn is_worker_thread() -> bool {
+    context::with(|c| c.thread().is_some())
+}
+
+/// Calls user code on a worker's thread but on no fiber: it blocks the thread, and nested work runs by
+/// plain calls. Its panic was reported by the panic hook and concerns nobody else.
+fn call_off_fiber(f: impl FnOnce()) {
+    let before = sateen_sync::park::install(None);
+    run_and_discard(|| context::run_inline(f));
+    sateen_sync::park::install(before);
+}
+
 fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
     if let Some(hook) = hook {
-        drop(catch_unwind(AssertUnwindSafe(|| hook(index))));
+        call_off_fiber(|| hook(index));
     }
 }
 
 fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
+    let mut resumes = 0;
     while !shared.is_stopped() || worker.has_ready() {
-        let Some(fiber) = worker.next_ready().or_else(|| base_fiber(worker)) else {
+        // Fibers that wake each other for ever must not keep new work waiting for ever.
+        let due = resumes >= RESUMES;
+        let fiber = if due { base_fiber(worker) } else { None };
+        worker.set_work_due(fiber.is_some());
+        resumes = if due { 0 } else { resumes + 1 };
+        let Some(fiber) = fiber.or_else(|| worker.next_ready()).or_else(|| base_fiber(worker))
+        else {
             starve(worker, naps);
             naps += 1;
             continue;
@@ -109,6 +130,13 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
+        if worker.is_work_due() {
+            worker.set_work_due(false);
+            if let Some(entry) = worker.next_entry().or_else(|| shared.take_injected()) {
+                worker.execute(entry);
+                continue;
+            }
+        }
         if worker.has_ready() {
             if spare >= IDLE_FIBERS {
                 break;
@@ -161,8 +189,10 @@ fn give_up_spawns(worker: &Worker) {
         match entry.decode() {
             Work::Task(header) => {
                 worker.counters.out_of_stacks.bump();
-                // SAFETY: the entry's reference to the task is ours.
-                unsafe { task::refuse_queued(header, JoinError::OutOfStacks) };
+                call_off_fiber(|| {
+                    // SAFETY: the entry's reference to the task is ours.
+                    unsafe { task::refuse_queued(header, JoinError::OutOfStacks) };
+                });
             }
             _ => keep.push(entry),
         }

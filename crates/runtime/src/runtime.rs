@@ -7,6 +7,7 @@ use crate::join_stack::Job;
 use crate::shared::Shared;
 use crate::stats::Stats;
 use crate::task::{self, JoinError, JoinHandle};
+use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
@@ -99,7 +100,7 @@ impl Runtime {
         F: FnOnce() -> R + Send,
         R: Send,
     {
-        if context::with(context::Context::worker).is_some_and(|w| w.is_of(&self.shared)) {
+        if self.is_own_thread() {
             return f();
         }
         let job = Installed::new(f);
@@ -146,18 +147,24 @@ impl Runtime {
         F: Fn(usize) -> R + Sync,
         R: Send,
     {
-        let inside = context::with(context::Context::worker).is_some_and(|w| w.is_of(&self.shared));
+        let inside = self.is_own_thread();
+        // In a hook nobody would be there to run the worker's own share.
+        assert!(!inside || context::with(|c| c.fiber().is_some()), "broadcast in a worker's hook");
         let gate = if inside { None } else { Some(self.shared.enter_gate()) };
         if let Some(Err(_)) = gate {
             return Vec::new();
         }
         let f = &f;
         let jobs: Vec<_> = (0..self.workers()).map(|i| Installed::new(move || f(i))).collect();
-        for (worker, job) in self.shared.workers.iter().zip(&jobs) {
-            worker.post(&self.shared, job.entry());
-        }
+        let posted: Vec<_> = self
+            .shared
+            .workers
+            .iter()
+            .zip(&jobs)
+            .filter_map(|(worker, job)| worker.post(&self.shared, job.entry()).then_some(job))
+            .collect();
         drop(gate);
-        let results: Vec<_> = jobs.iter().map(Installed::wait_caught).collect();
+        let results: Vec<_> = posted.into_iter().map(Installed::wait_caught).collect();
         results.into_iter().map(|r| r.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     }
 
@@ -179,7 +186,8 @@ impl Runtime {
         self.end(None)
     }
 
-    /// As [`Runtime::shutdown`], but waits at most `limit`.
+    /// As [`Runtime::shutdown`], but waits at most `limit`, and blocks the thread even in a task of
+    /// another runtime.
     ///
     /// # Errors
     /// [`ShutdownError`].
@@ -187,14 +195,22 @@ impl Runtime {
         self.end(Instant::now().checked_add(limit))
     }
 
+    fn is_own_thread(&self) -> bool {
+        context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared))
+    }
+
     fn end(&self, deadline: Option<Instant>) -> Result<(), ShutdownError> {
-        if context::with(context::Context::worker).is_some_and(|w| w.is_of(&self.shared)) {
+        if self.is_own_thread() {
             return Err(ShutdownError::OnOwnWorker);
         }
         self.shared.close();
         let workers = self.workers();
-        if !self.shared.wait_exited(workers, deadline) {
-            return Err(ShutdownError::TimedOut { ended: self.shared.exited(), workers });
+        match deadline {
+            None => self.shared.wait_all_exited(),
+            Some(deadline) if self.shared.wait_exited(workers, deadline) => {}
+            Some(_) => {
+                return Err(ShutdownError::TimedOut { ended: self.shared.exited(), workers });
+            }
         }
         Ok(())
     }
@@ -211,7 +227,7 @@ impl Drop for Runtime {
 
 /// The index of the worker that the caller runs on, if it runs on one.
 pub fn worker_index() -> Option<usize> {
-    context::with(context::Context::worker).map(Worker::index)
+    context::with(context::Context::thread).map(Worker::index)
 }
 
 /// Says once on stderr why the work runs on the calling thread alone.
@@ -272,17 +288,31 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
             let waker = (*this).waker.clone();
             // Ordering: Release publishes the result to `wait_caught`.
             (*this).done.store(1, Ordering::Release);
-            waker.wake();
+            run_and_discard(|| waker.wake());
         }
     }
 
     fn wait_caught(&self) -> std::thread::Result<R> {
+        let mut unwound = None;
         // Ordering: Acquire pairs with the Release in `run`.
         while self.done.load(Ordering::Acquire) == 0 {
-            sateen_sync::park::park();
+            // A wait may end in a panic; the frame has to stay all the same until the job is done.
+            if let Err(panic) = catch_unwind(sateen_sync::park::park) {
+                match unwound {
+                    None => unwound = Some(panic),
+                    Some(_) => discard(panic),
+                }
+            }
         }
         // SAFETY: done, and the result is taken once: callers wait once.
-        self.result.with(|place| unsafe { (*place).assume_init_read() })
+        let result = self.result.with(|place| unsafe { (*place).assume_init_read() });
+        match unwound {
+            None => result,
+            Some(panic) => {
+                discard(result);
+                Err(panic)
+            }
+        }
     }
 
     fn wait(&self) -> R {

@@ -7,6 +7,7 @@ use crate::join::on_global;
 use crate::latch::CountLatch;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
+use crate::unwind::discard;
 use crate::worker::{Worker, spin_for, this_fiber};
 use sateen_base::prim::{Arc, AtomicPtr, Ordering};
 use std::any::Any;
@@ -99,7 +100,10 @@ impl<'scope> Scope<'scope> {
         self.inner.latch.add_one();
         let entry = Entry::scoped(job);
         match context::with(context::Context::worker) {
-            Some(worker) if worker.is_of(shared) => worker.push_entry(entry),
+            Some(worker) if worker.is_of(shared) => {
+                worker.push_entry(entry);
+                Worker::poll();
+            }
             // A thread that was lent the scope. Its runtime cannot have closed: the scope's own task
             // is still there; but the gate may be shut to newcomers, so it goes around it.
             _ => shared.submit_inside(entry),
@@ -123,13 +127,14 @@ impl<'scope> Scope<'scope> {
         if first.is_err() {
             // SAFETY: it did not get in, so it is still ours.
             let late = unsafe { Box::from_raw(boxed) };
-            drop(catch_unwind(AssertUnwindSafe(|| drop(late))));
+            discard(late);
         }
     }
 
     /// Runs what is left of the scope's work at the top of the own queue, then waits for the rest.
     fn wait(&self, worker: &Worker) {
         while self.inner.latch.pending() > 1 {
+            Worker::poll();
             let Some(entry) = worker.pop_entry() else { break };
             match entry.decode() {
                 // SAFETY: popped, so ours to run.
@@ -155,11 +160,11 @@ impl<'scope> Scope<'scope> {
         match (result, noted) {
             (Ok(value), None) => value,
             (Err(panic), noted) => {
-                drop(catch_unwind(AssertUnwindSafe(|| drop(noted))));
+                discard(noted);
                 resume_unwind(panic)
             }
             (Ok(value), Some(panic)) => {
-                drop(catch_unwind(AssertUnwindSafe(|| drop(value))));
+                discard(value);
                 resume_unwind(*panic)
             }
         }

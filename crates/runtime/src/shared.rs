@@ -1,9 +1,10 @@
 //! What the workers of one runtime share.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::hooks::Hooks;
 use crate::stack::StackPool;
+use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -11,6 +12,7 @@ use sateen_base::{CachePadded, SpinLock};
 use sateen_deque::{Injector, Steal};
 use sateen_sync::EventCount;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::task::Waker;
 
 /// Threads are being made. Those that exist wait: were they to take memory for their first stacks now,
 /// a thread that cannot be made for want of memory could not even be reported.
@@ -51,7 +53,7 @@ pub(crate) struct Shared {
     /// Low half: idle workers without suspended fibers. High half: how often one of them woke again.
     drained: AtomicU64,
     /// Threads that have left their loops.
-    exited: Mutex<usize>,
+    exited: Mutex<Exited>,
     /// Threads have exited, or may start.
     changed: Condvar,
 }
@@ -80,7 +82,7 @@ impl Shared {
             gate: AtomicUsize::new(0),
             life: AtomicU32::new(STARTING),
             drained: AtomicU64::new(0),
-            exited: Mutex::new(0),
+            exited: Mutex::new(Exited::default()),
             changed: Condvar::new(),
             workers,
         }
@@ -104,6 +106,10 @@ impl Shared {
 
     /// Keeps the runtime from closing while the answer lives.
     pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Closed> {
+        // Ordering: Relaxed, a look that keeps newcomers from holding up the closer for ever.
+        if self.gate.load(Ordering::Relaxed) & GATE_CLOSED != 0 {
+            return Err(Closed);
+        }
         // Ordering: Acquire pairs with the Release in `close`; Release on leaving makes what was
         // submitted visible to the closer.
         let before = self.gate.fetch_add(GATE_ENTER, Ordering::Acquire);
@@ -191,9 +197,21 @@ impl Shared {
         drop(fibers);
     }
 
+    /// The thread of worker `index` will never run.
+    pub(crate) fn leave_out(&self, index: usize) {
+        for entry in self.workers[index].leave_out() {
+            // Posted before that was known; its poster waits, so it runs here.
+            if let Work::Job(job) = entry.decode() {
+                // SAFETY: taken from the mail, so ours to run, once.
+                unsafe { ((*job).run)(job) };
+            }
+        }
+        self.drain_absent();
+    }
+
     /// How many threads have left.
     pub(crate) fn exited(&self) -> usize {
-        *self.exited.lock().unwrap_or_else(PoisonError::into_inner)
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count
     }
 
     /// Wakes every sleeping worker.
@@ -211,11 +229,11 @@ impl Shared {
         let word = self.drained.fetch_add(DRAINED_ONE, Ordering::AcqRel) + DRAINED_ONE;
         // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody has
         // woken while we looked, then nothing can happen any more.
-        if (word % UNDRAINED_ONE) as usize == self.workers.len()
-            && !self.has_work()
-            // Ordering: Acquire keeps the look above before this check; see `undrain`.
-            && self.drained.load(Ordering::Acquire) == word
-        {
+        if (word % UNDRAINED_ONE) as usize == self.workers.len() && !self.has_work() && {
+            // Keeps the look above before the check; partner: the exchange in `undrain`.
+            fence(Ordering::SeqCst);
+            self.drained.load(Ordering::Acquire) == word
+        } {
             // Ordering: Release pairs with `is_stopped`.
             self.life.store(STOPPED, Ordering::Release);
             fence(Ordering::SeqCst);
@@ -231,6 +249,20 @@ impl Shared {
         self.drained.fetch_add(UNDRAINED_ONE - DRAINED_ONE, Ordering::AcqRel);
     }
 
+    /// A worker that will never run counts as drained for good.
+    pub(crate) fn drain_absent(&self) {
+        // Ordering: AcqRel as in `drain`.
+        self.drained.fetch_add(DRAINED_ONE, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        // Whoever drained before has to count again.
+        self.wake_all();
+    }
+
+    /// Whether anything waits that any worker could take.
+    pub(crate) fn has_stealable(&self) -> bool {
+        !self.injector.is_empty() || self.workers.iter().any(Worker::has_stealable)
+    }
+
     /// Whether any queue looks non-empty.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
@@ -239,35 +271,52 @@ impl Shared {
     /// A worker thread has left its loop, or will never run.
     pub(crate) fn thread_exited(&self) {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        *exited += 1;
-        if *exited == self.workers.len() {
+        exited.count += 1;
+        let all = exited.count == self.workers.len();
+        let wakers = if all { std::mem::take(&mut exited.wakers) } else { Vec::new() };
+        drop(exited);
+        if all {
             // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need them.
             self.forget_fibers();
         }
-        drop(exited);
         self.changed.notify_all();
+        wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
     }
 
-    /// Waits until `count` threads have left, or until `deadline`; says whether they have.
-    pub(crate) fn wait_exited(&self, count: usize, deadline: Option<Instant>) -> bool {
-        let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        while *exited < count {
-            exited = match deadline {
-                None => self.changed.wait(exited).unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return false;
-                    }
-                    self.changed
-                        .wait_timeout(exited, left)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0
+    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime).
+    pub(crate) fn wait_all_exited(&self) {
+        loop {
+            {
+                let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+                if exited.count == self.workers.len() {
+                    return;
                 }
-            };
+                exited.wakers.push(sateen_sync::park::current_waker());
+            }
+            sateen_sync::park::park();
+        }
+    }
+
+    /// Blocks the thread until `count` threads have left, or until `deadline`; says whether they have.
+    pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
+        let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        while exited.count < count {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            exited =
+                self.changed.wait_timeout(exited, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
+}
+
+/// Threads that have left their loops, and who waits for that.
+#[derive(Default)]
+struct Exited {
+    count: usize,
+    wakers: Vec<Waker>,
 }
 
 /// See [`Shared::enter_gate`].

@@ -11,6 +11,9 @@
 //! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever of
 //! the entry's taker and the joiner comes second finds `STARTED` and leaves the closure alone.
 
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
 use sateen_base::prim::{AtomicU32, Ordering};
 
 const ENTRY: u32 = 1;

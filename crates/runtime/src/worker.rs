@@ -13,7 +13,9 @@ use crate::shared::Shared;
 use crate::stats::Counters;
 use crate::task;
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use sateen_base::prim::{
+    Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
+};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence, tsc};
 use sateen_deque::{Steal, Stealer, Worker as Queue};
 use std::cell::Cell;
@@ -50,6 +52,8 @@ pub(crate) struct Worker {
     /// Work that only this worker may start.
     mail: SpinLock<VecDeque<Entry>>,
     has_mail: AtomicBool,
+    /// Its thread was never started.
+    absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
     index: usize,
@@ -68,6 +72,8 @@ struct Own {
     bare: UnsafeCell<Vec<*const Fiber>>,
     rng: UnsafeCell<XorShift>,
     takes: Cell<u32>,
+    /// See [`Worker::set_work_due`].
+    work_due: Cell<bool>,
     /// Fibers that wait for a wake-up.
     suspended: Cell<usize>,
     /// When the running task first noticed ready fibers; 0 if it has not.
@@ -91,6 +97,7 @@ impl Worker {
             inbox: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
             mail: SpinLock::new(VecDeque::new()),
             has_mail: AtomicBool::new(false),
+            absent: AtomicBool::new(false),
             forced_at: AtomicU64::new(0),
             index,
             counters: CachePadded::new(Counters::default()),
@@ -102,6 +109,7 @@ impl Worker {
                 bare: UnsafeCell::new(Vec::new()),
                 rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
                 takes: Cell::new(index as u32),
+                work_due: Cell::new(false),
                 suspended: Cell::new(0),
                 ready_seen: Cell::new(0),
             },
@@ -214,22 +222,36 @@ impl Worker {
         }
         // The full fence pairs with the one between announcing sleep and rescanning: either we see the
         // sleeper, or it sees the fiber.
-        sateen_base::prim::fence(Ordering::SeqCst);
+        full_fence(Ordering::SeqCst);
         if !shared.sleep.notify(self.index) {
             self.request(READY);
         }
     }
 
-    /// Puts `entry` where only this worker finds it. Any thread.
-    pub(crate) fn post(&self, shared: &Shared, entry: Entry) {
+    /// The worker's thread will never run: what was or will be posted to it stays undone. Returns what
+    /// was posted.
+    pub(crate) fn leave_out(&self) -> VecDeque<Entry> {
+        let mut mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(true, Ordering::Relaxed);
+        std::mem::take(&mut *mail)
+    }
+
+    /// Puts `entry` where only this worker finds it; false if it never will. Any thread.
+    pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
         {
             let mut mail = self.mail.lock();
+            // Ordering: Relaxed, under the lock.
+            if self.absent.load(Ordering::Relaxed) {
+                return false;
+            }
             mail.push_back(entry);
             // Ordering: Relaxed, under the lock; a hint outside of it.
             self.has_mail.store(true, Ordering::Relaxed);
         }
-        sateen_base::prim::fence(Ordering::SeqCst);
+        full_fence(Ordering::SeqCst);
         shared.sleep.notify(self.index);
+        true
     }
 
     // ---- the owner's side ----
@@ -247,10 +269,18 @@ impl Worker {
         true
     }
 
-    /// A loop has found a request raised.
+    /// Answers what others have asked for, if they have. For the slower operations; pushes poll by
+    /// themselves.
+    #[inline]
+    pub(crate) fn poll() {
+        if context::with(context::Context::requests) != 0 {
+            Self::poll_slow();
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub(crate) fn poll_slow() {
+    fn poll_slow() {
         let worker = context::with(context::Context::worker);
         let fiber = context::with(context::Context::fiber);
         if let (Some(worker), Some(fiber)) = (worker, fiber) {
@@ -260,7 +290,7 @@ impl Worker {
 
     fn answer_requests(&self, fiber: &Fiber) {
         if self.has_request(FENCED) {
-            sateen_base::prim::fence(Ordering::SeqCst);
+            full_fence(Ordering::SeqCst);
             if self.shared().sleep.has_sleepers() {
                 self.request(HUNGRY);
             }
@@ -275,15 +305,32 @@ impl Worker {
 
     /// Publishes branches for whoever asked.
     fn feed(&self, stack: &JoinStack) {
-        if !stack.has_public() {
-            self.counters.publications.bump();
-            stack.publish();
-        }
-        // Something is on offer now: the request is answered. Whoever takes the last of it asks again,
-        // a thief for itself and we for the sleepers (`reclaim`). Were the request to stay up for as
-        // long as anybody sleeps, every push would end here when threads outnumber cores.
+        // First clear, then look. Once something is on offer the request is answered; whoever takes the
+        // last of it asks again, a thief by `insist`, we by `reclaim` if anybody sleeps. (Were the
+        // request to stay up for as long as anybody sleeps, every push would end here when there are
+        // more threads than cores.)
         self.clear_request(HUNGRY);
-        fence::light();
+        if stack.has_public() {
+            return self.wake_for_push();
+        }
+        if stack.publish() {
+            self.counters.publications.bump();
+            self.wake_for_push();
+        } else if self.shared().sleep.has_sleepers() {
+            // Nothing to offer: the sleepers still rely on us.
+            self.request(HUNGRY);
+        }
+    }
+
+    /// Wakes a sleeper for what was just made visible.
+    #[inline]
+    fn wake_for_push(&self) {
+        // The frequent side of the sleepers' handshake; partner: the heavy fence in `idle.rs`.
+        if self.has_request(FENCED) {
+            full_fence(Ordering::SeqCst);
+        } else {
+            fence::light();
+        }
         self.shared().wake_searcher();
     }
 
@@ -308,6 +355,11 @@ impl Worker {
         if !self.has_ready() {
             self.clear_request(READY);
             self.own.ready_seen.set(0);
+            // Whoever found the request still up has relied on it.
+            full_fence(Ordering::SeqCst);
+            if self.has_ready() {
+                self.request(READY);
+            }
             return;
         }
         let now = tsc::now();
@@ -337,7 +389,11 @@ impl Worker {
 
     fn leave(&self, fiber: &Fiber) {
         if fiber.join_stack().publish_for_suspension() {
-            self.push_entry(Entry::stack(fiber.join_stack()));
+            self.push_entry(Entry::stack(fiber));
+        }
+        // Another join stack is in use from now on, with nothing public on it.
+        if self.shared().sleep.has_sleepers() {
+            self.request(HUNGRY);
         }
         self.own.ready_seen.set(0);
         fiber.switch_to_root();
@@ -351,13 +407,7 @@ impl Worker {
     #[inline]
     pub(crate) fn push_entry(&self, entry: Entry) {
         self.own.queue.push(entry);
-        // The frequent side of the sleepers' handshake; partner: the heavy fence in `idle.rs`.
-        if self.requests.load(Ordering::Relaxed) & FENCED == 0 {
-            fence::light();
-        } else {
-            sateen_base::prim::fence(Ordering::SeqCst);
-        }
-        self.shared().wake_searcher();
+        self.wake_for_push();
     }
 
     /// The youngest entry of the run queue.
@@ -388,9 +438,10 @@ impl Worker {
         false
     }
 
-    /// Puts an entry back that was popped and belongs to somebody else. No wake-up: it was there.
+    /// Puts an entry back that was popped and belongs to somebody else. It was gone for a moment, in
+    /// which a sleeper may have looked: so this is a push like any other.
     pub(crate) fn unpop_entry(&self, entry: Entry) {
-        self.own.queue.push(entry);
+        self.push_entry(entry);
     }
 
     /// Moves some of the victim's oldest tasks to the own queue and returns one of them.
@@ -402,6 +453,15 @@ impl Worker {
     pub(crate) fn random(&self, n: usize) -> usize {
         // SAFETY: worker's thread; the reference ends here.
         self.own.rng.with_mut(|rng| unsafe { (*rng).below(n) })
+    }
+
+    /// The root has resumed many fibers in a row: the next scheduling loop takes work first.
+    pub(crate) fn set_work_due(&self, due: bool) {
+        self.own.work_due.set(due);
+    }
+
+    pub(crate) fn is_work_due(&self) -> bool {
+        self.own.work_due.get()
     }
 
     /// Work that needs no search: own queue, mail, and now and then the injector first.
@@ -472,7 +532,7 @@ impl Worker {
         let stack: *const JoinStack = fiber.join_stack();
         // Ordering: Release, see `current_join_stack`.
         self.join_stack.store(stack.cast_mut(), Ordering::Release);
-        context::with(|c| c.set_fiber(Some(fiber)));
+        context::with(|c| c.set_fiber(Some((self, fiber))));
         let switched = fiber.resume();
         context::with(|c| c.set_fiber(None));
         switched
@@ -491,6 +551,7 @@ impl Worker {
     /// Runs what was taken from a queue.
     pub(crate) fn execute(&self, entry: Entry) {
         self.counters.tasks.bump();
+        self.own.ready_seen.set(0);
         match entry.decode() {
             // SAFETY: an entry is taken once, and its job is valid until it has run.
             Work::Job(job) => unsafe { ((*job).run)(job) },
@@ -498,16 +559,19 @@ impl Worker {
             Work::Scoped(job) => unsafe { crate::scope::run(job) },
             // SAFETY: the entry's reference to the task is ours now.
             Work::Task(header) => unsafe { task::run_queued(header) },
-            // SAFETY: join stacks live as long as the runtime.
-            Work::Stack(stack) => self.take_from_listed(unsafe { &*stack }),
+            // SAFETY: fibers live as long as the runtime.
+            Work::Stack(fiber) => self.take_from_listed(unsafe { &*fiber }),
         }
     }
 
     /// An entry that stands for the branches of a suspended task.
-    fn take_from_listed(&self, stack: &JoinStack) {
-        if let Stolen::Job(job, more) = stack.steal_listed() {
+    fn take_from_listed(&self, fiber: &Fiber) {
+        if let Stolen::Job(job, more) = fiber.join_stack().steal_listed() {
             if more {
-                self.push_entry(Entry::stack(stack));
+                self.push_entry(Entry::stack(fiber));
+            } else {
+                // The stack may be in use again; see `feed`.
+                fiber.worker().insist(HUNGRY);
             }
             self.counters.join_steals.bump();
             // SAFETY: stolen, so ours to run, once; its frame waits.
@@ -517,7 +581,7 @@ impl Worker {
 }
 
 /// The calling fiber, as what a latch waits with.
-pub(crate) fn this_fiber() -> *const Fiber {
+pub(crate) fn this_fiber() -> &'static Fiber {
     match context::with(context::Context::fiber) {
         Some(fiber) => fiber,
         None => sateen_base::abort_with("waited for a branch outside a fiber"),

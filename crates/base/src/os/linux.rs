@@ -90,6 +90,14 @@ impl Os for Linux {
     fn process_cpu_time() -> Option<Duration> {
         unix::process_cpu_time()
     }
+
+    /// A thread maps its stack, its guard, its signal stack and that one's guard; where the last do not
+    /// fit, the standard library aborts.
+    fn thread_limit() -> Option<usize> {
+        const MAPS_PER_THREAD: usize = 5;
+        let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok()?;
+        Some((maps.trim().parse::<usize>().ok()? / MAPS_PER_THREAD).max(1))
+    }
 }
 
 /// Guards without splitting the mapping, so that a million stacks stay within the map count. Tried

@@ -47,6 +47,10 @@ trait Os {
     unsafe fn unmap_stack(base: *mut u8, size: usize);
     /// CPU time this process has used so far.
     fn process_cpu_time() -> Option<Duration>;
+    /// See [`thread_limit`].
+    fn thread_limit() -> Option<usize> {
+        None
+    }
 }
 
 /// See [`crate::fence::is_asymmetric`].
@@ -85,6 +89,12 @@ pub fn allowed_cores() -> Vec<usize> {
 /// CPU time (user and system) the process has used, where the system tells.
 pub fn process_cpu_time() -> Option<Duration> {
     Host::process_cpu_time()
+}
+
+/// About how many threads of ours the process can have, where the system sets a limit that threads hit
+/// with a crash instead of an error.
+pub fn thread_limit() -> Option<usize> {
+    Host::thread_limit()
 }
 
 /// How many threads can run at once: affinity and cgroup limits counted, at least 1.

@@ -48,7 +48,11 @@ pub fn pop<S: Stage>(w: &Worker<Item, S>, times: usize) -> Vec<u32> {
 }
 
 /// Every item from 0 on exactly once in `parts` and what `w` still holds.
-pub fn all_once<S: Stage>(w: &Worker<Item, S>, items: u32, parts: impl IntoIterator<Item = Vec<u32>>) {
+pub fn all_once<S: Stage>(
+    w: &Worker<Item, S>,
+    items: u32,
+    parts: impl IntoIterator<Item = Vec<u32>>,
+) {
     let mut all: Vec<u32> = parts.into_iter().flatten().collect();
     while let Some(item) = w.pop() {
         all.push(*item);

@@ -69,8 +69,10 @@ impl<L: ForkJoin> Session for Hot<L> {
         let forks = self.forks;
         let started = AtomicU32::new(0);
         let meet = |both: u32| {
+            // Ordering: pairs with the other half's acquire load below.
             started.fetch_add(1, Ordering::AcqRel);
             let mut relax = Relax::new(2);
+            // Ordering: pairs with the other half's increment above.
             while started.load(Ordering::Acquire) < both {
                 relax.pause();
             }
@@ -86,8 +88,9 @@ impl<L: ForkJoin> Session for Hot<L> {
             }
             times
         });
-        // Each half has seen the other start, so both have run, and on two threads.
-        crate::error::expect("halves that started", started.load(Ordering::Acquire), 2 * forks)?;
+        // Each half has seen the other start, so both have run, and on two threads. The forks are
+        // joined, so any ordering reads the last value.
+        crate::error::expect("halves that started", started.load(Ordering::Relaxed), 2 * forks)?;
         let mean = times.iter().sum::<f64>() / f64::from(forks);
         Ok(vec![median(&mut times), mean])
     }

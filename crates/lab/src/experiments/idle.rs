@@ -3,6 +3,7 @@
 use crate::adapter::{Submit, SubmitVisitor, visit_submits};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
+use crate::host::plural;
 use sateen_base::os::process_cpu_time;
 use std::sync::mpsc;
 use std::thread;
@@ -24,35 +25,40 @@ impl Experiment for Idle {
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
-        let figure = |case: &str, what: &str| Figure {
-            case: case.to_owned(),
-            config: "w2".to_owned(),
-            name: format!("processor time {what}/2 workers"),
-            unit: "ms",
-            trend: Trend::Lower,
-            description: format!("processor time of the process over 3 s {what}"),
-        };
-        let figures =
-            vec![figure("cpu", "at rest"), figure("cpu-after-burst", "right after a burst")];
-        let mut group = Group::new(1, figures);
-        group.warmups = 0;
-        group.min_runs = if plan.short { 1 } else { 3 };
-        group.max_runs = Some(group.min_runs);
-        let watched = plan.size(WATCHED, Duration::from_millis(40));
-        visit_submits(plan.peers, &mut AddAll { group: &mut group, watched });
-        vec![group]
+        plan.workers_or(&[2]).into_iter().map(|workers| group(plan, workers)).collect()
     }
+}
+
+fn group(plan: &Plan, workers: usize) -> Group {
+    let figure = |case: &str, what: &str| Figure {
+        case: case.to_owned(),
+        config: format!("w{workers}"),
+        name: format!("processor time {what}/{workers} worker{}", plural(workers)),
+        unit: "ms",
+        trend: Trend::Lower,
+        description: format!("processor time of the process, 3 s {what}"),
+    };
+    let figures = vec![figure("cpu", "at rest"), figure("cpu-after-burst", "right after a burst")];
+    // Nothing computes, so any number of workers fits on any machine.
+    let mut group = Group::new(1, figures);
+    group.warmups = 0;
+    group.min_runs = if plan.short { 1 } else { 3 };
+    group.max_runs = Some(group.min_runs);
+    let watched = plan.size(WATCHED, Duration::from_millis(40));
+    visit_submits(plan.peers, &mut AddAll { group: &mut group, workers, watched });
+    group
 }
 
 struct AddAll<'a> {
     group: &'a mut Group,
+    workers: usize,
     watched: Duration,
 }
 
 impl SubmitVisitor for AddAll<'_> {
     fn visit<P: Submit>(&mut self) {
-        let watched = self.watched;
-        self.group.add(P::NAME, move || Ok(Resting::<P> { pool: P::build(2)?, watched }));
+        let (workers, watched) = (self.workers, self.watched);
+        self.group.add(P::NAME, move || Ok(Resting::<P> { pool: P::build(workers)?, watched }));
         self.group.keep_apart(P::LINGERS);
     }
 }

@@ -4,6 +4,7 @@
 use super::{STYLE, short};
 use crate::adapter::STAGES;
 use crate::experiment::Trend;
+use crate::host;
 use crate::published::{self, Published};
 use crate::stats::Summary;
 use crate::store::Record;
@@ -25,7 +26,7 @@ pub(crate) fn text(records: &[Record]) -> String {
     let mut table = Table::new();
     table.load_style(STYLE);
     let mut header = vec!["figure".to_owned(), "unit".to_owned()];
-    header.extend(implementations.iter().map(|i| (*i).to_owned()));
+    header.extend(implementations.iter().map(|i| i.trim_start_matches("sateen-").to_owned()));
     header.extend(any_stage.then(|| "gain".to_owned()));
     header.extend(any_published.then(|| "published".to_owned()));
     header.extend(any_stage_published.then(|| "its gain".to_owned()));
@@ -54,6 +55,10 @@ pub(crate) fn text(records: &[Record]) -> String {
     let mut out = table.to_string();
     for source in distinct(rows.iter().filter_map(lookup).map(|p| p.source)) {
         out += &format!("\npublished: {source}");
+    }
+    let notes = distinct(records.iter().flat_map(|r| r.notes.iter().map(String::as_str)));
+    if let Some(legend) = host::legend(&notes) {
+        out += &format!("\n{legend}");
     }
     out
 }

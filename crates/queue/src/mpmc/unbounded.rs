@@ -380,13 +380,13 @@ impl<T> FusedIterator for Batch<'_, T> {}
 
 impl<T> Drop for Batch<'_, T> {
     fn drop(&mut self) {
-        /// Leaves the slots even if dropping an item panics.
+        /// Drops the other items and leaves the slots if dropping an item panics.
         struct Leave<'b, 'a, T>(&'b mut Batch<'a, T>);
         impl<T> Drop for Leave<'_, '_, T> {
             fn drop(&mut self) {
+                self.0.for_each(drop);
                 let Batch { queue, segment, slots, .. } = *self.0;
-                // SAFETY: every slot was read, or its item is leaked by a second panic; this is the
-                // only time they are left.
+                // SAFETY: every slot was read, and this is the only time they are left.
                 unsafe { queue.leave(segment, slots) };
             }
         }

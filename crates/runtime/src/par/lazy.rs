@@ -74,9 +74,7 @@ impl Lazy {
 /// requests on the way. Outside of a runtime: no, so that the loop's `join` moves it into one.
 #[inline]
 fn on_offer() -> bool {
-    if context::with(context::Context::requests) != 0 {
-        Worker::poll_slow();
-    }
+    Worker::poll();
     match context::with(context::Context::fiber) {
         Some(fiber) => !fiber.join_stack().is_empty(),
         None => context::with(context::Context::is_inline),

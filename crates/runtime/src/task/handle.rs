@@ -3,6 +3,7 @@
 use super::Header;
 use crate::context;
 use crate::shared::Shared;
+use crate::worker::Worker;
 use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -64,6 +65,8 @@ impl std::fmt::Display for JoinError {
 
 impl std::error::Error for JoinError {}
 
+const TAKEN: &str = "a JoinHandle was asked again after it had given its result";
+
 /// The right to a spawned task's result.
 ///
 /// [`JoinHandle::join`] blocks (a thread) or suspends (a task); `.await` waits in async code. Dropped,
@@ -116,7 +119,11 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// [`JoinError`]: the task panicked, or never ran.
+    ///
+    /// # Panics
+    /// If the result was taken before, by polling the handle.
     pub fn join(mut self) -> Result<T, JoinError> {
+        assert!(!self.taken, "{TAKEN}");
         if !self.is_finished() && !self.run_in_place() {
             let waker = sateen_sync::park::current_waker();
             while self.poll_with(&waker).is_pending() {
@@ -131,6 +138,7 @@ impl<T> JoinHandle<T> {
     fn run_in_place(&mut self) -> bool {
         let Some(worker) = context::with(context::Context::worker) else { return false };
         let Some(fiber) = context::with(context::Context::fiber) else { return false };
+        Worker::poll();
         let shared: &Shared = worker.shared();
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
@@ -189,7 +197,7 @@ impl<T> Future for JoinHandle<T> {
     /// # Panics
     /// Polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        assert!(!self.taken, "a JoinHandle was polled after it had given its result");
+        assert!(!self.taken, "{TAKEN}");
         self.poll_with(cx.waker()).map(|()| self.take_result())
     }
 }

@@ -11,6 +11,8 @@ use crate::context;
 use crate::entry::Entry;
 use crate::shared::Shared;
 use crate::task_state::{Claim, Completion, TaskState};
+use crate::unwind::{discard, run_and_discard};
+use crate::worker::Worker;
 use sateen_base::prim::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -94,7 +96,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         let closure = unsafe { header.cast::<Self>().as_ref() }
             .body
             .with_mut(|body| unsafe { std::mem::replace(&mut *body, Body::Result(Err(error))) });
-        drop(catch_unwind(AssertUnwindSafe(|| drop(closure))));
+        discard(closure);
     }
 
     /// # Safety
@@ -103,9 +105,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         // SAFETY: made by `alloc`; ours alone.
         let frame = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
         // A detached task's result may panic in its destructor; that is nobody's business.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(frame))) {
-            std::mem::forget(panic);
-        }
+        discard(frame);
     }
 }
 
@@ -193,7 +193,7 @@ unsafe fn settle(header: NonNull<Header>) {
                 header.as_ref().waker.with(|waker| {
                     if let Some(waker) = (*waker).as_ref() {
                         // A foreign waker may panic; the task is done all the same.
-                        drop(catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref())));
+                        run_and_discard(|| waker.wake_by_ref());
                     }
                 });
                 if header.as_ref().state.drop_entry() {
@@ -231,6 +231,7 @@ where
     if let Some(worker) = context::with(context::Context::worker) {
         let (entry, handle) = new(f, worker.shared());
         worker.push_entry(entry);
+        Worker::poll();
         return handle;
     }
     if context::with(context::Context::is_inline) {

@@ -33,8 +33,11 @@ impl Experiment for Wake {
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
-        let mut groups =
-            vec![group::<First>(plan, plan.size(100, 3)), group::<All>(plan, plan.size(20, 2))];
+        let mut groups = Vec::new();
+        for workers in plan.workers_or(&[2]) {
+            groups.push(group::<First>(plan, workers, plan.size(100, 3)));
+            groups.push(group::<All>(plan, workers, plan.size(20, 2)));
+        }
         groups.extend(starve::groups(plan));
         groups.push(ready::group(plan));
         groups
@@ -54,7 +57,7 @@ fn figure(case: &str, workers: usize, name: &str, description: &str) -> Figure {
 
 /// A way of sampling; one run takes many samples.
 trait Sampling: 'static {
-    fn figures() -> Vec<Figure>;
+    fn figures(workers: usize) -> Vec<Figure>;
     /// Microseconds.
     fn sample<P: Submit>(pool: &P::Pool) -> Result<f64, Error>;
     /// The figures' values from the sorted samples.
@@ -65,11 +68,11 @@ trait Sampling: 'static {
 struct First;
 
 impl Sampling for First {
-    fn figures() -> Vec<Figure> {
+    fn figures(workers: usize) -> Vec<Figure> {
         let what = "idle runtime: from submitting a task to its first instruction";
         vec![
-            figure("first", 2, "time to the first instruction", what),
-            figure("first-p99", 2, "99th percentile to the first instruction", what),
+            figure("first", workers, "time to the first instruction", what),
+            figure("first-p99", workers, "99th percentile to the first instruction", what),
         ]
     }
 
@@ -86,9 +89,9 @@ impl Sampling for First {
 struct All;
 
 impl Sampling for All {
-    fn figures() -> Vec<Figure> {
+    fn figures(workers: usize) -> Vec<Figure> {
         let what = "idle runtime: from submitting the first of 64 tasks to the start of the last";
-        vec![figure("all", 2, "time until 64 tasks have started", what)]
+        vec![figure("all", workers, "time until 64 tasks have started", what)]
     }
 
     fn sample<P: Submit>(pool: &P::Pool) -> Result<f64, Error> {
@@ -124,6 +127,7 @@ impl Starts {
     fn count(&self) {
         let now = self.from.elapsed().as_nanos() as u64;
         self.latest.fetch_max(now, Ordering::Relaxed);
+        // Ordering: pairs with the observer's acquire load in `wait`: it then sees every `latest`.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.observer.unpark();
         }
@@ -131,6 +135,7 @@ impl Starts {
 
     /// Parks until all have started; the latest start in microseconds.
     fn wait(&self) -> f64 {
+        // Ordering: pairs with the decrements in `count`.
         while self.missing.load(Ordering::Acquire) > 0 {
             thread::park();
         }
@@ -147,19 +152,21 @@ fn started<P: Submit>(pool: &P::Pool, tasks: u32) -> Result<f64, Error> {
         P::submit(pool, move || starts.count());
     }
     let latest = starts.wait();
-    expect("tasks that have not started", starts.missing.load(Ordering::Acquire), 0)?;
+    expect("tasks that have not started", starts.missing.load(Ordering::Relaxed), 0)?;
     Ok(latest)
 }
 
 /// A group of one way of sampling, with all pools whose tasks run elsewhere.
-fn group<S: Sampling>(plan: &Plan, samples: u32) -> Group {
-    let mut group = Group::new(2, S::figures());
-    visit_submits(plan.peers, &mut AddAll::<S> { group: &mut group, samples, how: PhantomData });
+fn group<S: Sampling>(plan: &Plan, workers: usize, samples: u32) -> Group {
+    let mut group = Group::new(workers, S::figures(workers));
+    let add = &mut AddAll::<S> { group: &mut group, workers, samples, how: PhantomData };
+    visit_submits(plan.peers, add);
     group
 }
 
 struct AddAll<'a, S> {
     group: &'a mut Group,
+    workers: usize,
     samples: u32,
     how: PhantomData<S>,
 }
@@ -168,8 +175,8 @@ impl<S: Sampling> SubmitVisitor for AddAll<'_, S> {
     fn visit<P: Submit>(&mut self) {
         // A closure that runs on the submitter wakes nobody.
         if P::ELSEWHERE {
-            let samples = self.samples;
-            let open = move || Ok(Asleep::<P, S> { pool: P::build(2)?, samples, how: PhantomData });
+            let (workers, samples, how) = (self.workers, self.samples, PhantomData);
+            let open = move || Ok(Asleep::<P, S> { pool: P::build(workers)?, samples, how });
             self.group.add(P::NAME, open);
             self.group.keep_apart(P::LINGERS);
         }

@@ -48,6 +48,7 @@ impl<F: Fibers> Session for Behind<F> {
         let (send, resumed) = std::sync::mpsc::channel();
         let (seen, flag) = (event.clone(), Arc::clone(&waiting));
         F::submit(&self.pool, move || {
+            // Ordering: pairs with the acquire load in `until`, as below.
             flag.store(true, Ordering::Release);
             F::wait(&seen);
             // The receiver waits for this and for nothing else.
@@ -57,6 +58,7 @@ impl<F: Fibers> Session for Behind<F> {
         let done = Starts::expecting(1);
         let (busy, flag, finished) = (self.busy, Arc::clone(&computing), Arc::clone(&done));
         F::submit(&self.pool, move || {
+            // Ordering: pairs with the acquire load in `until`.
             flag.store(true, Ordering::Release);
             let end = Instant::now() + busy;
             while Instant::now() < end {
@@ -77,6 +79,7 @@ impl<F: Fibers> Session for Behind<F> {
 
 /// Sleeps until `flag` is set.
 fn until(flag: &AtomicBool) {
+    // Ordering: pairs with the release stores of the two tasks.
     while !flag.load(Ordering::Acquire) {
         thread::sleep(Duration::from_micros(100));
     }
