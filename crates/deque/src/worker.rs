@@ -619,9 +619,9 @@ impl<T, S: Stage> Extend<T> for Worker<T, S> {
 }
 
 /// Collects into a LIFO deque, the last item being the newest.
-impl<T, S: Stage> FromIterator<T> for Worker<T, S> {
+impl<T> FromIterator<T> for Worker<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let worker = Self::staged_lifo();
+        let worker = Self::new_lifo();
         items.into_iter().for_each(|item| worker.push(item));
         worker
     }

@@ -17,7 +17,7 @@ fn batch<S: Stage>(preemptions: usize, lifo: bool, keep: bool) {
             let own: Worker<Item> = deque(true);
             let mut got = Vec::new();
             if keep {
-                got.extend(s.steal_batch_and_pop(&own).success().map(|item| *item));
+                got.extend(s.steal_batch_and_pop(&own).success().map(|item| item.0));
             } else {
                 let _ = s.steal_batch(&own);
             }
@@ -51,12 +51,12 @@ fn split() {
 #[test]
 fn from_the_injector() {
     model(3, || {
-        let q = Arc::new(Injector::from_iter((0..3).map(Box::new)));
+        let q = Arc::new(Injector::from_iter((0..3).map(Item)));
         let other = {
             let q = q.clone();
             thread::spawn(move || {
                 let own: Worker<Item> = deque(true);
-                let first = q.steal_batch_and_pop(&own).success().map(|item| *item);
+                let first = q.steal_batch_and_pop(&own).success().map(|item| item.0);
                 let mut got = pop(&own, 3);
                 got.extend(first);
                 got
@@ -67,7 +67,7 @@ fn from_the_injector() {
         let mut mine = pop(&own, 3);
         let theirs = other.join().unwrap();
         while let Some(item) = q.steal().success() {
-            mine.push(*item);
+            mine.push(item.0);
         }
         all_once(&own, 3, [mine, theirs]);
     });

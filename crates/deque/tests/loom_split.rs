@@ -38,7 +38,7 @@ fn taking_back() {
         let w: Deque = deque(true);
         push(&w, 0..4);
         let first = w.stealer().steal().success().expect("four are there");
-        assert_eq!(*first, 0);
+        assert_eq!(first.0, 0);
         let t = thief(w.stealer(), 2);
         let mut mine = pop(&w, 3);
         push(&w, 4..5);
@@ -53,7 +53,7 @@ fn sharing() {
     model(2, || {
         let w: Deque = deque(true);
         push(&w, 0..1);
-        assert_eq!(w.stealer().steal().success().as_deref(), Some(&0));
+        assert_eq!(w.stealer().steal().success(), Some(Item(0)));
         let t = thief(w.stealer(), 2);
         push(&w, 1..3);
         let mine = pop(&w, 2);

@@ -13,13 +13,22 @@ use std::ptr::NonNull;
 
 /// The first, provisional sleep: most pauses end before it does, and then no heavy fence was needed.
 const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
-/// How long a victim may leave a request unanswered, and the least time between two heavy fences for
-/// the same victim.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// How long a victim may leave a request unanswered: about what a heavy fence costs us.
+const PATIENCE: Duration = Duration::from_micros(20);
+/// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
+const FORCE_INTERVAL: Duration = Duration::from_micros(200);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Pauses between two rounds.
 const PAUSES: u32 = 8;
+
+/// What is known of the private jobs of others.
+#[derive(PartialEq, Eq)]
+enum Private {
+    None,
+    Some,
+    Published,
+}
 
 impl Worker {
     /// Searches and sleeps until there is something to do. None: look at ready fibers and at the end
@@ -71,6 +80,7 @@ impl Worker {
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
         let start = tsc::now();
         let mut rounds = 0u32;
+        let mut patience = tsc::ticks(PATIENCE);
         loop {
             if let Some(entry) = self.scan() {
                 return Some(entry);
@@ -79,11 +89,19 @@ impl Worker {
                 return None;
             }
             rounds += 1;
-            if rounds.is_multiple_of(ROUNDS_PER_LOOK) && tsc::now().saturating_sub(start) > ticks {
-                return None;
+            if rounds.is_multiple_of(ROUNDS_PER_LOOK) {
+                let waited = tsc::now().saturating_sub(start);
+                if waited > patience {
+                    // They were asked in the first round and have not pushed since.
+                    patience = u64::MAX;
+                    self.force_others();
+                }
+                if waited > ticks {
+                    return None;
+                }
             }
             // More threads than cores: whoever has the work may be waiting for this core.
-            if rounds.is_multiple_of(64) {
+            if rounds.is_multiple_of(8) {
                 thread::yield_now();
             }
             for _ in 0..PAUSES {
@@ -176,17 +194,13 @@ impl Worker {
             shared.sleep.cancel(me);
             return false;
         }
-        let mut limit = None;
-        for victim in others() {
-            let Some(stack) = victim.current_join_stack() else { continue };
-            if stack.has_private() {
-                if self.force(victim, stack) {
-                    shared.sleep.cancel(me);
-                    return false;
-                }
-                limit = Some(PATIENCE);
-            }
+        let private = self.force_others();
+        if private == Private::Published {
+            shared.sleep.cancel(me);
+            return false;
         }
+        // Some could not be forced so soon after the last time.
+        let limit = (private == Private::Some).then_some(FORCE_INTERVAL);
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
             shared.sleep.cancel(me);
@@ -199,14 +213,29 @@ impl Worker {
         !woken
     }
 
+    /// Publishes the jobs of one victim that did not answer.
+    fn force_others(&self) -> Private {
+        let mut private = Private::None;
+        for victim in &self.shared().workers {
+            let stack = victim.current_join_stack().filter(|stack| stack.has_private());
+            if let Some(stack) = stack.filter(|_| victim.index() != self.index()) {
+                if self.force(victim, stack) {
+                    return Private::Published;
+                }
+                private = Private::Some;
+            }
+        }
+        private
+    }
+
     /// Publishes the jobs of a victim that did not answer. At most one heavy fence a victim in
-    /// [`PATIENCE`], whoever asks.
+    /// [`FORCE_INTERVAL`], whoever asks.
     fn force(&self, victim: &Worker, stack: &JoinStack) -> bool {
         let now = tsc::now();
         // Ordering: Relaxed; a rate limit that guards no data.
         let before = victim.forced_at.load(Ordering::Relaxed);
         // Wrapping: a counter that jumps back must not switch this off.
-        if now.wrapping_sub(before) < tsc::ticks(PATIENCE) {
+        if now.wrapping_sub(before) < tsc::ticks(FORCE_INTERVAL) {
             return false;
         }
         let won =
