@@ -5,7 +5,8 @@
 use sateen_deque::{Injector, Steal, Stealer, Worker};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-type Job<'a> = Box<dyn FnOnce(&Local<'a>) + Send + 'a>;
+/// A closure that is told which worker it runs on. It may borrow what outlives the pool.
+type Job<'a> = Box<dyn for<'p> FnOnce(&Local<'p, 'a>) + Send + 'a>;
 
 /// What all workers share.
 struct Pool<'a> {
@@ -16,25 +17,20 @@ struct Pool<'a> {
 }
 
 /// What a job may use of the worker it runs on.
-struct Local<'a> {
+struct Local<'p, 'a> {
     deque: Worker<Job<'a>>,
-    pool: *const Pool<'a>,
+    pool: &'p Pool<'a>,
 }
 
-impl<'a> Local<'a> {
-    fn pool(&self) -> &Pool<'a> {
-        // SAFETY: `run` keeps the pool until all workers, who alone have a `Local`, are joined.
-        unsafe { &*self.pool }
-    }
-
-    fn spawn(&self, job: impl FnOnce(&Local<'a>) + Send + 'a) {
-        self.pool().unfinished.fetch_add(1, Ordering::Relaxed);
+impl<'a> Local<'_, 'a> {
+    fn spawn(&self, job: impl for<'p> FnOnce(&Local<'p, 'a>) + Send + 'a) {
+        self.pool.unfinished.fetch_add(1, Ordering::Relaxed);
         self.deque.push(Box::new(job));
     }
 
     /// Own jobs first, the newest of them; then a batch from outside; then the others'.
     fn find(&self) -> Option<Job<'a>> {
-        let pool = self.pool();
+        let pool = self.pool;
         self.deque.pop().or_else(|| {
             let attempt = || {
                 let others = || pool.stealers.iter().map(Stealer::steal).collect();
@@ -45,11 +41,11 @@ impl<'a> Local<'a> {
     }
 
     fn work(&self) {
-        while self.pool().unfinished.load(Ordering::Acquire) > 0 {
+        while self.pool.unfinished.load(Ordering::Acquire) > 0 {
             match self.find() {
                 Some(job) => {
                     job(self);
-                    self.pool().unfinished.fetch_sub(1, Ordering::Release);
+                    self.pool.unfinished.fetch_sub(1, Ordering::Release);
                 }
                 None => std::thread::yield_now(),
             }
@@ -58,7 +54,7 @@ impl<'a> Local<'a> {
 }
 
 /// Runs `job`, and all jobs it leads to, on `workers` threads.
-fn run<'a>(workers: usize, job: impl FnOnce(&Local<'a>) + Send + 'a) {
+fn run<'a>(workers: usize, job: impl for<'p> FnOnce(&Local<'p, 'a>) + Send + 'a) {
     let deques: Vec<Worker<Job<'a>>> = (0..workers).map(|_| Worker::new_lifo()).collect();
     let pool = Pool {
         injector: Injector::new(),
@@ -75,7 +71,7 @@ fn run<'a>(workers: usize, job: impl FnOnce(&Local<'a>) + Send + 'a) {
 }
 
 /// Counts the nodes of a binary tree of `depth` levels, one job a node.
-fn count<'a>(local: &Local<'a>, depth: u32, nodes: &'a AtomicUsize) {
+fn count<'a>(local: &Local<'_, 'a>, depth: u32, nodes: &'a AtomicUsize) {
     nodes.fetch_add(1, Ordering::Relaxed);
     if depth > 1 {
         for _ in 0..2 {

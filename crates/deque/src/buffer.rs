@@ -1,7 +1,8 @@
 //! A buffer: a ring of item cells and, behind them, a mark for each.
 //!
 //! Who may touch what:
-//! * a cell: the owner, while its index is not claimed by a thief; the thief that claimed its index,
+//! * a cell: the owner, while its index is not claimed by a thief; the thief that claimed its
+//! index,
 //!   until it sets the mark. The owner reuses a cell only after it has seen the mark.
 //! * a mark: set by whoever claimed the cell's index through `top`; read by the owner.
 //!
@@ -18,7 +19,8 @@ use std::mem::MaybeUninit;
 
 type Cell<T> = UnsafeCell<MaybeUninit<T>>;
 
-/// Pointer to a buffer, and its capacity. Copies are free; nothing is freed but by [`Buffer::free`].
+/// Pointer to a buffer, and its capacity. Copies are free; nothing is freed but by
+/// [`Buffer::free`].
 pub(crate) struct Buffer<T> {
     base: *mut u8,
     /// Capacity less one; the capacity is a power of two.
@@ -93,8 +95,8 @@ impl<T> Buffer<T> {
         let (layout, _) = Self::layout(self.capacity() as usize);
         if cfg!(loom) {
             for index in 0..self.capacity() {
-                // SAFETY: made by `new`, and unused by the contract. Writing nothing to the cell lets
-                // the model checker find a thief that still reads it.
+                // SAFETY: made by `new`, and unused by the contract. Writing nothing to the cell
+                // lets the model checker find a thief that still reads it.
                 unsafe {
                     (*self.cell_ptr(index)).with_mut(|_| ());
                     self.cell_ptr(index).drop_in_place();
@@ -247,8 +249,9 @@ impl<T> Retired<T> {
         if self.resolved != self.end {
             return false;
         }
-        // SAFETY: every thief that claimed an index in this buffer has marked it, after which it does
-        // not touch it. A thief that has not claimed yet fails, for the generation has changed.
+        // SAFETY: every thief that claimed an index in this buffer has marked it, after which it
+        // does not touch it. A thief that has not claimed yet fails, for the generation has
+        // changed.
         unsafe { self.buffer.free() };
         true
     }

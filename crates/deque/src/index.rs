@@ -1,7 +1,7 @@
 //! Indices and the packed word that thieves compete for.
 //!
-//! Indices count items and wrap at 2^32. A deque holds less than 2^31 items, so the sign of a wrapped
-//! difference tells which of two indices is ahead.
+//! Indices count items and wrap at 2^32. A deque holds less than 2^31 items, so the sign of a
+//! wrapped difference tells which of two indices is ahead.
 //!
 //! The word `top`:
 //!
@@ -11,9 +11,9 @@
 //! | 32 | half | which half of the root holds the buffer |
 //! | 63..33 | epoch | grows when the owner has to make every exchange in flight fail |
 //!
-//! Half and epoch together are the *generation*. A new buffer adds one to it, which changes the half;
-//! a new epoch of the same buffer adds two. Fields come round after 2^31 changes or more, and an
-//! exchange would have to be delayed for exactly as many.
+//! Half and epoch together are the *generation*. A new buffer adds one to it, which changes the
+//! half; a new epoch of the same buffer adds two. Fields come round after 2^31 changes or more, and
+//! an exchange would have to be delayed for exactly as many.
 
 use std::fmt;
 

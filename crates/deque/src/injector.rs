@@ -9,8 +9,8 @@ use std::fmt;
 
 /// A first-in first-out queue that any thread pushes to and any thread steals from.
 ///
-/// [`sateen_queue::mpmc::Unbounded`] with the names of `crossbeam-deque`. `Retry` is never returned:
-/// who loses a race tries again inside.
+/// [`sateen_queue::mpmc::Unbounded`] with the names of `crossbeam-deque`. `Retry` is never
+/// returned: who loses a race tries again inside.
 ///
 /// ```
 /// use sateen_deque::{Injector, Steal};

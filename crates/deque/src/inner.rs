@@ -20,7 +20,8 @@ pub(crate) struct OwnerLine {
     pub(crate) bottom: AtomicU32,
     /// Split deques: the owner pops indices before this one the slow way. Raised by thieves.
     pub(crate) guard: AtomicU32,
-    /// Split deques: thieves of the generation in the high half may claim indices before the low half.
+    /// Split deques: thieves of the generation in the high half may claim indices before the low
+    /// half.
     pub(crate) open: AtomicU64,
 }
 
@@ -50,13 +51,13 @@ impl<T, S: Stage> Inner<T, S> {
         }
     }
 
-    /// The thief's half of the handshake: reads `top`, then `bottom`, as one order of all threads has
-    /// it (see the README, "The handshake").
+    /// The thief's half of the handshake: reads `top`, then `bottom`, as one order of all threads
+    /// has it (see the README, "The handshake").
     #[inline(always)]
     pub(crate) fn look(&self) -> (Top, u32) {
         let order = thief_order::<S>();
-        // Ordering: SeqCst, or Acquire and the fence in `then_bottom`; Acquire besides pairs with the
-        // owner's new generation, so that the buffer of this generation is visible.
+        // Ordering: SeqCst, or Acquire and the fence in `then_bottom`; Acquire besides pairs with
+        // the owner's new generation, so that the buffer of this generation is visible.
         let top = Top(self.top.load(order));
         (top, self.then_bottom())
     }
@@ -106,7 +107,8 @@ impl<T, S: Stage> Inner<T, S> {
     #[inline(always)]
     pub(crate) fn exchange(&self, from: Top, to: Top) -> Result<(), Top> {
         // Ordering: SeqCst on success because it stands for the load of `top` when a thief claims
-        // several items one by one; AcqRel keeps the chain from the owner's new generation unbroken.
+        // several items one by one; AcqRel keeps the chain from the owner's new generation
+        // unbroken.
         let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
         self.top.compare_exchange(from.0, to.0, success, failure).map(drop).map_err(Top)
     }

@@ -13,8 +13,8 @@
 //! | `guard` | thieves raise, owner lowers | a thief is about to take indices before it |
 //! | `open` | either | generation and index: claims of that generation need no fence before the index |
 //!
-//! The owner pops an index at or after both `floor` and `guard` the fast way. Otherwise it pops it by
-//! a new epoch, which makes all exchanges in flight fail, tells what was claimed, and at the
+//! The owner pops an index at or after both `floor` and `guard` the fast way. Otherwise it pops it
+//! by a new epoch, which makes all exchanges in flight fail, tells what was claimed, and at the
 //! same time takes back the newer half of what was public. README: "The private part".
 
 use crate::Steal;
@@ -119,8 +119,8 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if cfg!(sateen_canary = "deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
-        // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
-        // epoch; those of the old one fail.
+        // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of
+        // the new epoch; those of the old one fail.
         let top = Top(self.inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
         self.set_seen(top);
         let older = gap(top.index(), newest);
@@ -139,12 +139,12 @@ impl<T, S: Stage> Worker<T, S> {
 impl<T, S: Stage> Inner<T, S> {
     /// How many items thieves may claim at `top`, and the value of `top`.
     ///
-    /// Looks at the published part first. If that is empty and private items are there, publishes the
-    /// older half of them.
+    /// Looks at the published part first. If that is empty and private items are there, publishes
+    /// the older half of them.
     #[inline]
     pub(crate) fn look_split(&self) -> Steal<(Top, u32)> {
-        // Ordering: Acquire pairs with the owner's new generation: whoever sees it sees what the owner
-        // lowered before.
+        // Ordering: Acquire pairs with the owner's new generation: whoever sees it sees what the
+        // owner lowered before.
         let top = Top(self.top.load(Ordering::Acquire));
         // Ordering: Acquire pairs with the Release in `reopen` and `publish_slow`.
         let open = Top(self.owner.open.load(Ordering::Acquire));
@@ -178,8 +178,8 @@ impl<T, S: Stage> Inner<T, S> {
         if !cfg!(sateen_canary = "deque-heavy") {
             fence::heavy();
         }
-        // Ordering: Acquire as in `look_split`. A pop of an index before `end` that this does not show
-        // will see the guard.
+        // Ordering: Acquire as in `look_split`. A pop of an index before `end` that this does not
+        // show will see the guard.
         let bottom = self.owner.bottom.load(Ordering::Acquire);
         let end = if gap(bottom, end) > 0 { bottom } else { end };
         let public = gap(top.index(), end);

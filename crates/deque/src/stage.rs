@@ -38,7 +38,8 @@ pub enum Plain {}
 #[derive(Clone, Copy, Debug)]
 pub enum Padded {}
 
-/// `Padded` whose owner keeps the last seen thief index (section 2.3 of Chase and Lev). The default.
+/// `Padded` whose owner keeps the last seen thief index (section 2.3 of Chase and Lev). The
+/// default.
 #[derive(Clone, Copy, Debug)]
 pub enum Cached {}
 
@@ -47,9 +48,9 @@ pub enum Cached {}
 /// The deque has a published part, which thieves take from as from any other, and a private part. A
 /// thief that finds the published part empty publishes the older half of the private one, for the
 /// price of a heavy fence: measured here 0.14 µs while other cores idle and 16 to 22 µs while they
-/// compute. An owner that learns of it publishes all but its newest item with each push from then on,
-/// without a fence, until it pops an item that was published. FIFO owners take items where thieves do,
-/// at the price of one exchange, as in `Cached`.
+/// compute. An owner that learns of it publishes all but its newest item with each push from then
+/// on, without a fence, until it pops an item that was published. FIFO owners take items where
+/// thieves do, at the price of one exchange, as in `Cached`.
 ///
 /// Where [`sateen_base::fence::is_asymmetric`] is false, the deque is a `Cached` one.
 #[derive(Clone, Copy, Debug)]

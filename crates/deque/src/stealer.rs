@@ -13,9 +13,9 @@ pub(crate) const MAX_BATCH: usize = 32;
 
 /// A thief's handle of a deque; made by [`Worker::stealer`], clone it as often as you like.
 ///
-/// All methods are lock-free: a thief that stops in the middle of one delays nobody. Items are stolen
-/// from the oldest on, whatever end the owner takes from. Cost without contention: one locked
-/// instruction and two misses.
+/// All methods are lock-free: a thief that stops in the middle of one delays nobody. Items are
+/// stolen from the oldest on, whatever end the owner takes from. Cost without contention: one
+/// locked instruction and two misses.
 ///
 /// ```
 /// use sateen_deque::{Steal, Worker};
@@ -79,7 +79,8 @@ impl<T, S: Stage> Stealer<T, S> {
         if S::SPLIT { self.steal_split() } else { self.steal_one() }
     }
 
-    /// Not inlined: it would make the caller, who usually tries his own deque first, save registers.
+    /// Not inlined: it would make the caller, who usually tries his own deque first, save
+    /// registers.
     #[inline(never)]
     fn steal_split(&self) -> Steal<T> {
         self.steal_one()
@@ -101,8 +102,8 @@ impl<T, S: Stage> Stealer<T, S> {
 
     /// Moves some of the oldest items to `dest`: about half of what is there, at most 32.
     ///
-    /// If both deques are of one flavour, `dest` gives them out in the order in which this one would
-    /// have; if not, in the opposite one. Stealing from `dest`'s own deque does nothing.
+    /// If both deques are of one flavour, `dest` gives them out in the order in which this one
+    /// would have; if not, in the opposite one. Stealing from `dest`'s own deque does nothing.
     ///
     /// ```
     /// let w1 = sateen_deque::Worker::new_fifo();
@@ -138,8 +139,8 @@ impl<T, S: Stage> Stealer<T, S> {
         }
     }
 
-    /// [`Stealer::steal_batch`], with one of the items returned instead: the one that `dest` would pop
-    /// first were the deques of one flavour.
+    /// [`Stealer::steal_batch`], with one of the items returned instead: the one that `dest` would
+    /// pop first were the deques of one flavour.
     ///
     /// ```
     /// use sateen_deque::{Steal, Worker};
@@ -275,9 +276,7 @@ const LOST_PAUSES: u32 = if cfg!(loom) { 0 } else { 8 };
 /// takers at one adder get 1.4 times as much done here as without this wait.
 #[cold]
 fn lost<X>() -> Steal<X> {
-    for _ in 0..LOST_PAUSES {
-        spin_loop();
-    }
+    (0..LOST_PAUSES).for_each(|_| spin_loop());
     Steal::Retry
 }
 

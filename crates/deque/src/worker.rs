@@ -29,8 +29,8 @@ impl Flavor {
         if split { Self::Split } else { Self::Lifo }
     }
 
-    /// How many items a pop must leave to need no slow path, whatever the buffer's size: the last item
-    /// of a LIFO deque is contended for.
+    /// How many items a pop must leave to need no slow path, whatever the buffer's size: the last
+    /// item of a LIFO deque is contended for.
     fn least_low(self) -> i32 {
         i32::from(self == Self::Lifo)
     }
@@ -66,17 +66,17 @@ pub(crate) struct Own<T> {
     any_retired: Cell<bool>,
 }
 
-/// The owner's half of a work-stealing deque: one thread pushes and pops, any number of threads steal
-/// through [`Stealer`]s.
+/// The owner's half of a work-stealing deque: one thread pushes and pops, any number of threads
+/// steal through [`Stealer`]s.
 ///
 /// The API is that of `crossbeam-deque`. `S` chooses how it is done, see [`Stage`]; it is
 /// [`Cached`] unless told otherwise. A deque holds at most 2^30 items.
 ///
-/// Cost of the default without contention: a push is a few plain instructions, a pop one fence or one
-/// locked instruction. A push that finds the buffer full allocates one of twice the size, amortised to
-/// a constant; thieves go on meanwhile. Memory: see [the crate's README](crate).
-/// Source: Chase and Lev, "Dynamic circular work-stealing deque" (2005); Lê and others, "Correct and
-/// efficient work-stealing for weak memory models" (2013).
+/// Cost of the default without contention: a push is a few plain instructions, a pop one fence or
+/// one locked instruction. A push that finds the buffer full allocates one of twice the size,
+/// amortised to a constant; thieves go on meanwhile. Memory: see [the crate's README](crate).
+/// Source: Chase and Lev, "Dynamic circular work-stealing deque" (2005); Lê and others, "Correct
+/// and efficient work-stealing for weak memory models" (2013).
 ///
 /// ```
 /// use sateen_deque::{Steal, Worker};
@@ -151,8 +151,8 @@ impl<T, S: Stage> Worker<T, S> {
         Self::starting_at(Flavor::lifo::<S>(true), Top::new(0, 0))
     }
 
-    /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is where there is
-    /// no asymmetric fence.
+    /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is where there
+    /// is no asymmetric fence.
     #[doc(hidden)]
     pub fn for_tests(lifo: bool, generation: u32, index: u32, allow_split: bool) -> Self {
         let flavor = if lifo { Flavor::lifo::<S>(allow_split) } else { Flavor::Fifo };
@@ -236,8 +236,8 @@ impl<T, S: Stage> Worker<T, S> {
         self.publish(at.wrapping_add(1));
     }
 
-    /// Takes an item: the newest if the owner is LIFO, the oldest if it is FIFO. `None` means that the
-    /// deque was empty at some moment during the call.
+    /// Takes an item: the newest if the owner is LIFO, the oldest if it is FIFO. `None` means that
+    /// the deque was empty at some moment during the call.
     ///
     /// ```
     /// let w = sateen_deque::Worker::new_fifo();
@@ -307,7 +307,8 @@ impl<T, S: Stage> Worker<T, S> {
         Some(self.take_newest(newest))
     }
 
-    /// The rest of `pop_newest` when few items are left, or none: `older` are older than the newest.
+    /// The rest of `pop_newest` when few items are left, or none: `older` are older than the
+    /// newest.
     #[cold]
     #[inline(never)]
     fn pop_low_slow(&self, bottom: u32, top: Top, older: i32) -> Option<T> {
@@ -424,7 +425,8 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.low.get()
     }
 
-    /// The shared `bottom`. Only the owner changes it, so thieves that read it do not make this a miss.
+    /// The shared `bottom`. Only the owner changes it, so thieves that read it do not make this a
+    /// miss.
     #[inline(always)]
     pub(crate) fn bottom(&self) -> u32 {
         self.inner.owner.bottom.load(Ordering::Relaxed)
@@ -441,8 +443,9 @@ impl<T, S: Stage> Worker<T, S> {
 
 /// Room: growing, shrinking, retiring.
 impl<T, S: Stage> Worker<T, S> {
-    /// Counts a pop that left few items. Halves the buffer after as many of them as it has cells: then
-    /// the copy is paid for, and a deque that fills and drains again and again keeps what it needs.
+    /// Counts a pop that left few items. Halves the buffer after as many of them as it has cells:
+    /// then the copy is paid for, and a deque that fills and drains again and again keeps what it
+    /// needs.
     #[cold]
     pub(crate) fn count_low(&self) {
         let pops = self.own.low_pops.get() + 1;
@@ -509,8 +512,8 @@ impl<T, S: Stage> Worker<T, S> {
         self.switch_to(new as u32);
     }
 
-    /// Replaces the buffer by one of `capacity`. Thieves go on: those that claim before the generation
-    /// changes use the old buffer, those that come later the new one.
+    /// Replaces the buffer by one of `capacity`. Thieves go on: those that claim before the
+    /// generation changes use the old buffer, those that come later the new one.
     #[cold]
     fn switch_to(&self, capacity: u32) {
         let (inner, own) = (&*self.inner, &self.own);
@@ -520,15 +523,15 @@ impl<T, S: Stage> Worker<T, S> {
         // SAFETY: both are ours; thieves only read the old one, and do not know the new one.
         unsafe { old.copy_to(new, before.index(), self.bottom()) };
         let next = before.after(Top::NEW_BUFFER);
-        // Relaxed: published by the addition below. This half belongs to the buffer before the old one,
-        // in whose generations no exchange succeeds any more.
+        // Relaxed: published by the addition below. This half belongs to the buffer before the old
+        // one, in whose generations no exchange succeeds any more.
         inner.root[next.half()].store(new.pack(), Ordering::Relaxed);
         if self.is_split() {
             self.reopen(next.generation());
         }
         let step = if cfg!(sateen_canary = "deque-new-buffer") { 0 } else { Top::NEW_BUFFER };
-        // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see the new
-        // buffer. Items claimed since the copy began were copied for nothing.
+        // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see the
+        // new buffer. Items claimed since the copy began were copied for nothing.
         let top = Top(inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
         let mut retired = Retired::new(old, own.resolved.get(), top.index());
         if !retired.try_free() {

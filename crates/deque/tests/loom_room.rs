@@ -17,7 +17,8 @@ fn reuse<S: Stage>(lifo: bool) {
     });
 }
 
-/// The buffer is replaced twice: the second takes the place in the root that the thief may have read.
+/// The buffer is replaced twice: the second takes the place in the root that the thief may have
+/// read.
 fn grow_twice<S: Stage>(lifo: bool) {
     model(2, move || {
         let w: Worker<Item, S> = deque(lifo);

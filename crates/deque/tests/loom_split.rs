@@ -30,8 +30,8 @@ fn two_thieves() {
     });
 }
 
-/// Part of the items is public from the start; the owner pops down into it and pushes again at indices
-/// that were public before.
+/// Part of the items is public from the start; the owner pops down into it and pushes again at
+/// indices that were public before.
 #[test]
 fn taking_back() {
     model(3, || {

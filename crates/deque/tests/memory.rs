@@ -1,5 +1,5 @@
-//! Memory comes back when a deque shrinks or is dropped, and nothing leaks under thieves. A program of
-//! its own, because it counts every allocation of the process.
+//! Memory comes back when a deque shrinks or is dropped, and nothing leaks under thieves. A program
+//! of its own, because it counts every allocation of the process.
 
 #[cfg(loom)]
 fn main() {}
@@ -66,8 +66,8 @@ mod counted {
         for _ in 0..3 {
             (0..100_000).for_each(|i| w.push(i));
             let full = in_use() - before;
-            // Eight bytes an item and one for its mark, in a buffer of the next power of two; no older
-            // buffer beside it.
+            // Eight bytes an item and one for its mark, in a buffer of the next power of two; no
+            // older buffer beside it.
             assert!(full < (1 << 17) * 9 + least + 4096, "{full} bytes for 100,000 items");
             while w.pop().is_some() {}
             // A deque that stays small gives its buffer up by halves.

@@ -2,9 +2,9 @@
 //!
 //! loom 0.7 remembers one last access of each atomic when it looks for places where another thread
 //! should have gone first. A load by the same thread just before its exchange hides the other
-//! thread's access (tokio-rs/loom issues 166 and 392), and loops of load and exchange, of which this
-//! crate consists, are hardly explored at all. So each atomic here carries a lane for each thread of
-//! the model. A load first touches its own thread's lane, a write all lanes, so that for the search
+//! thread's access, a known gap of its search, and loops of load and exchange, of which this crate
+//! consists, are hardly explored at all. So each atomic here carries a lane for each thread of the
+//! model. A load first touches its own thread's lane, a write all lanes, so that for the search
 //! every write conflicts with every access and loads do not conflict with loads. A touch is an
 //! exchange that always fails: nothing is stored, so it synchronises nothing.
 

@@ -54,16 +54,10 @@ impl Worker {
         let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < shared.patient_searchers;
         let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
         let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
-        if last {
-            // Others may have relied on us as the one who searches. With work in hand we send another
-            // without a look: what was pushed behind a light fence might not be visible yet. Without
-            // work we go and announce ourselves, and look then, unless a fiber calls.
-            if found.is_some() {
-                full_fence(Ordering::SeqCst);
-                shared.wake_searcher();
-            } else if self.has_ready() {
-                self.pass_on();
-            }
+        if last && (found.is_some() || self.has_ready()) {
+            // Others may have relied on us as the one who searches. (With nothing in hand we go and
+            // announce ourselves, and look then.)
+            self.pass_on();
         }
         found
     }

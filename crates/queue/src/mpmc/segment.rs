@@ -64,8 +64,8 @@ impl<T> Segment<T> {
         let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
         let segment = Self(base, std::marker::PhantomData);
         let header = Header { next: AtomicPtr::new(std::ptr::null_mut()), left: AtomicU32::new(0) };
-        // SAFETY: the memory is ours alone, and large and aligned enough for header and slots by its
-        // layout.
+        // SAFETY: the memory is ours alone, and large and aligned enough for header and slots by
+        // its layout.
         unsafe {
             base.cast::<Header>().write(header);
             for offset in 0..Self::SLOTS {
@@ -109,8 +109,8 @@ impl<T> Segment<T> {
     /// # Safety
     /// Nobody else uses the segment, now or later.
     pub(super) unsafe fn free(self) {
-        // SAFETY: made by `new` with the same layout, and unused by the contract. The model checker's
-        // atomics have drop glue; the real ones have none, and the loop vanishes.
+        // SAFETY: made by `new` with the same layout, and unused by the contract. The model
+        // checker's atomics have drop glue; the real ones have none, and the loop vanishes.
         unsafe {
             if std::mem::needs_drop::<Header>() || std::mem::needs_drop::<Slot<T>>() {
                 for offset in 0..Self::SLOTS {
@@ -210,7 +210,8 @@ impl<T> Segment<T> {
         slot.ready.store(true, order);
     }
 
-    /// Takes the item out of a slot, waiting for a producer that has claimed but not yet written it.
+    /// Takes the item out of a slot, waiting for a producer that has claimed but not yet written
+    /// it.
     ///
     /// # Safety
     /// The caller claimed slot `offset` for reading, reads it once, and has not called `leave` for
@@ -227,8 +228,8 @@ impl<T> Segment<T> {
         slot.item.with(|place| unsafe { (*place).assume_init_read() })
     }
 
-    /// Says that the caller is through with `slots` slots it claimed for reading; true if these were
-    /// the last of the segment, which then is the caller's alone.
+    /// Says that the caller is through with `slots` slots it claimed for reading; true if these
+    /// were the last of the segment, which then is the caller's alone.
     ///
     /// # Safety
     /// The caller claimed that many slots, read them, and has not said so before.
