@@ -2,8 +2,7 @@
 //!
 //! Who may touch what:
 //! * a cell: the owner, while its index is not claimed by a thief; the thief that claimed its
-//! index,
-//!   until it sets the mark. The owner reuses a cell only after it has seen the mark.
+//!   index, until it sets the mark. The owner reuses a cell only after it has seen the mark.
 //! * a mark: set by whoever claimed the cell's index through `top`; read by the owner.
 //!
 //! | mark | meaning |

@@ -13,6 +13,7 @@ mod index;
 mod injector;
 mod inner;
 mod prim;
+mod room;
 mod split;
 mod stage;
 mod steal;

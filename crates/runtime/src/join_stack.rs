@@ -21,7 +21,8 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::fence;
-use sateen_base::prim::{AtomicBool, AtomicPtr, Ordering};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
 use sateen_base::{CachePadded, RawSpinLock};
 
 /// What a slot points to. The address is all the stack cares for.

@@ -14,7 +14,8 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicPtr, AtomicUsize};
 
 /// Something that can sleep until it is told.
 pub trait Waiter {

@@ -14,7 +14,8 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::prim::{AtomicU32, Ordering};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU32;
 
 const ENTRY: u32 = 1;
 const HANDLE: u32 = 2;

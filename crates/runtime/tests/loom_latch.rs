@@ -7,6 +7,13 @@ use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use sateen_runtime::latch::{CountLatch, Latch, Waiter};
 
+/// Bounded, or the search over the lanes of the searched atomics takes hours.
+fn check(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(f);
+}
+
 /// A waiter that parks by a condition variable.
 struct Parker {
     token: Mutex<bool>,
@@ -49,7 +56,7 @@ unsafe impl Send for Shared {}
 
 #[test]
 fn the_waiter_wakes_and_sees_the_result() {
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new(Shared {
             parker: Parker::new(),
             latch: Latch::new(),
@@ -85,7 +92,7 @@ unsafe impl Send for Counted {}
 
 #[test]
 fn the_last_of_several_sets_it() {
-    loom::model(|| {
+    check(|| {
         let shared = Arc::new(Counted {
             parker: Parker::new(),
             latch: CountLatch::new(3),

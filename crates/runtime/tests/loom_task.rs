@@ -7,6 +7,13 @@ use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 use sateen_runtime::task_state::{Claim, Completion, TaskState};
 
+/// Bounded, or the search over the lanes of the searched atomics takes hours.
+fn check(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(f);
+}
+
 /// A frame: what the state word guards.
 struct Frame {
     state: TaskState,
@@ -86,7 +93,7 @@ impl Frame {
 
 #[test]
 fn a_joiner_and_a_taker_compete_for_the_closure() {
-    loom::model(|| {
+    check(|| {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -106,7 +113,7 @@ fn a_joiner_and_a_taker_compete_for_the_closure() {
 
 #[test]
 fn a_waiting_joiner_is_woken_or_sees_the_result() {
-    loom::model(|| {
+    check(|| {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -133,7 +140,7 @@ fn a_waiting_joiner_is_woken_or_sees_the_result() {
 
 #[test]
 fn a_detached_task_frees_itself() {
-    loom::model(|| {
+    check(|| {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);

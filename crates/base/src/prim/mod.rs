@@ -63,3 +63,17 @@ mod imp {
 }
 
 pub use imp::*;
+
+/// The atomics for algorithms of loads and exchanges: the same as above, but under loom each access is
+/// a scheduling point of its own, without which the checker's search misses most interleavings of
+/// such code. Models cost more for it.
+pub mod searched {
+    #[cfg(loom)]
+    pub use super::searched_imp::*;
+    #[cfg(not(loom))]
+    pub use super::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
+}
+
+#[cfg(loom)]
+#[path = "searched.rs"]
+mod searched_imp;
