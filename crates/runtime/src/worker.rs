@@ -1,38 +1,30 @@
 //! A worker: an OS thread of the runtime, its queues, and what others may ask of it.
 //!
 //! Who may touch what: `requests`, `join_stack`, `inbox`, `mail`, `stealer`, `forced_at` anyone;
-//! `own` the worker's thread only. Finding work and going to sleep are in `idle.rs`, the loops that
-//! drive it in `root.rs`.
+//! `own` the worker's thread only. How it answers requests is in `worker/requests.rs`, finding
+//! work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
+
+mod requests;
+
+pub(crate) use requests::{FENCED, HUNGRY, OUTSIDE, READY};
 
 use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
-use crate::join_stack::{Job, JoinStack, Stolen};
+use crate::join_stack::{JoinStack, Stolen};
 use crate::latch::Waiter;
 use crate::shared::Shared;
 use crate::stats::Counters;
 use crate::task;
-use sateen_base::prim::time::Duration;
 use sateen_base::prim::{
     Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
 };
-use sateen_base::{CachePadded, SpinLock, XorShift, fence, tsc};
+use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_deque::{Steal, Stealer, Worker as Queue};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Request: a thief is hungry; publish something at the next push.
-pub(crate) const HUNGRY: u32 = 1;
-/// Request: a suspended fiber of this worker can go on.
-pub(crate) const READY: u32 = 2;
-/// Always raised for threads that are no workers: the slow path tells them apart.
-pub(crate) const OUTSIDE: u32 = 4;
-/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
-pub(crate) const FENCED: u32 = 8;
-
-/// How long a task may let ready fibers wait once it has noticed them.
-const READY_PATIENCE: Duration = Duration::from_millis(1);
 /// Tasks moved by one theft, at most.
 const STEAL_BATCH: usize = 32;
 /// Look at the injector at least every so many takes, so that nothing outside waits for ever.
@@ -255,129 +247,6 @@ impl Worker {
     }
 
     // ---- the owner's side ----
-
-    /// A push has found a request raised. Returns false on threads that are no workers: nothing was
-    /// pushed, nothing can be.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn push_slow(job: *const Job) -> bool {
-        let Some(worker) = context::with(context::Context::worker) else { return false };
-        let Some(fiber) = context::with(context::Context::fiber) else { return false };
-        // SAFETY: a worker on its own fiber owns the join stack; the caller vouches for the job.
-        unsafe { fiber.join_stack().push(job) };
-        worker.answer_requests(fiber);
-        true
-    }
-
-    /// Answers what others have asked for, if they have. For the slower operations; pushes poll by
-    /// themselves.
-    #[inline]
-    pub(crate) fn poll() {
-        if context::with(context::Context::requests) != 0 {
-            Self::poll_slow();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn poll_slow() {
-        let worker = context::with(context::Context::worker);
-        let fiber = context::with(context::Context::fiber);
-        if let (Some(worker), Some(fiber)) = (worker, fiber) {
-            worker.answer_requests(fiber);
-        }
-    }
-
-    fn answer_requests(&self, fiber: &Fiber) {
-        if self.has_request(FENCED) {
-            full_fence(Ordering::SeqCst);
-            if self.shared().sleep.has_sleepers() {
-                self.request(HUNGRY);
-            }
-        }
-        if self.has_request(HUNGRY) {
-            self.feed(fiber.join_stack());
-        }
-        if self.has_request(READY) {
-            self.let_ready_through(fiber);
-        }
-    }
-
-    /// Publishes branches for whoever asked.
-    fn feed(&self, stack: &JoinStack) {
-        // First clear, then look. Once something is on offer the request is answered; whoever takes the
-        // last of it asks again, a thief by `insist`, we by `reclaim` if anybody sleeps. (Were the
-        // request to stay up for as long as anybody sleeps, every push would end here when there are
-        // more threads than cores.)
-        self.clear_request(HUNGRY);
-        if stack.has_public() {
-            return self.wake_for_push();
-        }
-        if stack.publish() {
-            self.counters.publications.bump();
-            self.wake_for_push();
-        } else if self.shared().sleep.has_sleepers() {
-            // Nothing to offer: the sleepers still rely on us.
-            self.request(HUNGRY);
-        }
-    }
-
-    /// Wakes a sleeper for what was just made visible.
-    #[inline]
-    fn wake_for_push(&self) {
-        // The frequent side of the sleepers' handshake; partner: the heavy fence in `idle.rs`.
-        if self.has_request(FENCED) {
-            full_fence(Ordering::SeqCst);
-        } else {
-            fence::light();
-        }
-        self.shared().wake_searcher();
-    }
-
-    /// The slow half of a pop; see [`JoinStack::pop_slow`].
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn reclaim(stack: &JoinStack) -> bool {
-        let ours = stack.pop_slow();
-        if ours && !stack.has_public() {
-            // Sleepers rely on a request or on something public; see `feed` and `insist`.
-            if let Some(worker) = context::with(context::Context::worker)
-                && worker.shared().sleep.has_sleepers()
-            {
-                worker.request(HUNGRY);
-            }
-        }
-        ours
-    }
-
-    /// Yields to ready fibers if they have waited long enough.
-    fn let_ready_through(&self, fiber: &Fiber) {
-        if !self.has_ready() {
-            self.clear_request(READY);
-            self.own.ready_seen.set(0);
-            // Whoever found the request still up has relied on it.
-            full_fence(Ordering::SeqCst);
-            if self.has_ready() {
-                self.request(READY);
-            }
-            return;
-        }
-        let now = tsc::now();
-        let seen = self.own.ready_seen.get();
-        if seen == 0 {
-            self.own.ready_seen.set(now.max(1));
-        } else if now.saturating_sub(seen) > tsc::ticks(READY_PATIENCE) {
-            self.yield_to_ready(fiber);
-        }
-    }
-
-    /// Lets every fiber that is ready now run before `fiber` goes on.
-    fn yield_to_ready(&self, fiber: &Fiber) {
-        self.take_inbox();
-        // SAFETY: worker's thread; the reference ends here.
-        self.own.ready.with_mut(|ready| unsafe { (*ready).push_back(fiber) });
-        self.leave(fiber);
-    }
 
     /// Switches away from `fiber`, whose state says `PARKED`, until it has been made ready.
     pub(crate) fn suspend(&self, fiber: &Fiber) {
