@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
 use crate::stats::median;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The experiment `dispatch`.
 pub(crate) struct Dispatch;
@@ -59,6 +59,9 @@ impl ForkJoinVisitor for AddAll<'_> {
     }
 }
 
+/// How long a half waits for the other. A pool that has lost a wake-up would never bring it.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 struct Hot<L: ForkJoin> {
     pool: L::Pool,
     forks: u32,
@@ -71,10 +74,15 @@ impl<L: ForkJoin> Session for Hot<L> {
         let meet = |both: u32| {
             // Ordering: pairs with the other half's acquire load below.
             started.fetch_add(1, Ordering::AcqRel);
-            let mut relax = Relax::new(2);
+            let (mut relax, mut pauses) = (Relax::new(2), 0u32);
+            let begun = Instant::now();
             // Ordering: pairs with the other half's increment above.
             while started.load(Ordering::Acquire) < both {
                 relax.pause();
+                pauses = pauses.wrapping_add(1);
+                if pauses.is_multiple_of(1024) && begun.elapsed() > PATIENCE {
+                    break;
+                }
             }
         };
         let mut times = L::enter(&self.pool, |ctx| {
@@ -88,8 +96,8 @@ impl<L: ForkJoin> Session for Hot<L> {
             }
             times
         });
-        // Each half has seen the other start, so both have run, and on two threads. The forks are
-        // joined, so any ordering reads the last value.
+        // Both halves of every fork have run; a fork whose halves did not meet took `PATIENCE`, which
+        // shows in the mean. The forks are joined, so any ordering reads the last value.
         crate::error::expect("halves that started", started.load(Ordering::Relaxed), 2 * forks)?;
         let mean = times.iter().sum::<f64>() / f64::from(forks);
         Ok(vec![median(&mut times), mean])
