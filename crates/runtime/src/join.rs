@@ -72,7 +72,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
 /// # Panics
 /// If a branch panics, the panic goes on here after both are done; `a`'s if both do.
 ///
-/// Cost: about 2 ns when nothing is stolen. Source: Cilk's work-first principle; semantics of rayon's
+/// Cost: about 1 ns a call in naive Fibonacci, when nothing is stolen. Source: Cilk's work-first principle; semantics of rayon's
 /// function of this name.
 ///
 /// ```

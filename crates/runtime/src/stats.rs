@@ -11,7 +11,7 @@ macro_rules! counters {
         }
 
         /// What a worker, or a whole runtime, has done so far. Plain calls of private branches are not
-        /// counted: they cost two nanoseconds, and counting would be a good part of that.
+        /// counted: they cost about a nanosecond, and counting would be a good part of that.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerStats {

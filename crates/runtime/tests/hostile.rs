@@ -9,7 +9,6 @@ use sateen_sync::Event;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
 
 /// Panics when dropped, with a payload that panics when dropped.
 struct Bomb;
@@ -113,23 +112,7 @@ fn fibers_that_wake_each_other_do_not_keep_new_work_out() {
 
 #[test]
 fn a_task_that_only_spawns_and_joins_lets_ready_ones_through() {
-    with_runtime(1, |rt| {
-        let event = Arc::new(Event::new());
-        let inner = Arc::clone(&event);
-        let waiter = rt.spawn(move || {
-            inner.wait();
-            Instant::now()
-        });
-        let busy = rt.spawn(|| {
-            let until = Instant::now() + Duration::from_millis(300);
-            while Instant::now() < until {
-                spawn(|| std::hint::black_box(1)).join().expect("a number");
-            }
-            Instant::now()
-        });
-        event.set();
-        assert!(waiter.join().expect("woken") < busy.join().expect("ended"));
-    });
+    common::a_fiber_runs_during(|| spawn(|| ()).join().expect("a join"));
 }
 
 /// A worker is woken for a task from outside and, before it gets to it, by a fiber of its own.

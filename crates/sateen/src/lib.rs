@@ -1,5 +1,5 @@
-//! Sateen: one multicore runtime for Rust. Tasks, branches and loops share one scheduler; a task costs
-//! two nanoseconds if it only computes and a stack only if it blocks, and it *may* block.
+//! Sateen: one multicore runtime for Rust. Tasks, branches and loops share one scheduler; a branch
+//! costs about a nanosecond, a task costs a stack only if it blocks, and it *may* block.
 //!
 //! This is the facade, layer 6 of the workspace: re-exports and the [`guide`], no code. Below: all
 //! library crates. Above: the lab. The invariants and proofs are with the crates that hold them; the map

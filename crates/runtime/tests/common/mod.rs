@@ -2,6 +2,9 @@
 #![allow(dead_code)]
 
 use sateen_runtime::Runtime;
+use sateen_sync::Event;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The worker counts that every behaviour is tried with.
 pub(crate) const WORKERS: [usize; 5] = [1, 2, 3, 4, 8];
@@ -36,4 +39,31 @@ pub(crate) fn message(panic: Box<dyn std::any::Any + Send>) -> String {
         Ok(text) => (*text).to_owned(),
         Err(panic) => panic.downcast::<String>().map_or_else(|_| "?".into(), |text| *text),
     }
+}
+
+/// On one worker, a task waits, and another repeats `step` for 300 ms. Woken once the second has begun,
+/// the first must go on before the second ends.
+pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
+    with_runtime(1, |rt| {
+        let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));
+        let wait = Arc::clone(&go);
+        let waiter = rt.spawn(move || {
+            wait.wait();
+            Instant::now()
+        });
+        let tell = Arc::clone(&begun);
+        let busy = rt.spawn(move || {
+            tell.set();
+            let until = Instant::now() + Duration::from_millis(300);
+            while Instant::now() < until {
+                step();
+            }
+            Instant::now()
+        });
+        // Tasks from outside start in order, so by then the first is suspended.
+        begun.wait();
+        go.set();
+        let woken = waiter.join().expect("woken");
+        assert!(woken < busy.join().expect("ended"), "it had to wait for the other's end");
+    });
 }
