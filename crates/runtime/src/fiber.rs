@@ -206,6 +206,10 @@ impl sateen_sync::park::Blocker for Suspend {
             None => sateen_base::abort_with("a worker's root blocked"),
         }
     }
+
+    fn park_until(&self, _deadline: sateen_base::prim::time::Instant) {
+        self.park();
+    }
 }
 
 impl std::fmt::Debug for Fiber {

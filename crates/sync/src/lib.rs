@@ -25,6 +25,7 @@ mod mutex;
 pub mod park;
 mod sys;
 mod thread_parker;
+pub mod timer;
 pub mod wait_queue;
 
 pub use event::{Event, EventWait};

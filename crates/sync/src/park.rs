@@ -19,7 +19,9 @@
 
 use crate::sys::{plain_thread_local, thread_local};
 pub use crate::thread_parker::ThreadParker;
+use crate::timer::TimerQueue;
 use sateen_base::prim::thread;
+use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::task::Waker;
@@ -48,6 +50,10 @@ use std::task::Waker;
 ///         self.1.set(self.1.get() + 1);
 ///         self.0.park();
 ///     }
+///     fn park_until(&self, deadline: std::time::Instant) {
+///         let left = deadline.saturating_duration_since(std::time::Instant::now());
+///         self.0.park_timeout(left);
+///     }
 /// }
 ///
 /// let blocker: &Counting = Box::leak(Box::new(Counting(Arc::default(), 0.into())));
@@ -63,6 +69,42 @@ pub trait Blocker: 'static {
 
     /// Blocks the current context until a waker obtained for it is woken.
     fn park(&self);
+
+    /// As [`park`](Blocker::park), but returns soon after `deadline` at the latest.
+    fn park_until(&self, deadline: Instant);
+
+    /// What the context is about to wait for (or, `None`, no longer waits for): for reports only.
+    fn waits_for(&self, _what: Option<Awaited>) {}
+
+    /// Where timers of futures polled here go, if this thread's runner fires timers itself.
+    fn timers(&self) -> Option<Arc<TimerQueue>> {
+        None
+    }
+
+    /// A timer was armed in [`timers`](Blocker::timers) that comes before all others there.
+    fn earlier_timer(&self) {}
+
+    /// From now on (until unmasked as often as masked) `park` of this context must not unwind.
+    fn mask(&self) {}
+
+    /// Ends one [`mask`](Blocker::mask).
+    fn unmask(&self) {}
+}
+
+/// What a context waits for, for reports; see [`Blocker::waits_for`].
+#[derive(Clone, Copy, Debug)]
+pub struct Awaited {
+    /// Kind of the primitive, such as `"mutex"`.
+    pub kind: &'static str,
+    /// Its address.
+    pub place: usize,
+    /// Tells the [`context_id`] that owns it now, 0 for none. Called with `place`, only on the thread
+    /// where the context blocked and only while it waits, so that the primitive is still there.
+    pub owner: Option<unsafe fn(usize) -> u64>,
+}
+
+plain_thread_local! {
+    static CONTEXT_ID: Cell<u64> = Cell::new(0);
 }
 
 plain_thread_local! {
@@ -130,6 +172,83 @@ pub fn park() {
         Some(blocker) => blocker.park(),
         None => OWN.try_with(|own| own.parker.park()).unwrap_or_else(|_| nap()),
     }
+}
+
+/// As [`park`], but returns soon after `deadline` at the latest.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// let deadline = Instant::now() + Duration::from_millis(1);
+/// while Instant::now() < deadline {
+///     sateen_sync::park::park_until(deadline);
+/// }
+/// ```
+pub fn park_until(deadline: Instant) {
+    match installed() {
+        Some(blocker) => blocker.park_until(deadline),
+        None => OWN
+            .try_with(|own| {
+                let left = deadline.saturating_duration_since(Instant::now());
+                own.parker.park_timeout(left);
+            })
+            .unwrap_or_else(|_| nap()),
+    }
+}
+
+/// Says what the calling context waits for while `wait` runs; see [`Blocker::waits_for`].
+pub fn waiting_for<R>(what: Awaited, wait: impl FnOnce() -> R) -> R {
+    let Some(blocker) = installed() else { return wait() };
+    struct Over(&'static dyn Blocker);
+    impl Drop for Over {
+        fn drop(&mut self) {
+            self.0.waits_for(None);
+        }
+    }
+    blocker.waits_for(Some(what));
+    let _over = Over(blocker);
+    wait()
+}
+
+/// Runs `f`, in which blocking does not end in the unwinding of a cancelled task: for waits that must
+/// come to their end, such as locking again after a condition wait.
+pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
+    let Some(blocker) = installed() else { return f() };
+    struct Over(&'static dyn Blocker);
+    impl Drop for Over {
+        fn drop(&mut self) {
+            self.0.unmask();
+        }
+    }
+    blocker.mask();
+    let _over = Over(blocker);
+    f()
+}
+
+/// A number that tells the calling context (task or thread) from all others that ever lived: never 0.
+///
+/// Cost: one thread-local; a plain thread draws its number at its first call.
+#[inline]
+pub fn context_id() -> u64 {
+    match CONTEXT_ID.with(Cell::get) {
+        0 => draw_id(),
+        id => id,
+    }
+}
+
+/// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns the
+/// one before. For whoever runs contexts; ids with the top bit set are those of plain threads.
+#[inline]
+pub fn set_context_id(id: u64) -> u64 {
+    CONTEXT_ID.with(|cell| cell.replace(id))
+}
+
+#[cold]
+fn draw_id() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1 << 63);
+    // Relaxed: only uniqueness counts. (Not the model's atomics: a number decides nothing.)
+    let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    CONTEXT_ID.with(|cell| cell.set(id));
+    id
 }
 
 /// Parking without a parker: come back soon.

@@ -28,6 +28,10 @@ impl Blocker for TestBlocker {
         self.parker.clone().into()
     }
 
+    fn park_until(&self, deadline: std::time::Instant) {
+        self.0.park_timeout(deadline.saturating_duration_since(std::time::Instant::now()));
+    }
+
     fn park(&self) {
         self.parked.fetch_add(1, SeqCst);
         self.parker.park();
