@@ -27,6 +27,7 @@ mod sys;
 mod thread_parker;
 pub mod timer;
 pub mod wait_queue;
+mod wakers;
 
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
