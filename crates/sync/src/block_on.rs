@@ -47,8 +47,7 @@ struct Signal {
 
 impl Signal {
     fn wait(&self) {
-        let what = Awaited { kind: "future", place: 0, owner: None };
-        park::waiting_for(what, || {
+        park::waiting_for(Awaited::unowned("future", self), || {
             // Ordering: Acquire pairs with the Release in `wake_by_ref`.
             while !self.woken.swap(false, Ordering::Acquire) {
                 park::park();

@@ -5,8 +5,10 @@
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
 //! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
 
+use crate::park::{self, Awaited};
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
 use std::fmt;
 use std::future::Future;
@@ -101,7 +103,38 @@ impl Event {
 
     #[cold]
     fn wait_slow(&self) {
-        self.queue.wait_unless(|| self.set_or_join());
+        park::waiting_for(Awaited::unowned("event", self), || {
+            self.queue.wait_unless(|| self.set_or_join());
+        });
+    }
+
+    /// As [`wait`](Self::wait), but for no longer than `timeout`; whether it was set. (As a future:
+    /// [`timeout_async`](crate::timer::timeout_async).)
+    ///
+    /// ```
+    /// let event = sateen_sync::Event::new();
+    /// assert!(!event.wait_timeout(std::time::Duration::from_millis(1)));
+    /// event.set();
+    /// assert!(event.wait_timeout(std::time::Duration::ZERO));
+    /// ```
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        self.is_set() || self.wait_until_slow(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`wait`](Self::wait), but no longer than until `deadline`; whether it was set.
+    pub fn wait_until(&self, deadline: Instant) -> bool {
+        self.is_set() || self.wait_until_slow(Some(deadline))
+    }
+
+    #[cold]
+    fn wait_until_slow(&self, deadline: Option<Instant>) -> bool {
+        let Some(deadline) = deadline else {
+            self.wait_slow();
+            return true;
+        };
+        park::waiting_for(Awaited::unowned("event", self), || {
+            self.queue.wait_unless_until(deadline, || self.set_or_join())
+        })
     }
 
     /// The same as a future, which may be dropped at any time.

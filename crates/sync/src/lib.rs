@@ -35,5 +35,5 @@ mod wakers;
 pub use block_on::block_on;
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
-pub use mutex::{Lock, Mutex, MutexGuard, RawMutex};
+pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use wait_queue::WaitQueue;

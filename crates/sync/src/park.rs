@@ -103,6 +103,13 @@ pub struct Awaited {
     pub owner: Option<unsafe fn(usize) -> u64>,
 }
 
+impl Awaited {
+    /// Something that nobody owns, or whose owner is not known.
+    pub(crate) fn unowned<T>(kind: &'static str, place: &T) -> Self {
+        Self { kind, place: std::ptr::from_ref(place).expose_provenance(), owner: None }
+    }
+}
+
 plain_thread_local! {
     static CONTEXT_ID: Cell<u64> = Cell::new(0);
 }
@@ -247,6 +254,13 @@ pub fn context_id() -> u64 {
         0 => draw_id(),
         id => id,
     }
+}
+
+/// The same, but 0 for a plain thread that has not drawn one: for where each instruction counts.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn known_context_id() -> u64 {
+    CONTEXT_ID.with(Cell::get)
 }
 
 /// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns the
