@@ -2,32 +2,20 @@
 //!
 //! Every task runs on a fiber from the start; a fiber becomes visible as such only when the task
 //! blocks. Then the worker leaves the whole stack parked, and goes on scheduling on another one.
-//!
-//! State of the word that joins parking and unparking:
-//!
-//! | word | meaning | moves |
-//! |---|---|---|
-//! | `RUNNING` | on the processor, no wake-up pending | `park`: to `PARKED`; `unpark`: to `NOTIFIED` |
-//! | `NOTIFIED` | a wake-up arrived; the next park returns at once, or it is on its way to resume | owner, when it goes on: to `RUNNING` |
-//! | `PARKED` | off the processor, or about to be | `unpark`: to `NOTIFIED`, and exactly that caller hands the fiber to its worker |
-//!
-//! A fiber is resumed by its own worker only, from its root, so "about to be parked" needs no
-//! care: the worker cannot look into its inbox before the switch is over.
+//! The word that joins parking and unparking is in `park_word.rs`.
 
 use crate::context;
+use crate::inbox::Linked;
 use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
+use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
 use crate::worker::Worker;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use sateen_base::prim::{Arc, AtomicPtr, AtomicU32, Ordering, UnsafeCell};
+use sateen_base::prim::{Arc, AtomicPtr, UnsafeCell};
 use std::cell::Cell;
 use std::task::Wake;
-
-const RUNNING: u32 = 0;
-const NOTIFIED: u32 = 1;
-const PARKED: u32 = 2;
 
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +32,7 @@ type Switch = Coroutine<(), (), (), FiberStack>;
 /// latches hold its address.
 pub(crate) struct Fiber {
     join_stack: JoinStack,
-    state: AtomicU32,
+    park_word: ParkWord,
     /// Link of the worker's inbox.
     next: AtomicPtr<Fiber>,
     worker: *const Worker,
@@ -59,7 +47,7 @@ pub(crate) struct Fiber {
     me: Cell<*const Fiber>,
 }
 
-// SAFETY: other threads use `join_stack`, `state`, `next`, `worker` and `shared` only, which are
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `worker` and `shared` only, which are
 // Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
 // worker's thread.
 unsafe impl Send for Fiber {}
@@ -70,7 +58,7 @@ impl Fiber {
     pub(crate) fn new(worker: &Worker, shared: Arc<Shared>) -> Arc<Self> {
         let fiber = Arc::new(Self {
             join_stack: JoinStack::new(),
-            state: AtomicU32::new(RUNNING),
+            park_word: ParkWord::new(),
             next: AtomicPtr::new(std::ptr::null_mut()),
             worker,
             shared,
@@ -92,11 +80,6 @@ impl Fiber {
     pub(crate) fn worker(&self) -> &Worker {
         // SAFETY: `shared` keeps the worker.
         unsafe { &*self.worker }
-    }
-
-    /// Link of the inbox that the fiber is in.
-    pub(crate) fn next(&self) -> &AtomicPtr<Fiber> {
-        &self.next
     }
 
     /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. Root only.
@@ -156,22 +139,22 @@ impl Fiber {
     }
 }
 
+impl Linked for Fiber {
+    fn link(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
 impl Waiter for Fiber {
     fn park(&self) {
-        // Ordering: Acquire on both outcomes pairs with the Release in `unpark`: what the waker did is
-        // visible. Release on success is for `unpark`, which hands our frames to the worker.
-        let parked =
-            self.state.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire);
-        if parked.is_ok() {
+        if self.park_word.begin() {
             self.worker().suspend(self);
         }
-        // Ordering: Acquire as above. A wake-up after this store counts for the next park.
-        self.state.swap(RUNNING, Ordering::Acquire);
+        self.park_word.resumed();
     }
 
     fn unpark(&self) {
-        // Ordering: AcqRel, see `park`.
-        if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
+        if self.park_word.unpark() {
             // The fiber is suspended and only we know that it may go on: until its worker has it, the
             // worker counts it as live and does not end.
             self.worker().make_ready(&self.shared, self);

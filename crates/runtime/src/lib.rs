@@ -16,16 +16,28 @@
 mod builder;
 #[cfg(not(loom))]
 mod context;
+#[cfg(loom)]
+pub mod drain;
+#[cfg(not(loom))]
+mod drain;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
 mod fiber;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(loom)]
+pub mod gate;
+#[cfg(not(loom))]
+mod gate;
 #[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
+#[cfg(loom)]
+pub mod inbox;
+#[cfg(not(loom))]
+mod inbox;
 #[cfg(not(loom))]
 mod join;
 #[cfg(loom)]
@@ -38,6 +50,14 @@ pub mod latch;
 mod latch;
 #[cfg(not(loom))]
 mod par;
+#[cfg(loom)]
+pub mod park_word;
+#[cfg(not(loom))]
+mod park_word;
+#[cfg(loom)]
+pub mod request_word;
+#[cfg(not(loom))]
+mod request_word;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]

@@ -6,13 +6,15 @@
 
 mod requests;
 
-pub(crate) use requests::{FENCED, HUNGRY, OUTSIDE, READY};
+pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY};
 
 use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::inbox::Inbox;
 use crate::join_stack::{JoinStack, Stolen};
 use crate::latch::Waiter;
+use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stats::Counters;
 use crate::task;
@@ -35,12 +37,12 @@ pub(crate) type QueueStage = sateen_deque::Asymmetric;
 
 pub(crate) struct Worker {
     /// On lines of its own: polled at every push of this worker, written when somebody asks.
-    requests: CachePadded<AtomicU32>,
+    requests: CachePadded<RequestWord>,
     /// The join stack of the fiber that runs now; null before the first and after the last.
     join_stack: CachePadded<AtomicPtr<JoinStack>>,
     stealer: Stealer<Entry, QueueStage>,
-    /// Fibers that others have made ready: a stack, taken whole and turned around.
-    inbox: CachePadded<AtomicPtr<Fiber>>,
+    /// Fibers that others have made ready.
+    inbox: CachePadded<Inbox<Fiber>>,
     /// Work that only this worker may start.
     mail: SpinLock<VecDeque<Entry>>,
     has_mail: AtomicBool,
@@ -83,10 +85,10 @@ impl Worker {
         let queue = Queue::staged_lifo();
         let standing = if fence::is_asymmetric() { 0 } else { FENCED };
         Self {
-            requests: CachePadded::new(AtomicU32::new(standing)),
+            requests: CachePadded::new(RequestWord::new(standing)),
             join_stack: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
             stealer: queue.stealer(),
-            inbox: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            inbox: CachePadded::new(Inbox::new()),
             mail: SpinLock::new(VecDeque::new()),
             has_mail: AtomicBool::new(false),
             absent: AtomicBool::new(false),
@@ -113,7 +115,7 @@ impl Worker {
     }
 
     pub(crate) fn requests_word(&self) -> &AtomicU32 {
-        &self.requests
+        self.requests.word()
     }
 
     /// Gives the thread its share of the runtime, or takes it away.
@@ -141,30 +143,16 @@ impl Worker {
 
     /// Raises a request, and says whether it was not raised before.
     pub(crate) fn request(&self, what: u32) -> bool {
-        // Ordering: Relaxed test first, so that an unanswered request costs the owner nothing more.
-        if self.requests.load(Ordering::Relaxed) & what != 0 {
-            return false;
-        }
-        self.insist(what)
+        self.requests.request(what)
     }
 
-    /// [`Worker::request`] without the shortcut: for a worker about to sleep, that relies on the request
-    /// being raised or its own announcement being seen by whoever clears it.
+    /// See [`RequestWord::insist`].
     pub(crate) fn insist(&self, what: u32) -> bool {
-        // Ordering: AcqRel; pairs with the owner's clearing exchange in `feed`. In the order of this
-        // word either that comes first, and the request stands, or this does, and the owner then sees
-        // the sleeper.
-        self.requests.fetch_or(what, Ordering::AcqRel) & what == 0
+        self.requests.insist(what)
     }
 
     pub(crate) fn has_request(&self, what: u32) -> bool {
-        // Ordering: Relaxed, a hint.
-        self.requests.load(Ordering::Relaxed) & what != 0
-    }
-
-    fn clear_request(&self, what: u32) {
-        // Ordering: AcqRel, see `request`.
-        self.requests.fetch_and(!what, Ordering::AcqRel);
+        self.requests.has(what)
     }
 
     /// The join stack that the worker uses now.
@@ -188,7 +176,7 @@ impl Worker {
     /// Whether fibers or mail wait that only this worker can take.
     pub(crate) fn has_own_arrivals(&self) -> bool {
         // Ordering: Relaxed, hints; the sleeper's fence orders them.
-        !self.inbox.load(Ordering::Relaxed).is_null() || self.has_mail.load(Ordering::Relaxed)
+        !self.inbox.is_empty() || self.has_mail.load(Ordering::Relaxed)
     }
 
     /// Hands over a fiber that may go on. Any thread; exactly once for each suspension.
@@ -202,16 +190,8 @@ impl Worker {
             self.request(READY);
             return;
         }
-        // Ordering: Relaxed, the exchange below publishes.
-        let mut head = self.inbox.load(Ordering::Relaxed);
-        loop {
-            fiber.next().store(head, Ordering::Relaxed);
-            // Ordering: Release publishes the link to the owner's Acquire exchange in `take_inbox`.
-            match self.inbox.compare_exchange_weak(head, me, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => head = now,
-            }
-        }
+        // SAFETY: its unparking gave the fiber to us alone, and fibers live as long as the runtime.
+        unsafe { self.inbox.push(me) };
         // The full fence pairs with the one between announcing sleep and rescanning: either we see the
         // sleeper, or it sees the fiber.
         full_fence(Ordering::SeqCst);
@@ -361,8 +341,7 @@ impl Worker {
     pub(crate) fn has_ready(&self) -> bool {
         // SAFETY: worker's thread; the reference ends here.
         let local = self.own.ready.with(|ready| unsafe { !(*ready).is_empty() });
-        // Ordering: Relaxed, a hint.
-        local || !self.inbox.load(Ordering::Relaxed).is_null()
+        local || !self.inbox.is_empty()
     }
 
     /// The fiber that has been ready for longest.
@@ -378,19 +357,13 @@ impl Worker {
     }
 
     fn take_inbox(&self) {
-        // Ordering: Relaxed, a hint.
-        if self.inbox.load(Ordering::Relaxed).is_null() {
+        if self.inbox.is_empty() {
             return;
         }
-        // Ordering: Acquire pairs with the Release in `make_ready`: links and frames are visible.
-        let mut fiber = self.inbox.swap(std::ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: worker's thread. The chain is ours since the exchange; fibers outlive it.
+        // SAFETY: worker's thread; the references end here.
         self.own.ready.with_mut(|ready| unsafe {
             let first = (*ready).len();
-            while !fiber.is_null() {
-                (*ready).push_back(fiber);
-                fiber = (*fiber).next().load(Ordering::Relaxed);
-            }
+            self.inbox.take(|fiber| (*ready).push_back(fiber));
             // The inbox is youngest first.
             (*ready).make_contiguous()[first..].reverse();
         });

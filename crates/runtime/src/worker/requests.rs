@@ -1,24 +1,15 @@
 //! Requests: what others ask of a worker through one word, and how it answers.
 //!
-//! The word is polled at each push and by loops and spawns; the table of its bits and the argument why
-//! no sleeper misses work are in `README.md`, "Requests" and "Sleeping".
+//! The word (`request_word.rs`) is polled at each push and by loops and spawns; the argument why no
+//! sleeper misses work is in `README.md`, "Requests" and "Sleeping".
 
-use super::Worker;
+use super::{FENCED, HUNGRY, READY, Worker};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::join_stack::{Job, JoinStack};
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
 use sateen_base::{fence, tsc};
-
-/// Request: a thief is hungry; publish something at the next push.
-pub(crate) const HUNGRY: u32 = 1;
-/// Request: a suspended fiber of this worker can go on.
-pub(crate) const READY: u32 = 2;
-/// Always raised for threads that are no workers: the slow path tells them apart.
-pub(crate) const OUTSIDE: u32 = 4;
-/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
-pub(crate) const FENCED: u32 = 8;
 
 /// How long a task may let ready fibers wait once it has noticed them.
 const READY_PATIENCE: Duration = Duration::from_millis(1);
@@ -77,7 +68,7 @@ impl Worker {
         // last of it asks again, a thief by `insist`, we by `reclaim` if anybody sleeps. (Were the
         // request to stay up for as long as anybody sleeps, every push would end here when there are
         // more threads than cores.)
-        self.clear_request(HUNGRY);
+        self.requests.clear(HUNGRY);
         if stack.has_public() {
             return self.wake_for_push();
         }
@@ -121,7 +112,7 @@ impl Worker {
     /// Yields to ready fibers if they have waited long enough.
     fn let_ready_through(&self, fiber: &Fiber) {
         if !self.has_ready() {
-            self.clear_request(READY);
+            self.requests.clear(READY);
             self.own.ready_seen.set(0);
             // Whoever found the request still up has relied on it.
             full_fence(Ordering::SeqCst);
