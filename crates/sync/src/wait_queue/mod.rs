@@ -20,6 +20,7 @@ pub use waiter::{Cancelled, Wait, Waiter};
 use crate::sys::ShortLock;
 use list::List;
 use sateen_base::prim::UnsafeCell;
+use sateen_base::prim::time::Instant;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -98,7 +99,22 @@ impl WaitQueue {
         }
     }
 
-    /// The same as a future. It joins the queue when it is first polled, and `ready` runs then; dropped
+    /// As [`wait_unless`](Self::wait_unless), but no longer than until `deadline`. False: the time is
+    /// over, and the caller was not notified. True: it was, also at the last moment, or `ready` held.
+    ///
+    /// ```
+    /// # use std::time::Instant;
+    /// let queue = sateen_sync::WaitQueue::new();
+    /// assert!(!queue.wait_unless_until(Instant::now(), || false));
+    /// assert!(queue.wait_unless_until(Instant::now(), || true));
+    /// ```
+    pub fn wait_unless_until(&self, deadline: Instant, ready: impl FnOnce() -> bool) -> bool {
+        let mut waiter = std::pin::pin!(Waiter::new(self));
+        let waker = crate::park::current_waker();
+        !waiter.as_mut().enqueue(Place::Back, waker, ready) || waiter.wait_until(deadline)
+    }
+
+    /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when it is first polled, and `ready` runs then; dropped
     /// early it leaves, and hands a permit that it was given to the next.
     ///
     /// ```
