@@ -1,6 +1,7 @@
 //! Building a runtime, and what can go wrong.
 
 use crate::hooks::Hooks;
+use crate::policy::{self, Scheduling};
 use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
@@ -99,6 +100,7 @@ pub struct Builder {
     spin: Duration,
     stack_size: usize,
     max_stacks: usize,
+    policy: Scheduling,
 }
 
 impl std::fmt::Debug for Builder {
@@ -109,6 +111,7 @@ impl std::fmt::Debug for Builder {
             .field("spin", &self.spin)
             .field("stack_size", &self.stack_size)
             .field("max_stacks", &self.max_stacks)
+            .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
 }
@@ -124,6 +127,7 @@ impl Default for Builder {
             spin: DEFAULT_SPIN,
             stack_size: DEFAULT_STACK,
             max_stacks: usize::MAX,
+            policy: policy::work_stealing(),
         }
     }
 }
@@ -204,6 +208,12 @@ impl Builder {
         self
     }
 
+    /// What runs next: see [`policy`](crate::policy). Default: work stealing.
+    pub fn policy(mut self, policy: Scheduling) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -238,7 +248,8 @@ impl Builder {
         let stack_size = self.stack_size.max(MIN_STACK).next_multiple_of(4096);
         let stacks = StackPool::new(stack_size, self.max_stacks);
         stacks.prove().map_err(BuildError::Stack)?;
-        let workers = (0..count).map(Worker::new).collect();
+        let policies = policy::activate(self.policy.0, count);
+        let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin));
         for index in 0..count {
             let thread = WorkerThread {

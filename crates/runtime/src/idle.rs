@@ -4,8 +4,9 @@
 
 use crate::entry::Entry;
 use crate::join_stack::{JoinStack, Stolen};
+use crate::policy::Sleeper;
 use crate::worker::{HUNGRY, Worker};
-use sateen_base::prim::time::Duration;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
 use sateen_base::{fence, tsc};
 use sateen_deque::Steal;
@@ -35,11 +36,14 @@ impl Worker {
     /// of the runtime, then come back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        self.fire_timers();
         let found = self.search();
         if found.is_some() || self.has_ready() {
             return found;
         }
         self.sleep();
+        let fired = self.fire_timers();
+        self.stop_watching(!fired || self.has_ready());
         if self.has_own_arrivals() || self.has_ready() {
             // We were woken, but have something of our own to do: was it for work that others can do?
             self.pass_on();
@@ -67,7 +71,7 @@ impl Worker {
         let shared = self.shared();
         full_fence(Ordering::SeqCst);
         if shared.sleep.has_sleepers() && shared.has_stealable() {
-            shared.sleep.notify_one();
+            shared.notify_one();
         }
     }
 
@@ -108,8 +112,11 @@ impl Worker {
     fn scan(&self) -> Option<Entry> {
         let shared = self.shared();
         self.counters.search_rounds.bump();
-        if let Some(entry) = self.next_entry() {
+        if let Some(entry) = self.pick() {
             return Some(entry);
+        }
+        if self.policy.is_alone() {
+            return None;
         }
         let workers = &shared.workers;
         let start = self.random(workers.len());
@@ -125,8 +132,8 @@ impl Worker {
     }
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
-        if let Some(stack) = victim.current_join_stack()
-            && let Stolen::Job(job, more) = stack.steal()
+        if let Some(fiber) = victim.current_fiber()
+            && let Stolen::Job(job, more) = fiber.join_stack().steal()
         {
             if !more {
                 // We shall be back. Asked now, the victim has something on offer by then; asked only
@@ -134,6 +141,7 @@ impl Worker {
                 victim.insist(HUNGRY);
             }
             self.counters.join_steals.bump();
+            self.will_inherit(fiber.heir());
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
         loop {
@@ -153,7 +161,9 @@ impl Worker {
     /// Whether there is something this worker could take, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
-        self.has_own_arrivals() || shared.has_stealable()
+        self.has_own_arrivals()
+            || self.policy.has_ready()
+            || !self.policy.is_alone() && shared.has_stealable()
     }
 
     fn sleep(&self) {
@@ -167,40 +177,60 @@ impl Worker {
             return;
         }
         self.counters.parks.bump();
-        if !shared.is_closing() && shared.sleep.sleep(me, Some(PROVISIONAL_SLEEP)) {
+        let timer = self.watch_timers();
+        let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
+        if !shared.is_closing() && !self.policy.is_alone() && self.sleep_for(Some(limit)) {
             return;
         }
         while self.sleep_for_good() {}
+    }
+
+    /// Sleeps, as the policy wants it, until notified: true. False: the time is over, or it was for no
+    /// reason; the announcement stands.
+    fn sleep_for(&self, limit: Option<Duration>) -> bool {
+        let sleeper = Sleeper::new(&self.shared().sleep, self.index());
+        match self.policy.custom() {
+            None => sleeper.sleep_for(limit),
+            Some(policy) => {
+                policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
+            }
+        }
+        sleeper.was_notified()
     }
 
     /// One sleep after which nothing may be missed. Returns whether to sleep again.
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
-        let others = || shared.workers.iter().filter(|w| w.index() != me);
-        // From now on a worker that pushes a private job publishes it and looks for sleepers ...
-        for other in others() {
-            other.insist(HUNGRY);
+        let mut private = Private::None;
+        if !self.policy.is_alone() {
+            // From now on a worker that pushes a private job publishes it and looks for sleepers ...
+            for other in shared.workers.iter().filter(|w| w.index() != me) {
+                other.insist(HUNGRY);
+            }
+            // ... and what was pushed without that is visible after this.
+            fence::heavy();
         }
-        // ... and what was pushed without that is visible after this.
-        fence::heavy();
-        if self.sees_work() || shared.is_stopped() {
+        let timer = self.watch_timers();
+        if self.sees_work() || shared.is_stopped() || timer.is_some_and(|left| left.is_zero()) {
             shared.sleep.cancel(me);
             return false;
         }
-        let private = self.force_others();
+        if !self.policy.is_alone() {
+            private = self.force_others();
+        }
         if private == Private::Published {
             shared.sleep.cancel(me);
             return false;
         }
         // Some could not be forced so soon after the last time.
-        let limit = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let forced = (private == Private::Some).then_some(FORCE_INTERVAL);
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
             shared.sleep.cancel(me);
             return false;
         }
-        let woken = shared.sleep.sleep(me, limit);
+        let woken = self.sleep_for([timer, forced].into_iter().flatten().min());
         if drains {
             shared.undrain();
         }

@@ -5,6 +5,7 @@ use crate::fiber::Fiber;
 use crate::join_stack::{Job, JoinStack};
 use crate::latch::Latch;
 use crate::runtime::Runtime;
+use crate::task::{in_branch, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::{OUTSIDE, Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
@@ -120,13 +121,13 @@ where
     // SAFETY: join stacks live as long as their runtime, and this frame keeps the fiber on it.
     let stack = unsafe { &*stack };
     // No panic may leave this frame while the branch is on the stack, or stolen.
-    let result = catch_unwind(AssertUnwindSafe(a));
+    let result = catch_unwind(AssertUnwindSafe(|| in_branch(a)));
     if stack.pop() {
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         match result {
             Ok(ra) => {
-                let rb = b();
+                let rb = in_branch(b);
                 (ra, rb)
             }
             Err(panic) => a_panicked(panic, b),
@@ -161,7 +162,7 @@ where
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         return match a {
-            Ok(ra) => (ra, b()),
+            Ok(ra) => (ra, in_branch(b)),
             Err(panic) => a_panicked(panic, b),
         };
     }
@@ -171,7 +172,10 @@ where
     }
     // SAFETY: the latch is set.
     match (a, unsafe { branch.result() }) {
-        (Ok(ra), Ok(rb)) => (ra, rb),
+        (Ok(ra), Ok(rb)) => match interrupted_after(this_fiber(), (ra, rb)) {
+            Ok(both) => both,
+            Err(cancelled) => resume_unwind(cancelled),
+        },
         (Err(panic), b) => {
             // `b`'s result or panic gives way to `a`'s, even if dropping it panics in turn.
             discard(b);

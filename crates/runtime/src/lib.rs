@@ -54,6 +54,8 @@ mod par;
 pub mod park_word;
 #[cfg(not(loom))]
 mod park_word;
+#[cfg(not(loom))]
+pub mod policy;
 #[cfg(loom)]
 pub mod request_word;
 #[cfg(not(loom))]
@@ -79,6 +81,8 @@ mod task_state;
 #[cfg(not(loom))]
 mod unwind;
 #[cfg(not(loom))]
+mod waits;
+#[cfg(not(loom))]
 mod worker;
 
 #[cfg(not(loom))]
@@ -92,5 +96,9 @@ pub use {
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
     stats::{Stats, WorkerStats},
-    task::{JoinError, JoinHandle, spawn},
+    task::{
+        CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
+        Spawn, TaskId, check_cancelled, current, spawn,
+    },
+    waits::yield_now,
 };

@@ -16,8 +16,6 @@ use sateen_base::AbortGuard;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
 
-/// Fibers that the root resumes in a row before it lets new work have a turn.
-const RESUMES: u32 = 61;
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
 /// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
@@ -64,23 +62,15 @@ fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
 fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
-    let mut resumes = 0;
     while !shared.is_stopped() || worker.has_ready() {
-        // Fibers that wake each other for ever must not keep new work waiting for ever.
-        let due = resumes >= RESUMES;
-        let fiber = if due { base_fiber(worker) } else { None };
-        worker.set_work_due(fiber.is_some());
-        resumes = if due { 0 } else { resumes + 1 };
-        let Some(fiber) = fiber.or_else(|| worker.next_ready()).or_else(|| base_fiber(worker))
-        else {
+        let Some(fiber) = next_fiber(worker, naps > 0) else {
             starve(worker, naps);
             naps += 1;
             continue;
         };
         naps = 0;
-        match worker.run_fiber(fiber) {
-            Switched::Suspended => {}
-            Switched::Finished => recycle(worker, fiber),
+        if worker.run_fiber(fiber) == Switched::Finished {
+            recycle(worker, fiber);
         }
     }
     while let Some(fiber) = worker.with_idle(Vec::pop) {
@@ -88,6 +78,31 @@ fn root_loop(worker: &Worker) {
         let fiber = unsafe { &*fiber };
         if worker.run_fiber(fiber) == Switched::Finished {
             recycle(worker, fiber);
+        }
+    }
+}
+
+/// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a search.
+/// None: that takes a stack, and there is none.
+#[inline]
+fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
+    let picked = match worker.take_handoff() {
+        None if starved => worker.pick_fiber(),
+        None => worker.pick(),
+        handed => handed,
+    };
+    let Some(entry) = picked else { return base_fiber(worker) };
+    if let Some(fiber) = entry.as_fiber() {
+        return Some(fiber);
+    }
+    match base_fiber(worker) {
+        Some(fiber) => {
+            worker.hand_off(entry);
+            Some(fiber)
+        }
+        None => {
+            worker.stash(entry);
+            worker.pick_fiber().and_then(Entry::as_fiber)
         }
     }
 }
@@ -119,7 +134,7 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
     Some(fiber)
 }
 
-/// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is ready to go on.
+/// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is to go on.
 fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
@@ -130,22 +145,17 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
-        if worker.is_work_due() {
-            worker.set_work_due(false);
-            if let Some(entry) = worker.next_entry().or_else(|| shared.take_injected()) {
-                worker.execute(entry);
-                continue;
+        match worker.take_handoff().or_else(|| worker.pick()).or_else(|| worker.idle()) {
+            Some(entry) if entry.is_fiber() => {
+                worker.hand_off(entry);
+                if spare >= IDLE_FIBERS {
+                    break;
+                }
+                worker.with_idle(|idle| idle.push(fiber));
+                fiber.switch_to_root();
             }
-        }
-        if worker.has_ready() {
-            if spare >= IDLE_FIBERS {
-                break;
-            }
-            worker.with_idle(|idle| idle.push(fiber));
-            fiber.switch_to_root();
-        } else if let Some(entry) = worker.next_entry().or_else(|| worker.idle()) {
-            worker.execute(entry);
-            continue;
+            Some(entry) => worker.execute(fiber, entry),
+            None => {}
         }
         if shared.is_stopped() {
             break;
@@ -168,7 +178,10 @@ fn starve(worker: &Worker, naps: u32) {
         shared.wake_all();
     }
     // It may not be able to start work, but it must not keep the runtime from ending.
-    let drains = shared.is_closing() && worker.suspended() == 0 && !worker.has_ready();
+    let drains = shared.is_closing()
+        && worker.suspended() == 0
+        && !worker.has_ready()
+        && !worker.has_stashed();
     if drains {
         shared.drain();
     }
@@ -185,7 +198,7 @@ fn starve(worker: &Worker, naps: u32) {
 fn give_up_spawns(worker: &Worker) {
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
-    while let Some(entry) = worker.pop_entry().or_else(|| shared.take_injected()) {
+    while let Some(entry) = worker.pick().or_else(|| shared.take_injected()) {
         match entry.decode() {
             Work::Task(header) => {
                 worker.counters.out_of_stacks.bump();
@@ -197,5 +210,5 @@ fn give_up_spawns(worker: &Worker) {
             _ => keep.push(entry),
         }
     }
-    keep.into_iter().rev().for_each(|entry| worker.unpop_entry(entry));
+    keep.into_iter().for_each(|entry| worker.stash(entry));
 }

@@ -5,6 +5,7 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
+use crate::latch::Waiter;
 use crate::stack::StackPool;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
@@ -32,6 +33,10 @@ pub(crate) struct Shared {
     pub(crate) starved: AtomicUsize,
     /// Keeps every fiber until the workers are gone.
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
+    /// The worker that gets the next work from outside, where workers do not steal.
+    turn: AtomicUsize,
+    /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
+    pub(crate) watcher: AtomicUsize,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -58,6 +63,8 @@ impl Shared {
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
+            turn: AtomicUsize::new(0),
+            watcher: AtomicUsize::new(0),
             gate: Gate::new(),
             life: Life::new(),
             drained: DrainCount::new(),
@@ -76,11 +83,26 @@ impl Shared {
 
     /// [`Shared::submit`] for those whose own work keeps the runtime from ending.
     pub(crate) fn submit_inside(&self, entry: Entry) {
+        if self.workers[0].policy.is_alone() {
+            return self.deal_out(entry);
+        }
         self.injector.push(entry);
         // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
         // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
         fence(Ordering::SeqCst);
         self.wake_searcher();
+    }
+
+    /// Gives it to one worker after another.
+    fn deal_out(&self, entry: Entry) {
+        let count = self.workers.len();
+        loop {
+            // Ordering: Relaxed, a number that guards no data.
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+            if self.workers[turn % count].post(self, entry) {
+                return;
+            }
+        }
     }
 
     /// Keeps the runtime from closing while the answer lives.
@@ -94,8 +116,33 @@ impl Shared {
         // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
         // gives up rescans after announcing itself as a sleeper, so it cannot miss what is out by now.
         if self.sleep.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.sleep.notify_one();
+            self.notify_one();
         }
+    }
+
+    /// Wakes a sleeping worker, if one sleeps.
+    #[cold]
+    pub(crate) fn notify_one(&self) -> bool {
+        let woken = self.sleep.notify_one();
+        if let Some(policy) = woken.and_then(|index| self.workers[index].policy.custom()) {
+            policy.notify();
+        }
+        woken.is_some()
+    }
+
+    /// Wakes the worker `index` if it sleeps; whether it did.
+    pub(crate) fn notify(&self, index: usize) -> bool {
+        let woken = self.sleep.notify(index);
+        if let Some(policy) = self.workers[index].policy.custom().filter(|_| woken) {
+            policy.notify();
+        }
+        woken
+    }
+
+    /// Makes the fibers that `which` names look whether they have been cancelled.
+    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) {
+        let fibers = self.fibers.lock();
+        fibers.iter().filter(|fiber| which(fiber)).for_each(|fiber| fiber.unpark());
     }
 
     /// Takes an entry from the injector.
@@ -176,7 +223,7 @@ impl Shared {
     /// Wakes every sleeping worker.
     pub(crate) fn wake_all(&self) {
         for index in 0..self.workers.len() {
-            self.sleep.notify(index);
+            self.notify(index);
         }
     }
 
