@@ -3,11 +3,12 @@
 //! The protocol, and why no wake-up is lost, is in `README.md`, "Sleeping".
 
 use crate::entry::Entry;
-use crate::join_stack::{JoinStack, Stolen};
+use crate::join_stack::JoinStack;
+use crate::offer;
 use crate::worker::{HUNGRY, Worker};
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
-use sateen_base::{fence, tsc};
+use sateen_base::prim::{Ordering, spin_loop, thread};
+use sateen_base::tsc;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
@@ -49,11 +50,9 @@ impl Worker {
 
     fn search(&self) -> Option<Entry> {
         let shared = self.shared();
-        // Ordering: SeqCst as part of the handshake with `wake_searcher`: it trusts a searcher to see
-        // what was pushed before, or, giving up, to rescan.
-        let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < shared.patient_searchers;
+        let patient = shared.sleep.begin_search() < shared.patient_searchers;
         let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
-        let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
             // Others may have relied on us as the one who searches. (With nothing in hand we go and
             // announce ourselves, and look then.)
@@ -65,10 +64,7 @@ impl Worker {
     /// Sends a sleeper if there is work that it could take.
     fn pass_on(&self) {
         let shared = self.shared();
-        full_fence(Ordering::SeqCst);
-        if shared.sleep.has_sleepers() && shared.has_stealable() {
-            shared.sleep.notify_one();
-        }
+        shared.sleep.pass_on(|| shared.has_stealable());
     }
 
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
@@ -126,13 +122,8 @@ impl Worker {
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
         if let Some(stack) = victim.current_join_stack()
-            && let Stolen::Job(job, more) = stack.steal()
+            && let Some(job) = offer::steal(stack, victim.requests())
         {
-            if !more {
-                // We shall be back. Asked now, the victim has something on offer by then; asked only
-                // then, it may be past its next push, and not push again for long. See also `feed`.
-                victim.insist(HUNGRY);
-            }
             self.counters.join_steals.bump();
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
@@ -150,20 +141,16 @@ impl Worker {
         None
     }
 
-    /// Whether there is something this worker could take, as far as can be seen.
+    /// Whether there is something this worker could take or has to end for, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
-        self.has_own_arrivals() || shared.has_stealable()
+        self.has_own_arrivals() || shared.has_stealable() || shared.is_stopped()
     }
 
     fn sleep(&self) {
         let shared = self.shared();
         let me = self.index();
-        shared.sleep.announce(me);
-        // Partner: the full fences in `submit`, `post` and `make_ready`.
-        full_fence(Ordering::SeqCst);
-        if self.sees_work() || shared.is_stopped() {
-            shared.sleep.cancel(me);
+        if !shared.sleep.announce(me, || self.sees_work()) {
             return;
         }
         self.counters.parks.bump();
@@ -178,14 +165,8 @@ impl Worker {
         let shared = self.shared();
         let me = self.index();
         let others = || shared.workers.iter().filter(|w| w.index() != me);
-        // From now on a worker that pushes a private job publishes it and looks for sleepers ...
-        for other in others() {
-            other.insist(HUNGRY);
-        }
-        // ... and what was pushed without that is visible after this.
-        fence::heavy();
-        if self.sees_work() || shared.is_stopped() {
-            shared.sleep.cancel(me);
+        let insist = || others().for_each(|other| _ = other.insist(HUNGRY));
+        if !shared.sleep.ask(me, insist, || self.sees_work()) {
             return false;
         }
         let private = self.force_others();

@@ -5,23 +5,21 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
+use crate::sleepers::Sleepers;
 use crate::stack::StackPool;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
+use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering, fence};
-use sateen_base::{CachePadded, SpinLock};
 use sateen_deque::{Injector, Steal};
-use sateen_sync::EventCount;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Shared {
     pub(crate) workers: Box<[Worker]>,
     pub(crate) injector: Injector<Entry>,
-    pub(crate) sleep: EventCount,
-    /// Workers that look for work and have found none yet.
-    pub(crate) searching: CachePadded<AtomicUsize>,
+    pub(crate) sleep: Sleepers,
     pub(crate) stacks: StackPool,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
@@ -50,8 +48,7 @@ impl Shared {
     ) -> Self {
         Self {
             injector: Injector::new(),
-            sleep: EventCount::new(workers.len()),
-            searching: CachePadded::new(AtomicUsize::new(0)),
+            sleep: Sleepers::new(workers.len()),
             stacks,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
@@ -80,22 +77,12 @@ impl Shared {
         // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
         // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
         fence(Ordering::SeqCst);
-        self.wake_searcher();
+        self.sleep.wake_searcher();
     }
 
     /// Keeps the runtime from closing while the answer lives.
     pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Closed> {
         self.gate.enter()
-    }
-
-    /// Wakes one sleeping worker unless some worker searches anyway; that one will wake the next.
-    #[inline]
-    pub(crate) fn wake_searcher(&self) {
-        // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
-        // gives up rescans after announcing itself as a sleeper, so it cannot miss what is out by now.
-        if self.sleep.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.sleep.notify_one();
-        }
     }
 
     /// Takes an entry from the injector.

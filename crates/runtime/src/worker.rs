@@ -19,7 +19,7 @@ use crate::shared::Shared;
 use crate::stats::Counters;
 use crate::task;
 use sateen_base::prim::{
-    Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
+    Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
 };
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_deque::{Steal, Stealer, Worker as Queue};
@@ -114,8 +114,9 @@ impl Worker {
         self.index
     }
 
-    pub(crate) fn requests_word(&self) -> &AtomicU32 {
-        self.requests.word()
+    /// What others ask of this worker.
+    pub(crate) fn requests(&self) -> &RequestWord {
+        &self.requests
     }
 
     /// Gives the thread its share of the runtime, or takes it away.
@@ -412,7 +413,7 @@ impl Worker {
             if more {
                 self.push_entry(Entry::stack(fiber));
             } else {
-                // The stack may be in use again; see `feed`.
+                // The stack may be in use again; see `offer::feed`.
                 fiber.worker().insist(HUNGRY);
             }
             self.counters.join_steals.bump();
