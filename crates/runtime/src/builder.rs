@@ -249,8 +249,9 @@ impl Builder {
         let stacks = StackPool::new(stack_size, self.max_stacks);
         stacks.prove().map_err(BuildError::Stack)?;
         let policies = policy::activate(self.policy.0, count);
+        let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
-        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin));
+        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin, alarm));
         for index in 0..count {
             let thread = WorkerThread {
                 life: Life { shared: Arc::clone(&shared), index, ran: false },

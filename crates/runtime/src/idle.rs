@@ -3,12 +3,13 @@
 //! The protocol, and why no wake-up is lost, is in `README.md`, "Sleeping".
 
 use crate::entry::Entry;
-use crate::join_stack::{JoinStack, Stolen};
+use crate::join_stack::JoinStack;
+use crate::offer;
 use crate::policy::Sleeper;
 use crate::worker::{HUNGRY, Worker};
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
-use sateen_base::{fence, tsc};
+use sateen_base::prim::{Ordering, spin_loop, thread};
+use sateen_base::tsc;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
@@ -53,11 +54,9 @@ impl Worker {
 
     fn search(&self) -> Option<Entry> {
         let shared = self.shared();
-        // Ordering: SeqCst as part of the handshake with `wake_searcher`: it trusts a searcher to see
-        // what was pushed before, or, giving up, to rescan.
-        let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < shared.patient_searchers;
+        let patient = shared.sleep.begin_search() < shared.patient_searchers;
         let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
-        let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
             // Others may have relied on us as the one who searches. (With nothing in hand we go and
             // announce ourselves, and look then.)
@@ -69,10 +68,7 @@ impl Worker {
     /// Sends a sleeper if there is work that it could take.
     fn pass_on(&self) {
         let shared = self.shared();
-        full_fence(Ordering::SeqCst);
-        if shared.sleep.has_sleepers() && shared.has_stealable() {
-            shared.notify_one();
-        }
+        shared.sleep.pass_on(|| shared.has_stealable());
     }
 
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
@@ -133,13 +129,8 @@ impl Worker {
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
         if let Some(fiber) = victim.current_fiber()
-            && let Stolen::Job(job, more) = fiber.join_stack().steal()
+            && let Some(job) = offer::steal(fiber.join_stack(), victim.requests())
         {
-            if !more {
-                // We shall be back. Asked now, the victim has something on offer by then; asked only
-                // then, it may be past its next push, and not push again for long. See also `feed`.
-                victim.insist(HUNGRY);
-            }
             self.counters.join_steals.bump();
             self.will_inherit(fiber.heir());
             return NonNull::new(job.cast_mut()).map(Entry::job);
@@ -158,22 +149,20 @@ impl Worker {
         None
     }
 
-    /// Whether there is something this worker could take, as far as can be seen.
+    /// Whether there is something this worker could take or has to end for, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
+        let alone = self.policy.is_alone();
         self.has_own_arrivals()
             || self.policy.has_ready()
-            || !self.policy.is_alone() && shared.has_stealable()
+            || !alone && shared.has_stealable()
+            || shared.is_stopped()
     }
 
     fn sleep(&self) {
         let shared = self.shared();
         let me = self.index();
-        shared.sleep.announce(me);
-        // Partner: the full fences in `submit`, `post` and `make_ready`.
-        full_fence(Ordering::SeqCst);
-        if self.sees_work() || shared.is_stopped() {
-            shared.sleep.cancel(me);
+        if !shared.sleep.announce(me, || self.sees_work()) {
             return;
         }
         self.counters.parks.bump();
@@ -202,23 +191,18 @@ impl Worker {
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
-        let mut private = Private::None;
-        if !self.policy.is_alone() {
-            // From now on a worker that pushes a private job publishes it and looks for sleepers ...
-            for other in shared.workers.iter().filter(|w| w.index() != me) {
-                other.insist(HUNGRY);
-            }
-            // ... and what was pushed without that is visible after this.
-            fence::heavy();
+        let alone = self.policy.is_alone();
+        let others = || shared.workers.iter().filter(|w| w.index() != me && !alone);
+        let insist = || others().for_each(|other| _ = other.insist(HUNGRY));
+        if !shared.sleep.ask(me, insist, || self.sees_work()) {
+            return false;
         }
         let timer = self.watch_timers();
-        if self.sees_work() || shared.is_stopped() || timer.is_some_and(|left| left.is_zero()) {
+        if timer.is_some_and(|left| left.is_zero()) {
             shared.sleep.cancel(me);
             return false;
         }
-        if !self.policy.is_alone() {
-            private = self.force_others();
-        }
+        let private = if self.policy.is_alone() { Private::None } else { self.force_others() };
         if private == Private::Published {
             shared.sleep.cancel(me);
             return false;

@@ -48,6 +48,10 @@ mod join_stack;
 pub mod latch;
 #[cfg(not(loom))]
 mod latch;
+#[cfg(loom)]
+pub mod offer;
+#[cfg(not(loom))]
+mod offer;
 #[cfg(not(loom))]
 mod par;
 #[cfg(loom)]
@@ -68,6 +72,10 @@ mod runtime;
 mod scope;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(loom)]
+pub mod sleepers;
+#[cfg(not(loom))]
+mod sleepers;
 #[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]

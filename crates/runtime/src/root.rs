@@ -210,5 +210,10 @@ fn give_up_spawns(worker: &Worker) {
             _ => keep.push(entry),
         }
     }
-    keep.into_iter().for_each(|entry| worker.stash(entry));
+    for entry in keep {
+        match entry.as_fiber() {
+            Some(fiber) => worker.awaken(fiber),
+            None => worker.stash(entry),
+        }
+    }
 }

@@ -174,7 +174,7 @@ impl Runtime {
         Stats {
             workers: self.shared.workers.iter().map(|w| w.counters.read()).collect(),
             sleeping: self.shared.sleep.sleepers(),
-            searching: self.shared.searching.load(Ordering::Relaxed),
+            searching: self.shared.sleep.searching(),
         }
     }
 

@@ -6,23 +6,21 @@ use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
+use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::StackPool;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
+use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering, fence};
-use sateen_base::{CachePadded, SpinLock};
 use sateen_deque::{Injector, Steal};
-use sateen_sync::EventCount;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Shared {
     pub(crate) workers: Box<[Worker]>,
     pub(crate) injector: Injector<Entry>,
-    pub(crate) sleep: EventCount,
-    /// Workers that look for work and have found none yet.
-    pub(crate) searching: CachePadded<AtomicUsize>,
+    pub(crate) sleep: Sleepers,
     pub(crate) stacks: StackPool,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
@@ -52,11 +50,11 @@ impl Shared {
         stacks: StackPool,
         hooks: Hooks,
         spin: Duration,
+        alarm: Option<Alarm>,
     ) -> Self {
         Self {
             injector: Injector::new(),
-            sleep: EventCount::new(workers.len()),
-            searching: CachePadded::new(AtomicUsize::new(0)),
+            sleep: Sleepers::new(workers.len(), alarm),
             stacks,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
@@ -90,7 +88,7 @@ impl Shared {
         // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
         // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
         fence(Ordering::SeqCst);
-        self.wake_searcher();
+        self.sleep.wake_searcher();
     }
 
     /// Gives it to one worker after another.
@@ -108,35 +106,6 @@ impl Shared {
     /// Keeps the runtime from closing while the answer lives.
     pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Closed> {
         self.gate.enter()
-    }
-
-    /// Wakes one sleeping worker unless some worker searches anyway; that one will wake the next.
-    #[inline]
-    pub(crate) fn wake_searcher(&self) {
-        // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
-        // gives up rescans after announcing itself as a sleeper, so it cannot miss what is out by now.
-        if self.sleep.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.notify_one();
-        }
-    }
-
-    /// Wakes a sleeping worker, if one sleeps.
-    #[cold]
-    pub(crate) fn notify_one(&self) -> bool {
-        let woken = self.sleep.notify_one();
-        if let Some(policy) = woken.and_then(|index| self.workers[index].policy.custom()) {
-            policy.notify();
-        }
-        woken.is_some()
-    }
-
-    /// Wakes the worker `index` if it sleeps; whether it did.
-    pub(crate) fn notify(&self, index: usize) -> bool {
-        let woken = self.sleep.notify(index);
-        if let Some(policy) = self.workers[index].policy.custom().filter(|_| woken) {
-            policy.notify();
-        }
-        woken
     }
 
     /// Makes the fibers that `which` names look whether they have been cancelled.
@@ -223,7 +192,7 @@ impl Shared {
     /// Wakes every sleeping worker.
     pub(crate) fn wake_all(&self) {
         for index in 0..self.workers.len() {
-            self.notify(index);
+            self.sleep.notify(index);
         }
     }
 

@@ -26,7 +26,7 @@ use crate::shared::Shared;
 use crate::stats::Counters;
 use crate::task::{Header, Ids};
 use sateen_base::prim::{
-    Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
+    Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
 };
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
@@ -130,8 +130,9 @@ impl Worker {
         self.index
     }
 
-    pub(crate) fn requests_word(&self) -> &AtomicU32 {
-        self.requests.word()
+    /// What others ask of this worker.
+    pub(crate) fn requests(&self) -> &RequestWord {
+        &self.requests
     }
 
     /// Gives the thread its share of the runtime, or takes it away.
@@ -217,7 +218,7 @@ impl Worker {
         // The full fence pairs with the one between announcing sleep and rescanning: either we see the
         // sleeper, or it sees the fiber.
         full_fence(Ordering::SeqCst);
-        if !shared.notify(self.index) {
+        if !shared.sleep.notify(self.index) {
             self.request(READY);
         }
     }
@@ -244,7 +245,7 @@ impl Worker {
             self.has_mail.store(true, Ordering::Relaxed);
         }
         full_fence(Ordering::SeqCst);
-        shared.notify(self.index);
+        shared.sleep.notify(self.index);
         true
     }
 

@@ -12,11 +12,11 @@ mod stealing;
 pub use runnable::Runnable;
 
 use crate::entry::Entry;
+use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, TaskId};
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_sync::EventCount;
 use sharing::{SharedQueue, Sharing};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -91,13 +91,13 @@ pub trait Policy: Send + Sync {
 /// The way a worker sleeps where a policy does not know better.
 #[derive(Debug)]
 pub struct Sleeper<'a> {
-    sleep: &'a EventCount,
+    sleep: &'a Sleepers,
     slot: usize,
     notified: Cell<bool>,
 }
 
 impl<'a> Sleeper<'a> {
-    pub(crate) fn new(sleep: &'a EventCount, slot: usize) -> Self {
+    pub(crate) fn new(sleep: &'a Sleepers, slot: usize) -> Self {
         Self { sleep, slot, notified: Cell::new(false) }
     }
 
@@ -166,7 +166,7 @@ pub(crate) enum Active {
     Stealing(Stealing),
     Sharing(Sharing),
     RoundRobin(RoundRobin),
-    Custom(Box<dyn Policy>),
+    Custom(Arc<dyn Policy>),
 }
 
 /// Makes one for each worker.
@@ -179,7 +179,9 @@ pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
             (0..workers).map(|_| sharing()).collect()
         }
         Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
-        Kind::Custom(mut make) => (0..workers).map(|index| Active::Custom(make(index))).collect(),
+        Kind::Custom(mut make) => {
+            (0..workers).map(|index| Active::Custom(make(index).into())).collect()
+        }
     }
 }
 
@@ -259,10 +261,16 @@ impl Active {
     }
 
     /// The user's policy, if this is one.
-    pub(crate) fn custom(&self) -> Option<&dyn Policy> {
+    pub(crate) fn custom(&self) -> Option<&Arc<dyn Policy>> {
         match self {
-            Self::Custom(policy) => Some(&**policy),
+            Self::Custom(policy) => Some(policy),
             _ => None,
         }
     }
+}
+
+/// What wakes workers whose policies sleep in a way of their own.
+pub(crate) fn alarm(policies: &[Active]) -> Option<Alarm> {
+    let custom: Option<Vec<_>> = policies.iter().map(|p| p.custom().cloned()).collect();
+    custom.map(|policies| Box::new(move |index: usize| policies[index].notify()) as Alarm)
 }

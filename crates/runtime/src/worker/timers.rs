@@ -31,10 +31,10 @@ impl Worker {
         sateen_base::prim::fence(Ordering::SeqCst);
         match shared.watcher.load(Ordering::Relaxed) {
             0 => {
-                shared.notify_one();
+                shared.sleep.notify_one();
             }
             slot => {
-                shared.notify(slot - 1);
+                shared.sleep.notify(slot - 1);
             }
         }
     }
@@ -83,7 +83,7 @@ impl Worker {
         }
         shared.watcher.store(0, Ordering::Release);
         if busy && shared.workers.iter().any(|worker| !worker.timers.is_empty()) {
-            shared.notify_one();
+            shared.sleep.notify_one();
         }
     }
 }
