@@ -71,6 +71,9 @@ pub use {
     },
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
+    stack::{
+        FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
+    },
     stats::{Stats, WorkerStats},
     task::{JoinError, JoinHandle, spawn},
 };

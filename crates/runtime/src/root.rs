@@ -106,7 +106,7 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         return Some(unsafe { &*fiber });
     }
     let shared = worker.shared();
-    let stack = shared.stacks.take()?;
+    let stack = shared.stacks.take(shared.stacks.default_size())?;
     let fiber = worker.with_bare(Vec::pop).unwrap_or_else(|| {
         let fiber = Fiber::new(worker, Arc::clone(shared));
         let address = Arc::as_ptr(&fiber);

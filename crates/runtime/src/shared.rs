@@ -3,7 +3,7 @@
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::hooks::Hooks;
-use crate::stack::StackPool;
+use crate::stack::Stacks;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::prim::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) sleep: EventCount,
     /// Workers that look for work and have found none yet.
     pub(crate) searching: CachePadded<AtomicUsize>,
-    pub(crate) stacks: StackPool,
+    pub(crate) stacks: Stacks,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Closed;
 impl Shared {
     pub(crate) fn new(
         workers: Box<[Worker]>,
-        stacks: StackPool,
+        stacks: Stacks,
         hooks: Hooks,
         spin: Duration,
     ) -> Self {
