@@ -17,6 +17,8 @@ const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
 const PATIENCE: Duration = Duration::from_micros(20);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
+/// After so long a sleep, stacks that nobody uses give their memory back.
+const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Pauses between two rounds.
@@ -194,7 +196,11 @@ impl Worker {
             return false;
         }
         // Some could not be forced so soon after the last time.
-        let limit = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let trims = private == Private::None && shared.stacks.has_spare();
+        let limit = match private {
+            Private::Some => Some(FORCE_INTERVAL),
+            _ => trims.then_some(TRIM_AFTER),
+        };
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
             shared.sleep.cancel(me);
@@ -203,6 +209,12 @@ impl Worker {
         let woken = shared.sleep.sleep(me, limit);
         if drains {
             shared.undrain();
+        }
+        if trims && !woken {
+            // That takes a while, in which others had better be notified.
+            shared.sleep.cancel(me);
+            shared.stacks.trim();
+            return false;
         }
         !woken
     }
