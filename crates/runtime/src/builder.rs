@@ -1,6 +1,7 @@
 //! Building a runtime, and what can go wrong.
 
 use crate::hooks::Hooks;
+use crate::overflow;
 use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
@@ -242,6 +243,7 @@ impl Builder {
         let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
         // Before there are threads: registering is 5000 times dearer with them.
         fence::is_asymmetric();
+        overflow::install();
         let stacks = Stacks::new(self.stacks, stack_size, self.max_stacks);
         stacks.prove().map_err(BuildError::Stack)?;
         let workers = (0..count).map(Worker::new).collect();

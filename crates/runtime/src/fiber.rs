@@ -17,6 +17,7 @@
 use crate::context;
 use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
+use crate::overflow::Record;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
 use crate::worker::Worker;
@@ -53,8 +54,7 @@ pub(crate) struct Fiber {
     switch: UnsafeCell<Option<Switch>>,
     /// The fiber's alone, set when it starts.
     yielder: Cell<*const Yielder<(), ()>>,
-    /// Lowest address of the stack.
-    bottom: Cell<usize>,
+    record: Record,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
 }
@@ -76,7 +76,7 @@ impl Fiber {
             shared,
             switch: UnsafeCell::new(None),
             yielder: Cell::new(std::ptr::null()),
-            bottom: Cell::new(0),
+            record: Record::new(),
             me: Cell::new(std::ptr::null()),
         });
         fiber.me.set(Arc::as_ptr(&fiber));
@@ -86,6 +86,11 @@ impl Fiber {
     #[inline(always)]
     pub(crate) fn join_stack(&self) -> &JoinStack {
         &self.join_stack
+    }
+
+    /// What is said of it should it overflow.
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
     }
 
     /// The worker that it starts and resumes on.
@@ -104,7 +109,7 @@ impl Fiber {
         // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack has
         // a slot for every job that fits its frames.
         unsafe { self.join_stack.place(stack.slots()) };
-        self.bottom.set(stack.bottom());
+        self.record.place(&stack);
         let me = std::ptr::from_ref(self);
         let switch = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: fibers and workers outlive everything that runs on them.
@@ -142,7 +147,7 @@ impl Fiber {
     /// Bytes of stack left below the caller's frame.
     pub(crate) fn stack_left(&self) -> usize {
         let here = 0u8;
-        (std::ptr::from_ref(&here) as usize).saturating_sub(self.bottom.get())
+        (std::ptr::from_ref(&here) as usize).saturating_sub(self.record.bottom())
     }
 
     /// The fiber as something a future's or a primitive's waker can hold.

@@ -37,6 +37,8 @@ pub mod latch;
 #[cfg(not(loom))]
 mod latch;
 #[cfg(not(loom))]
+mod overflow;
+#[cfg(not(loom))]
 mod par;
 #[cfg(not(loom))]
 mod root;

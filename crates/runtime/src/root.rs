@@ -33,9 +33,12 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     context::with(|c| c.enter(Some(worker)));
     call_hook(shared.hooks.on_start.as_deref(), index);
     let before = sateen_sync::park::install(Some(&Suspend));
+    // For the handler of overflows. Without memory for it, an overflow ends the process with less to say.
+    let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
     root_loop(worker);
     guard.disarm();
+    drop(signals);
     sateen_sync::park::install(before);
     call_hook(shared.hooks.on_exit.as_deref(), index);
     context::with(|c| c.enter(None));

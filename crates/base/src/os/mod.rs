@@ -8,6 +8,8 @@ use crate::prim::time::Duration;
 use std::io;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
+#[cfg_attr(not(unix), path = "no_fault.rs")]
+mod fault;
 #[cfg(target_os = "linux")]
 mod linux;
 mod memory;
@@ -15,9 +17,11 @@ mod memory;
 mod portable;
 #[cfg(unix)]
 mod unix;
+pub mod valgrind;
 #[cfg(windows)]
 mod windows;
 
+pub use fault::{SignalStack, on_fault, write_stderr};
 pub use memory::{Guard, Mapping};
 
 #[cfg(target_os = "linux")]

@@ -19,7 +19,7 @@ pub use sateen_base::os::Guard;
 
 use crate::join_stack::Slot;
 use corosensei::stack::StackPointer;
-use sateen_base::os::{Mapping, min_signal_stack};
+use sateen_base::os::{Mapping, min_signal_stack, valgrind};
 use sateen_base::prim::{AtomicUsize, Ordering};
 use std::io;
 use std::num::NonZeroUsize;
@@ -98,6 +98,8 @@ const fn total(size: usize) -> usize {
 pub(crate) struct FiberStack {
     memory: Stack,
     boundary: NonZeroUsize,
+    /// What Valgrind knows it by.
+    valgrind: usize,
     #[cfg(windows)]
     teb: corosensei::stack::StackTebFields,
 }
@@ -118,6 +120,7 @@ impl FiberStack {
                 DeallocationStack: bottom - memory.guard(),
                 GuaranteedStackBytes: 0,
             },
+            valgrind: valgrind::register_stack(bottom, boundary),
             memory,
             // It is far above the bottom, which is not null.
             boundary: NonZeroUsize::new(boundary).unwrap_or(NonZeroUsize::MIN),
@@ -133,6 +136,11 @@ impl FiberStack {
     /// Lowest address that frames may use.
     pub(crate) fn bottom(&self) -> usize {
         self.memory.bottom().as_ptr() as usize
+    }
+
+    /// Inaccessible bytes below that.
+    pub(crate) fn guard(&self) -> usize {
+        self.memory.guard()
     }
 
     /// Bytes for frames.
@@ -219,6 +227,7 @@ impl Stacks {
 
     /// Takes back a stack that nothing runs on.
     pub(crate) fn give(&self, stack: FiberStack) {
+        valgrind::deregister_stack(stack.valgrind);
         // SAFETY: all our stacks come from this allocator, and the caller has no more use for it.
         unsafe { self.allocator.deallocate(stack.memory) };
         self.count_out();
