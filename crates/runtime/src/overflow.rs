@@ -54,6 +54,17 @@ impl Record {
         self.id.set(id);
     }
 
+    /// Bytes of its stack that the fiber has ever used. In debug builds only.
+    ///
+    /// # Safety
+    /// The fiber keeps its stack for as long as this takes: it is suspended and cannot be resumed, or the
+    /// caller is on its worker's thread.
+    #[cfg(debug_assertions)]
+    pub(crate) unsafe fn high_water(&self) -> usize {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::stack::high_water(self.bottom.get() + self.size.get(), self.size.get()) }
+    }
+
     fn is_guard(&self, address: usize) -> bool {
         (self.bottom.get() - self.guard.get()..self.bottom.get()).contains(&address)
     }

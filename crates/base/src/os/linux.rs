@@ -109,6 +109,27 @@ impl Os for Linux {
         unsafe { libc::madvise(at.cast(), len, libc::MADV_DONTNEED) };
     }
 
+    unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
+        const PAGE: usize = super::Mapping::PAGE;
+        let first = at as usize;
+        let from = first / PAGE * PAGE;
+        let mut pages = [0u8; 1024];
+        let mut done = 0;
+        while from + done < first + len {
+            let step = (first + len - from - done).min(pages.len() * PAGE);
+            let page = (from + done) as *mut libc::c_void;
+            // SAFETY: the kernel writes a byte for each page of the step, of its own size or ours.
+            let failed =
+                PAGE != 4096 || unsafe { libc::mincore(page, step, pages.as_mut_ptr()) } != 0;
+            let touched = pages[..step.div_ceil(PAGE)].iter().position(|page| page & 1 != 0);
+            if failed || touched.is_some() {
+                return (from + done + touched.unwrap_or(0) * PAGE).saturating_sub(first);
+            }
+            done += step;
+        }
+        len
+    }
+
     fn map_limit() -> usize {
         static LIMIT: OnceLock<usize> = OnceLock::new();
         *LIMIT.get_or_init(|| {

@@ -69,6 +69,13 @@ trait Os {
     /// # Safety
     /// They lie in memory from [`Os::reserve`] and nobody needs what they hold.
     unsafe fn discard(_at: *mut u8, _len: usize) {}
+    /// See [`untouched_prefix`].
+    ///
+    /// # Safety
+    /// The memory is mapped.
+    unsafe fn untouched_prefix(_at: *const u8, _len: usize) -> usize {
+        0
+    }
     /// How many mappings the process may have.
     fn map_limit() -> usize {
         usize::MAX
@@ -132,6 +139,16 @@ pub fn thread_limit() -> Option<usize> {
 /// How many threads can run at once: affinity and cgroup limits counted, at least 1.
 pub fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// How many of the `len` bytes from `at` on nobody has touched, up to the first page that somebody has. 0
+/// where the system cannot tell.
+///
+/// # Safety
+/// The memory is mapped while this runs.
+pub unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
+    // SAFETY: passed on to the caller.
+    unsafe { Host::untouched_prefix(at, len) }
 }
 
 /// Bytes of stack that the kernel needs to deliver a signal here: it saves all registers that this

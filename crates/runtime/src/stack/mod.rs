@@ -11,11 +11,16 @@
 //! before the slots reach their end.
 
 mod allocator;
+#[cfg(debug_assertions)]
+mod high_water;
 mod pooled;
 
 pub use allocator::{FixedStacks, Stack, StackAllocator};
 pub use pooled::PooledStacks;
 pub use sateen_base::os::Guard;
+
+#[cfg(debug_assertions)]
+pub(crate) use high_water::high_water;
 
 use crate::join_stack::Slot;
 use corosensei::stack::StackPointer;
@@ -227,6 +232,8 @@ impl Stacks {
 
     /// Takes back a stack that nothing runs on.
     pub(crate) fn give(&self, stack: FiberStack) {
+        #[cfg(debug_assertions)]
+        stack.clear();
         valgrind::deregister_stack(stack.valgrind);
         // SAFETY: all our stacks come from this allocator, and the caller has no more use for it.
         unsafe { self.allocator.deallocate(stack.memory) };
