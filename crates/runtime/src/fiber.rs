@@ -5,9 +5,11 @@
 //! The word that joins parking and unparking is in `park_word.rs`.
 
 use crate::context;
+use crate::entry::Entry;
 use crate::inbox::Linked;
 use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
+use crate::overflow::Record;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
@@ -47,15 +49,15 @@ pub(crate) struct Fiber {
     heir: AtomicPtr<Header>,
     /// What runs here now, with what it goes back to. The fiber's alone, like the next.
     running: Cell<*const Running>,
+    /// What a fiber made for one task starts with. The worker's alone.
+    start: Cell<Option<Entry>>,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
     /// The root's alone.
     switch: UnsafeCell<Option<Switch>>,
     /// The fiber's alone, set when it starts.
     yielder: Cell<*const Yielder<(), ()>>,
-    /// Lowest address of the stack.
-    bottom: Cell<usize>,
-    stack_size: Cell<usize>,
+    record: Record,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
 }
@@ -78,11 +80,11 @@ impl Fiber {
             task: AtomicPtr::new(std::ptr::null_mut()),
             heir: AtomicPtr::new(std::ptr::null_mut()),
             running: Cell::new(std::ptr::null()),
+            start: Cell::new(None),
             masks: Cell::new(0),
             switch: UnsafeCell::new(None),
             yielder: Cell::new(std::ptr::null()),
-            bottom: Cell::new(0),
-            stack_size: Cell::new(0),
+            record: Record::new(),
             me: Cell::new(std::ptr::null()),
         });
         fiber.me.set(Arc::as_ptr(&fiber));
@@ -92,6 +94,11 @@ impl Fiber {
     #[inline(always)]
     pub(crate) fn join_stack(&self) -> &JoinStack {
         &self.join_stack
+    }
+
+    /// What is said of it should it overflow.
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
     }
 
     /// The worker that it starts and resumes on.
@@ -105,8 +112,7 @@ impl Fiber {
         // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack has
         // a slot for every job that fits its frames.
         unsafe { self.join_stack.place(stack.slots()) };
-        self.bottom.set(stack.bottom());
-        self.stack_size.set(stack.slots() as usize - stack.bottom());
+        self.record.place(&stack);
         let me = std::ptr::from_ref(self);
         let switch = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: fibers and workers outlive everything that runs on them.
@@ -135,6 +141,15 @@ impl Fiber {
         self.switch.with_mut(|slot| unsafe { (*slot).take() }).map(Coroutine::into_stack)
     }
 
+    /// What the fiber is to run first.
+    pub(crate) fn will_start(&self, entry: Entry) {
+        self.start.set(Some(entry));
+    }
+
+    pub(crate) fn take_start(&self) -> Option<Entry> {
+        self.start.take()
+    }
+
     /// Switches to the root. The fiber has made sure that it will be resumed.
     pub(crate) fn switch_to_root(&self) {
         // SAFETY: set by `main`'s caller on this very stack, and the coroutine is running.
@@ -144,7 +159,7 @@ impl Fiber {
     /// Bytes of stack left below the caller's frame.
     pub(crate) fn stack_left(&self) -> usize {
         let here = 0u8;
-        (std::ptr::from_ref(&here) as usize).saturating_sub(self.bottom.get())
+        (std::ptr::from_ref(&here) as usize).saturating_sub(self.record.bottom())
     }
 
     /// The task that runs here, or whose branch does.
@@ -231,7 +246,7 @@ impl Fiber {
 
     /// Bytes of the stack.
     pub(crate) fn stack_size(&self) -> usize {
-        self.stack_size.get()
+        self.record.size()
     }
 
     /// The fiber as something a future's or a primitive's waker can hold.

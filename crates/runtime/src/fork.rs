@@ -31,6 +31,9 @@ struct Branch<F, R> {
     result: UnsafeCell<MaybeUninit<Result<R, Panic>>>,
 }
 
+// As in `join.rs`.
+const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
+
 impl<F: FnOnce() -> R, R> Branch<F, R> {
     /// # Safety
     /// As for a join's branch: once, by whoever has it.

@@ -19,6 +19,8 @@ const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
 const PATIENCE: Duration = Duration::from_micros(20);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
+/// After so long a sleep, stacks that nobody uses give their memory back.
+const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Pauses between two rounds.
@@ -209,14 +211,24 @@ impl Worker {
         }
         // Some could not be forced so soon after the last time.
         let forced = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let trims = private == Private::None
+            && timer.is_none_or(|left| left > TRIM_AFTER)
+            && shared.stacks.has_spare();
+        let limit = [timer, forced, trims.then_some(TRIM_AFTER)].into_iter().flatten().min();
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
             shared.sleep.cancel(me);
             return false;
         }
-        let woken = self.sleep_for([timer, forced].into_iter().flatten().min());
+        let woken = self.sleep_for(limit);
         if drains {
             shared.undrain();
+        }
+        if trims && !woken {
+            // That takes a while, in which others had better be notified.
+            shared.sleep.cancel(me);
+            shared.stacks.trim();
+            return false;
         }
         !woken
     }

@@ -24,6 +24,9 @@ struct Branch<F, R> {
     result: UnsafeCell<MaybeUninit<Caught<R>>>,
 }
 
+// The join slots lie behind the stack and are not checked for room.
+const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
+
 impl<F: FnOnce() -> R, R> Branch<F, R> {
     #[inline(always)]
     fn new(f: F) -> Self {

@@ -53,6 +53,8 @@ pub mod offer;
 #[cfg(not(loom))]
 mod offer;
 #[cfg(not(loom))]
+mod overflow;
+#[cfg(not(loom))]
 mod par;
 #[cfg(loom)]
 pub mod park_word;
@@ -103,6 +105,9 @@ pub use {
     },
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
+    stack::{
+        FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
+    },
     stats::{Stats, WorkerStats},
     task::{
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,

@@ -9,12 +9,14 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
-use crate::task::{self, JoinError};
+use crate::stack::StackSize;
+use crate::task::{self, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
+use std::ptr::NonNull;
 
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
@@ -31,9 +33,12 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     context::with(|c| c.enter(Some(worker)));
     call_hook(shared.hooks.on_start.as_deref(), index);
     let before = sateen_sync::park::install(Some(&Suspend));
+    // For the handler of overflows. Without memory for it, an overflow ends the process with less to say.
+    let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
     root_loop(worker);
     guard.disarm();
+    drop(signals);
     sateen_sync::park::install(before);
     call_hook(shared.hooks.on_exit.as_deref(), index);
     context::with(|c| c.enter(None));
@@ -121,17 +126,56 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         return Some(unsafe { &*fiber });
     }
     let shared = worker.shared();
-    let stack = shared.stacks.take()?;
+    let fiber = bare_fiber(worker);
+    let Some(stack) = shared.stacks.take(shared.stacks.default_size()) else {
+        worker.with_bare(|bare| bare.push(fiber));
+        return None;
+    };
+    fiber.place(stack, scheduling_loop);
+    Some(fiber)
+}
+
+/// A fiber without a stack.
+fn bare_fiber(worker: &Worker) -> &'static Fiber {
+    let shared = worker.shared();
     let fiber = worker.with_bare(Vec::pop).unwrap_or_else(|| {
         let fiber = Fiber::new(worker, Arc::clone(shared));
         let address = Arc::as_ptr(&fiber);
         shared.fibers.lock().push(fiber);
         address
     });
-    // SAFETY: as above.
-    let fiber = unsafe { &*fiber };
-    fiber.place(stack, scheduling_loop);
-    Some(fiber)
+    // SAFETY: fibers live as long as the runtime.
+    unsafe { &*fiber }
+}
+
+/// Starts `task`, which asks for a larger stack than others have, on one of its own. Without memory for
+/// that it fails: waiting would not make other stacks larger.
+#[cold]
+pub(crate) fn start_apart(worker: &Worker, task: NonNull<Header>, size: usize) {
+    let shared = worker.shared();
+    let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
+    match shared.stacks.take(size) {
+        Some(stack) => {
+            let fiber = bare_fiber(worker);
+            fiber.place(stack, run_handed);
+            fiber.will_start(Entry::task(task));
+            worker.awaken(fiber);
+        }
+        None => {
+            worker.counters.out_of_stacks.bump();
+            // SAFETY: the entry's reference to the task is ours.
+            unsafe { task::refuse_queued(task, JoinError::OutOfStacks) };
+        }
+    }
+}
+
+/// Runs the one task that the fiber was made for.
+fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
+    let guard = AbortGuard::new("a panic reached the base of a task's own stack");
+    if let Some(entry) = fiber.take_start() {
+        worker.execute(fiber, entry);
+    }
+    guard.disarm();
 }
 
 /// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is to go on.

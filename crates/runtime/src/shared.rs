@@ -7,7 +7,7 @@ use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
 use crate::sleepers::{Alarm, Sleepers};
-use crate::stack::StackPool;
+use crate::stack::Stacks;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     pub(crate) workers: Box<[Worker]>,
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
-    pub(crate) stacks: StackPool,
+    pub(crate) stacks: Stacks,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         workers: Box<[Worker]>,
-        stacks: StackPool,
+        stacks: Stacks,
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,

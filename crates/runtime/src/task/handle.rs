@@ -201,7 +201,7 @@ impl<T> JoinHandle<T> {
         let shared: &Shared = worker.shared();
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
-        let roomy = fiber.stack_left() > shared.stacks.stack_size() / 2;
+        let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
         if !std::ptr::eq(self.header().home, shared) || !roomy {
             return false;
         }

@@ -6,6 +6,7 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
 use crate::request_word::HUNGRY;
+use crate::root::start_apart;
 use crate::task::{self, Header, Running};
 use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
@@ -203,8 +204,14 @@ impl Worker {
         self.own.ready_seen.set(0);
         self.announce_timer();
         match entry.decode() {
-            // SAFETY: the entry's reference to the task is ours now.
-            Work::Task(header) => unsafe { task::run_queued(header) },
+            Work::Task(header) => {
+                // SAFETY: the entry's reference to the task is ours now.
+                match unsafe { header.as_ref() }.stack_size() {
+                    Some(size) if size > fiber.stack_size() => start_apart(self, header, size),
+                    // SAFETY: as above.
+                    _ => unsafe { task::run_queued(header) },
+                }
+            }
             Work::Job(job) => {
                 let heir = self.own.heir.replace(std::ptr::null());
                 // SAFETY: an entry is taken once, and its job is valid until it has run.
