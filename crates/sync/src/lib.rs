@@ -19,16 +19,26 @@
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
 
+mod auto_event;
+mod barrier;
 mod event;
 mod event_count;
 mod mutex;
+pub mod oneshot;
 pub mod park;
+mod semaphore;
 mod sys;
 mod thread_parker;
 pub mod timer;
+mod wait_group;
 pub mod wait_queue;
+mod waiting;
 
+pub use auto_event::{AutoEvent, AutoEventWait};
+pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
 pub use mutex::{Lock, Mutex, MutexGuard, RawMutex};
+pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
+pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
 pub use wait_queue::WaitQueue;
