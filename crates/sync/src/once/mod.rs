@@ -107,6 +107,7 @@ impl Once {
             return;
         }
         if let Some(mut running) = self.check(self.core.turn_async(Wants::Begin).await) {
+            running.end = POISONED;
             let mut future = pin!(f());
             // Dropped between two polls it may begin again; panicking within one it is poisoned.
             poll_fn(|cx| {
