@@ -18,6 +18,8 @@ use sateen_base::prim::{Ordering, fence};
 
 const ONE: u64 = 1;
 const EPOCH: u64 = 1 << 32;
+/// What [`DrainCount::undrain`] adds to the epoch; left out to see the model fail.
+const WORKED: u64 = if cfg!(sateen_canary = "drain_no_epoch") { 0 } else { EPOCH };
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -40,8 +42,10 @@ impl DrainCount {
         // woken while we looked, then nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
             // Keeps the look above before the check; partner: the exchange in `undrain`.
-            fence(Ordering::SeqCst);
-            self.0.load(Ordering::Acquire) == word
+            if cfg!(not(sateen_canary = "drain_check_no_fence")) {
+                fence(Ordering::SeqCst);
+            }
+            cfg!(sateen_canary = "drain_no_check") || self.0.load(Ordering::Acquire) == word
         }
     }
 
@@ -49,7 +53,7 @@ impl DrainCount {
     pub fn undrain(&self) {
         // Ordering: AcqRel: comes before the worker takes anything, so that whoever misses the taken
         // entry sees this.
-        self.0.fetch_add(EPOCH - ONE, Ordering::AcqRel);
+        self.0.fetch_add(WORKED.wrapping_sub(ONE), Ordering::AcqRel);
     }
 
     /// A worker that will never run counts as drained for good. Whoever drained before has to be woken
