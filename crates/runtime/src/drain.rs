@@ -41,7 +41,7 @@ impl DrainCount {
         // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody has
         // woken while we looked, then nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
-            // Keeps the look above before the check; partner: the exchange in `undrain`.
+            // Keeps the look above before the check; partner: the fence in `undrain`.
             if cfg!(not(sateen_canary = "drain_check_no_fence")) {
                 fence(Ordering::SeqCst);
             }
@@ -51,9 +51,13 @@ impl DrainCount {
 
     /// The worker goes back to work.
     pub fn undrain(&self) {
-        // Ordering: AcqRel: comes before the worker takes anything, so that whoever misses the taken
-        // entry sees this.
+        // Ordering: AcqRel: whoever drains after this sees what we did before.
         self.0.fetch_add(WORKED.wrapping_sub(ONE), Ordering::AcqRel);
+        if cfg!(not(sateen_canary = "drain_undrain_no_fence")) {
+            // Comes before the worker takes anything, by however weak a store, so that whoever misses what
+            // was taken sees the epoch. Partner: the fence in `drain`.
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// A worker that will never run counts as drained for good. Whoever drained before has to be woken
