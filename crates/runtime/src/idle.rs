@@ -5,8 +5,9 @@
 use crate::entry::Entry;
 use crate::join_stack::JoinStack;
 use crate::offer;
+use crate::policy::Sleeper;
 use crate::worker::{HUNGRY, Worker};
-use sateen_base::prim::time::Duration;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, spin_loop, thread};
 use sateen_base::tsc;
 use sateen_deque::Steal;
@@ -18,6 +19,8 @@ const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
 const PATIENCE: Duration = Duration::from_micros(20);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
+/// After so long a sleep, stacks that nobody uses give their memory back.
+const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Pauses between two rounds.
@@ -36,11 +39,14 @@ impl Worker {
     /// of the runtime, then come back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        self.fire_timers();
         let found = self.search();
         if found.is_some() || self.has_ready() {
             return found;
         }
         self.sleep();
+        let fired = self.fire_timers();
+        self.stop_watching(!fired || self.has_ready());
         if self.has_own_arrivals() || self.has_ready() {
             // We were woken, but have something of our own to do: was it for work that others can do?
             self.pass_on();
@@ -104,8 +110,11 @@ impl Worker {
     fn scan(&self) -> Option<Entry> {
         let shared = self.shared();
         self.counters.search_rounds.bump();
-        if let Some(entry) = self.next_entry() {
+        if let Some(entry) = self.pick() {
             return Some(entry);
+        }
+        if self.policy.is_alone() {
+            return None;
         }
         let workers = &shared.workers;
         let start = self.random(workers.len());
@@ -121,10 +130,11 @@ impl Worker {
     }
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
-        if let Some(stack) = victim.current_join_stack()
-            && let Some(job) = offer::steal(stack, victim.requests())
+        if let Some(fiber) = victim.current_fiber()
+            && let Some(job) = offer::steal(fiber.join_stack(), victim.requests())
         {
             self.counters.join_steals.bump();
+            self.will_inherit(fiber.heir());
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
         loop {
@@ -144,7 +154,11 @@ impl Worker {
     /// Whether there is something this worker could take or has to end for, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
-        self.has_own_arrivals() || shared.has_stealable() || shared.is_stopped()
+        let alone = self.policy.is_alone();
+        self.has_own_arrivals()
+            || self.policy.has_ready()
+            || !alone && shared.has_stealable()
+            || shared.is_stopped()
     }
 
     fn sleep(&self) {
@@ -154,36 +168,67 @@ impl Worker {
             return;
         }
         self.counters.parks.bump();
-        if !shared.is_closing() && shared.sleep.sleep(me, Some(PROVISIONAL_SLEEP)) {
+        let timer = self.watch_timers();
+        let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
+        if !shared.is_closing() && !self.policy.is_alone() && self.sleep_for(Some(limit)) {
             return;
         }
         while self.sleep_for_good() {}
+    }
+
+    /// Sleeps, as the policy wants it, until notified: true. False: the time is over, or it was for no
+    /// reason; the announcement stands.
+    fn sleep_for(&self, limit: Option<Duration>) -> bool {
+        let sleeper = Sleeper::new(&self.shared().sleep, self.index());
+        match self.policy.custom() {
+            None => sleeper.sleep_for(limit),
+            Some(policy) => {
+                policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
+            }
+        }
+        sleeper.was_notified()
     }
 
     /// One sleep after which nothing may be missed. Returns whether to sleep again.
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
-        let others = || shared.workers.iter().filter(|w| w.index() != me);
+        let alone = self.policy.is_alone();
+        let others = || shared.workers.iter().filter(|w| w.index() != me && !alone);
         let insist = || others().for_each(|other| _ = other.insist(HUNGRY));
         if !shared.sleep.ask(me, insist, || self.sees_work()) {
             return false;
         }
-        let private = self.force_others();
+        let timer = self.watch_timers();
+        if timer.is_some_and(|left| left.is_zero()) {
+            shared.sleep.cancel(me);
+            return false;
+        }
+        let private = if self.policy.is_alone() { Private::None } else { self.force_others() };
         if private == Private::Published {
             shared.sleep.cancel(me);
             return false;
         }
         // Some could not be forced so soon after the last time.
-        let limit = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let forced = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let trims = private == Private::None
+            && timer.is_none_or(|left| left > TRIM_AFTER)
+            && shared.stacks.has_spare();
+        let limit = [timer, forced, trims.then_some(TRIM_AFTER)].into_iter().flatten().min();
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
             shared.sleep.cancel(me);
             return false;
         }
-        let woken = shared.sleep.sleep(me, limit);
+        let woken = self.sleep_for(limit);
         if drains {
             shared.undrain();
+        }
+        if trims && !woken {
+            // That takes a while, in which others had better be notified.
+            shared.sleep.cancel(me);
+            shared.stacks.trim();
+            return false;
         }
         !woken
     }

@@ -6,6 +6,7 @@ use crate::join_stack::{Job, JoinStack};
 use crate::latch::Latch;
 use crate::offer;
 use crate::runtime::Runtime;
+use crate::task::{in_branch, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::{OUTSIDE, Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
@@ -22,6 +23,9 @@ struct Branch<F, R> {
     f: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<Caught<R>>>,
 }
+
+// The join slots lie behind the stack and are not checked for room.
+const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 
 impl<F: FnOnce() -> R, R> Branch<F, R> {
     #[inline(always)]
@@ -116,14 +120,14 @@ where
     }
     // No panic may leave this frame while the branch is on the stack, or stolen. (The two outcomes share
     // no code: that saves the fast path a test.)
-    match catch_unwind(AssertUnwindSafe(a)) {
+    match catch_unwind(AssertUnwindSafe(|| in_branch(a))) {
         Ok(ra) => {
             if !stack.pop() {
                 return join_slow(stack, &branch, Ok(ra));
             }
             // SAFETY: popped, so it is ours.
             let b = unsafe { branch.take() };
-            (ra, b())
+            (ra, in_branch(b))
         }
         Err(panic) => {
             if !stack.pop() {
@@ -153,7 +157,7 @@ where
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         return match a {
-            Ok(ra) => (ra, b()),
+            Ok(ra) => (ra, in_branch(b)),
             Err(panic) => a_panicked(panic, b),
         };
     }
@@ -163,7 +167,10 @@ where
     }
     // SAFETY: the latch is set.
     match (a, unsafe { branch.result() }) {
-        (Ok(ra), Ok(rb)) => (ra, rb),
+        (Ok(ra), Ok(rb)) => match interrupted_after(this_fiber(), (ra, rb)) {
+            Ok(both) => both,
+            Err(cancelled) => resume_unwind(cancelled),
+        },
         (Err(panic), b) => {
             // `b`'s result or panic gives way to `a`'s, even if dropping it panics in turn.
             discard(b);

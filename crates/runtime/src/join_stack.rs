@@ -179,8 +179,7 @@ impl JoinStack {
     /// Publishes everything and says whether the caller has to list the stack in a run queue, because
     /// jobs are left and no entry exists yet. Owner only, before it suspends.
     pub fn publish_for_suspension(&self) -> bool {
-        // Ordering: Relaxed, the owner's own words.
-        if self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed) {
+        if self.is_bare() {
             return false;
         }
         self.public.lock.acquire();
@@ -216,6 +215,13 @@ impl JoinStack {
     pub fn has_private(&self) -> bool {
         // Ordering: Relaxed; the caller's heavy fence orders it after what it has announced.
         self.top.load(Ordering::Relaxed) > self.public.split.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing lies here, not even what was stolen and not popped yet. Owner only.
+    #[inline]
+    pub fn is_bare(&self) -> bool {
+        // Ordering: Relaxed, the owner's own words.
+        self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed)
     }
 
     /// Whether the stack holds anything at all. Owner only; other threads get a hint.

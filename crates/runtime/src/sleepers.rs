@@ -13,17 +13,25 @@ use sateen_base::{CachePadded, fence};
 use sateen_sync::EventCount;
 
 /// See the [module's documentation](self).
-#[derive(Debug)]
 pub struct Sleepers {
     slots: EventCount,
     /// Workers that look for work and have found none yet.
     searching: CachePadded<AtomicUsize>,
+    alarm: Option<Alarm>,
 }
+
+/// Called with the number of a worker that has been notified, where its sleep is a policy's own.
+#[cfg(not(loom))]
+pub type Alarm = Box<dyn Fn(usize) + Send + Sync>;
+/// Models have no policies.
+#[cfg(loom)]
+pub type Alarm = fn(usize);
 
 impl Sleepers {
     /// A slot for each of `workers`, none of which sleeps or searches.
-    pub fn new(workers: usize) -> Self {
-        Self { slots: EventCount::new(workers), searching: CachePadded::new(AtomicUsize::new(0)) }
+    pub fn new(workers: usize, alarm: Option<Alarm>) -> Self {
+        let searching = CachePadded::new(AtomicUsize::new(0));
+        Self { slots: EventCount::new(workers), searching, alarm }
     }
 
     /// Whether anybody sleeps, or is about to. The caller has fenced after what it published.
@@ -45,7 +53,25 @@ impl Sleepers {
 
     /// Wakes worker `index` if it sleeps; whether it did. The caller has fenced.
     pub fn notify(&self, index: usize) -> bool {
-        self.slots.notify(index)
+        let woken = self.slots.notify(index);
+        if woken {
+            self.sound(index);
+        }
+        woken
+    }
+
+    /// Wakes one sleeper, if there is one. The caller has fenced.
+    #[cold]
+    pub fn notify_one(&self) {
+        if let Some(index) = self.slots.notify_one() {
+            self.sound(index);
+        }
+    }
+
+    fn sound(&self, index: usize) {
+        if let Some(alarm) = &self.alarm {
+            alarm(index);
+        }
     }
 
     /// Wakes worker `index`, for which alone something was put where it looks, if it sleeps; whether it
@@ -68,7 +94,7 @@ impl Sleepers {
         // gives up rescans after announcing itself as a sleeper, and the last one that found something
         // looks for more, so what is out by now is not missed.
         if self.slots.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.slots.notify_one();
+            self.notify_one();
         }
     }
 
@@ -96,7 +122,7 @@ impl Sleepers {
             full_fence(Ordering::SeqCst);
         }
         if self.slots.has_sleepers() && has_stealable() {
-            self.slots.notify_one();
+            self.notify_one();
         }
     }
 
@@ -150,5 +176,11 @@ impl Sleepers {
     /// Takes the announcement back.
     pub fn cancel(&self, me: usize) {
         self.slots.cancel(me);
+    }
+}
+
+impl std::fmt::Debug for Sleepers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sleepers").field("slots", &self.slots).finish_non_exhaustive()
     }
 }

@@ -42,7 +42,7 @@ impl Model {
         // SAFETY: the owner is the caller, and nothing pushes more than `JOBS` at once.
         unsafe { stack.place(slots.as_mut_ptr()) };
         Arc::new(Self {
-            sleepers: Sleepers::new(2),
+            sleepers: Sleepers::new(2, None),
             requests: RequestWord::new(raised),
             stack,
             jobs: [Job { run: nothing }, Job { run: nothing }],

@@ -85,8 +85,7 @@ impl Worker {
     /// Lets every fiber that is ready now run before `fiber` goes on.
     fn yield_to_ready(&self, fiber: &Fiber) {
         self.take_inbox();
-        // SAFETY: worker's thread; the reference ends here.
-        self.own.ready.with_mut(|ready| unsafe { (*ready).push_back(fiber) });
+        self.awaken(fiber);
         self.leave(fiber);
     }
 }
