@@ -40,7 +40,7 @@ impl Model {
             inbox: Inbox::new(),
             nodes: [node(), node(), node()],
             requests: RequestWord::new(0),
-            sleepers: Sleepers::new(1),
+            sleepers: Sleepers::new(1, None),
         })
     }
 
