@@ -25,9 +25,7 @@ use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stats::Counters;
 use crate::task::{Header, Ids};
-use sateen_base::prim::{
-    Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
-};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
 use std::cell::Cell;
@@ -215,10 +213,7 @@ impl Worker {
         }
         // SAFETY: its unparking gave the fiber to us alone, and fibers live as long as the runtime.
         unsafe { self.inbox.push(fiber) };
-        // The full fence pairs with the one between announcing sleep and rescanning: either we see the
-        // sleeper, or it sees the fiber.
-        full_fence(Ordering::SeqCst);
-        if !shared.sleep.notify(self.index) {
+        if !shared.sleep.wake_owner(self.index) {
             self.request(READY);
         }
     }
@@ -244,8 +239,7 @@ impl Worker {
             // Ordering: Relaxed, under the lock; a hint outside of it.
             self.has_mail.store(true, Ordering::Relaxed);
         }
-        full_fence(Ordering::SeqCst);
-        shared.sleep.notify(self.index);
+        shared.sleep.wake_owner(self.index);
         true
     }
 
