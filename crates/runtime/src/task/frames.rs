@@ -8,8 +8,10 @@ use sateen_base::prim::UnsafeCell;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Sizes are multiples of this, which is also the alignment.
+/// Sizes are multiples of this.
 const STEP: usize = 64;
+/// Alignment of all that are kept: what allocators give without extra work.
+const ALIGN: usize = 16;
 /// Largest frame that is kept, in steps.
 const CLASSES: usize = 8;
 /// Frames of a size that a worker keeps.
@@ -35,13 +37,13 @@ pub(crate) struct Frames(UnsafeCell<[List; CLASSES]>);
 #[inline(always)]
 const fn class(layout: Layout) -> Option<usize> {
     let class = layout.size().saturating_sub(1) / STEP;
-    if layout.align() <= STEP && class < CLASSES { Some(class) } else { None }
+    if layout.align() <= ALIGN && class < CLASSES { Some(class) } else { None }
 }
 
 #[inline(always)]
 fn whole(class: usize) -> Layout {
     // SAFETY: a power of two, and a small multiple of it.
-    unsafe { Layout::from_size_align_unchecked((class + 1) * STEP, STEP) }
+    unsafe { Layout::from_size_align_unchecked((class + 1) * STEP, ALIGN) }
 }
 
 impl Frames {
