@@ -2,6 +2,7 @@
 
 use crate::hooks::Hooks;
 use crate::overflow;
+use crate::policy::{self, Scheduling};
 use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
@@ -99,6 +100,7 @@ pub struct Builder {
     spin: Duration,
     stack_size: usize,
     max_stacks: usize,
+    policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
 }
 
@@ -110,6 +112,7 @@ impl std::fmt::Debug for Builder {
             .field("spin", &self.spin)
             .field("stack_size", &self.stack_size)
             .field("max_stacks", &self.max_stacks)
+            .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
 }
@@ -125,6 +128,7 @@ impl Default for Builder {
             spin: DEFAULT_SPIN,
             stack_size: DEFAULT_STACK,
             max_stacks: usize::MAX,
+            policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
         }
     }
@@ -207,6 +211,12 @@ impl Builder {
         self
     }
 
+    /// What runs next: see [`policy`](crate::policy). Default: work stealing.
+    pub fn policy(mut self, policy: Scheduling) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Where stacks come from. Default: [`PooledStacks::new`].
     pub fn stack_allocator(mut self, stacks: impl StackAllocator + 'static) -> Self {
         self.stacks = Box::new(stacks);
@@ -246,8 +256,10 @@ impl Builder {
         overflow::install();
         let stacks = Stacks::new(self.stacks, stack_size, self.max_stacks);
         stacks.prove().map_err(BuildError::Stack)?;
-        let workers = (0..count).map(Worker::new).collect();
-        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin));
+        let policies = policy::activate(self.policy.0, count);
+        let alarm = policy::alarm(&policies);
+        let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin, alarm));
         for index in 0..count {
             let thread = WorkerThread {
                 life: Life { shared: Arc::clone(&shared), index, ran: false },

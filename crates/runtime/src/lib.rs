@@ -16,16 +16,28 @@
 mod builder;
 #[cfg(not(loom))]
 mod context;
+#[cfg(loom)]
+pub mod drain;
+#[cfg(not(loom))]
+mod drain;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
 mod fiber;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(loom)]
+pub mod gate;
+#[cfg(not(loom))]
+mod gate;
 #[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
+#[cfg(loom)]
+pub mod inbox;
+#[cfg(not(loom))]
+mod inbox;
 #[cfg(not(loom))]
 mod join;
 #[cfg(loom)]
@@ -36,10 +48,24 @@ mod join_stack;
 pub mod latch;
 #[cfg(not(loom))]
 mod latch;
+#[cfg(loom)]
+pub mod offer;
+#[cfg(not(loom))]
+mod offer;
 #[cfg(not(loom))]
 mod overflow;
 #[cfg(not(loom))]
 mod par;
+#[cfg(loom)]
+pub mod park_word;
+#[cfg(not(loom))]
+mod park_word;
+#[cfg(not(loom))]
+pub mod policy;
+#[cfg(loom)]
+pub mod request_word;
+#[cfg(not(loom))]
+mod request_word;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]
@@ -48,6 +74,10 @@ mod runtime;
 mod scope;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(loom)]
+pub mod sleepers;
+#[cfg(not(loom))]
+mod sleepers;
 #[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
@@ -60,6 +90,8 @@ pub mod task_state;
 mod task_state;
 #[cfg(not(loom))]
 mod unwind;
+#[cfg(not(loom))]
+mod waits;
 #[cfg(not(loom))]
 mod worker;
 
@@ -77,5 +109,9 @@ pub use {
         FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
     },
     stats::{Stats, WorkerStats},
-    task::{JoinError, JoinHandle, spawn},
+    task::{
+        CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
+        Spawn, TaskId, check_cancelled, current, spawn,
+    },
+    waits::yield_now,
 };

@@ -5,7 +5,9 @@
 //! known from the thread's context, so all this costs a switch nothing.
 
 use crate::context;
+use crate::fiber::Fiber;
 use crate::stack::FiberStack;
+use crate::task::Header;
 use sateen_base::os;
 use std::cell::Cell;
 
@@ -17,20 +19,11 @@ pub(crate) struct Record {
     bottom: Cell<usize>,
     guard: Cell<usize>,
     size: Cell<usize>,
-    id: Cell<u64>,
-    /// Valid as long as it is here.
-    name: Cell<Option<*const str>>,
 }
 
 impl Record {
     pub(crate) const fn new() -> Self {
-        Self {
-            bottom: Cell::new(0),
-            guard: Cell::new(0),
-            size: Cell::new(0),
-            id: Cell::new(0),
-            name: Cell::new(None),
-        }
+        Self { bottom: Cell::new(0), guard: Cell::new(0), size: Cell::new(0) }
     }
 
     /// The fiber runs on `stack` from now on.
@@ -45,13 +38,9 @@ impl Record {
         self.bottom.get()
     }
 
-    /// The task on the fiber: its id, not 0, and its name.
-    ///
-    /// # Safety
-    /// The name stays valid until this is called again.
-    pub(crate) unsafe fn set_task(&self, id: u64, name: Option<*const str>) {
-        self.name.set(name);
-        self.id.set(id);
+    /// Bytes that frames may use.
+    pub(crate) fn size(&self) -> usize {
+        self.size.get()
     }
 
     /// Bytes of its stack that the fiber has ever used. In debug builds only.
@@ -68,26 +57,32 @@ impl Record {
     fn is_guard(&self, address: usize) -> bool {
         (self.bottom.get() - self.guard.get()..self.bottom.get()).contains(&address)
     }
+}
 
-    /// Runs in a signal handler.
-    fn report(&self) {
-        let mut line = Line { bytes: [0; Line::ROOM], len: 0 };
-        line.push(b"sateen: fiber ");
-        if self.id.get() != 0 {
-            line.push_number(self.id.get());
-            line.push(b" ");
-        }
-        if let Some(name) = self.name.get() {
-            line.push(b"\"");
-            // SAFETY: see `set_task`.
-            line.push(unsafe { &*name }.as_bytes());
-            line.push(b"\" ");
-        }
-        line.push(b"overflowed its stack of ");
-        line.push_number(self.size.get() as u64);
-        line.push(b" bytes; Builder::stack_size(..) sets a larger one\n");
-        os::write_stderr(&line.bytes[..line.len]);
+/// Runs in a signal handler, on the thread of the fiber's worker.
+fn report(fiber: &Fiber) {
+    let mut line = Line { bytes: [0; Line::ROOM], len: 0 };
+    line.push(b"sateen: fiber ");
+    // SAFETY: what runs on the fiber lies on its stack, above the frame that overflowed, and keeps its
+    // task.
+    let running = unsafe { fiber.running().as_ref() };
+    if let Some(running) = running {
+        line.push_number(running.id);
+        line.push(b" ");
     }
+    // SAFETY: as above.
+    let task = running.and_then(|running| unsafe { running.task.as_ref() });
+    if let Some(name) = task.and_then(Header::name) {
+        line.push(b"\"");
+        line.push(name.as_bytes());
+        line.push(b"\" ");
+    }
+    line.push(b"overflowed its stack of ");
+    line.push_number(fiber.stack_size() as u64);
+    line.push(
+        b" bytes; Builder::stack_size(..) sets a larger one, Spawn::stack_size(..) for one task\n",
+    );
+    os::write_stderr(&line.bytes[..line.len]);
 }
 
 /// A line of text made without allocation; what does not fit is cut off, but for the end.
@@ -126,8 +121,8 @@ impl Line {
 pub(crate) fn install() {
     os::on_fault(|address| {
         let fiber = context::with(context::Context::fiber);
-        if let Some(record) = fiber.map(|f| f.record()).filter(|r| r.is_guard(address)) {
-            record.report();
+        if let Some(fiber) = fiber.filter(|fiber| fiber.record().is_guard(address)) {
+            report(fiber);
             std::process::abort();
         }
     });

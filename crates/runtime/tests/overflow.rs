@@ -39,7 +39,10 @@ fn overflows(name: &str, runtime: impl FnOnce() -> Runtime) {
     let (size, rest) = rest.split_once(' ').expect(line);
     let size: usize = size.parse().expect(line);
     assert!((100_000..140_000).contains(&size), "{line}");
-    assert_eq!(rest, "bytes; Builder::stack_size(..) sets a larger one");
+    assert_eq!(
+        rest,
+        "bytes; Builder::stack_size(..) sets a larger one, Spawn::stack_size(..) for one task"
+    );
     assert_eq!(errors.matches("overflowed").count(), 1, "{errors}");
 }
 

@@ -142,7 +142,7 @@ pub fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blo
 
 /// The blocker installed on this thread, if one is.
 #[inline]
-fn installed() -> Option<&'static dyn Blocker> {
+pub(crate) fn installed() -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(Cell::get).unwrap_or(None)
 }
 
@@ -192,6 +192,20 @@ pub fn park_until(deadline: Instant) {
                 own.parker.park_timeout(left);
             })
             .unwrap_or_else(|_| nap()),
+    }
+}
+
+/// Where the calling thread's runner wants timers to be armed, if it fires any.
+#[cfg(not(loom))]
+pub(crate) fn timers() -> Option<Arc<TimerQueue>> {
+    installed()?.timers()
+}
+
+/// A timer armed in [`timers`] is the earliest there.
+#[cfg(not(loom))]
+pub(crate) fn earlier_timer() {
+    if let Some(blocker) = installed() {
+        blocker.earlier_timer();
     }
 }
 

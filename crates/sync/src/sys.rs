@@ -2,7 +2,7 @@
 //! locals, and constructors that cannot be `const` under loom.
 
 use sateen_base::prim::AtomicU32;
-use sateen_base::prim::time::Duration;
+use sateen_base::prim::time::{Duration, Instant};
 
 /// Declares a constructor that is `const` except under loom, whose objects register at run time.
 macro_rules! const_except_loom {
@@ -109,7 +109,7 @@ impl FutexWord {
     }
 }
 
-/// The lock of a wait queue: `sateen-base`'s spinlock. Under loom a mutex of the model takes its place,
+/// The lock of a wait queue or a timer queue: `sateen-base`'s spinlock. Under loom a mutex of the model takes its place,
 /// whose waiting the checker understands; the spinlock has models of its own.
 #[derive(Debug)]
 pub(crate) struct ShortLock {
@@ -140,7 +140,7 @@ impl ShortLock {
         self.raw.acquire();
         #[cfg(loom)]
         let held = self.raw.lock().expect("nobody panics under this lock");
-        let guard = sateen_base::AbortGuard::new("a panic under a wait queue's lock");
+        let guard = sateen_base::AbortGuard::new("a panic under the lock of a queue");
         let result = f();
         guard.disarm();
         #[cfg(not(loom))]
@@ -151,10 +151,16 @@ impl ShortLock {
     }
 }
 
+/// Whether `deadline` has passed. Under loom it has, as soon as anybody asks: what a clock could decide,
+/// the interleavings do.
+pub(crate) fn has_passed(deadline: Instant) -> bool {
+    cfg!(loom) || Instant::now() >= deadline
+}
+
 /// A time limit that is turned into a point in time when the first wait begins.
 pub(crate) struct Deadline {
     timeout: Option<Duration>,
-    started: Option<sateen_base::prim::time::Instant>,
+    started: Option<Instant>,
 }
 
 enum Left {
@@ -172,7 +178,7 @@ impl Deadline {
     /// Under loom the first wait is the last one: no control flow may depend on the real clock.
     fn left(&mut self) -> Left {
         let Some(timeout) = self.timeout else { return Left::Forever };
-        let now = sateen_base::prim::time::Instant::now();
+        let now = Instant::now();
         let Some(started) = self.started else {
             self.started = Some(now);
             return if timeout.is_zero() { Left::Nothing } else { Left::Some(timeout) };

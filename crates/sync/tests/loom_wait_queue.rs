@@ -5,6 +5,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use sateen_sync::wait_queue::{Place, Waiter};
 use sateen_sync::{Event, WaitQueue, park};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -58,6 +59,24 @@ fn a_dropped_waiter_passes_the_permit_on() {
         notifier.join().unwrap();
         assert!(poll(second.as_mut()).is_ready(), "the permit was lost");
         assert!(own.is_empty());
+    });
+}
+
+/// A waiter whose time runs out while it is being notified either has the permit, or has left and the
+/// permit went to the next.
+#[test]
+fn a_timed_wait_loses_no_permit() {
+    loom::model(|| {
+        let queue = Arc::new(WaitQueue::new());
+        let own = queue.clone();
+        let mut first = pin!(Waiter::new(&own));
+        let mut second = Box::pin(own.wait_unless_async(|| false));
+        first.as_mut().enqueue(Place::Back, park::current_waker(), || false);
+        assert!(poll(second.as_mut()).is_pending());
+        let notifier = thread::spawn(move || assert!(queue.notify_one()));
+        let notified = first.wait_until(std::time::Instant::now());
+        notifier.join().unwrap();
+        assert_ne!(notified, poll(second.as_mut()).is_ready());
     });
 }
 

@@ -29,7 +29,7 @@ impl Blocker for TestBlocker {
     }
 
     fn park_until(&self, deadline: std::time::Instant) {
-        self.0.park_timeout(deadline.saturating_duration_since(std::time::Instant::now()));
+        self.parker.park_timeout(deadline.saturating_duration_since(std::time::Instant::now()));
     }
 
     fn park(&self) {

@@ -4,14 +4,15 @@
 mod common;
 
 use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
-use sateen_sync::WaitQueue;
 use sateen_sync::wait_queue::{Cancelled, Permit, Place, Waiter};
+use sateen_sync::{WaitQueue, park};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::thread;
+use std::time::{Duration, Instant};
 
 #[test]
 fn first_come_first_notified() {
@@ -233,6 +234,32 @@ fn wakers_that_poll_inline() {
     assert!(queue.is_empty());
 }
 
+#[test]
+fn a_timed_wait_ends_in_time_or_with_a_permit() {
+    let queue = WaitQueue::new();
+    let soon = Instant::now() + Duration::from_millis(5);
+    assert!(!queue.wait_unless_until(soon, || false));
+    assert!(Instant::now() >= soon);
+    assert!(queue.is_empty());
+    // A permit that was there before the time was over, found after it.
+    let mut waiter = pin!(Waiter::new(&queue));
+    assert!(waiter.as_mut().wait_until(soon), "it does not wait");
+    waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+    queue.notify_one();
+    assert!(waiter.as_mut().wait_until(soon));
+    // A left-over token is no notification.
+    park::current_waker().wake();
+    assert!(!queue.wait_unless_until(soon, || false));
+    let far = Instant::now() + Duration::from_secs(1_000);
+    thread::scope(|s| {
+        let waiting = s.spawn(|| queue.wait_unless_until(far, || false));
+        while !queue.notify_one() {
+            thread::yield_now();
+        }
+        assert!(waiting.join().unwrap());
+    });
+}
+
 /// A semaphore in ten lines, to see that permits are neither lost nor doubled.
 struct Semaphore {
     permits: AtomicUsize,
@@ -248,6 +275,15 @@ impl Semaphore {
         while !self.try_take() {
             self.queue.wait_unless(|| self.permits.load(SeqCst) > 0);
         }
+    }
+
+    fn take_until(&self, deadline: Instant) -> bool {
+        while !self.try_take() {
+            if !self.queue.wait_unless_until(deadline, || self.permits.load(SeqCst) > 0) {
+                return false;
+            }
+        }
+        true
     }
 
     async fn take_async(&self) {
@@ -273,7 +309,13 @@ fn stress_threads_futures_and_cancelled_futures() {
             s.spawn(move || {
                 let mut rng = Rng::new(seed + 1);
                 for _ in 0..sized(3_000) {
-                    match rng.below(3) {
+                    match rng.below(4) {
+                        3 => {
+                            let soon = Instant::now() + Duration::from_micros(rng.below(200));
+                            if !semaphore.take_until(soon) {
+                                continue;
+                            }
+                        }
                         0 => semaphore.take(),
                         1 => block_on(semaphore.take_async()),
                         // Given up while queued, or just when it is notified.

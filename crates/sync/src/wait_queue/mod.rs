@@ -18,12 +18,11 @@ pub use list::{Permit, Place};
 pub use waiter::{Cancelled, Wait, Waiter};
 
 use crate::sys::ShortLock;
+use crate::wakers::{Batch, FirstPanic};
 use list::List;
 use sateen_base::prim::UnsafeCell;
-use std::any::Any;
+use sateen_base::prim::time::Instant;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::task::Waker;
 
 /// First come, first notified: where threads, fibers and futures wait for a condition that the owner
 /// of the queue defines. The base of every blocking primitive here.
@@ -98,7 +97,22 @@ impl WaitQueue {
         }
     }
 
-    /// The same as a future. It joins the queue when it is first polled, and `ready` runs then; dropped
+    /// As [`wait_unless`](Self::wait_unless), but no longer than until `deadline`. False: the time is
+    /// over, and the caller was not notified. True: it was, also at the last moment, or `ready` held.
+    ///
+    /// ```
+    /// # use std::time::Instant;
+    /// let queue = sateen_sync::WaitQueue::new();
+    /// assert!(!queue.wait_unless_until(Instant::now(), || false));
+    /// assert!(queue.wait_unless_until(Instant::now(), || true));
+    /// ```
+    pub fn wait_unless_until(&self, deadline: Instant, ready: impl FnOnce() -> bool) -> bool {
+        let mut waiter = std::pin::pin!(Waiter::new(self));
+        let waker = crate::park::current_waker();
+        !waiter.as_mut().enqueue(Place::Back, waker, ready) || waiter.wait_until(deadline)
+    }
+
+    /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when it is first polled, and `ready` runs then; dropped
     /// early it leaves, and hands a permit that it was given to the next.
     ///
     /// ```
@@ -161,28 +175,39 @@ impl WaitQueue {
     /// # Panics
     /// As [`notify_all`](Self::notify_all).
     pub fn notify_all_with(&self, first: impl FnOnce()) -> usize {
-        let mut batch = Batch::default();
+        self.notify_all_if(|| {
+            first();
+            true
+        })
+    }
+
+    /// The same, unless `first` says that there is no reason after all.
+    pub(crate) fn notify_all_if(&self, first: impl FnOnce() -> bool) -> usize {
+        let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
         let mut limit = 0;
         self.locked(|list| {
-            first();
-            limit = list.next_ticket();
-            batch.fill(list, limit);
+            if first() {
+                limit = list.next_ticket();
+                list.fill(&mut batch, limit);
+            }
         });
-        let mut panic = None;
         let mut count = 0;
         loop {
-            let (woken, full) = (batch.len, batch.len == Batch::SIZE);
-            batch.wake_all(&mut panic);
-            count += woken;
+            let full = batch.is_full();
+            count += batch.wake_all(&mut panics);
             if !full {
                 break;
             }
-            self.locked(|list| batch.fill(list, limit));
+            self.locked(|list| list.fill(&mut batch, limit));
         }
-        if let Some(panic) = panic {
-            resume_unwind(panic);
-        }
+        panics.resume();
         count
+    }
+
+    /// Runs `f` under the queue's lock: for primitives whose own state it guards. `f` is bound by the
+    /// same rules as in [`wait_unless`](Self::wait_unless).
+    pub(crate) fn under_lock<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.locked(|_| f())
     }
 
     /// Whether nobody waits, at some moment during the call. Takes the lock.
@@ -209,41 +234,5 @@ impl Default for WaitQueue {
 impl fmt::Debug for WaitQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitQueue").finish_non_exhaustive()
-    }
-}
-
-/// Wakers taken out under the lock, to be woken without it.
-#[derive(Default)]
-struct Batch {
-    wakers: [Option<Waker>; Batch::SIZE],
-    len: usize,
-}
-
-impl Batch {
-    /// Small enough for a fiber's stack of one page.
-    const SIZE: usize = if cfg!(loom) { 1 } else { 16 };
-
-    fn fill(&mut self, list: &mut List, limit: u64) {
-        while self.len < Self::SIZE {
-            // SAFETY: whoever has the list holds its lock.
-            let Some(waker) = (unsafe { list.pop(Permit::All, limit) }) else { break };
-            self.wakers[self.len] = Some(waker);
-            self.len += 1;
-        }
-    }
-
-    /// Wakes every one, whatever the others do; keeps the first panic.
-    fn wake_all(&mut self, first_panic: &mut Option<Box<dyn Any + Send>>) {
-        for waker in
-            self.wakers[..std::mem::take(&mut self.len)].iter_mut().filter_map(Option::take)
-        {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                match first_panic {
-                    None => *first_panic = Some(panic),
-                    // Dropping it might panic in its turn and cost the others their wake-up.
-                    Some(_) => std::mem::forget(panic),
-                }
-            }
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::WaitQueue;
 use super::list::{Node, NodeCell, Permit, Place, State};
+use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
@@ -128,6 +129,35 @@ impl<'q> Waiter<'q> {
             crate::park::park();
             self.as_mut().take_permit();
         }
+    }
+
+    /// As [`wait`](Self::wait), but no longer than until `deadline`: true if it was notified (also at the
+    /// last moment), the permit taken; false if the time is over, and it has left the queue.
+    ///
+    /// A deadline that has passed is one look at the queue.
+    ///
+    /// ```
+    /// use sateen_sync::{WaitQueue, park, wait_queue::{Place, Waiter}};
+    /// use std::{pin::pin, time::Instant};
+    ///
+    /// let queue = WaitQueue::new();
+    /// let mut waiter = pin!(Waiter::new(&queue));
+    /// waiter.as_mut().enqueue(Place::Back, park::current_waker(), || false);
+    /// assert!(!waiter.as_mut().wait_until(Instant::now()));
+    /// assert!(!queue.notify_one());
+    /// ```
+    pub fn wait_until(mut self: Pin<&mut Self>, deadline: Instant) -> bool {
+        while self.involved.get() {
+            crate::park::park_until(deadline);
+            if self.as_mut().take_permit().is_some() {
+                return true;
+            }
+            if crate::sys::has_passed(deadline) {
+                // Looking and leaving are one step under the lock: no permit falls between them.
+                return matches!(self.cancel(), Cancelled::Notified(_));
+            }
+        }
+        true
     }
 
     /// Ready with the permit taken, or pending with the waker of `cx` in the queue.
