@@ -6,6 +6,7 @@ use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
+use crate::live::LiveCount;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::unwind::run_and_discard;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: AtomicUsize,
+    /// Spawned futures that have not ended.
+    pub(crate) futures: LiveCount,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -63,6 +66,7 @@ impl Shared {
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watcher: AtomicUsize::new(0),
+            futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
             life: Life::new(),
             drained: DrainCount::new(),
@@ -200,7 +204,7 @@ impl Shared {
     /// one stops it. Returns whether the runtime is stopped; if not, [`Shared::undrain`] must follow
     /// before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
-        if self.drained.drain(self.workers.len(), || self.has_work()) {
+        if self.drained.drain(self.workers.len(), || self.has_work() || self.futures.count() != 0) {
             self.life.stop();
             fence(Ordering::SeqCst);
             self.wake_all();

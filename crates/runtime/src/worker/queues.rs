@@ -36,6 +36,15 @@ impl Worker {
         }
     }
 
+    /// Gives a future that was woken to the policy and wakes a sleeper for it.
+    #[inline]
+    pub(crate) fn push_woken(&self, entry: Entry) {
+        self.policy.awakened_again(entry);
+        if !self.policy.is_alone() {
+            self.wake_for_push();
+        }
+    }
+
     /// Puts the branches of a fiber that suspends where they are found.
     #[cold]
     pub(super) fn list_branches(&self, fiber: &Fiber) {
@@ -232,6 +241,8 @@ impl Worker {
             Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
             // SAFETY: fibers live as long as the runtime.
             Work::Stack(suspended) => self.take_from_listed(fiber, unsafe { &*suspended }),
+            // SAFETY: an entry is taken once.
+            Work::Future(future) => unsafe { task::poll_queued(self, fiber, future) },
             Work::Fiber(_) => sateen_base::abort_with("a started fiber was to be started"),
         }
     }
