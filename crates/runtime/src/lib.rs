@@ -85,6 +85,8 @@ mod stack;
 #[cfg(not(loom))]
 mod stats;
 #[cfg(not(loom))]
+mod switch;
+#[cfg(not(loom))]
 mod task;
 #[cfg(loom)]
 pub mod task_state;
@@ -121,5 +123,5 @@ pub use {
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
         Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
-    waits::yield_now,
+    waits::{has_ready, no_suspend, yield_now},
 };

@@ -9,6 +9,7 @@ use crate::latch::Waiter;
 use crate::live::LiveCount;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
+use crate::switch::Threads;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
+    /// The threads of fibers, where those have some.
+    pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
@@ -51,6 +54,7 @@ impl Shared {
     pub(crate) fn new(
         workers: Box<[Worker]>,
         stacks: Stacks,
+        threads: Option<Threads>,
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,
@@ -59,6 +63,7 @@ impl Shared {
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
+            threads,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
