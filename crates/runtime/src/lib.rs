@@ -80,6 +80,10 @@ pub mod sleepers;
 mod sleepers;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod started_on;
+#[cfg(not(loom))]
+mod started_on;
 #[cfg(not(loom))]
 mod stats;
 #[cfg(not(loom))]

@@ -25,11 +25,12 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use identity::Extra;
-use sateen_base::prim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell, thread};
+use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -46,8 +47,7 @@ pub(crate) struct Header {
     home: *const Shared,
     id: TaskId,
     location: &'static Location<'static>,
-    /// Where it was started; null before.
-    fiber: AtomicPtr<Fiber>,
+    started_on: StartedOn<Fiber>,
     /// What only some tasks have.
     extra: Option<Box<Extra>>,
 }
@@ -112,18 +112,11 @@ impl Header {
     pub(crate) fn cancel(&self) {
         let Cancel::Deliver { started, shared } = self.state.cancel() else { return };
         if started {
-            // Ordering: Acquire pairs with the Release in `start`, which is about to come if the
-            // place is still empty.
-            let fiber = loop {
-                let fiber = self.fiber.load(Ordering::Acquire);
-                if !fiber.is_null() {
-                    break fiber;
-                }
-                thread::yield_now();
-            };
-            // SAFETY: the run does not end before `cancel_delivered` (or the token's lock is free), and
-            // until then its runtime lives, and all fibers with it.
-            unsafe { Fiber::interrupt(&*fiber, self, shared) };
+            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
+            // lock is free), and until then its runtime lives, and all fibers with it.
+            if let Some(fiber) = unsafe { self.started_on.wait().as_ref() } {
+                fiber.interrupt(self, shared);
+            }
         }
         self.state.cancel_delivered();
     }
@@ -167,7 +160,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 home,
                 id: birth.id,
                 location: birth.location,
-                fiber: AtomicPtr::new(std::ptr::null_mut()),
+                started_on: StartedOn::new(),
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),
