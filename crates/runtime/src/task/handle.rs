@@ -2,6 +2,7 @@
 
 use super::{Header, TaskId};
 use crate::context;
+use crate::fiber::Fiber;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::worker::Worker;
@@ -207,11 +208,7 @@ impl<T> JoinHandle<T> {
         }
         // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking
         // stale ones off keeps them from piling up.
-        // Branches that lie below would be taken for its own: with an identity it needs a bare stack.
-        if self.header().extra.is_some() && !fiber.join_stack().is_bare() {
-            return false;
-        }
-        if self.header().stack_size().is_some_and(|size| size > fiber.stack_size()) {
+        if self.header().extra.is_some() && !self.fits(worker, fiber) {
             return false;
         }
         if worker.pop_task(self.header) {
@@ -222,6 +219,15 @@ impl<T> JoinHandle<T> {
         // SAFETY: claimed.
         unsafe { super::run_claimed(self.header) };
         true
+    }
+
+    /// Whether the task, which has more than a closure, can run here.
+    #[cold]
+    fn fits(&self, worker: &Worker, fiber: &Fiber) -> bool {
+        // Branches that lie below would be taken for its own: with an identity it needs a bare stack.
+        fiber.join_stack().is_bare()
+            && self.header().stack_size().is_none_or(|size| size <= fiber.stack_size())
+            && self.header().worker().is_none_or(|index| index == worker.index())
     }
 
     /// Ready when the task is done; otherwise `waker` is registered.

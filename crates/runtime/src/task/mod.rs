@@ -95,6 +95,11 @@ impl Header {
         self.extra.as_ref().and_then(|extra| extra.stack_size)
     }
 
+    /// The worker that it must run on, if not any.
+    pub(crate) fn worker(&self) -> Option<usize> {
+        self.extra.as_ref().and_then(|extra| extra.worker)
+    }
+
     pub(crate) fn priority(&self) -> Priority {
         // Ordering: Relaxed; it guards no data.
         Priority::from_index(self.priority.load(Ordering::Relaxed))

@@ -205,11 +205,13 @@ impl Spawn {
         let plain = self.name.is_none()
             && self.stack_size.is_none()
             && self.token.is_none()
+            && self.worker.is_none()
             && self.property.is_none();
         let extra = (!plain).then(|| {
             Box::new(Extra {
                 name: self.name,
                 stack_size: self.stack_size,
+                worker: self.worker,
                 token: self.token,
                 property: AtomicU64::new(self.property.unwrap_or(0)),
             })
