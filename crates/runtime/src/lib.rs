@@ -96,6 +96,10 @@ mod task_state;
 mod unwind;
 #[cfg(not(loom))]
 mod waits;
+#[cfg(loom)]
+pub mod watcher;
+#[cfg(not(loom))]
+mod watcher;
 #[cfg(not(loom))]
 mod worker;
 

@@ -9,6 +9,7 @@ use crate::latch::Waiter;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::unwind::run_and_discard;
+use crate::watcher::Watcher;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
@@ -34,7 +35,7 @@ pub(crate) struct Shared {
     /// The worker that gets the next work from outside, where workers do not steal.
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
-    pub(crate) watcher: AtomicUsize,
+    pub(crate) watcher: Watcher,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -62,7 +63,7 @@ impl Shared {
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
-            watcher: AtomicUsize::new(0),
+            watcher: Watcher::new(),
             gate: Gate::new(),
             life: Life::new(),
             drained: DrainCount::new(),
