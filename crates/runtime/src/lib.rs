@@ -82,6 +82,10 @@ pub mod sleepers;
 mod sleepers;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod started_on;
+#[cfg(not(loom))]
+mod started_on;
 #[cfg(not(loom))]
 mod stats;
 #[cfg(not(loom))]
@@ -100,6 +104,10 @@ mod waits;
 pub mod wake_word;
 #[cfg(not(loom))]
 mod wake_word;
+#[cfg(loom)]
+pub mod watcher;
+#[cfg(not(loom))]
+mod watcher;
 #[cfg(not(loom))]
 mod worker;
 

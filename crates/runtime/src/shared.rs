@@ -11,6 +11,7 @@ use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::switch::Threads;
 use crate::unwind::run_and_discard;
+use crate::watcher::Watcher;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
@@ -38,7 +39,7 @@ pub(crate) struct Shared {
     /// The worker that gets the next work from outside, where workers do not steal.
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
-    pub(crate) watcher: AtomicUsize,
+    pub(crate) watcher: Watcher,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
     gate: Gate,
@@ -70,7 +71,7 @@ impl Shared {
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
-            watcher: AtomicUsize::new(0),
+            watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
             life: Life::new(),
