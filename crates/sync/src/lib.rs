@@ -4,21 +4,24 @@
 //!   runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
 //! * [`EventCount`]: where workers sleep when there is nothing to do, and who is woken.
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
+//! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.
 //! * [`Mutex`] and [`RawMutex`], [`Event`]: built on it; each blocks, suspends or is awaited.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
-//! runtimes, and nothing here starts a thread.
+//! runtimes, and nothing here starts a thread but the timers of threads that have no runtime.
 //!
 //! Invariants:
 //!
 //! 1. No foreign code (wakers, values) runs while an internal lock is held.
 //! 2. A notification is used by somebody or passed on: cancelling a wait loses nothing.
-//! 3. Waiting allocates nothing, but for a plain thread's own parker, once.
+//! 3. Waiting allocates nothing, but for a plain thread's own parker, once, and the
+//!    heap of a timer queue, which grows with the most timers that were ever armed at once.
 //! 4. An unlock gives the lock to nobody: it frees it, and wakes at most one waiter.
 //!
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
 
+mod block_on;
 mod event;
 mod event_count;
 mod mutex;
@@ -27,7 +30,9 @@ mod sys;
 mod thread_parker;
 pub mod timer;
 pub mod wait_queue;
+mod wakers;
 
+pub use block_on::block_on;
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
 pub use mutex::{Lock, Mutex, MutexGuard, RawMutex};

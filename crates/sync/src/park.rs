@@ -195,6 +195,20 @@ pub fn park_until(deadline: Instant) {
     }
 }
 
+/// Where the calling thread's runner wants timers to be armed, if it fires any.
+#[cfg(not(loom))]
+pub(crate) fn timers() -> Option<Arc<TimerQueue>> {
+    installed()?.timers()
+}
+
+/// A timer armed in [`timers`] is the earliest there.
+#[cfg(not(loom))]
+pub(crate) fn earlier_timer() {
+    if let Some(blocker) = installed() {
+        blocker.earlier_timer();
+    }
+}
+
 /// Says what the calling context waits for while `wait` runs; see [`Blocker::waits_for`].
 pub fn waiting_for<R>(what: Awaited, wait: impl FnOnce() -> R) -> R {
     let Some(blocker) = installed() else { return wait() };

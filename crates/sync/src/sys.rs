@@ -109,7 +109,7 @@ impl FutexWord {
     }
 }
 
-/// The lock of a wait queue: `sateen-base`'s spinlock. Under loom a mutex of the model takes its place,
+/// The lock of a wait queue or a timer queue: `sateen-base`'s spinlock. Under loom a mutex of the model takes its place,
 /// whose waiting the checker understands; the spinlock has models of its own.
 #[derive(Debug)]
 pub(crate) struct ShortLock {
@@ -140,7 +140,7 @@ impl ShortLock {
         self.raw.acquire();
         #[cfg(loom)]
         let held = self.raw.lock().expect("nobody panics under this lock");
-        let guard = sateen_base::AbortGuard::new("a panic under a wait queue's lock");
+        let guard = sateen_base::AbortGuard::new("a panic under the lock of a queue");
         let result = f();
         guard.disarm();
         #[cfg(not(loom))]

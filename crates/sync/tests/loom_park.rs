@@ -4,6 +4,8 @@
 use loom::cell::UnsafeCell;
 use loom::thread;
 use sateen_sync::park::{self, ThreadParker};
+use sateen_sync::{Event, block_on};
+use std::future::Future as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,5 +58,29 @@ fn the_threads_own_waker() {
         });
         park::park();
         other.join().unwrap();
+    });
+}
+
+/// Two wakers of one `block_on`, one of which is woken while the future blocks in its first poll: the
+/// future is polled again after each.
+#[test]
+fn block_on_misses_no_waker() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let events = loom::sync::Arc::new([Event::new(), Event::new()]);
+        let others = [0, 1].map(|i| {
+            let events = events.clone();
+            thread::spawn(move || events[i].set())
+        });
+        let mut wait = std::pin::pin!(events[0].wait_async());
+        block_on(std::future::poll_fn(|cx| {
+            let state = wait.as_mut().poll(cx);
+            events[1].wait();
+            state
+        }));
+        for other in others {
+            other.join().unwrap();
+        }
     });
 }

@@ -3,6 +3,7 @@
 //! Who may touch what: every field of a linked node, and the list itself, is accessed only by the
 //! holder of the queue's lock. A node that is `Idle` belongs to its waiter alone.
 
+use crate::wakers::Batch;
 use sateen_base::prim::UnsafeCell;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -138,6 +139,16 @@ impl List {
             at = next;
         }
         None
+    }
+
+    /// Takes waiters with tickets below `limit` out until the batch is full. To be called under the lock,
+    /// like everything that has the list.
+    pub(super) fn fill(&mut self, batch: &mut Batch, limit: u64) {
+        while !batch.is_full() {
+            // SAFETY: whoever has the list holds its lock.
+            let Some(waker) = (unsafe { self.pop(Permit::All, limit) }) else { break };
+            batch.push(waker);
+        }
     }
 
     fn set_next(&mut self, of: Link, next: Link) {

@@ -18,13 +18,11 @@ pub use list::{Permit, Place};
 pub use waiter::{Cancelled, Wait, Waiter};
 
 use crate::sys::ShortLock;
+use crate::wakers::{Batch, FirstPanic};
 use list::List;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Instant;
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::task::Waker;
 
 /// First come, first notified: where threads, fibers and futures wait for a condition that the owner
 /// of the queue defines. The base of every blocking primitive here.
@@ -177,27 +175,23 @@ impl WaitQueue {
     /// # Panics
     /// As [`notify_all`](Self::notify_all).
     pub fn notify_all_with(&self, first: impl FnOnce()) -> usize {
-        let mut batch = Batch::default();
+        let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
         let mut limit = 0;
         self.locked(|list| {
             first();
             limit = list.next_ticket();
-            batch.fill(list, limit);
+            list.fill(&mut batch, limit);
         });
-        let mut panic = None;
         let mut count = 0;
         loop {
-            let (woken, full) = (batch.len, batch.len == Batch::SIZE);
-            batch.wake_all(&mut panic);
-            count += woken;
+            let full = batch.is_full();
+            count += batch.wake_all(&mut panics);
             if !full {
                 break;
             }
-            self.locked(|list| batch.fill(list, limit));
+            self.locked(|list| list.fill(&mut batch, limit));
         }
-        if let Some(panic) = panic {
-            resume_unwind(panic);
-        }
+        panics.resume();
         count
     }
 
@@ -225,41 +219,5 @@ impl Default for WaitQueue {
 impl fmt::Debug for WaitQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitQueue").finish_non_exhaustive()
-    }
-}
-
-/// Wakers taken out under the lock, to be woken without it.
-#[derive(Default)]
-struct Batch {
-    wakers: [Option<Waker>; Batch::SIZE],
-    len: usize,
-}
-
-impl Batch {
-    /// Small enough for a fiber's stack of one page.
-    const SIZE: usize = if cfg!(loom) { 1 } else { 16 };
-
-    fn fill(&mut self, list: &mut List, limit: u64) {
-        while self.len < Self::SIZE {
-            // SAFETY: whoever has the list holds its lock.
-            let Some(waker) = (unsafe { list.pop(Permit::All, limit) }) else { break };
-            self.wakers[self.len] = Some(waker);
-            self.len += 1;
-        }
-    }
-
-    /// Wakes every one, whatever the others do; keeps the first panic.
-    fn wake_all(&mut self, first_panic: &mut Option<Box<dyn Any + Send>>) {
-        for waker in
-            self.wakers[..std::mem::take(&mut self.len)].iter_mut().filter_map(Option::take)
-        {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                match first_panic {
-                    None => *first_panic = Some(panic),
-                    // Dropping it might panic in its turn and cost the others their wake-up.
-                    Some(_) => std::mem::forget(panic),
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,74 @@
+//! Waiting for a future from anywhere.
+
+use crate::park::{self, Awaited};
+use sateen_base::prim::{AtomicBool, Ordering};
+use std::future::IntoFuture;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Runs `future` to its end on the calling context: a thread blocks while it is pending, a fiber
+/// suspends. It may be called anywhere, also inside a future that another `block_on` polls.
+///
+/// The future is polled in place, so it needs to be neither `Send` nor `'static`.
+///
+/// Cost: one allocation, and a context's suspension for each time it is pending.
+///
+/// ```
+/// use sateen_sync::{Mutex, block_on};
+///
+/// let mutex = Mutex::new(1);
+/// let sum = block_on(async { *mutex.lock_async().await + block_on(async { 1 }) });
+/// assert_eq!(sum, 2);
+/// ```
+///
+/// # Panics
+/// If the future does. If parking unwinds (a cancelled task), the future is dropped.
+pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
+    use std::future::Future as _;
+    let mut future = pin!(future.into_future());
+    let signal = Arc::new(Signal { woken: AtomicBool::new(false), context: park::current_waker() });
+    let waker = Waker::from(signal.clone());
+    loop {
+        if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return out;
+        }
+        signal.wait();
+    }
+}
+
+/// What a future is polled with. The context's own token would not do: something that blocks inside the
+/// future (a lock, another `block_on`) may take it. So the signal is kept here, and the token only ends
+/// the parking.
+struct Signal {
+    woken: AtomicBool,
+    context: Waker,
+}
+
+impl Signal {
+    fn wait(&self) {
+        let what = Awaited { kind: "future", place: 0, owner: None };
+        park::waiting_for(what, || {
+            // Ordering: Acquire pairs with the Release in `wake_by_ref`.
+            while !self.woken.swap(false, Ordering::Acquire) {
+                park::park();
+            }
+        });
+    }
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        #[cfg(sateen_canary = "block_on_token_first")]
+        self.context.wake_by_ref();
+        // Ordering: Release pairs with the Acquire in `wait`. Whoever set it first wakes the context.
+        if !self.woken.swap(true, Ordering::Release) {
+            #[cfg(not(sateen_canary = "block_on_token_first"))]
+            self.context.wake_by_ref();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Timers of threads that nobody fires timers for: one queue, and one thread that is started when it is
+//! first needed.
+//!
+//! | `served` | meaning | leaves it |
+//! |---|---|---|
+//! | `NOT` 0 | there is no thread | whoever starts it: `STARTING` |
+//! | `STARTING` 1 | somebody is just starting it | that one: `SERVED`, or `NOT` if the system refused |
+//! | `SERVED` 2 | the thread runs, for good | |
+
+use super::TimerQueue;
+use crate::thread_parker::ThreadParker;
+use sateen_base::prim::time::Instant;
+use sateen_base::prim::{AtomicU32, Ordering, thread};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const NOT: u32 = 0;
+const STARTING: u32 = 1;
+const SERVED: u32 = 2;
+
+pub(super) struct Fallback {
+    pub(super) queue: TimerQueue,
+    served: AtomicU32,
+    parker: ThreadParker,
+}
+
+pub(super) static FALLBACK: Fallback =
+    Fallback { queue: TimerQueue::new(), served: AtomicU32::new(NOT), parker: ThreadParker::new() };
+
+impl Fallback {
+    /// Whether somebody will fire the queue: starts the thread if there is none. False if the system
+    /// gives no thread (or somebody is just trying): then ask again soon, and fire it yourself.
+    #[inline]
+    pub(super) fn is_served(&'static self) -> bool {
+        // Relaxed: nothing of the thread's is used but the parker, which orders by itself.
+        self.served.load(Ordering::Relaxed) == SERVED || self.start()
+    }
+
+    #[cold]
+    fn start(&'static self) -> bool {
+        let order = Ordering::Relaxed;
+        match self.served.compare_exchange(NOT, STARTING, order, order) {
+            Ok(_) => {
+                let started = self.spawn().is_ok();
+                self.served.store(if started { SERVED } else { NOT }, order);
+                started
+            }
+            Err(state) => state == SERVED,
+        }
+    }
+
+    fn spawn(&'static self) -> io::Result<()> {
+        let thread = thread::Builder::new().name("sateen-timer".to_owned());
+        thread.spawn(move || self.run()).map(drop)
+    }
+
+    /// A timer was armed that comes before all others. The token that this leaves is either there when
+    /// the thread parks, or wakes it; then it reads the new time.
+    pub(super) fn earlier_timer(&self) {
+        self.parker.unpark();
+    }
+
+    fn run(&self) {
+        loop {
+            match self.queue.earliest() {
+                None => self.parker.park(),
+                Some(at) => {
+                    self.parker.park_timeout(at.saturating_duration_since(Instant::now()));
+                }
+            }
+            // A waker's panic has been reported by the panic hook; the others were woken.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.queue.fire(Instant::now()))) {
+                // Dropping it might panic in its turn.
+                std::mem::forget(panic);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! One timer: its pinned node, and what may be done with it.
+
+use super::TimerQueue;
+use super::heap::{ARMED, FIRED, Node};
+use sateen_base::prim::time::Instant;
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::ptr;
+use std::task::Waker;
+
+/// Wakes a waker when its time has come: a place in a [`TimerQueue`].
+///
+/// It is used pinned, on the waiter's stack or in its future, and may be armed any number of times.
+/// Dropped while armed it leaves the queue, from any thread.
+///
+/// See [`TimerQueue`] for an example.
+pub struct Timer<Q: Deref<Target = TimerQueue>> {
+    node: Node,
+    /// Where the node is or was armed: what `queue` led to then. It is not asked twice, since it might
+    /// answer differently.
+    armed_in: *const TimerQueue,
+    queue: Q,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the node is accessed under the queue's lock while it is armed, and otherwise by the owner;
+// the waker in it is `Send`. `armed_in` leads to a queue that `queue`, which goes along, keeps alive.
+unsafe impl<Q: Deref<Target = TimerQueue> + Send> Send for Timer<Q> {}
+// SAFETY: a shared timer tells the atomic state only.
+unsafe impl<Q: Deref<Target = TimerQueue> + Sync> Sync for Timer<Q> {}
+
+impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
+    /// A timer for `queue` that is not armed.
+    pub fn new(queue: Q) -> Self {
+        Self { node: Node::new(), armed_in: ptr::null(), queue, _pinned: PhantomPinned }
+    }
+
+    /// Where it is armed.
+    pub fn queue(&self) -> &Q {
+        &self.queue
+    }
+
+    /// Arms it, for another time if it is armed already: `waker` is woken soon after `deadline`, at once
+    /// if that has passed, when somebody fires the queue. True if it is the earliest of the queue now:
+    /// then whoever serves the queue must learn of it.
+    ///
+    /// On a [closed](TimerQueue::close) queue it is not armed.
+    pub fn arm(mut self: Pin<&mut Self>, deadline: Instant, waker: Waker) -> bool {
+        self.as_mut().disarm();
+        // SAFETY: nothing is moved out of it.
+        let this = unsafe { self.get_unchecked_mut() };
+        let queue: *const TimerQueue = &raw const *this.queue;
+        this.armed_in = queue;
+        // SAFETY: `queue` is kept borrowed, so what it led to stays where it is until `Q` is moved or
+        // dropped: we are pinned, and drop it after the node has left. The same pinning keeps the node
+        // in place.
+        unsafe { (*queue).arm(&this.node, deadline, waker) }
+    }
+
+    /// Whether it has fired since it was last armed: its waker was, or is just being, woken.
+    #[inline]
+    pub fn has_fired(&self) -> bool {
+        self.node.state() == FIRED
+    }
+
+    /// Whether it is in the queue.
+    #[inline]
+    pub fn is_armed(&self) -> bool {
+        self.node.state() == ARMED
+    }
+
+    /// Replaces the waker if that does not wake the same; false if it is not armed (any more).
+    pub fn set_waker(self: Pin<&mut Self>, waker: &Waker) -> bool {
+        let this = self.into_ref().get_ref();
+        if this.node.state() != ARMED {
+            return false;
+        }
+        // Cloned and dropped without the lock; the owner alone replaces it, so asking first costs a
+        // second look only when it changes.
+        let same = this.with_waker(|own| own.will_wake(waker));
+        match same {
+            Some(true) => true,
+            None => false,
+            Some(false) => {
+                let mut new = waker.clone();
+                this.with_waker(|own| std::mem::swap(own, &mut new)).is_some()
+            }
+        }
+    }
+
+    /// Runs `f` on the waker under the lock, if it is armed.
+    fn with_waker<R>(&self, f: impl FnOnce(&mut Waker) -> R) -> Option<R> {
+        // SAFETY: the state was `ARMED` once, so `armed_in` is set, and alive as said in `arm`.
+        let queue = unsafe { &*self.armed_in };
+        queue.locked(|_| {
+            if self.node.state() != ARMED {
+                return None;
+            }
+            // SAFETY: armed, and the lock is held.
+            self.node.inner.with_mut(|inner| unsafe { (*inner).waker.as_mut().map(f) })
+        })
+    }
+
+    /// Takes it out of the queue, if it is there; from then on no waker is kept. Afterwards
+    /// [`has_fired`](Self::has_fired) tells whether it was too late.
+    pub fn disarm(self: Pin<&mut Self>) {
+        self.into_ref().get_ref().withdraw();
+    }
+
+    fn withdraw(&self) {
+        if self.node.state() == ARMED {
+            // SAFETY: armed, so `armed_in` is where, and alive as said in `arm`.
+            drop(unsafe { (*self.armed_in).disarm(&self.node) });
+        }
+        // From here on the node is ours alone. The model takes us at our word.
+        #[cfg(loom)]
+        self.node.inner.with_mut(|_| ());
+    }
+}
+
+impl<Q: Deref<Target = TimerQueue>> Drop for Timer<Q> {
+    fn drop(&mut self) {
+        self.withdraw();
+    }
+}
+
+impl<Q: Deref<Target = TimerQueue>> fmt::Debug for Timer<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer")
+            .field("armed", &self.is_armed())
+            .field("fired", &self.has_fired())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,193 @@
+//! The queue of pending timers: a heap under a short lock, its earliest time outside it.
+
+use super::clock;
+use super::heap::{FIRED, Heap, IDLE, Node, Room};
+use crate::sys::ShortLock;
+use crate::wakers::{Batch, FirstPanic};
+use sateen_base::prim::time::Instant;
+use sateen_base::prim::{AtomicU64, Ordering, UnsafeCell};
+use std::fmt;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+/// Pending timers of one worker, or of everybody else.
+///
+/// It has no thread and no clock: whoever serves it sleeps until [`earliest`](Self::earliest), then
+/// calls [`fire`](Self::fire). Anybody may, so that an idle worker fires a busy one's timers. Who arms a
+/// timer that becomes the earliest must wake the one who sleeps: reading `earliest` orders nothing.
+///
+/// Cost: arming, disarming and firing take a short lock for a logarithmic number of steps in a heap
+/// with four children a node. The heap holds 16 bytes a timer and grows, by doubling, while it is
+/// armed; it never shrinks. The timers themselves live with those who wait.
+///
+/// ```
+/// use sateen_sync::timer::{Timer, TimerQueue};
+/// use std::{pin::pin, task::Waker, time::{Duration, Instant}};
+///
+/// let queue = TimerQueue::new();
+/// let soon = Instant::now() + Duration::from_millis(1);
+/// let mut timer = pin!(Timer::new(&queue));
+/// assert!(timer.as_mut().arm(soon, Waker::noop().clone()));
+/// assert_eq!(queue.earliest(), Some(soon));
+/// assert_eq!(queue.fire(soon), 1);
+/// assert!(timer.has_fired());
+/// ```
+pub struct TimerQueue {
+    /// When the first is due, `u64::MAX` if none: changed under the lock, read by anybody.
+    earliest: AtomicU64,
+    lock: ShortLock,
+    /// Accessed by the holder of `lock` only.
+    heap: UnsafeCell<Heap>,
+}
+
+// SAFETY: the heap's pointers lead to pinned nodes, which may be reached from any thread that holds the
+// lock; the wakers in them are `Send`.
+unsafe impl Send for TimerQueue {}
+// SAFETY: as above; every access to the heap takes the lock.
+unsafe impl Sync for TimerQueue {}
+
+impl TimerQueue {
+    crate::sys::const_except_loom! {
+        /// An empty queue.
+        pub const fn new() -> Self {
+            Self {
+                earliest: AtomicU64::new(u64::MAX),
+                lock: ShortLock::new(),
+                heap: UnsafeCell::new(Heap::new()),
+            }
+        }
+    }
+
+    /// When the first timer is due; none if nothing is armed. One relaxed load.
+    #[inline]
+    pub fn earliest(&self) -> Option<Instant> {
+        clock::instant(self.earliest.load(Ordering::Relaxed))
+    }
+
+    /// Wakes all whose time has come at `now`, in order of their times; how many. Those that their
+    /// wakers arm meanwhile may wait for the next call, so that it ends.
+    ///
+    /// One relaxed load if nothing is due. The lock is held for sixteen timers at a time.
+    ///
+    /// # Panics
+    /// With the first panic of a waker, after all have been woken.
+    #[inline]
+    pub fn fire(&self, now: Instant) -> usize {
+        let now = clock::ticks(now);
+        if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED) }
+    }
+
+    /// For whoever will serve it no longer: takes all timers out and wakes their wakers without firing
+    /// them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is false after arming
+    /// one). The futures of this module then go elsewhere.
+    ///
+    /// # Panics
+    /// As [`fire`](Self::fire).
+    pub fn close(&self) {
+        self.locked(|heap| heap.closed = true);
+        self.pop_all(u64::MAX, IDLE);
+    }
+
+    fn pop_all(&self, now: u64, state: u32) -> usize {
+        let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
+        let (mut count, mut most) = (0, None);
+        loop {
+            self.locked(|heap| {
+                let left = most.get_or_insert(heap.len());
+                while *left > 0 && !batch.is_full() {
+                    // SAFETY: the lock is held.
+                    let Some(waker) = (unsafe { heap.pop(now, state) }) else { break };
+                    batch.push(waker);
+                    *left -= 1;
+                }
+            });
+            let full = batch.is_full();
+            // The lock is free, and the timers may be gone: only their wakers are ours.
+            count += batch.wake_all(&mut panics);
+            if !full {
+                break;
+            }
+        }
+        panics.resume();
+        count
+    }
+
+    /// How many timers are armed, at some moment during the call. Takes the lock.
+    pub fn len(&self) -> usize {
+        self.locked(|heap| heap.len())
+    }
+
+    /// Whether none is armed. One relaxed load.
+    pub fn is_empty(&self) -> bool {
+        self.earliest.load(Ordering::Relaxed) == u64::MAX
+    }
+
+    /// Arms a node; whether it is the earliest now. Not armed if the queue is closed.
+    ///
+    /// # Safety
+    /// `node` is not armed, and stays valid and in place until it is out of the queue again.
+    pub(super) unsafe fn arm(&self, node: &Node, deadline: Instant, waker: Waker) -> bool {
+        let at = clock::ticks(deadline);
+        let mut waker = Some(waker);
+        let mut room = Room::default();
+        // Room is made without the lock, by who needs it; whoever comes first brings it in.
+        loop {
+            let tried = self.locked(|heap| {
+                if heap.closed {
+                    return Ok(false);
+                }
+                if !heap.has_room(&mut room) {
+                    return Err(heap.len());
+                }
+                let earliest = at < heap.earliest();
+                if let Some(waker) = waker.take() {
+                    // SAFETY: there is room; the rest is the caller's promise. The lock is held.
+                    unsafe { heap.insert(at, NonNull::from(node), waker) };
+                }
+                Ok(earliest)
+            });
+            match tried {
+                Ok(earliest) => return earliest,
+                Err(len) => room = Room::beyond(len),
+            }
+        }
+    }
+
+    /// Takes a node out, if it is armed, and returns its waker, to be dropped without a lock.
+    ///
+    /// # Safety
+    /// `node` was armed here, if it is armed.
+    pub(super) unsafe fn disarm(&self, node: &Node) -> Option<Waker> {
+        // SAFETY: the caller's promise; the lock is held.
+        self.locked(|heap| unsafe { heap.remove(node) })
+    }
+
+    /// Runs `f` on the heap under the lock, and tells the world its earliest time. `f` must not unwind.
+    pub(super) fn locked<R>(&self, f: impl FnOnce(&mut Heap) -> R) -> R {
+        self.lock.with(|| {
+            self.heap.with_mut(|heap| {
+                // SAFETY: the lock is held until after the last use of the reference.
+                let heap = unsafe { &mut *heap };
+                let result = f(heap);
+                let earliest = heap.earliest();
+                // Written only if it changed: others read this line all the time.
+                if self.earliest.load(Ordering::Relaxed) != earliest {
+                    self.earliest.store(earliest, Ordering::Relaxed);
+                }
+                result
+            })
+        })
+    }
+}
+
+impl Default for TimerQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for TimerQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimerQueue").field("earliest", &self.earliest()).finish_non_exhaustive()
+    }
+}
