@@ -45,6 +45,19 @@ fn every_promised_identity_is_listed() {
         promised.extend(["fork", "spawn"].map(|c| format!("skynet/{c}/sateen/{config}")));
     }
     promised.push("forkjoin/fib/serial/w1".to_owned());
+    for experiment in ["skynet", "skynet100k"] {
+        for case in ["join", "detach"] {
+            for rest in ["sateen-stealing/w1", "sateen-stealing/w2"] {
+                promised.push(format!("{experiment}/{case}/{rest}"));
+            }
+        }
+    }
+    promised.extend(["pthread-8k", "std-thread"].map(|i| format!("skynet10k/join/{i}/w2")));
+    for case in ["pingpong-event"] {
+        promised.extend(["w1", "w2"].map(|c| format!("switch/{case}/sateen/{c}")));
+    }
+    promised.push("fiber/block-cost/sateen/w1".to_owned());
+    promised.push("lock/uncontended-empty/mutex/t1".to_owned());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",
@@ -54,6 +67,12 @@ fn every_promised_identity_is_listed() {
         "idle/cpu",
         "idle/cpu-after-burst",
         "dispatch/empty",
+        "fiber/million",
+        "fiber/million-bytes",
+        "fiber/sleepers-p50",
+        "fiber/sleepers-p999",
+        "fiber/skew",
+        "fiber/resume-behind",
     ];
     promised.extend(two.map(|c| format!("{c}/sateen/w2")));
     for id in &promised {
@@ -223,7 +242,7 @@ fn brief_is_one_line_a_figure() {
 fn plots_are_drawn() {
     let dir = tempfile::tempdir().expect("a directory");
     let plots = dir.path().join("new").join("plots");
-    stdout(&["run", "--smoke", "deque/pair", "skynet", "--plot", arg(&plots)]);
+    stdout(&["run", "--smoke", "deque/pair", "skynet/", "--plot", arg(&plots)]);
     let mut names: Vec<String> = fs::read_dir(&plots)
         .expect("the directory was made")
         .map(|e| e.expect("readable").file_name().to_string_lossy().into_owned())
