@@ -5,17 +5,23 @@
 //! The word that joins parking and unparking is in `park_word.rs`.
 
 use crate::context;
+use crate::entry::Entry;
 use crate::inbox::Linked;
 use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
+use crate::overflow::Record;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
+use crate::task::{Header, Running, cancel_unwind};
 use crate::worker::Worker;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use sateen_base::prim::{Arc, AtomicPtr, UnsafeCell};
+use sateen_base::prim::time::Instant;
+use sateen_base::prim::{Arc, AtomicPtr, Ordering, UnsafeCell};
+use sateen_sync::park::Blocker;
+use sateen_sync::timer::{Timer, TimerQueue};
 use std::cell::Cell;
-use std::task::Wake;
+use std::task::{Wake, Waker};
 
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +43,26 @@ pub(crate) struct Fiber {
     next: AtomicPtr<Fiber>,
     worker: *const Worker,
     shared: Arc<Shared>,
+    /// The task that runs here, or whose branch does; null for none. Written by the fiber's worker.
+    task: AtomicPtr<Header>,
+    /// The task whose branches lie on the join stack. Changes only while that is bare.
+    heir: AtomicPtr<Header>,
+    /// What runs here now, with what it goes back to. The fiber's alone, like the next.
+    running: Cell<*const Running>,
+    /// What a fiber made for one task starts with. The worker's alone.
+    start: Cell<Option<Entry>>,
+    /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
+    masks: Cell<u32>,
     /// The root's alone.
     switch: UnsafeCell<Option<Switch>>,
     /// The fiber's alone, set when it starts.
     yielder: Cell<*const Yielder<(), ()>>,
-    /// Lowest address of the stack.
-    bottom: Cell<usize>,
+    record: Record,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
 }
 
-// SAFETY: other threads use `join_stack`, `park_word`, `next`, `worker` and `shared` only, which are
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `heir`, `worker` and `shared` only, which are
 // Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
 // worker's thread.
 unsafe impl Send for Fiber {}
@@ -62,9 +77,14 @@ impl Fiber {
             next: AtomicPtr::new(std::ptr::null_mut()),
             worker,
             shared,
+            task: AtomicPtr::new(std::ptr::null_mut()),
+            heir: AtomicPtr::new(std::ptr::null_mut()),
+            running: Cell::new(std::ptr::null()),
+            start: Cell::new(None),
+            masks: Cell::new(0),
             switch: UnsafeCell::new(None),
             yielder: Cell::new(std::ptr::null()),
-            bottom: Cell::new(0),
+            record: Record::new(),
             me: Cell::new(std::ptr::null()),
         });
         fiber.me.set(Arc::as_ptr(&fiber));
@@ -74,6 +94,11 @@ impl Fiber {
     #[inline(always)]
     pub(crate) fn join_stack(&self) -> &JoinStack {
         &self.join_stack
+    }
+
+    /// What is said of it should it overflow.
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
     }
 
     /// The worker that it starts and resumes on.
@@ -87,7 +112,7 @@ impl Fiber {
         // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack has
         // a slot for every job that fits its frames.
         unsafe { self.join_stack.place(stack.slots()) };
-        self.bottom.set(stack.bottom());
+        self.record.place(&stack);
         let me = std::ptr::from_ref(self);
         let switch = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: fibers and workers outlive everything that runs on them.
@@ -116,6 +141,15 @@ impl Fiber {
         self.switch.with_mut(|slot| unsafe { (*slot).take() }).map(Coroutine::into_stack)
     }
 
+    /// What the fiber is to run first.
+    pub(crate) fn will_start(&self, entry: Entry) {
+        self.start.set(Some(entry));
+    }
+
+    pub(crate) fn take_start(&self) -> Option<Entry> {
+        self.start.take()
+    }
+
     /// Switches to the root. The fiber has made sure that it will be resumed.
     pub(crate) fn switch_to_root(&self) {
         // SAFETY: set by `main`'s caller on this very stack, and the coroutine is running.
@@ -125,7 +159,94 @@ impl Fiber {
     /// Bytes of stack left below the caller's frame.
     pub(crate) fn stack_left(&self) -> usize {
         let here = 0u8;
-        (std::ptr::from_ref(&here) as usize).saturating_sub(self.bottom.get())
+        (std::ptr::from_ref(&here) as usize).saturating_sub(self.record.bottom())
+    }
+
+    /// The task that runs here, or whose branch does.
+    #[inline]
+    pub(crate) fn task(&self) -> *const Header {
+        // Ordering: Acquire pairs with the Release in `set_running`.
+        self.task.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn running(&self) -> *const Running {
+        self.running.get()
+    }
+
+    /// `running`, a place on this fiber's stack, is what runs here from now on. The fiber only.
+    #[inline]
+    pub(crate) fn set_running(&self, running: *const Running) {
+        self.running.set(running);
+        // SAFETY: null, or a place on the stack that the caller stands on.
+        let task = unsafe { running.as_ref() }.map_or(std::ptr::null(), |running| running.task);
+        // Ordering: Release publishes the task to those who list or interrupt fibers.
+        self.task.store(task.cast_mut(), Ordering::Release);
+        sateen_sync::park::set_context_id(self.context_id());
+    }
+
+    /// The number of what runs here, for locks and reports; 0 for nothing. The worker only.
+    #[inline]
+    pub(crate) fn context_id(&self) -> u64 {
+        // SAFETY: null, or a place on the fiber's stack, which stays while it runs that.
+        unsafe { self.running.get().as_ref() }.map_or(0, |running| running.id)
+    }
+
+    /// The task that stolen branches belong to. A thief may ask until it has run what it stole.
+    #[inline]
+    pub(crate) fn heir(&self) -> *const Header {
+        // Ordering: Relaxed; whatever made the branch visible to the thief made this visible too.
+        self.heir.load(Ordering::Relaxed)
+    }
+
+    /// The fiber only, while its join stack is bare.
+    #[inline]
+    pub(crate) fn set_heir(&self, task: *const Header) {
+        // Ordering: Relaxed, see `heir`.
+        self.heir.store(task.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Whether the task here has been cancelled. The worker only.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // SAFETY: what runs here keeps its task.
+        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled)
+    }
+
+    /// A cancellation point: unwinds if the task has been cancelled and may be interrupted here.
+    #[inline]
+    pub(crate) fn check_interrupted(&self) {
+        if self.is_cancelled() {
+            self.check_interrupted_slow();
+        }
+    }
+
+    #[cold]
+    fn check_interrupted_slow(&self) {
+        if self.masks.get() == 0 && !self.worker().may_be_unwinding() {
+            cancel_unwind();
+        }
+    }
+
+    pub(crate) fn mask(&self) {
+        self.masks.set(self.masks.get() + 1);
+    }
+
+    pub(crate) fn unmask(&self) {
+        self.masks.set(self.masks.get() - 1);
+    }
+
+    /// Makes this fiber, which was started with `task`, look whether that was cancelled; if the task is
+    /// `shared`, the fibers with its branches too. Any thread that keeps the runtime.
+    pub(crate) fn interrupt(&self, task: &Header, shared: bool) {
+        self.unpark();
+        if shared {
+            self.shared.interrupt(|fiber| std::ptr::eq(fiber.task(), task));
+        }
+    }
+
+    /// Bytes of the stack.
+    pub(crate) fn stack_size(&self) -> usize {
+        self.record.size()
     }
 
     /// The fiber as something a future's or a primitive's waker can hold.
@@ -175,23 +296,53 @@ impl Wake for Fiber {
 /// The hook that makes `sateen-sync` suspend fibers.
 pub(crate) struct Suspend;
 
-impl sateen_sync::park::Blocker for Suspend {
-    fn waker(&self) -> std::task::Waker {
+impl Suspend {
+    fn fiber() -> &'static Fiber {
         match context::with(context::Context::fiber) {
-            Some(fiber) => fiber.to_arc().into(),
+            Some(fiber) => fiber,
             None => sateen_base::abort_with("a worker's root blocked"),
         }
+    }
+}
+
+impl Blocker for Suspend {
+    fn waker(&self) -> Waker {
+        Self::fiber().to_arc().into()
     }
 
     fn park(&self) {
-        match context::with(context::Context::fiber) {
-            Some(fiber) => Waiter::park(fiber),
-            None => sateen_base::abort_with("a worker's root blocked"),
-        }
+        let fiber = Self::fiber();
+        fiber.check_interrupted();
+        Waiter::park(fiber);
+        fiber.check_interrupted();
     }
 
-    fn park_until(&self, _deadline: sateen_base::prim::time::Instant) {
-        self.park();
+    fn park_until(&self, deadline: Instant) {
+        let fiber = Self::fiber();
+        fiber.check_interrupted();
+        let mut timer = std::pin::pin!(Timer::new(&*fiber.worker().timers));
+        if timer.as_mut().arm(deadline, self.waker()) {
+            fiber.worker().note_timer();
+        }
+        Waiter::park(fiber);
+        timer.disarm();
+        fiber.check_interrupted();
+    }
+
+    fn timers(&self) -> Option<Arc<TimerQueue>> {
+        Some(Arc::clone(&Self::fiber().worker().timers))
+    }
+
+    fn earlier_timer(&self) {
+        Self::fiber().worker().note_timer();
+    }
+
+    fn mask(&self) {
+        Self::fiber().mask();
+    }
+
+    fn unmask(&self) {
+        Self::fiber().unmask();
     }
 }
 

@@ -48,12 +48,20 @@ mod join_stack;
 pub mod latch;
 #[cfg(not(loom))]
 mod latch;
+#[cfg(loom)]
+pub mod offer;
+#[cfg(not(loom))]
+mod offer;
+#[cfg(not(loom))]
+mod overflow;
 #[cfg(not(loom))]
 mod par;
 #[cfg(loom)]
 pub mod park_word;
 #[cfg(not(loom))]
 mod park_word;
+#[cfg(not(loom))]
+pub mod policy;
 #[cfg(loom)]
 pub mod request_word;
 #[cfg(not(loom))]
@@ -66,6 +74,10 @@ mod runtime;
 mod scope;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(loom)]
+pub mod sleepers;
+#[cfg(not(loom))]
+mod sleepers;
 #[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
@@ -79,6 +91,8 @@ mod task_state;
 #[cfg(not(loom))]
 mod unwind;
 #[cfg(not(loom))]
+mod waits;
+#[cfg(not(loom))]
 mod worker;
 
 #[cfg(not(loom))]
@@ -91,6 +105,13 @@ pub use {
     },
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
+    stack::{
+        FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
+    },
     stats::{Stats, WorkerStats},
-    task::{JoinError, JoinHandle, spawn},
+    task::{
+        CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
+        Spawn, TaskId, check_cancelled, current, spawn,
+    },
+    waits::yield_now,
 };

@@ -5,24 +5,23 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
-use crate::stack::StackPool;
+use crate::latch::Waiter;
+use crate::sleepers::{Alarm, Sleepers};
+use crate::stack::Stacks;
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
+use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering, fence};
-use sateen_base::{CachePadded, SpinLock};
 use sateen_deque::{Injector, Steal};
-use sateen_sync::EventCount;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Shared {
     pub(crate) workers: Box<[Worker]>,
     pub(crate) injector: Injector<Entry>,
-    pub(crate) sleep: EventCount,
-    /// Workers that look for work and have found none yet.
-    pub(crate) searching: CachePadded<AtomicUsize>,
-    pub(crate) stacks: StackPool,
+    pub(crate) sleep: Sleepers,
+    pub(crate) stacks: Stacks,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
@@ -32,6 +31,10 @@ pub(crate) struct Shared {
     pub(crate) starved: AtomicUsize,
     /// Keeps every fiber until the workers are gone.
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
+    /// The worker that gets the next work from outside, where workers do not steal.
+    turn: AtomicUsize,
+    /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
+    pub(crate) watcher: AtomicUsize,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -44,20 +47,22 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         workers: Box<[Worker]>,
-        stacks: StackPool,
+        stacks: Stacks,
         hooks: Hooks,
         spin: Duration,
+        alarm: Option<Alarm>,
     ) -> Self {
         Self {
             injector: Injector::new(),
-            sleep: EventCount::new(workers.len()),
-            searching: CachePadded::new(AtomicUsize::new(0)),
+            sleep: Sleepers::new(workers.len(), alarm),
             stacks,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
+            turn: AtomicUsize::new(0),
+            watcher: AtomicUsize::new(0),
             gate: Gate::new(),
             life: Life::new(),
             drained: DrainCount::new(),
@@ -76,11 +81,26 @@ impl Shared {
 
     /// [`Shared::submit`] for those whose own work keeps the runtime from ending.
     pub(crate) fn submit_inside(&self, entry: Entry) {
+        if self.workers[0].policy.is_alone() {
+            return self.deal_out(entry);
+        }
         self.injector.push(entry);
         // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
         // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
         fence(Ordering::SeqCst);
-        self.wake_searcher();
+        self.sleep.wake_searcher();
+    }
+
+    /// Gives it to one worker after another.
+    fn deal_out(&self, entry: Entry) {
+        let count = self.workers.len();
+        loop {
+            // Ordering: Relaxed, a number that guards no data.
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+            if self.workers[turn % count].post(self, entry) {
+                return;
+            }
+        }
     }
 
     /// Keeps the runtime from closing while the answer lives.
@@ -88,14 +108,10 @@ impl Shared {
         self.gate.enter()
     }
 
-    /// Wakes one sleeping worker unless some worker searches anyway; that one will wake the next.
-    #[inline]
-    pub(crate) fn wake_searcher(&self) {
-        // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
-        // gives up rescans after announcing itself as a sleeper, so it cannot miss what is out by now.
-        if self.sleep.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.sleep.notify_one();
-        }
+    /// Makes the fibers that `which` names look whether they have been cancelled.
+    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) {
+        let fibers = self.fibers.lock();
+        fibers.iter().filter(|fiber| which(fiber)).for_each(|fiber| fiber.unpark());
     }
 
     /// Takes an entry from the injector.

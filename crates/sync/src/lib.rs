@@ -21,19 +21,35 @@
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
 
+mod auto_event;
+mod barrier;
 mod block_on;
 mod event;
 mod event_count;
+pub mod local;
 mod mutex;
+mod once;
+pub mod oneshot;
 pub mod park;
+pub mod promise;
+mod semaphore;
+pub mod several;
 mod sys;
 mod thread_parker;
 pub mod timer;
+mod wait_group;
 pub mod wait_queue;
+mod waiting;
 mod wakers;
 
+pub use auto_event::{AutoEvent, AutoEventWait};
+pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use block_on::block_on;
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
 pub use mutex::{Lock, Mutex, MutexGuard, RawMutex};
+pub use once::{Lazy, Once, OnceLock, OnceState};
+pub use promise::{PackagedTask, Promise, PromiseFuture, SharedFuture};
+pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
+pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
 pub use wait_queue::WaitQueue;

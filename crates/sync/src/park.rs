@@ -142,7 +142,7 @@ pub fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blo
 
 /// The blocker installed on this thread, if one is.
 #[inline]
-fn installed() -> Option<&'static dyn Blocker> {
+pub(crate) fn installed() -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(Cell::get).unwrap_or(None)
 }
 
