@@ -46,16 +46,18 @@ fn every_promised_identity_is_listed() {
     }
     promised.push("forkjoin/fib/serial/w1".to_owned());
     for experiment in ["skynet", "skynet100k"] {
-        for case in ["join", "detach"] {
-            for rest in ["sateen-stealing/w1", "sateen-stealing/w2"] {
-                promised.push(format!("{experiment}/{case}/{rest}"));
+        for case in ["join", "join-suspend", "detach"] {
+            for rest in ["stealing/w1", "stealing/w2", "sharing/w1", "sharing/w2", "roundrobin/w1"]
+            {
+                promised.push(format!("{experiment}/{case}/sateen-{rest}"));
             }
         }
     }
     promised.extend(["pthread-8k", "std-thread"].map(|i| format!("skynet10k/join/{i}/w2")));
-    for case in ["pingpong-event"] {
-        promised.extend(["w1", "w2"].map(|c| format!("switch/{case}/sateen/{c}")));
+    for config in ["w1", "w2"] {
+        promised.extend(["event"].map(|c| format!("switch/pingpong-{c}/sateen/{config}")));
     }
+    promised.push("switch/yield/sateen/w1".to_owned());
     promised.push("fiber/block-cost/sateen/w1".to_owned());
     promised.push("lock/uncontended-empty/mutex/t1".to_owned());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());

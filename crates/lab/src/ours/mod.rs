@@ -43,6 +43,8 @@ pub(crate) fn visit_fibers(visitor: &mut impl FibersVisitor) {
 /// Shows `visitor` our runtime's tasks under each scheduling policy.
 pub(crate) fn visit_policies(visitor: &mut impl TasksVisitor) {
     visitor.visit::<tasks::Stealing>();
+    visitor.visit::<tasks::Sharing>();
+    visitor.visit::<tasks::RoundRobin>();
 }
 
 /// Shows `visitor` our runtime with two tasks.

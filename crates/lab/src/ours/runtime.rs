@@ -4,13 +4,21 @@ use crate::adapter::{Fibers, ForkJoin, OURS, Submit};
 use crate::error::{Error, input};
 use sateen::Runtime;
 use sateen::sync::Event;
+use sateen_runtime::policy::{self, Scheduling};
 use std::sync::Arc;
 
 /// A runtime of its own for each measurement; never the global one.
 pub(crate) struct Sateen;
 
+/// A runtime with the default policy.
 pub(super) fn runtime(workers: usize) -> Result<Runtime, Error> {
-    Runtime::builder().workers(workers).build().map_err(|e| input(e.to_string()))
+    scheduled(workers, policy::work_stealing())
+}
+
+/// A runtime with `policy`.
+pub(super) fn scheduled(workers: usize, policy: Scheduling) -> Result<Runtime, Error> {
+    let builder = Runtime::builder().workers(workers).policy(policy);
+    builder.build().map_err(|e| input(e.to_string()))
 }
 
 impl ForkJoin for Sateen {

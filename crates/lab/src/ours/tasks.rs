@@ -1,30 +1,37 @@
 //! Skynet under each scheduling policy.
 
-use super::runtime::{Sateen, runtime};
+use super::runtime::{Sateen, scheduled};
 use super::skynet;
 use crate::adapter::{Form, OURS, Tasks};
 use crate::error::Error;
 use sateen::Runtime;
+use sateen_runtime::policy;
 
 /// Each worker has a queue of its own that the others steal from.
 pub(crate) struct Stealing;
 
-/// Implements [`Tasks`] for `$policy`.
+/// All workers take from one queue.
+pub(crate) struct Sharing;
+/// Each worker is alone with what it was given.
+pub(crate) struct RoundRobin;
+
+/// Implements [`Tasks`] for `$adapter`: at most so many workers, under a policy.
 macro_rules! tasks {
-    ($policy:ty, $name:expr, $build:expr) => {
-        impl Tasks for $policy {
+    ($adapter:ty, $name:expr, $most:expr, $policy:expr) => {
+        impl Tasks for $adapter {
             const NAME: &'static str = $name;
-            const FORMS: &'static [Form] = &[Form::Join, Form::Detach];
+            const MOST_WORKERS: usize = $most;
+            const FORMS: &'static [Form] = &[Form::Join, Form::Suspend, Form::Detach];
             type Pool = Runtime;
 
             fn build(workers: usize) -> Result<Runtime, Error> {
-                $build(workers)
+                scheduled(workers, $policy)
             }
 
             fn skynet(pool: &Runtime, form: Form, leaves: u64) -> u64 {
                 pool.install(|| match form {
                     Form::Join => skynet::join(0, leaves),
-                    Form::Suspend => unreachable!("not among the forms"),
+                    Form::Suspend => skynet::suspend(0, leaves),
                     Form::Detach => skynet::detach(0, leaves),
                     Form::Async => unreachable!("not among the forms"),
                 })
@@ -33,5 +40,7 @@ macro_rules! tasks {
     };
 }
 
-tasks!(Sateen, OURS, runtime);
-tasks!(Stealing, "sateen-stealing", runtime);
+tasks!(Sateen, OURS, usize::MAX, policy::work_stealing());
+tasks!(Stealing, "sateen-stealing", usize::MAX, policy::work_stealing());
+tasks!(Sharing, "sateen-sharing", usize::MAX, policy::work_sharing());
+tasks!(RoundRobin, "sateen-roundrobin", 1, policy::round_robin());

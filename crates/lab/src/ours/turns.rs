@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 impl Turns for Sateen {
     const NAME: &'static str = OURS;
-    const WAYS: &'static [Way] = &[Way::Event];
+    const WAYS: &'static [Way] = &[Way::Yield, Way::Event];
     type Pool = Runtime;
 
     fn build(workers: usize) -> Result<Runtime, Error> {
@@ -19,6 +19,10 @@ impl Turns for Sateen {
     fn hop(pool: &Runtime, way: Way, hops: u64) -> u64 {
         let times = hops / 2;
         match way {
+            Way::Yield => pair(pool, move |_| {
+                (0..times).for_each(|_| sateen_runtime::yield_now());
+                times
+            }),
             Way::Event => {
                 let events = <[Event; 2]>::default();
                 events[0].set();
