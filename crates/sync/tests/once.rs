@@ -49,7 +49,8 @@ fn re_entrance() {
     assert!(text.contains("waits for itself"), "{text}");
     assert!(panics(|| once.call_once_force(|_| once.wait())).contains("waits for itself"));
     assert!(
-        panics(|| once.call_once_force(|_| assert!(once.wait_timeout(SHORT)))).contains("for itself")
+        panics(|| once.call_once_force(|_| assert!(once.wait_timeout(SHORT))))
+            .contains("for itself")
     );
     let cell: OnceLock<u8> = OnceLock::new();
     assert!(panics(|| *cell.get_or_init(|| *cell.get_or_init(|| 1))).contains("waits for itself"));
