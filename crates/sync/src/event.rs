@@ -9,6 +9,7 @@ use crate::park::waiting_for;
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence};
 use std::fmt;
 use std::future::Future;
