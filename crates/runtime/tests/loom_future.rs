@@ -11,7 +11,7 @@ use sateen_runtime::wake_word::{Paused, Released, WakeWord};
 
 fn check(f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(2);
     builder.check(f);
 }
 
