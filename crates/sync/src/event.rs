@@ -5,8 +5,9 @@
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
 //! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
 
-use crate::park::{self, Awaited};
+use crate::park::waiting_for;
 use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::waiting::{awaited, block_timeout};
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
@@ -103,41 +104,31 @@ impl Event {
 
     #[cold]
     fn wait_slow(&self) {
-        park::waiting_for(Awaited::unowned("event", self), || {
-            self.queue.wait_unless(|| self.set_or_join());
-        });
+        waiting_for(awaited("event", self), || self.queue.wait_unless(|| self.set_or_join()));
     }
 
-    /// As [`wait`](Self::wait), but for no longer than `timeout`; whether it was set. (As a future:
-    /// [`timeout_async`](crate::timer::timeout_async).)
+    /// [`wait`](Self::wait) with a limit; whether it was set in time.
     ///
     /// ```
+    /// use std::time::Duration;
     /// let event = sateen_sync::Event::new();
-    /// assert!(!event.wait_timeout(std::time::Duration::from_millis(1)));
+    /// assert!(!event.wait_timeout(Duration::from_millis(1)));
     /// event.set();
-    /// assert!(event.wait_timeout(std::time::Duration::ZERO));
+    /// assert!(event.wait_timeout(Duration::ZERO));
     /// ```
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
-        self.is_set() || self.wait_until_slow(Instant::now().checked_add(timeout))
+        block_timeout(awaited("event", self), timeout, self.wait_async()).is_some()
     }
 
-    /// As [`wait`](Self::wait), but no longer than until `deadline`; whether it was set.
+    /// [`wait`](Self::wait) until `deadline` at the latest; whether it was set in time.
     pub fn wait_until(&self, deadline: Instant) -> bool {
-        self.is_set() || self.wait_until_slow(Some(deadline))
+        self.is_set()
+            || waiting_for(awaited("event", self), || {
+                self.queue.wait_unless_until(deadline, || self.set_or_join())
+            })
     }
 
-    #[cold]
-    fn wait_until_slow(&self, deadline: Option<Instant>) -> bool {
-        let Some(deadline) = deadline else {
-            self.wait_slow();
-            return true;
-        };
-        park::waiting_for(Awaited::unowned("event", self), || {
-            self.queue.wait_unless_until(deadline, || self.set_or_join())
-        })
-    }
-
-    /// The same as a future, which may be dropped at any time.
+    /// [`wait`](Self::wait) as a future, which may be dropped at any time.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};

@@ -6,6 +6,10 @@
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
 //! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.
 //! * [`Mutex`] and [`RawMutex`], [`Event`]: built on it; each blocks, suspends or is awaited.
+//! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
+//!   [`Lazy`]: likewise, and each with time limits.
+//! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
+//! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
 //! runtimes, and nothing here starts a thread but the timers of threads that have no runtime.
@@ -21,19 +25,38 @@
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
 
+mod auto_event;
+mod barrier;
 mod block_on;
+mod condvar;
 mod event;
 mod event_count;
+pub mod local;
 mod mutex;
+mod once;
+pub mod oneshot;
 pub mod park;
+pub mod promise;
+mod semaphore;
+#[cfg(not(loom))]
+pub mod several;
 mod sys;
 mod thread_parker;
 pub mod timer;
+mod wait_group;
 pub mod wait_queue;
+mod waiting;
 mod wakers;
 
+pub use auto_event::{AutoEvent, AutoEventWait};
+pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use block_on::block_on;
+pub use condvar::{Condvar, CondvarWait, WaitTimeoutResult};
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
+pub use once::{Lazy, Once, OnceLock, OnceState};
+pub use promise::{PackagedTask, Promise, PromiseFuture, SharedFuture};
+pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
+pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
 pub use wait_queue::WaitQueue;

@@ -103,13 +103,6 @@ pub struct Awaited {
     pub owner: Option<unsafe fn(usize) -> u64>,
 }
 
-impl Awaited {
-    /// Something that nobody owns, or whose owner is not known.
-    pub(crate) fn unowned<T>(kind: &'static str, place: &T) -> Self {
-        Self { kind, place: std::ptr::from_ref(place).expose_provenance(), owner: None }
-    }
-}
-
 plain_thread_local! {
     static CONTEXT_ID: Cell<u64> = Cell::new(0);
 }
@@ -149,7 +142,7 @@ pub fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blo
 
 /// The blocker installed on this thread, if one is.
 #[inline]
-fn installed() -> Option<&'static dyn Blocker> {
+pub(crate) fn installed() -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(Cell::get).unwrap_or(None)
 }
 

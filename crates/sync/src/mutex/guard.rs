@@ -115,7 +115,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 }
 
 /// Takes a lock again at the end: a guard stands for it. Not interrupted, also while unwinding.
-struct Relock<'a>(&'a RawMutex);
+pub(crate) struct Relock<'a>(pub(crate) &'a RawMutex);
 
 impl Drop for Relock<'_> {
     fn drop(&mut self) {

@@ -4,6 +4,7 @@ mod acquire;
 mod guard;
 mod raw;
 
+pub(crate) use guard::Relock;
 pub use guard::{MappedMutexGuard, MutexGuard};
 pub use raw::RawMutex;
 

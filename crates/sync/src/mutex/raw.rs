@@ -118,7 +118,8 @@ impl RawMutex {
     }
 
     fn acquire_queued(&self, deadline: Option<Instant>) -> bool {
-        let what = Awaited { owner: Some(owner_of), ..Awaited::unowned("mutex", self) };
+        let place = std::ptr::from_ref(self).expose_provenance();
+        let what = Awaited { kind: "mutex", place, owner: Some(owner_of) };
         park::waiting_for(what, || {
             let mut acquire = pin!(Acquire::new(self));
             while acquire.as_mut().attempt(park::current_waker).is_pending() {
@@ -327,7 +328,7 @@ impl Owner {
 /// # Safety
 /// A [`RawMutex`] is there.
 unsafe fn owner_of(place: usize) -> u64 {
-    // SAFETY: the caller's promise; the address was exposed by `Awaited::unowned`.
+    // SAFETY: the caller's promise; the address was exposed when the wait began.
     let mutex = unsafe { &*std::ptr::with_exposed_provenance::<RawMutex>(place) };
     if mutex.is_held() { mutex.owner.get() } else { 0 }
 }

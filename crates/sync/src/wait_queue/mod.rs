@@ -175,12 +175,21 @@ impl WaitQueue {
     /// # Panics
     /// As [`notify_all`](Self::notify_all).
     pub fn notify_all_with(&self, first: impl FnOnce()) -> usize {
+        self.notify_all_if(|| {
+            first();
+            true
+        })
+    }
+
+    /// The same, unless `first` says that there is no reason after all.
+    pub(crate) fn notify_all_if(&self, first: impl FnOnce() -> bool) -> usize {
         let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
         let mut limit = 0;
         self.locked(|list| {
-            first();
-            limit = list.next_ticket();
-            list.fill(&mut batch, limit);
+            if first() {
+                limit = list.next_ticket();
+                list.fill(&mut batch, limit);
+            }
         });
         let mut count = 0;
         loop {
@@ -193,6 +202,12 @@ impl WaitQueue {
         }
         panics.resume();
         count
+    }
+
+    /// Runs `f` under the queue's lock: for primitives whose own state it guards. `f` is bound by the
+    /// same rules as in [`wait_unless`](Self::wait_unless).
+    pub(crate) fn under_lock<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.locked(|_| f())
     }
 
     /// Whether nobody waits, at some moment during the call. Takes the lock.

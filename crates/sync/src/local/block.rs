@@ -1,0 +1,36 @@
+//! Blocking where only one thread could ever end it.
+
+use crate::park::{self, Awaited};
+use crate::waiting::{block, block_timeout};
+use sateen_base::prim::time::Duration;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+/// Blocks until `future` is ready.
+///
+/// # Panics
+/// If nothing that runs on this thread could make it ready: there are no other fibers.
+pub(super) fn block_local<F: Future>(what: Awaited, future: F) -> F::Output {
+    if park::installed().is_some() {
+        return block(what, future);
+    }
+    let mut future = pin!(future);
+    if let Poll::Ready(output) = look(future.as_mut()) {
+        return output;
+    }
+    panic!("waiting for ever: only this thread could end the wait for a local {}", what.kind);
+}
+
+/// The same with a limit: then a wait that nobody can end is over with its time.
+pub(super) fn block_local_timeout<F: Future>(
+    what: Awaited,
+    timeout: Duration,
+    future: F,
+) -> Option<F::Output> {
+    block_timeout(what, timeout, future)
+}
+
+fn look<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}

@@ -1,0 +1,164 @@
+//! A condition variable, for one thread.
+
+use super::block::{block_local, block_local_timeout};
+use super::mutex::MutexGuard;
+use super::queue::{Cancelled, LocalQueue, LocalWaiter};
+use crate::park::uninterrupted;
+use crate::wait_queue::Permit;
+use crate::waiting::awaited;
+use sateen_base::prim::time::Duration;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Waiting for a condition under a [`Mutex`](super::Mutex), for the fibers and futures of one thread.
+///
+/// It never wakes without a notification. One that was notified and is then dropped notifies the next.
+///
+/// ```
+/// use sateen_sync::local::{Condvar, Mutex};
+/// use std::time::Duration;
+/// let (condvar, ready) = (Condvar::new(), Mutex::new(false));
+/// let (guard, notified) = condvar.wait_timeout(ready.lock(), Duration::from_millis(1));
+/// assert!(!notified && !*guard);
+/// ```
+pub struct Condvar {
+    queue: LocalQueue,
+}
+
+impl Condvar {
+    /// One that nobody waits for.
+    pub const fn new() -> Self {
+        Self { queue: LocalQueue::new() }
+    }
+
+    /// Unlocks, suspends the fiber until it is notified, and locks again.
+    ///
+    /// # Panics
+    /// If no other fiber could notify it: this thread runs none.
+    pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        let mutex = MutexGuard::mutex(&guard);
+        block_local(awaited("condvar", self), self.notified(guard));
+        uninterrupted(|| mutex.lock())
+    }
+
+    /// [`wait`](Self::wait) until `condition`, asked under the lock, is false.
+    ///
+    /// # Panics
+    /// As [`wait`](Self::wait).
+    pub fn wait_while<'a, T: ?Sized>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        while condition(&mut guard) {
+            guard = self.wait(guard);
+        }
+        guard
+    }
+
+    /// [`wait`](Self::wait) with a limit, also telling whether it was notified.
+    ///
+    /// # Panics
+    /// If no other fiber could unlock the mutex: this thread runs none.
+    pub fn wait_timeout<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let mutex = MutexGuard::mutex(&guard);
+        let what = awaited("condvar", self);
+        let notified = block_local_timeout(what, timeout, self.notified(guard)).is_some();
+        (uninterrupted(|| mutex.lock()), notified)
+    }
+
+    /// [`wait`](Self::wait) as a future. It unlocks when it is first polled or dropped.
+    pub async fn wait_async<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        let mutex = MutexGuard::mutex(&guard);
+        let permit = self.notified(guard).await;
+        // If this is dropped before it has the lock.
+        let pass_on = PassOn(self, permit);
+        let guard = mutex.lock_async().await;
+        std::mem::forget(pass_on);
+        guard
+    }
+
+    fn notified<'a, G>(&'a self, guard: G) -> Notified<'a, G> {
+        let waiter = LocalWaiter::new(&self.queue);
+        Notified { condvar: self, waiter, guard: Some(guard) }
+    }
+
+    /// Wakes the one that has waited longest, if there is one.
+    pub fn notify_one(&self) {
+        if let Some(waker) = self.queue.pop(Permit::One) {
+            waker.wake();
+        }
+    }
+
+    /// Wakes all who wait now.
+    ///
+    /// # Panics
+    /// With the first panic of a waker, after all have been notified.
+    pub fn notify_all(&self) {
+        self.queue.notify_all();
+    }
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}
+
+/// Joins the queue, then lets the guard go, then waits.
+struct Notified<'a, G> {
+    condvar: &'a Condvar,
+    waiter: LocalWaiter<'a>,
+    /// Until it has joined.
+    guard: Option<G>,
+}
+
+/// A notification that nobody acts on goes to the next.
+struct PassOn<'a>(&'a Condvar, Permit);
+
+impl Drop for PassOn<'_> {
+    fn drop(&mut self) {
+        if self.1 == Permit::One {
+            self.0.notify_one();
+        }
+    }
+}
+
+impl<G> Future for Notified<'_, G> {
+    type Output = Permit;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
+        // SAFETY: the waiter is pinned with us and never moved; the guard is not pinned.
+        let (mut waiter, guard) = unsafe {
+            let this = self.get_unchecked_mut();
+            (Pin::new_unchecked(&mut this.waiter), &mut this.guard)
+        };
+        if let Some(guard) = guard.take() {
+            waiter.as_mut().join(0, cx.waker().clone());
+            drop(guard);
+        }
+        waiter.poll(cx.waker())
+    }
+}
+
+impl<G> Drop for Notified<'_, G> {
+    fn drop(&mut self) {
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
+        if let Cancelled::Notified(permit) = waiter.cancel() {
+            drop(PassOn(self.condvar, permit));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Locks, events and channels for fibers and futures of one thread: `!Send`, without atomics.
+//!
+//! They are for a runtime that is one thread. Waiting suspends the fiber, or is awaited; all waiting is
+//! first come, first served, and a lock is handed to its next owner. Blocking on a thread that runs no
+//! fibers could only be ended by the very code that blocks, so it panics instead of hanging; a wait
+//! with a limit lasts until then. Where there are other fibers nobody can tell, and the runtime reports
+//! those that wait for ever.
+//!
+//! A waiter that was handed something and does not run keeps it: poll or drop futures soon after they
+//! were woken.
+//!
+//! Cost: a load and a store where the shared forms have a locked instruction. Protocol and proof: the
+//! crate's `README.md`, section *Local forms*.
+//!
+//! They cannot leave their thread:
+//!
+//! ```compile_fail,E0277
+//! fn send<T: Send>(_: T) {}
+//! send(sateen_sync::local::Mutex::new(1));
+//! ```
+//! ```compile_fail,E0277
+//! fn share<T: Sync>(_: T) {}
+//! share(sateen_sync::local::Event::new());
+//! ```
+//! ```compile_fail,E0277
+//! fn send<T: Send>(_: T) {}
+//! send(sateen_sync::local::unbounded::<u8>());
+//! ```
+//! ```compile_fail,E0277
+//! let semaphore = sateen_sync::local::Semaphore::new(1);
+//! std::thread::scope(|s| s.spawn(|| semaphore.try_acquire(1).is_ok()).join());
+//! ```
+//! ```compile_fail,E0277
+//! let lock = sateen_sync::local::RwLock::new(1);
+//! let guard = lock.read();
+//! std::thread::scope(|s| s.spawn(move || drop(guard)).join());
+//! ```
+
+mod block;
+mod channel;
+mod condvar;
+mod event;
+mod mutex;
+mod permits;
+mod queue;
+mod rwlock;
+mod semaphore;
+
+pub use channel::{
+    Receiver, RecvError, SendError, Sender, TryRecvError, TrySendError, ZeroCapacity, bounded,
+    unbounded,
+};
+pub use condvar::Condvar;
+pub use event::{Event, EventWait};
+pub use mutex::{Lock, Mutex, MutexGuard};
+pub use rwlock::{Read, RwLock, RwLockReadGuard, RwLockWriteGuard, Write};
+pub use semaphore::{Acquire, Semaphore, SemaphoreGuard};

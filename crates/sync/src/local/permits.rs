@@ -1,0 +1,131 @@
+//! Permits of one thread, given first come first served: what locks, semaphores and channels are made of.
+
+use super::queue::{Cancelled, LocalQueue, LocalWaiter};
+use crate::wait_queue::Permit;
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Free permits and who waits for some. At any moment outside this module the first waiter wants more
+/// than there are, or it is closed and nobody waits.
+///
+/// Permits are handed to waiters, who own them from then on: in one thread nobody is idle meanwhile.
+pub(super) struct Permits {
+    free: Cell<usize>,
+    closed: Cell<bool>,
+    queue: LocalQueue,
+}
+
+/// It is closed and there are too few.
+#[derive(Debug)]
+pub(super) struct Closed;
+
+impl Permits {
+    pub(super) const fn new(free: usize) -> Self {
+        Self { free: Cell::new(free), closed: Cell::new(false), queue: LocalQueue::new() }
+    }
+
+    pub(super) fn free(&self) -> usize {
+        self.free.get()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
+    /// Takes `n`, if there are as many and nobody waits.
+    #[inline]
+    pub(super) fn try_take(&self, n: usize) -> bool {
+        let free = self.free.get();
+        let may = free >= n && (n == 0 || self.queue.is_empty());
+        if may {
+            self.free.set(free - n);
+        }
+        may
+    }
+
+    /// Takes `n`, in turn.
+    pub(super) fn take(&self, n: usize) -> Take<'_> {
+        Take { permits: self, n, waiter: LocalWaiter::new(&self.queue) }
+    }
+
+    /// Puts `n` in; false, changing nothing, if there is no room.
+    #[inline]
+    pub(super) fn put(&self, n: usize) -> bool {
+        let Some(free) = self.free.get().checked_add(n) else { return false };
+        self.free.set(free);
+        if !self.queue.is_empty() {
+            self.hand_out();
+        }
+        true
+    }
+
+    /// Gives the first waiters what they want, while there is enough.
+    #[cold]
+    fn hand_out(&self) {
+        self.queue.notify_while(Permit::One, |_, wants| self.try_take_for_front(wants));
+    }
+
+    fn try_take_for_front(&self, wants: usize) -> bool {
+        let left = self.free.get().checked_sub(wants);
+        if let Some(left) = left {
+            self.free.set(left);
+        }
+        left.is_some()
+    }
+
+    /// Nobody waits any more: who waits, or would have to, gets [`Closed`].
+    pub(super) fn close(&self) {
+        self.closed.set(true);
+        self.queue.notify_all();
+    }
+}
+
+/// The future of [`Permits::take`]. Dropped with permits that it was handed and did not notice, it puts
+/// them back.
+pub(super) struct Take<'a> {
+    permits: &'a Permits,
+    n: usize,
+    waiter: LocalWaiter<'a>,
+}
+
+impl Future for Take<'_> {
+    type Output = Result<(), Closed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let (permits, n) = (self.permits, self.n);
+        // SAFETY: the waiter is pinned with us and never moved.
+        let mut waiter = unsafe { self.map_unchecked_mut(|this| &mut this.waiter) };
+        if waiter.is_waiting() {
+            return waiter.poll(cx.waker()).map(|permit| match permit {
+                Permit::One => Ok(()),
+                Permit::All => Err(Closed),
+            });
+        }
+        // Cloned first: that may run anything.
+        let waker = cx.waker().clone();
+        if permits.try_take(n) {
+            return Poll::Ready(Ok(()));
+        }
+        if permits.closed.get() {
+            return Poll::Ready(Err(Closed));
+        }
+        waiter.as_mut().join(n, waker);
+        Poll::Pending
+    }
+}
+
+impl Drop for Take<'_> {
+    fn drop(&mut self) {
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        match unsafe { Pin::new_unchecked(&mut self.waiter) }.cancel() {
+            Cancelled::Notified(Permit::One) => {
+                self.permits.put(self.n);
+            }
+            // The new front may want less.
+            Cancelled::Withdrawn => self.permits.hand_out(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Who initialises, and who waits for it. Protocol and proof: the crate's `README.md`, section *Once*.
+//!
+//! | state, bits 0 and 1 | meaning | leaves it |
+//! |---|---|---|
+//! | `INCOMPLETE` 0 | nobody has begun, or whoever did gave up | somebody begins: `RUNNING` |
+//! | `POISONED` 1 | the last one panicked | somebody insists: `RUNNING` |
+//! | `RUNNING` 2 | somebody is at it | that one: to any other |
+//! | `COMPLETE` 3 | done | never |
+//!
+//! Bit 2, `WAITERS`: the queue may not be empty. Set by a waiter that joins, under the queue's lock;
+//! cleared under it by whoever ends `RUNNING`. Never together with `COMPLETE`.
+
+use crate::park::{self, Awaited};
+use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::waiting::{block, block_timeout};
+use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{AtomicU64, Ordering};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+pub(super) const INCOMPLETE: u32 = 0;
+pub(super) const POISONED: u32 = 1;
+const RUNNING: u32 = 2;
+const COMPLETE: u32 = 3;
+const STATE: u32 = 3;
+const WAITERS: u32 = 4;
+
+/// The state of a [`Once`](super::Once), a [`OnceLock`](super::OnceLock) and a [`Lazy`](super::Lazy).
+pub(super) struct Core {
+    word: AtomicU32,
+    /// The context that runs the initialiser, 0 if none or not known: to report what waits for itself.
+    owner: AtomicU64,
+    queue: WaitQueue,
+}
+
+/// What one who comes finds.
+pub(super) enum Turn<'a> {
+    Complete,
+    Poisoned,
+    /// It is the caller's turn to initialise.
+    Mine(Running<'a>),
+}
+
+/// What one who comes wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wants {
+    /// To initialise, unless poisoned.
+    Begin,
+    /// To initialise, poisoned or not.
+    Insist,
+    /// Only to wait until somebody has, or has panicked.
+    Wait,
+    /// Only to wait until somebody has.
+    WaitOn,
+}
+
+impl Core {
+    crate::sys::const_except_loom! {
+        pub(super) const fn new() -> Self {
+            Self {
+                word: AtomicU32::new(INCOMPLETE),
+                owner: AtomicU64::new(0),
+                queue: WaitQueue::new(),
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `finish`.
+        self.word.load(Ordering::Acquire) == COMPLETE
+    }
+
+    pub(super) fn is_poisoned(&self) -> bool {
+        // Ordering: Acquire as above.
+        self.word.load(Ordering::Acquire) & STATE == POISONED
+    }
+
+    /// Blocks until it is complete, poisoned, or the caller's turn.
+    ///
+    /// # Panics
+    /// If the caller runs the initialiser itself: it would wait for ever.
+    pub(super) fn turn(&self, wants: Wants) -> Turn<'_> {
+        self.not_by_myself();
+        let turn = block(self.awaited(), self.turn_async(wants));
+        if let Turn::Mine(_) = turn {
+            // Relaxed: what matters is what this very context reads of it.
+            self.owner.store(park::context_id(), Ordering::Relaxed);
+        }
+        turn
+    }
+
+    /// Waits for a limited time; whether it is complete.
+    pub(super) fn wait_timeout(&self, timeout: Duration, wants: Wants) -> Option<Turn<'_>> {
+        self.not_by_myself();
+        block_timeout(self.awaited(), timeout, self.turn_async(wants))
+    }
+
+    pub(super) fn turn_async(&self, wants: Wants) -> TurnFuture<'_> {
+        TurnFuture { core: self, wants, waiter: Waiter::new(&self.queue) }
+    }
+
+    fn not_by_myself(&self) {
+        // Relaxed: only this context writes its own number, and removes it before it goes on.
+        let owner = self.owner.load(Ordering::Relaxed);
+        if owner != 0 && owner == park::context_id() {
+            panic!(
+                "an initialiser waits for itself: the initialisation is re-entered while it runs"
+            );
+        }
+    }
+
+    fn awaited(&self) -> Awaited {
+        /// # Safety
+        /// `place` is the address of a `Core` that is still there.
+        unsafe fn owner(place: usize) -> u64 {
+            // SAFETY: the caller vouches; the provenance was exposed below.
+            let core = unsafe { &*std::ptr::with_exposed_provenance::<Core>(place) };
+            core.owner.load(Ordering::Relaxed)
+        }
+        let place = std::ptr::from_ref(self).expose_provenance();
+        Awaited { kind: "once", place, owner: Some(owner) }
+    }
+
+    /// What the word says to one who comes; `join` to mark it, under the queue's lock, for one who
+    /// will wait. `None`: wait.
+    fn look(&self, wants: Wants, join: bool) -> Option<Turn<'_>> {
+        // Ordering: Acquire pairs with the Release in `finish`.
+        let mut word = self.word.load(Ordering::Acquire);
+        loop {
+            let begins = match (word & STATE, wants) {
+                (COMPLETE, _) => return Some(Turn::Complete),
+                (POISONED, Wants::Begin | Wants::Wait) => return Some(Turn::Poisoned),
+                (RUNNING, _) | (_, Wants::Wait | Wants::WaitOn) => false,
+                _ => true,
+            };
+            #[cfg(not(sateen_canary = "once_waiters_bit_missing"))]
+            let waiters = WAITERS;
+            #[cfg(sateen_canary = "once_waiters_bit_missing")]
+            let waiters = 0;
+            let new = match (begins, join) {
+                (true, _) => RUNNING | (word & WAITERS),
+                (false, true) => word | waiters,
+                (false, false) => return None,
+            };
+            // Ordering: Acquire for what an initialiser that gave up has done.
+            match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Acquire) {
+                Ok(_) if begins => {
+                    return Some(Turn::Mine(Running { core: self, end: INCOMPLETE }));
+                }
+                Ok(_) => return None,
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    /// Ends `RUNNING` and wakes all who wait.
+    fn finish(&self, end: u32) {
+        self.owner.store(0, Ordering::Relaxed);
+        #[cfg(not(sateen_canary = "once_finish_relaxed"))]
+        let order = Ordering::Release;
+        #[cfg(sateen_canary = "once_finish_relaxed")]
+        let order = Ordering::Relaxed;
+        // Ordering: Release pairs with the Acquire in `is_complete` and `look`.
+        if self.word.compare_exchange(RUNNING, end, order, Ordering::Relaxed).is_err() {
+            self.queue.notify_all_with(|| {
+                // Ordering: as above; those in the queue get it through the queue's lock.
+                self.word.swap(end, order);
+            });
+        }
+    }
+}
+
+/// The caller initialises. Dropped without [`complete`](Self::complete) it leaves `end` behind.
+pub(super) struct Running<'a> {
+    core: &'a Core,
+    pub(super) end: u32,
+}
+
+impl Running<'_> {
+    pub(super) fn complete(self) {
+        let core = self.core;
+        std::mem::forget(self);
+        core.finish(COMPLETE);
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // Mostly while the initialiser's panic unwinds: a waker's panic must not end the process.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.core.finish(self.end))) {
+            std::mem::forget(panic);
+        }
+    }
+}
+
+/// The future of [`Core::turn_async`].
+pub(super) struct TurnFuture<'a> {
+    core: &'a Core,
+    wants: Wants,
+    waiter: Waiter<'a>,
+}
+
+impl<'a> Future for TurnFuture<'a> {
+    type Output = Turn<'a>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<'a>> {
+        let (core, wants) = (self.core, self.wants);
+        // SAFETY: the waiter is pinned with us and never moved.
+        let mut waiter = unsafe { self.map_unchecked_mut(|this| &mut this.waiter) };
+        if waiter.is_waiting() && waiter.as_mut().poll_wait(cx).is_pending() {
+            return Poll::Pending;
+        }
+        if let Some(turn) = core.look(wants, false) {
+            return Poll::Ready(turn);
+        }
+        let mut turn = None;
+        let ready = || {
+            turn = core.look(wants, true);
+            turn.is_some()
+        };
+        waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), ready);
+        turn.map_or(Poll::Pending, Poll::Ready)
+    }
+}

@@ -1,0 +1,306 @@
+//! One value from one sender to one receiver. Protocol and proof: the crate's `README.md`, section
+//! *Oneshot*.
+//!
+//! | bit | meaning | set by | who owns the value's slot then |
+//! |---|---|---|---|
+//! | none | | | the sender |
+//! | `SENT` 1 | the value is in the slot | the sender, once | the receiver, unless `DEAF` was set before |
+//! | `BROKEN` 2 | the sender is gone and sent nothing | the sender, once | nobody needs it |
+//! | `DEAF` 4 | the receiver is gone | the receiver, once | the sender, unless `SENT` was set before |
+//! | `WAITING` 8 | the receiver has left a waker | the receiver, under the short lock | |
+
+use crate::park::Awaited;
+use crate::sys::ShortLock;
+use crate::waiting::{block, block_pinned_timeout};
+use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Arc, Ordering, UnsafeCell};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+const SENT: u32 = 1;
+const BROKEN: u32 = 2;
+const DEAF: u32 = 4;
+const WAITING: u32 = 8;
+
+/// A channel for one value.
+///
+/// The receiver blocks ([`recv`](Receiver::recv)) or is awaited (it is a future). A sender that is
+/// dropped without sending gives the receiver [`BrokenPromise`]; a receiver that is dropped gives the
+/// sender its value back.
+///
+/// Cost: one allocation; one locked instruction to send, and a spinlock if somebody waits.
+///
+/// ```
+/// let (sender, receiver) = sateen_sync::oneshot::channel();
+/// std::thread::spawn(move || sender.send(42).unwrap());
+/// assert_eq!(receiver.recv(), Ok(42));
+/// ```
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let inner = Arc::new(Inner {
+        word: AtomicU32::new(0),
+        value: UnsafeCell::new(None),
+        lock: ShortLock::new(),
+        waker: UnsafeCell::new(None),
+    });
+    (Sender { inner: Some(inner.clone()) }, Receiver { inner: Some(inner) })
+}
+
+/// The sender is gone and has sent nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenPromise;
+
+impl fmt::Display for BrokenPromise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("broken promise: the sender was dropped without sending")
+    }
+}
+
+impl std::error::Error for BrokenPromise {}
+
+/// Why there is no value, or not yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// It has not been sent yet (within the time, if one was given).
+    Empty,
+    /// The sender is gone and has sent nothing, or the value was received before.
+    Broken,
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("nothing has been sent yet"),
+            Self::Broken => BrokenPromise.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TryRecvError {}
+
+struct Inner<T> {
+    word: AtomicU32,
+    /// Accessed by its owner only: see the table.
+    value: UnsafeCell<Option<T>>,
+    /// One waiter needs no queue: a waker under a lock that is held for its exchange only.
+    lock: ShortLock,
+    /// Accessed under `lock` only.
+    waker: UnsafeCell<Option<Waker>>,
+}
+
+// SAFETY: the value is moved from the sender's thread to the receiver's, never shared; who owns it is
+// decided by the word. The waker is `Send`.
+unsafe impl<T: Send> Send for Inner<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Inner<T> {}
+
+impl<T> Inner<T> {
+    /// Exchanges the waker. What it returns is to be dropped or woken when no lock is held.
+    fn swap_waker(&self, waker: Option<Waker>) -> Option<Waker> {
+        // SAFETY: the lock is held.
+        self.lock
+            .with(|| self.waker.with_mut(|slot| unsafe { std::mem::replace(&mut *slot, waker) }))
+    }
+
+    /// The sender's last word. False if the receiver was gone before.
+    fn finish(&self, how: u32) -> bool {
+        #[cfg(not(sateen_canary = "oneshot_send_relaxed"))]
+        let order = Ordering::Release;
+        #[cfg(sateen_canary = "oneshot_send_relaxed")]
+        let order = Ordering::Relaxed;
+        // Ordering: Release pairs with the Acquire in `Receiver::take` and in `Receiver::drop`.
+        let before = self.word.fetch_or(how, order);
+        if before & DEAF != 0 {
+            return false;
+        }
+        if before & WAITING != 0
+            && let Some(waker) = self.swap_waker(None)
+        {
+            waker.wake();
+        }
+        true
+    }
+
+    /// # Safety
+    /// The caller owns the slot: see the table.
+    unsafe fn take_value(&self) -> Option<T> {
+        // SAFETY: the caller owns the slot.
+        self.value.with_mut(|slot| unsafe { (*slot).take() })
+    }
+}
+
+/// Sends one value; see [`channel`].
+pub struct Sender<T> {
+    /// `None` once it has sent.
+    inner: Option<Arc<Inner<T>>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends the value. Never waits.
+    ///
+    /// # Errors
+    /// The value comes back if the receiver is gone. If it goes later, the value is dropped.
+    ///
+    /// # Panics
+    /// If the receiver's waker panics; the value is sent nevertheless.
+    ///
+    /// ```
+    /// let (sender, receiver) = sateen_sync::oneshot::channel();
+    /// drop(receiver);
+    /// assert_eq!(sender.send("nobody listens"), Err("nobody listens"));
+    /// ```
+    pub fn send(mut self, value: T) -> Result<(), T> {
+        let Some(inner) = self.inner.take() else { return Err(value) };
+        // SAFETY: nothing was sent, so the slot is the sender's.
+        inner.value.with_mut(|slot| unsafe { *slot = Some(value) });
+        if inner.finish(SENT) {
+            return Ok(());
+        }
+        // SAFETY: `DEAF` was set before `SENT`, so the slot is still the sender's.
+        match unsafe { inner.take_value() } {
+            Some(value) => Err(value),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the receiver is gone: then nobody needs the value.
+    pub fn is_closed(&self) -> bool {
+        // Relaxed: it says nothing about the value.
+        self.inner.as_ref().is_none_or(|inner| inner.word.load(Ordering::Relaxed) & DEAF != 0)
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.inner {
+            inner.finish(BROKEN);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+/// Receives one value: by blocking, or as a future of `Result<T, BrokenPromise>`. See [`channel`].
+#[must_use = "a receiver that is dropped receives nothing"]
+pub struct Receiver<T> {
+    /// `None` once it has received.
+    inner: Option<Arc<Inner<T>>>,
+}
+
+impl<T> Receiver<T> {
+    /// Blocks the thread, or suspends the fiber, until the value is there.
+    ///
+    /// # Errors
+    /// [`BrokenPromise`] if the sender was dropped.
+    pub fn recv(mut self) -> Result<T, BrokenPromise> {
+        block(self.awaited(), &mut self)
+    }
+
+    /// [`recv`](Self::recv) with a limit; the receiver stays usable.
+    ///
+    /// # Errors
+    /// [`TryRecvError::Empty`] if the time was over, [`TryRecvError::Broken`].
+    ///
+    /// ```
+    /// use sateen_sync::oneshot::{self, TryRecvError};
+    /// use std::time::Duration;
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(TryRecvError::Empty));
+    /// sender.send(1).unwrap();
+    /// assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Ok(1));
+    /// ```
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, TryRecvError> {
+        if self.inner.is_none() {
+            return Err(TryRecvError::Broken);
+        }
+        let what = self.awaited();
+        let received = block_pinned_timeout(what, timeout, Pin::new(&mut *self));
+        match received {
+            Some(result) => result.map_err(|BrokenPromise| TryRecvError::Broken),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// The value if it is there; never waits.
+    ///
+    /// # Errors
+    /// [`TryRecvError`].
+    ///
+    /// ```
+    /// use sateen_sync::oneshot::{self, TryRecvError};
+    /// let (sender, mut receiver) = oneshot::channel::<u8>();
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// drop(sender);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Broken));
+    /// ```
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let Some(inner) = &self.inner else { return Err(TryRecvError::Broken) };
+        // Ordering: Acquire pairs with the Release in `Inner::finish`.
+        let word = inner.word.load(Ordering::Acquire);
+        self.take(word).ok_or(TryRecvError::Empty)?.map_err(|BrokenPromise| TryRecvError::Broken)
+    }
+
+    /// What `word`, read with Acquire, says has come.
+    fn take(&mut self, word: u32) -> Option<Result<T, BrokenPromise>> {
+        if word & (SENT | BROKEN) == 0 {
+            return None;
+        }
+        // SAFETY: after `SENT`, and `DEAF` is set by our drop only, the slot is the receiver's.
+        let value = self.inner.take().and_then(|inner| unsafe { inner.take_value() });
+        Some(value.ok_or(BrokenPromise))
+    }
+
+    fn awaited(&self) -> Awaited {
+        let place = self.inner.as_ref().map_or(0, |inner| std::ptr::from_ref(&inner.word).addr());
+        Awaited { kind: "oneshot", place, owner: None }
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, BrokenPromise>;
+
+    /// # Panics
+    /// If polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let inner = self.inner.as_ref().expect("a oneshot receiver was polled after it was ready");
+        // Ordering: Acquire pairs with the Release in `Inner::finish`.
+        let mut word = inner.word.load(Ordering::Acquire);
+        if word & (SENT | BROKEN) == 0 {
+            // Dropping the old waker may run anything, so the word is looked at afterwards.
+            drop(inner.swap_waker(Some(cx.waker().clone())));
+            #[cfg(not(sateen_canary = "oneshot_waiting_bit_missing"))]
+            let waiting = WAITING;
+            #[cfg(sateen_canary = "oneshot_waiting_bit_missing")]
+            let waiting = 0;
+            // Either this sees that it was sent, or the sender sees `WAITING` and then takes the waker.
+            // Ordering: Acquire as above.
+            word = inner.word.fetch_or(waiting, Ordering::Acquire);
+        }
+        self.take(word).map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let Some(inner) = &self.inner else { return };
+        // Ordering: Acquire pairs with the Release in `Inner::finish`, for the value dropped here.
+        let before = inner.word.fetch_or(DEAF, Ordering::Acquire);
+        if before & SENT != 0 {
+            // SAFETY: `SENT` was set before `DEAF`, so the slot is the receiver's.
+            drop(unsafe { inner.take_value() });
+        }
+        drop(inner.swap_waker(None));
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}

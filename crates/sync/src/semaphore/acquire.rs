@@ -1,0 +1,179 @@
+//! One taker in the slow path.
+
+use super::word::{CLOSED, WAITERS, WAKING};
+use super::{AcquireError, Semaphore, SemaphoreGuard};
+use crate::wait_queue::{Cancelled, Permit, Place, Waiter};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`Semaphore::acquire_async`].
+///
+/// It owns the semaphore's `WAKING` bit from being notified until it takes its permits, rejoins the
+/// queue, or is dropped and hands the bit on.
+#[must_use = "futures do nothing unless polled"]
+pub struct Acquire<'a> {
+    semaphore: &'a Semaphore,
+    n: usize,
+    waiter: Waiter<'a>,
+    /// It has noticed that it was notified.
+    on_the_way: bool,
+}
+
+impl<'a> Acquire<'a> {
+    pub(super) fn new(semaphore: &'a Semaphore, n: usize) -> Self {
+        Self { semaphore, n, waiter: Waiter::new(&semaphore.queue), on_the_way: false }
+    }
+}
+
+impl<'a> Future for Acquire<'a> {
+    type Output = Result<SemaphoreGuard<'a>, AcquireError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: the waiter is pinned with us and never moved; the others are plain values.
+        let (semaphore, n, mut waiter, on_the_way) = unsafe {
+            let this = self.get_unchecked_mut();
+            (this.semaphore, this.n, Pin::new_unchecked(&mut this.waiter), &mut this.on_the_way)
+        };
+        if n > Semaphore::MAX_PERMITS {
+            return Poll::Ready(Err(AcquireError::TooMany(n)));
+        }
+        if waiter.is_waiting() {
+            if waiter.as_mut().poll_wait(cx).is_pending() {
+                return Poll::Pending;
+            }
+            // Unless it was `close` that notified us, which the word says.
+            *on_the_way = true;
+        }
+        loop {
+            // Whatever `take` gives or throws, `WAKING` is no longer ours; but if it gives nothing.
+            let turn = std::mem::take(on_the_way);
+            match semaphore.take(n, turn) {
+                Err(AcquireError::NoPermits) => *on_the_way = turn,
+                result => return Poll::Ready(result),
+            }
+            let place = if turn { Place::Front } else { Place::Back };
+            let ready = || semaphore.cannot_join(n, turn);
+            if waiter.as_mut().enqueue(place, cx.waker().clone(), ready) {
+                // The exchange that let us join cleared `WAKING`.
+                *on_the_way = false;
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl Drop for Acquire<'_> {
+    fn drop(&mut self) {
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
+        match waiter.cancel() {
+            #[cfg(not(sateen_canary = "semaphore_turn_dropped"))]
+            Cancelled::Notified(Permit::One) => self.semaphore.leave(true),
+            Cancelled::Withdrawn => self.semaphore.leave(false),
+            _ if self.on_the_way => self.semaphore.leave(true),
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Debug for Acquire<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire").field("n", &self.n).finish_non_exhaustive()
+    }
+}
+
+impl Semaphore {
+    /// Takes `n` permits, never out of turn: a newcomer only while nobody waits.
+    pub(super) fn take(
+        &self,
+        n: usize,
+        on_the_way: bool,
+    ) -> Result<SemaphoreGuard<'_>, AcquireError> {
+        let mut word = self.load();
+        loop {
+            if word.has(CLOSED) {
+                return Err(AcquireError::Closed);
+            }
+            let barred = !on_the_way && n > 0 && word.has(WAITERS | WAKING);
+            let Some(left) = word.less(n as u64).filter(|_| !barred) else {
+                return Err(AcquireError::NoPermits);
+            };
+            // Who leaves permits behind for the next waiter keeps `WAKING` and takes that one out.
+            let next = on_the_way && left.has(WAITERS) && left.permits() > 0;
+            let new = match (on_the_way, next) {
+                (false, _) | (true, true) => left,
+                (true, false) => left.without(WAKING).with_need(1),
+            };
+            match self.exchange(word, new) {
+                Ok(()) => {
+                    // Made first: if a waker panics the permits go back.
+                    let guard = SemaphoreGuard::new(self, n);
+                    if next {
+                        self.wake_front();
+                    }
+                    return Ok(guard);
+                }
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    /// Under the queue's lock: true if there is no need to join; otherwise the word says who waits.
+    fn cannot_join(&self, n: usize, on_the_way: bool) -> bool {
+        let mut word = self.load();
+        loop {
+            let barred = !on_the_way && word.has(WAITERS | WAKING);
+            if word.has(CLOSED) || (!barred && word.less(n as u64).is_some()) {
+                return true;
+            }
+            let front = on_the_way || !barred;
+            let new = word.without(if on_the_way { WAKING } else { 0 });
+            let new = if front { new.with_need(n as u64) } else { new };
+            #[cfg(not(sateen_canary = "semaphore_waiters_bit_missing"))]
+            let new = new.with(WAITERS);
+            match self.exchange(word, new) {
+                Ok(()) => return false,
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    /// A waiter has left: it owned `WAKING`, or it may have been the front, and the new front may
+    /// want less. Either way the front, if there is one and there are permits, comes and looks.
+    fn leave(&self, owned_waking: bool) {
+        let mut word = self.load();
+        loop {
+            if word.has(CLOSED) || (!owned_waking && (word.has(WAKING) || !word.has(WAITERS))) {
+                return;
+            }
+            let wake = word.has(WAITERS) && word.permits() > 0;
+            let new = if wake { word.with(WAKING) } else { word.without(WAKING).with_need(1) };
+            match self.exchange(word, new) {
+                Ok(()) if wake => return self.wake_front(),
+                Ok(()) => return,
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    /// The caller owns `WAKING`: hands it to the first waiter, or clears it if there is none.
+    #[cold]
+    pub(super) fn wake_front(&self) {
+        self.queue.notify_one_with(|outcome| {
+            let mut word = self.load();
+            loop {
+                let new = match (outcome.found, outcome.more) {
+                    (true, true) => word,
+                    (true, false) => word.without(WAITERS),
+                    (false, _) => word.without(WAITERS | WAKING),
+                };
+                match self.exchange(word, new.with_need(1)) {
+                    Ok(()) => return,
+                    Err(seen) => word = seen,
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,154 @@
+//! Futures that are polled only when they were woken. Protocol and proof: the crate's `README.md`,
+//! section *Waiting for several*.
+
+use crate::sys::ShortLock;
+use sateen_base::prim::{AtomicBool, Ordering, UnsafeCell};
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// A fixed set of futures. Each has a waker of its own, which notes its index for the next poll: so a
+/// poll costs what was woken, not what there is.
+pub(super) struct Children<F> {
+    /// `None`: finished.
+    slots: Pin<Box<[Option<F>]>>,
+    wakers: Box<[(Arc<ChildWaker>, Waker)]>,
+    shared: Arc<Shared>,
+    /// What is being polled; here to be reused.
+    round: Vec<usize>,
+    left: usize,
+}
+
+struct ChildWaker {
+    index: usize,
+    /// The index is in the list, or in the round that is being polled and not yet reached.
+    noted: AtomicBool,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    lock: ShortLock,
+    /// Accessed under `lock` only.
+    woken: UnsafeCell<Woken>,
+}
+
+// SAFETY: `woken` is accessed under the lock only; the waker in it is `Send`.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+struct Woken {
+    /// Room for every index once, taken at the start: nothing allocates under the lock.
+    indices: Vec<usize>,
+    parent: Option<Waker>,
+}
+
+impl Shared {
+    fn with<R>(&self, f: impl FnOnce(&mut Woken) -> R) -> R {
+        // SAFETY: the lock is held until after the last use of the reference.
+        self.lock.with(|| self.woken.with_mut(|woken| f(unsafe { &mut *woken })))
+    }
+}
+
+impl Wake for ChildWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Ordering: Release pairs with the Acquire of the swap in `poll`: what came before this wake-up
+        // is visible to the child's next poll, also if it was noted already.
+        if self.noted.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let parent = self.shared.with(|woken| {
+            woken.indices.push(self.index);
+            woken.parent.take()
+        });
+        if let Some(parent) = parent {
+            parent.wake();
+        }
+    }
+}
+
+impl<F: Future> Children<F> {
+    pub(super) fn new(futures: Vec<F>) -> Self {
+        let left = futures.len();
+        let shared = Arc::new(Shared {
+            lock: ShortLock::new(),
+            woken: UnsafeCell::new(Woken { indices: (0..left).collect(), parent: None }),
+        });
+        let waker = |index| {
+            let child = ChildWaker { index, noted: AtomicBool::new(true), shared: shared.clone() };
+            let child = Arc::new(child);
+            (child.clone(), child.into())
+        };
+        let wakers = (0..left).map(waker).collect();
+        let slots: Box<[_]> = futures.into_iter().map(Some).collect();
+        Self { slots: slots.into(), wakers, shared, round: Vec::with_capacity(left), left }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Polls those that were woken, and tells `done` of each that finished, with its value or its panic,
+    /// until `done` breaks or all have finished: then ready.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut done: impl FnMut(usize, std::thread::Result<F::Output>) -> ControlFlow<()>,
+    ) -> Poll<()> {
+        // The parent first: whoever is woken from here on wakes it.
+        let parent = cx.waker().clone();
+        self.round.clear();
+        let old = self.shared.with(|woken| {
+            std::mem::swap(&mut woken.indices, &mut self.round);
+            woken.parent.replace(parent)
+        });
+        drop(old);
+        for at in 0..self.round.len() {
+            let index = self.round[at];
+            let (child, waker) = &self.wakers[index];
+            // Before the poll: a wake-up during it counts for the next one.
+            // Ordering: Acquire pairs with the Release in `wake_by_ref`.
+            #[cfg(not(sateen_canary = "several_note_cleared_late"))]
+            child.noted.swap(false, Ordering::AcqRel);
+            // SAFETY: the slots are pinned in their box, and no slot is moved out of it.
+            let mut slot = unsafe { self.slots.as_mut().map_unchecked_mut(|s| &mut s[index]) };
+            let Some(future) = slot.as_mut().as_pin_mut() else { continue };
+            let mut cx = Context::from_waker(waker);
+            let result = match catch_unwind(AssertUnwindSafe(|| future.poll(&mut cx))) {
+                Ok(Poll::Pending) => {
+                    #[cfg(sateen_canary = "several_note_cleared_late")]
+                    child.noted.swap(false, Ordering::AcqRel);
+                    continue;
+                }
+                Ok(Poll::Ready(output)) => Ok(output),
+                Err(panic) => Err(panic),
+            };
+            self.left -= 1;
+            let dropped = catch_unwind(AssertUnwindSafe(|| slot.set(None)));
+            if let ControlFlow::Break(()) = done(index, result.and_then(|r| dropped.map(|()| r))) {
+                return Poll::Ready(());
+            }
+        }
+        if self.left == 0 { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Drops those that have not finished.
+    pub(super) fn clear(&mut self) {
+        self.left = 0;
+        self.slots = Box::into_pin(Box::default());
+    }
+}
+
+impl<F> Drop for Children<F> {
+    fn drop(&mut self) {
+        // Wakers that are still somewhere keep the shared part alive: not the parent's waker with it.
+        drop(self.shared.with(|woken| woken.parent.take()));
+    }
+}

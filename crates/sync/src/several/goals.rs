@@ -1,0 +1,188 @@
+//! What is made of children that finish one by one.
+
+use super::children::Children;
+use super::{Several, TrySeveral};
+use crate::wakers::FirstPanic;
+use std::any::Any;
+use std::future::Future;
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+pub(super) type Output<S> = <<S as Several>::Child as Future>::Output;
+type Panic = Box<dyn Any + Send>;
+
+/// What becomes of the results.
+pub(super) trait Goal<S: Several> {
+    type Output;
+
+    /// For `n` children.
+    fn new(n: usize) -> Self;
+
+    /// A child has finished; to break if the others do not matter any more.
+    fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()>;
+
+    /// After a break, or when all have finished.
+    fn end(self) -> Self::Output;
+}
+
+/// The future of several.
+pub(super) struct Gather<S: Several, G> {
+    children: Children<S::Child>,
+    /// `None` once it was ready.
+    goal: Option<G>,
+}
+
+// The children are pinned in a box, and the goal is not pinned.
+impl<S: Several, G> Unpin for Gather<S, G> {}
+
+impl<S: Several, G: Goal<S>> Gather<S, G> {
+    pub(super) fn new(several: S) -> Self {
+        let children = Children::new(several.children());
+        let goal = Some(G::new(children.len()));
+        Self { children, goal }
+    }
+}
+
+impl<S: Several, G: Goal<S>> Future for Gather<S, G> {
+    type Output = G::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<G::Output> {
+        let Self { children, goal } = self.get_mut();
+        let added = goal.as_mut().expect("waiting for several was polled after it was ready");
+        if children.poll(cx, |index, result| added.add(index, result)).is_pending() {
+            return Poll::Pending;
+        }
+        let goal = goal.take().expect("seen above");
+        children.clear();
+        Poll::Ready(goal.end())
+    }
+}
+
+fn empty<T>(n: usize) -> Vec<Option<T>> {
+    (0..n).map(|_| None).collect()
+}
+
+pub(super) struct JoinAll<S: Several> {
+    outputs: Vec<Option<Output<S>>>,
+    panic: FirstPanic,
+}
+
+impl<S: Several> Goal<S> for JoinAll<S> {
+    type Output = S::Joined;
+
+    fn new(n: usize) -> Self {
+        Self { outputs: empty(n), panic: FirstPanic::default() }
+    }
+
+    fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
+        match result {
+            Ok(output) => self.outputs[index] = Some(output),
+            Err(panic) => self.panic.keep(panic),
+        }
+        Continue(())
+    }
+
+    fn end(self) -> S::Joined {
+        self.panic.resume();
+        S::joined(self.outputs.into_iter().flatten().collect())
+    }
+}
+
+pub(super) struct Race<S: Several> {
+    first: Option<(usize, Result<Output<S>, Panic>)>,
+}
+
+impl<S: Several> Goal<S> for Race<S> {
+    type Output = S::Won;
+
+    fn new(n: usize) -> Self {
+        assert!(n > 0, "a race of nobody has no winner");
+        Self { first: None }
+    }
+
+    fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
+        self.first = Some((index, result));
+        Break(())
+    }
+
+    fn end(self) -> S::Won {
+        match self.first {
+            Some((index, Ok(output))) => S::won(index, output),
+            Some((_, Err(panic))) => resume_unwind(panic),
+            None => unreachable!("it has members, and ends with the first"),
+        }
+    }
+}
+
+pub(super) struct FirstOk<S: TrySeveral> {
+    ok: Option<S::Ok>,
+    errors: Vec<Option<S::Error>>,
+    panic: FirstPanic,
+}
+
+impl<S: TrySeveral> Goal<S> for FirstOk<S> {
+    type Output = Result<S::Ok, Vec<S::Error>>;
+
+    fn new(n: usize) -> Self {
+        Self { ok: None, errors: empty(n), panic: FirstPanic::default() }
+    }
+
+    fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
+        match result.map(S::split) {
+            Ok(Ok(ok)) => {
+                self.ok = Some(ok);
+                return Break(());
+            }
+            Ok(Err(error)) => self.errors[index] = Some(error),
+            Err(panic) => self.panic.keep(panic),
+        }
+        Continue(())
+    }
+
+    fn end(self) -> Self::Output {
+        if let Some(ok) = self.ok {
+            self.panic.forget();
+            return Ok(ok);
+        }
+        self.panic.resume();
+        Err(self.errors.into_iter().flatten().collect())
+    }
+}
+
+/// All results, or errors: the first to come (`EARLY`), or all of them.
+pub(super) struct TryAll<S: TrySeveral, const EARLY: bool> {
+    oks: Vec<Option<S::Ok>>,
+    errors: Vec<Option<S::Error>>,
+    panic: FirstPanic,
+}
+
+impl<S: TrySeveral, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
+    type Output = Result<S::AllOk, Vec<S::Error>>;
+
+    fn new(n: usize) -> Self {
+        Self { oks: empty(n), errors: empty(n), panic: FirstPanic::default() }
+    }
+
+    fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
+        match result.map(S::split) {
+            Ok(Ok(ok)) => {
+                self.oks[index] = Some(ok);
+                return Continue(());
+            }
+            Ok(Err(error)) => self.errors[index] = Some(error),
+            Err(panic) => self.panic.keep(panic),
+        }
+        if EARLY { Break(()) } else { Continue(()) }
+    }
+
+    fn end(self) -> Self::Output {
+        self.panic.resume();
+        let errors: Vec<_> = self.errors.into_iter().flatten().collect();
+        match errors.is_empty() {
+            true => Ok(S::all_ok(self.oks.into_iter().flatten().collect())),
+            false => Err(errors),
+        }
+    }
+}

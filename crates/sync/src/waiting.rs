@@ -1,0 +1,76 @@
+//! Blocking and timed forms, made from the futures: every primitive is written once.
+
+use crate::park::{self, Awaited};
+use sateen_base::prim::time::{Duration, Instant};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+/// What is waited for, for reports; `place` is the primitive's address.
+pub(crate) fn awaited<T: ?Sized>(kind: &'static str, place: &T) -> Awaited {
+    Awaited { kind, place: std::ptr::from_ref(place).cast::<()>().addr(), owner: None }
+}
+
+/// Blocks the calling context (thread or fiber) until `future` is ready.
+///
+/// For the futures of this crate's primitives: when they are pending, joining was the last thing they
+/// did, so that nothing took the context's token in between. Futures of others: [`crate::block_on`].
+///
+/// The future is polled when it is woken and at spurious returns of `park`; if `park` unwinds it is
+/// dropped, and withdraws its wait.
+pub(crate) fn block<F: Future>(what: Awaited, future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = park::current_waker();
+    let mut cx = Context::from_waker(&waker);
+    let first = future.as_mut().poll(&mut cx);
+    if let Poll::Ready(output) = first {
+        return output;
+    }
+    park::waiting_for(what, || {
+        loop {
+            park::park();
+            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+                return output;
+            }
+        }
+    })
+}
+
+/// The same with a time limit: `None` when it is over and the future still pending. The future is
+/// polled once at least, and dropped in the end.
+pub(crate) fn block_timeout<F: Future>(
+    what: Awaited,
+    timeout: Duration,
+    future: F,
+) -> Option<F::Output> {
+    block_pinned_timeout(what, timeout, pin!(future))
+}
+
+/// The same for a future that its caller wants to ask once more after the time is over.
+pub(crate) fn block_pinned_timeout<F: Future>(
+    what: Awaited,
+    timeout: Duration,
+    mut future: Pin<&mut F>,
+) -> Option<F::Output> {
+    let waker = park::current_waker();
+    let mut cx = Context::from_waker(&waker);
+    if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+        return Some(output);
+    }
+    // A point in time that no clock will reach is no limit.
+    let deadline = Instant::now().checked_add(timeout);
+    park::waiting_for(what, || {
+        loop {
+            match deadline {
+                Some(deadline) => park::park_until(deadline),
+                None => park::park(),
+            }
+            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+                return Some(output);
+            }
+            if deadline.is_some_and(crate::sys::has_passed) {
+                return None;
+            }
+        }
+    })
+}
