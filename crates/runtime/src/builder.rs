@@ -1,10 +1,15 @@
 //! Building a runtime, and what can go wrong.
 
 use crate::hooks::Hooks;
+use crate::overflow;
+use crate::policy::{self, Scheduling};
 use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
-use crate::stack::{MAX_STACK, MIN_STACK, StackPool};
+use crate::stack::{
+    DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, StackSizeError, Stacks,
+};
+use crate::switch::{THREAD_OVERHEAD, Threads};
 use crate::worker::Worker;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
@@ -19,7 +24,6 @@ pub const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
 
 /// How long a failed build waits for the threads it has made.
 const ABANDON_PATIENCE: Duration = Duration::from_secs(5);
-const DEFAULT_STACK: usize = 256 * 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
 /// Why a runtime could not be built. Nothing is left behind.
@@ -62,9 +66,7 @@ impl std::fmt::Display for BuildError {
             Self::Variable(value) => {
                 write!(f, "{WORKERS_VARIABLE}={value} is not a number from 1 to {MAX_WORKERS}")
             }
-            Self::StackSize(size) => {
-                write!(f, "cannot use stacks of {size} bytes: {MAX_STACK} is the most")
-            }
+            Self::StackSize(size) => StackSizeError(*size).fmt(f),
             Self::Stacks { stacks, workers } => {
                 write!(f, "cannot run {workers} workers with {stacks} stacks: each needs one")
             }
@@ -99,6 +101,9 @@ pub struct Builder {
     spin: Duration,
     stack_size: usize,
     max_stacks: usize,
+    policy: Scheduling,
+    stacks: Box<dyn StackAllocator>,
+    strict: bool,
 }
 
 impl std::fmt::Debug for Builder {
@@ -109,6 +114,8 @@ impl std::fmt::Debug for Builder {
             .field("spin", &self.spin)
             .field("stack_size", &self.stack_size)
             .field("max_stacks", &self.max_stacks)
+            .field("policy", &self.policy)
+            .field("strict", &self.strict)
             .finish_non_exhaustive()
     }
 }
@@ -124,6 +131,9 @@ impl Default for Builder {
             spin: DEFAULT_SPIN,
             stack_size: DEFAULT_STACK,
             max_stacks: usize::MAX,
+            policy: policy::work_stealing(),
+            stacks: Box::new(PooledStacks::new()),
+            strict: false,
         }
     }
 }
@@ -189,8 +199,9 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack for each task that blocks and for each worker's current one. Default 256 KiB;
-    /// rounded up to at least 32 KiB; at most 1 GiB. Reserved as address space, used page by page.
+    /// Bytes of stack for each task that blocks and for each worker's current one. Default 192 KiB;
+    /// rounded up to at least [`min_stack_size`](crate::min_stack_size); at most 1 GiB. Reserved as
+    /// address space, with a quarter more for nested work, and used page by page.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
         self
@@ -201,6 +212,52 @@ impl Builder {
     /// started.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
+        self
+    }
+
+    /// What runs next: see [`policy`](crate::policy). Default: work stealing.
+    pub fn policy(mut self, policy: Scheduling) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Where stacks come from. Default: [`PooledStacks::new`].
+    pub fn stack_allocator(mut self, stacks: impl StackAllocator + 'static) -> Self {
+        self.stacks = Box::new(stacks);
+        self
+    }
+
+    /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
+    /// what threads are, and no stack is ever switched. Default: off.
+    ///
+    /// For code that nests in thread-locals and waits in between, and for tools that cannot follow a switch
+    /// of stacks. A worker is still one at a time: of its tasks' threads only one runs, so a lock of `std` that
+    /// one task holds while it waits must not be wanted by another; for that there is
+    /// [`no_suspend`](crate::no_suspend).
+    ///
+    /// Each suspended task then takes a thread, which [`Builder::max_stacks`] and the system's limits bound, and
+    /// a suspension costs two thread switches, some microseconds, in place of some nanoseconds. Where no thread
+    /// can be had, tasks wait to be started, as without a stack. [`Builder::on_start`] and
+    /// [`Builder::on_exit`] are called on a worker's first thread only.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    /// thread_local! { static OPEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) } }
+    ///
+    /// /// Sets, calls, restores: only right if nobody else runs on this thread in between.
+    /// fn within(number: u32, f: impl FnOnce()) {
+    ///     OPEN.with_borrow_mut(|open| open.push(number));
+    ///     f();
+    ///     assert_eq!(OPEN.with_borrow_mut(Vec::pop), Some(number));
+    /// }
+    ///
+    /// let runtime = sateen_runtime::Runtime::builder().workers(1).strict(true).build()?;
+    /// let tasks = [1, 2, 3].map(|n| runtime.spawn(move || within(n, sateen_runtime::yield_now)));
+    /// tasks.into_iter().for_each(|task| task.join().unwrap());
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
         self
     }
 
@@ -222,9 +279,8 @@ impl Builder {
         if count == 0 || count > MAX_WORKERS {
             return Err(BuildError::Workers(count));
         }
-        if self.stack_size > MAX_STACK {
-            return Err(BuildError::StackSize(self.stack_size));
-        }
+        let stack_size =
+            StackSize::new(self.stack_size).map_err(|error| BuildError::StackSize(error.0))?;
         if self.max_stacks < count {
             return Err(BuildError::Stacks { stacks: self.max_stacks, workers: count });
         }
@@ -235,11 +291,16 @@ impl Builder {
         let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
         // Before there are threads: registering is 5000 times dearer with them.
         fence::is_asymmetric();
-        let stack_size = self.stack_size.max(MIN_STACK).next_multiple_of(4096);
-        let stacks = StackPool::new(stack_size, self.max_stacks);
+        overflow::install();
+        let overhead = if self.strict { THREAD_OVERHEAD } else { 0 };
+        let stacks = Stacks::new(self.stacks, stack_size, self.max_stacks, overhead);
         stacks.prove().map_err(BuildError::Stack)?;
-        let workers = (0..count).map(Worker::new).collect();
-        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin));
+        let policies = policy::activate(self.policy.0, count);
+        let alarm = policy::alarm(&policies);
+        let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let threads = self.strict.then(Threads::new);
+        let shared = Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm);
+        let shared = Arc::new(shared);
         for index in 0..count {
             let thread = WorkerThread {
                 life: Life { shared: Arc::clone(&shared), index, ran: false },

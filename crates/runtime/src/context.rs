@@ -92,7 +92,7 @@ impl Context {
     pub(crate) fn set_fiber(&self, fiber: Option<(&Worker, &Fiber)>) {
         match fiber {
             Some((worker, fiber)) => {
-                self.requests.set(worker.requests_word());
+                self.requests.set(worker.requests().word());
                 self.worker.set(worker);
                 self.stack.set(fiber.join_stack());
                 self.fiber.set(fiber);

@@ -6,18 +6,22 @@
 //! | 1 | a spawned task's header | claims it, and runs it if the claim succeeds |
 //! | 2 | a job spawned in a scope | runs it |
 //! | 3 | the fiber of a suspended task with branches on its join stack | steals its oldest job, puts the entry back if more are left |
+//! | 4 | the fiber of a started task that can go on | resumes it; its own worker only |
+//! | 5 | a spawned future that was woken | polls it |
 
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
 use crate::scope::ScopeJob;
-use crate::task::Header;
+use crate::task::{FutureHead, Header};
 use std::ptr::NonNull;
 
-const TAG: usize = 3;
+const TAG: usize = 7;
 const JOB: usize = 0;
 const TASK: usize = 1;
 const SCOPED: usize = 2;
 const STACK: usize = 3;
+const FIBER: usize = 4;
+const FUTURE: usize = 5;
 
 /// A run queue's entry. Owns what it points to, in the sense of the table above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(crate) enum Work {
     Task(NonNull<Header>),
     Scoped(*const ScopeJob),
     Stack(*const Fiber),
+    Fiber(*const Fiber),
+    Future(NonNull<FutureHead>),
 }
 
 impl Entry {
@@ -57,12 +63,39 @@ impl Entry {
         Self::new(NonNull::from(fiber), STACK)
     }
 
+    #[inline]
+    pub(crate) fn fiber(fiber: &Fiber) -> Self {
+        Self::new(NonNull::from(fiber), FIBER)
+    }
+
+    pub(crate) fn future(future: NonNull<FutureHead>) -> Self {
+        Self::new(future, FUTURE)
+    }
+
+    /// Whether it is a started task that can go on.
+    #[inline]
+    pub(crate) fn is_fiber(self) -> bool {
+        self.0.addr().get() & TAG == FIBER
+    }
+
+    /// The started task that can go on, if it is one.
+    pub(crate) fn as_fiber(self) -> Option<&'static Fiber> {
+        match self.decode() {
+            // SAFETY: fibers live as long as the runtime, and entries of theirs do not leave it.
+            Work::Fiber(fiber) => Some(unsafe { &*fiber }),
+            _ => None,
+        }
+    }
+
+    #[inline]
     pub(crate) fn decode(self) -> Work {
         let place = self.0.as_ptr().map_addr(|a| a & !TAG);
         match self.0.addr().get() & TAG {
             JOB => Work::Job(place.cast()),
             SCOPED => Work::Scoped(place.cast()),
             STACK => Work::Stack(place.cast()),
+            FIBER => Work::Fiber(place.cast()),
+            FUTURE => Work::Future(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
             // Untagging keeps the address of the header, which is not null.
             _ => Work::Task(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
         }

@@ -2,32 +2,26 @@
 //!
 //! Every task runs on a fiber from the start; a fiber becomes visible as such only when the task
 //! blocks. Then the worker leaves the whole stack parked, and goes on scheduling on another one.
-//!
-//! State of the word that joins parking and unparking:
-//!
-//! | word | meaning | moves |
-//! |---|---|---|
-//! | `RUNNING` | on the processor, no wake-up pending | `park`: to `PARKED`; `unpark`: to `NOTIFIED` |
-//! | `NOTIFIED` | a wake-up arrived; the next park returns at once, or it is on its way to resume | owner, when it goes on: to `RUNNING` |
-//! | `PARKED` | off the processor, or about to be | `unpark`: to `NOTIFIED`, and exactly that caller hands the fiber to its worker |
-//!
-//! A fiber is resumed by its own worker only, from its root, so "about to be parked" needs no
-//! care: the worker cannot look into its inbox before the switch is over.
+//! The word that joins parking and unparking is in `park_word.rs`.
 
 use crate::context;
+use crate::entry::Entry;
+use crate::inbox::Linked;
 use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
+use crate::overflow::Record;
+use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
+use crate::switch::{Back, Main, Switch};
+use crate::task::{Header, Running, cancel_unwind};
 use crate::worker::Worker;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use sateen_base::prim::{Arc, AtomicPtr, AtomicU32, Ordering, UnsafeCell};
+use sateen_base::prim::time::Instant;
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
+use sateen_sync::park::{Blocker, ThreadParker};
+use sateen_sync::timer::{Timer, TimerQueue};
 use std::cell::Cell;
-use std::task::Wake;
-
-const RUNNING: u32 = 0;
-const NOTIFIED: u32 = 1;
-const PARKED: u32 = 2;
+use std::task::{Wake, Waker};
 
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,28 +32,40 @@ pub(crate) enum Switched {
     Finished,
 }
 
-type Switch = Coroutine<(), (), (), FiberStack>;
-
 /// A started task's stack. Allocated once, reused, and freed with the runtime, because thieves and
 /// latches hold its address.
 pub(crate) struct Fiber {
     join_stack: JoinStack,
-    state: AtomicU32,
+    park_word: ParkWord,
     /// Link of the worker's inbox.
     next: AtomicPtr<Fiber>,
     worker: *const Worker,
     shared: Arc<Shared>,
+    /// The task that runs here, or whose branch does; null for none. Written by the fiber's worker.
+    task: AtomicPtr<Header>,
+    /// The task whose branches lie on the join stack. Changes only while that is bare.
+    heir: AtomicPtr<Header>,
+    /// What runs here now, with what it goes back to. The fiber's alone, like the next.
+    running: Cell<*const Running>,
+    /// What a fiber made for one task starts with. The worker's alone.
+    start: Cell<Option<Entry>>,
+    /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
+    masks: Cell<u32>,
+    /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
+    held: Cell<u32>,
+    /// The present wait keeps the thread, which waits at `thread`.
+    blocking: AtomicBool,
+    thread: ThreadParker,
     /// The root's alone.
     switch: UnsafeCell<Option<Switch>>,
     /// The fiber's alone, set when it starts.
-    yielder: Cell<*const Yielder<(), ()>>,
-    /// Lowest address of the stack.
-    bottom: Cell<usize>,
+    back: Cell<Back>,
+    record: Record,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
 }
 
-// SAFETY: other threads use `join_stack`, `state`, `next`, `worker` and `shared` only, which are
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `heir`, `worker` and `shared` only, which are
 // Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
 // worker's thread.
 unsafe impl Send for Fiber {}
@@ -70,13 +76,21 @@ impl Fiber {
     pub(crate) fn new(worker: &Worker, shared: Arc<Shared>) -> Arc<Self> {
         let fiber = Arc::new(Self {
             join_stack: JoinStack::new(),
-            state: AtomicU32::new(RUNNING),
+            park_word: ParkWord::new(),
             next: AtomicPtr::new(std::ptr::null_mut()),
             worker,
             shared,
+            task: AtomicPtr::new(std::ptr::null_mut()),
+            heir: AtomicPtr::new(std::ptr::null_mut()),
+            running: Cell::new(std::ptr::null()),
+            start: Cell::new(None),
+            masks: Cell::new(0),
+            held: Cell::new(0),
+            blocking: AtomicBool::new(false),
+            thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
-            yielder: Cell::new(std::ptr::null()),
-            bottom: Cell::new(0),
+            back: Cell::new(Back::Nowhere),
+            record: Record::new(),
             me: Cell::new(std::ptr::null()),
         });
         fiber.me.set(Arc::as_ptr(&fiber));
@@ -88,41 +102,37 @@ impl Fiber {
         &self.join_stack
     }
 
+    /// What is said of it should it overflow.
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
+    }
+
     /// The worker that it starts and resumes on.
     pub(crate) fn worker(&self) -> &Worker {
         // SAFETY: `shared` keeps the worker.
         unsafe { &*self.worker }
     }
 
-    /// Link of the inbox that the fiber is in.
-    pub(crate) fn next(&self) -> &AtomicPtr<Fiber> {
-        &self.next
-    }
-
-    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. Root only.
-    pub(crate) fn place(&self, stack: FiberStack, main: fn(&'static Worker, &'static Fiber)) {
+    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. The stack back: there is
+    /// no thread to go with it. Root only.
+    pub(crate) fn place(&self, stack: FiberStack, main: Main) -> Result<(), FiberStack> {
+        let slots = stack.slots();
+        self.record.place(&stack);
+        let switch = Switch::new(stack, self, main, self.shared.threads.as_ref())?;
         // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack has
         // a slot for every job that fits its frames.
-        unsafe { self.join_stack.place(stack.slots()) };
-        self.bottom.set(stack.bottom());
-        let me = std::ptr::from_ref(self);
-        let switch = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: fibers and workers outlive everything that runs on them.
-            let (fiber, worker) = unsafe { (&*me, &*(*me).worker) };
-            fiber.yielder.set(yielder);
-            main(worker, fiber);
-        });
+        unsafe { self.join_stack.place(slots) };
         // SAFETY: the root alone touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
+        Ok(())
     }
 
     /// Runs the fiber until it switches back. Root only.
     pub(crate) fn resume(&self) -> Switched {
         // SAFETY: the root alone touches `switch`; the fiber never does while it runs.
-        let result = self.switch.with_mut(|slot| unsafe { (*slot).as_mut() }.map(|s| s.resume(())));
+        let result = self.switch.with_mut(|slot| unsafe { (*slot).as_mut() }.map(Switch::resume));
         match result {
-            Some(CoroutineResult::Yield(())) => Switched::Suspended,
-            Some(CoroutineResult::Return(())) => Switched::Finished,
+            Some(switched) => switched,
             None => sateen_base::abort_with("resumed a fiber without a stack"),
         }
     }
@@ -130,19 +140,148 @@ impl Fiber {
     /// The stack back from a fiber that has finished. Root only.
     pub(crate) fn take_stack(&self) -> Option<FiberStack> {
         // SAFETY: the root alone touches `switch`.
-        self.switch.with_mut(|slot| unsafe { (*slot).take() }).map(Coroutine::into_stack)
+        let switch = self.switch.with_mut(|slot| unsafe { (*slot).take() });
+        switch.map(|switch| switch.into_stack(self.shared.threads.as_ref()))
+    }
+
+    /// The way to the root, as the fiber learns it when it starts.
+    pub(crate) fn set_back(&self, back: Back) {
+        self.back.set(back);
+    }
+
+    /// What the fiber is to run first.
+    pub(crate) fn will_start(&self, entry: Entry) {
+        self.start.set(Some(entry));
+    }
+
+    pub(crate) fn take_start(&self) -> Option<Entry> {
+        self.start.take()
     }
 
     /// Switches to the root. The fiber has made sure that it will be resumed.
     pub(crate) fn switch_to_root(&self) {
-        // SAFETY: set by `main`'s caller on this very stack, and the coroutine is running.
-        unsafe { (*self.yielder.get()).suspend(()) };
+        // SAFETY: set by `main`'s caller on this very stack.
+        unsafe { self.back.get().switch() };
     }
 
     /// Bytes of stack left below the caller's frame.
     pub(crate) fn stack_left(&self) -> usize {
         let here = 0u8;
-        (std::ptr::from_ref(&here) as usize).saturating_sub(self.bottom.get())
+        (std::ptr::from_ref(&here) as usize).saturating_sub(self.record.bottom())
+    }
+
+    /// The task that runs here, or whose branch does.
+    #[inline]
+    pub(crate) fn task(&self) -> *const Header {
+        // Ordering: Acquire pairs with the Release in `set_running`.
+        self.task.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn running(&self) -> *const Running {
+        self.running.get()
+    }
+
+    /// `running`, a place on this fiber's stack, is what runs here from now on. The fiber only.
+    #[inline]
+    pub(crate) fn set_running(&self, running: *const Running) {
+        self.running.set(running);
+        // SAFETY: null, or a place on the stack that the caller stands on.
+        let task = unsafe { running.as_ref() }.map_or(std::ptr::null(), |running| running.task);
+        // Ordering: Release publishes the task to those who list or interrupt fibers.
+        self.task.store(task.cast_mut(), Ordering::Release);
+        sateen_sync::park::set_context_id(self.context_id());
+    }
+
+    /// The number of what runs here, for locks and reports; 0 for nothing. The worker only.
+    #[inline]
+    pub(crate) fn context_id(&self) -> u64 {
+        // SAFETY: null, or a place on the fiber's stack, which stays while it runs that.
+        unsafe { self.running.get().as_ref() }.map_or(0, |running| running.id)
+    }
+
+    /// The task that stolen branches belong to. A thief may ask until it has run what it stole.
+    #[inline]
+    pub(crate) fn heir(&self) -> *const Header {
+        // Ordering: Relaxed; whatever made the branch visible to the thief made this visible too.
+        self.heir.load(Ordering::Relaxed)
+    }
+
+    /// The fiber only, while its join stack is bare.
+    #[inline]
+    pub(crate) fn set_heir(&self, task: *const Header) {
+        // Ordering: Relaxed, see `heir`.
+        self.heir.store(task.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Whether the task here has been cancelled. The worker only.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // SAFETY: what runs here keeps its task.
+        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled)
+    }
+
+    /// A cancellation point: unwinds if the task has been cancelled and may be interrupted here.
+    #[inline]
+    pub(crate) fn check_interrupted(&self) {
+        if self.is_cancelled() {
+            self.check_interrupted_slow();
+        }
+    }
+
+    #[cold]
+    fn check_interrupted_slow(&self) {
+        if self.masks.get() == 0 && !self.worker().may_be_unwinding() {
+            cancel_unwind();
+        }
+    }
+
+    pub(crate) fn mask(&self) {
+        self.masks.set(self.masks.get() + 1);
+    }
+
+    pub(crate) fn unmask(&self) {
+        self.masks.set(self.masks.get() - 1);
+    }
+
+    /// Whether it must not leave the thread's stack.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.get() != 0
+    }
+
+    /// From now on its waits block the thread.
+    pub(crate) fn hold(&self) {
+        self.held.set(self.held.get() + 1);
+    }
+
+    pub(crate) fn unhold(&self) {
+        self.held.set(self.held.get() - 1);
+    }
+
+    /// Parks, with the thread, until `deadline` at most.
+    #[cold]
+    fn block(&self, deadline: Option<Instant>) {
+        // Ordering: Relaxed; whoever finds the park word `PARKED` has synchronised with `begin`.
+        self.blocking.store(true, Ordering::Relaxed);
+        if self.park_word.begin() {
+            self.worker().block(self, &self.thread, deadline, || self.park_word.unpark());
+        }
+        self.blocking.store(false, Ordering::Relaxed);
+        self.park_word.resumed();
+    }
+
+    /// Makes this fiber, which was started with `task`, look whether that was cancelled; if the task is
+    /// `shared`, the fibers with its branches too. Any thread that keeps the runtime.
+    pub(crate) fn interrupt(&self, task: &Header, shared: bool) {
+        self.unpark();
+        if shared {
+            self.shared.interrupt(|fiber| std::ptr::eq(fiber.task(), task));
+        }
+    }
+
+    /// Bytes of the stack.
+    pub(crate) fn stack_size(&self) -> usize {
+        self.record.size()
     }
 
     /// The fiber as something a future's or a primitive's waker can hold.
@@ -156,22 +295,31 @@ impl Fiber {
     }
 }
 
+impl Linked for Fiber {
+    fn link(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
 impl Waiter for Fiber {
     fn park(&self) {
-        // Ordering: Acquire on both outcomes pairs with the Release in `unpark`: what the waker did is
-        // visible. Release on success is for `unpark`, which hands our frames to the worker.
-        let parked =
-            self.state.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire);
-        if parked.is_ok() {
+        if self.is_held() {
+            return self.block(None);
+        }
+        if self.park_word.begin() {
             self.worker().suspend(self);
         }
-        // Ordering: Acquire as above. A wake-up after this store counts for the next park.
-        self.state.swap(RUNNING, Ordering::Acquire);
+        self.park_word.resumed();
     }
 
     fn unpark(&self) {
-        // Ordering: AcqRel, see `park`.
-        if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
+        if self.park_word.unpark() {
+            // Ordering: Relaxed, see `block`.
+            if self.blocking.load(Ordering::Relaxed) {
+                // Once it has the token its runtime may end.
+                let fiber = self.to_arc();
+                return fiber.thread.unpark();
+            }
             // The fiber is suspended and only we know that it may go on: until its worker has it, the
             // worker counts it as live and does not end.
             self.worker().make_ready(&self.shared, self);
@@ -192,23 +340,57 @@ impl Wake for Fiber {
 /// The hook that makes `sateen-sync` suspend fibers.
 pub(crate) struct Suspend;
 
-impl sateen_sync::park::Blocker for Suspend {
-    fn waker(&self) -> std::task::Waker {
+impl Suspend {
+    fn fiber() -> &'static Fiber {
         match context::with(context::Context::fiber) {
-            Some(fiber) => fiber.to_arc().into(),
+            Some(fiber) => fiber,
             None => sateen_base::abort_with("a worker's root blocked"),
         }
+    }
+}
+
+impl Blocker for Suspend {
+    fn waker(&self) -> Waker {
+        Self::fiber().to_arc().into()
     }
 
     fn park(&self) {
-        match context::with(context::Context::fiber) {
-            Some(fiber) => Waiter::park(fiber),
-            None => sateen_base::abort_with("a worker's root blocked"),
-        }
+        let fiber = Self::fiber();
+        fiber.check_interrupted();
+        Waiter::park(fiber);
+        fiber.check_interrupted();
     }
 
-    fn park_until(&self, _deadline: sateen_base::prim::time::Instant) {
-        self.park();
+    fn park_until(&self, deadline: Instant) {
+        let fiber = Self::fiber();
+        fiber.check_interrupted();
+        if fiber.is_held() {
+            fiber.block(Some(deadline));
+            return fiber.check_interrupted();
+        }
+        let mut timer = std::pin::pin!(Timer::new(&*fiber.worker().timers));
+        if timer.as_mut().arm(deadline, self.waker()) {
+            fiber.worker().note_timer();
+        }
+        Waiter::park(fiber);
+        timer.disarm();
+        fiber.check_interrupted();
+    }
+
+    fn timers(&self) -> Option<Arc<TimerQueue>> {
+        Some(Arc::clone(&Self::fiber().worker().timers))
+    }
+
+    fn earlier_timer(&self) {
+        Self::fiber().worker().note_timer();
+    }
+
+    fn mask(&self) {
+        Self::fiber().mask();
+    }
+
+    fn unmask(&self) {
+        Self::fiber().unmask();
     }
 }
 

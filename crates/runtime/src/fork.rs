@@ -5,6 +5,8 @@ use crate::fiber::Fiber;
 use crate::join::on_global;
 use crate::join_stack::Job;
 use crate::latch::CountLatch;
+use crate::offer;
+use crate::task::{in_branch, interrupted_after};
 use crate::unwind::discard;
 use crate::worker::{Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
@@ -28,6 +30,9 @@ struct Branch<F, R> {
     /// Written by a thief only; the forker returns its own results directly.
     result: UnsafeCell<MaybeUninit<Result<R, Panic>>>,
 }
+
+// As in `join.rs`.
+const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 
 impl<F: FnOnce() -> R, R> Branch<F, R> {
     /// # Safety
@@ -121,12 +126,10 @@ where
     // SAFETY: join stacks live as long as their runtime, and this frame keeps the fiber on it.
     let stack = unsafe { &*stack };
     for branch in branches[1..].iter().rev() {
-        if context::with(context::Context::requests) == 0 {
-            // SAFETY: on a worker's fiber; every push is popped below.
-            unsafe { stack.push(&branch.job) };
-        } else {
-            // On a fiber, so it is pushed.
-            Worker::push_slow(&branch.job);
+        let requests = || context::with(context::Context::requests);
+        // SAFETY: the running fiber's stack; every push is popped below.
+        if unsafe { offer::push(stack, &branch.job, requests) } {
+            Worker::answer();
         }
     }
     let mut panic = None;
@@ -144,7 +147,7 @@ where
         own += 1;
         // SAFETY: popped (or the first, never pushed), so it is ours.
         let f = unsafe { branch.take() };
-        match catch_unwind(AssertUnwindSafe(f)) {
+        match catch_unwind(AssertUnwindSafe(|| in_branch(f))) {
             Ok(value) if panic.is_none() => results.push(value),
             other => note(&mut panic, other),
         }
@@ -158,6 +161,9 @@ where
                 other => note(&mut panic, other),
             }
         }
+    }
+    if own < N && panic.is_none() {
+        panic = interrupted_after(this_fiber(), ()).err();
     }
     if let Some(panic) = panic {
         go_on(panic, results);

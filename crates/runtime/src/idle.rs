@@ -3,11 +3,13 @@
 //! The protocol, and why no wake-up is lost, is in `README.md`, "Sleeping".
 
 use crate::entry::Entry;
-use crate::join_stack::{JoinStack, Stolen};
+use crate::join_stack::JoinStack;
+use crate::offer;
+use crate::policy::Sleeper;
 use crate::worker::{HUNGRY, Worker};
-use sateen_base::prim::time::Duration;
-use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
-use sateen_base::{fence, tsc};
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Ordering, spin_loop, thread};
+use sateen_base::tsc;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
@@ -17,6 +19,8 @@ const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
 const PATIENCE: Duration = Duration::from_micros(20);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
+/// After so long a sleep, stacks that nobody uses give their memory back.
+const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Pauses between two rounds.
@@ -35,12 +39,17 @@ impl Worker {
     /// of the runtime, then come back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        self.fire_timers();
         let found = self.search();
         if found.is_some() || self.has_ready() {
+            self.hand_watch_on();
             return found;
         }
         self.sleep();
+        self.fire_timers();
+        self.stop_watching();
         if self.has_own_arrivals() || self.has_ready() {
+            self.hand_watch_on();
             // We were woken, but have something of our own to do: was it for work that others can do?
             self.pass_on();
         }
@@ -49,11 +58,9 @@ impl Worker {
 
     fn search(&self) -> Option<Entry> {
         let shared = self.shared();
-        // Ordering: SeqCst as part of the handshake with `wake_searcher`: it trusts a searcher to see
-        // what was pushed before, or, giving up, to rescan.
-        let patient = shared.searching.fetch_add(1, Ordering::SeqCst) < shared.patient_searchers;
+        let patient = shared.sleep.begin_search() < shared.patient_searchers;
         let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
-        let last = shared.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
             // Others may have relied on us as the one who searches. (With nothing in hand we go and
             // announce ourselves, and look then.)
@@ -65,10 +72,7 @@ impl Worker {
     /// Sends a sleeper if there is work that it could take.
     fn pass_on(&self) {
         let shared = self.shared();
-        full_fence(Ordering::SeqCst);
-        if shared.sleep.has_sleepers() && shared.has_stealable() {
-            shared.sleep.notify_one();
-        }
+        shared.sleep.pass_on(|| shared.has_stealable());
     }
 
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
@@ -108,8 +112,11 @@ impl Worker {
     fn scan(&self) -> Option<Entry> {
         let shared = self.shared();
         self.counters.search_rounds.bump();
-        if let Some(entry) = self.next_entry() {
+        if let Some(entry) = self.pick() {
             return Some(entry);
+        }
+        if self.policy.is_alone() {
+            return None;
         }
         let workers = &shared.workers;
         let start = self.random(workers.len());
@@ -125,15 +132,11 @@ impl Worker {
     }
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
-        if let Some(stack) = victim.current_join_stack()
-            && let Stolen::Job(job, more) = stack.steal()
+        if let Some(fiber) = victim.current_fiber()
+            && let Some(job) = offer::steal(fiber.join_stack(), victim.requests())
         {
-            if !more {
-                // We shall be back. Asked now, the victim has something on offer by then; asked only
-                // then, it may be past its next push, and not push again for long. See also `feed`.
-                victim.insist(HUNGRY);
-            }
             self.counters.join_steals.bump();
+            self.will_inherit(fiber.heir());
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
         loop {
@@ -150,59 +153,84 @@ impl Worker {
         None
     }
 
-    /// Whether there is something this worker could take, as far as can be seen.
+    /// Whether there is something this worker could take or has to end for, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
-        self.has_own_arrivals() || shared.has_stealable()
+        let alone = self.policy.is_alone();
+        self.has_own_arrivals()
+            || self.policy.has_ready()
+            || !alone && shared.has_stealable()
+            || shared.is_stopped()
     }
 
     fn sleep(&self) {
         let shared = self.shared();
         let me = self.index();
-        shared.sleep.announce(me);
-        // Partner: the full fences in `submit`, `post` and `make_ready`.
-        full_fence(Ordering::SeqCst);
-        if self.sees_work() || shared.is_stopped() {
-            shared.sleep.cancel(me);
+        if !shared.sleep.announce(me, || self.sees_work()) {
             return;
         }
         self.counters.parks.bump();
-        if !shared.is_closing() && shared.sleep.sleep(me, Some(PROVISIONAL_SLEEP)) {
+        let timer = self.watch_timers();
+        let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
+        if !shared.is_closing() && !self.policy.is_alone() && self.sleep_for(Some(limit)) {
             return;
         }
         while self.sleep_for_good() {}
+    }
+
+    /// Sleeps, as the policy wants it, until notified: true. False: the time is over, or it was for no
+    /// reason; the announcement stands.
+    fn sleep_for(&self, limit: Option<Duration>) -> bool {
+        let sleeper = Sleeper::new(&self.shared().sleep, self.index());
+        match self.policy.custom() {
+            None => sleeper.sleep_for(limit),
+            Some(policy) => {
+                policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
+            }
+        }
+        sleeper.was_notified()
     }
 
     /// One sleep after which nothing may be missed. Returns whether to sleep again.
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
-        let others = || shared.workers.iter().filter(|w| w.index() != me);
-        // From now on a worker that pushes a private job publishes it and looks for sleepers ...
-        for other in others() {
-            other.insist(HUNGRY);
+        let alone = self.policy.is_alone();
+        let others = || shared.workers.iter().filter(|w| w.index() != me && !alone);
+        let insist = || others().for_each(|other| _ = other.insist(HUNGRY));
+        if !shared.sleep.ask(me, insist, || self.sees_work()) {
+            return false;
         }
-        // ... and what was pushed without that is visible after this.
-        fence::heavy();
-        if self.sees_work() || shared.is_stopped() {
+        let timer = self.watch_timers();
+        if timer.is_some_and(|left| left.is_zero()) {
             shared.sleep.cancel(me);
             return false;
         }
-        let private = self.force_others();
+        let private = if self.policy.is_alone() { Private::None } else { self.force_others() };
         if private == Private::Published {
             shared.sleep.cancel(me);
             return false;
         }
         // Some could not be forced so soon after the last time.
-        let limit = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let forced = (private == Private::Some).then_some(FORCE_INTERVAL);
+        let trims = private == Private::None
+            && timer.is_none_or(|left| left > TRIM_AFTER)
+            && shared.stacks.has_spare();
+        let limit = [timer, forced, trims.then_some(TRIM_AFTER)].into_iter().flatten().min();
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
             shared.sleep.cancel(me);
             return false;
         }
-        let woken = shared.sleep.sleep(me, limit);
+        let woken = self.sleep_for(limit);
         if drains {
             shared.undrain();
+        }
+        if trims && !woken {
+            // That takes a while, in which others had better be notified.
+            shared.sleep.cancel(me);
+            shared.stacks.trim();
+            return false;
         }
         !woken
     }

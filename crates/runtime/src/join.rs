@@ -4,7 +4,9 @@ use crate::context;
 use crate::fiber::Fiber;
 use crate::join_stack::{Job, JoinStack};
 use crate::latch::Latch;
+use crate::offer;
 use crate::runtime::Runtime;
+use crate::task::{in_branch, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::{OUTSIDE, Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
@@ -21,6 +23,9 @@ struct Branch<F, R> {
     f: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<Caught<R>>>,
 }
+
+// The join slots lie behind the stack and are not checked for room.
+const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 
 impl<F: FnOnce() -> R, R> Branch<F, R> {
     #[inline(always)]
@@ -102,45 +107,36 @@ where
     RA: Send,
     RB: Send,
 {
-    let branch = Branch::new(b);
-    let stack = context::with(|c| {
-        if c.requests() != 0 {
-            return push_requested(&branch.job);
-        }
-        let stack = c.stack();
-        // SAFETY: no OUTSIDE request, so this is a worker's fiber, whose stack this is; the branch is
-        // popped below before its frame goes.
-        unsafe { (*stack).push(&branch.job) };
-        stack
-    });
+    let stack = context::with(context::Context::stack);
     if stack.is_null() {
-        // SAFETY: it was not pushed, so it is still ours.
-        return join_outside(a, unsafe { branch.take() });
+        return join_outside(a, b);
     }
     // SAFETY: join stacks live as long as their runtime, and this frame keeps the fiber on it.
     let stack = unsafe { &*stack };
-    // No panic may leave this frame while the branch is on the stack, or stolen.
-    let result = catch_unwind(AssertUnwindSafe(a));
-    if stack.pop() {
-        // SAFETY: popped, so it is ours.
-        let b = unsafe { branch.take() };
-        match result {
-            Ok(ra) => {
-                let rb = b();
-                (ra, rb)
-            }
-            Err(panic) => a_panicked(panic, b),
-        }
-    } else {
-        join_slow(stack, &branch, result)
+    let branch = Branch::new(b);
+    // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
+    if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
+        Worker::answer();
     }
-}
-
-/// [`Worker::push_slow`], with the stack it pushed on; null outside.
-#[cold]
-#[inline(never)]
-fn push_requested(job: *const Job) -> *const JoinStack {
-    if Worker::push_slow(job) { context::with(context::Context::stack) } else { std::ptr::null() }
+    // No panic may leave this frame while the branch is on the stack, or stolen. (The two outcomes share
+    // no code: that saves the fast path a test.)
+    match catch_unwind(AssertUnwindSafe(|| in_branch(a))) {
+        Ok(ra) => {
+            if !stack.pop() {
+                return join_slow(stack, &branch, Ok(ra));
+            }
+            // SAFETY: popped, so it is ours.
+            let b = unsafe { branch.take() };
+            (ra, in_branch(b))
+        }
+        Err(panic) => {
+            if !stack.pop() {
+                return join_slow(stack, &branch, Err(panic));
+            }
+            // SAFETY: popped, so it is ours.
+            a_panicked(panic, unsafe { branch.take() })
+        }
+    }
 }
 
 /// `a` panicked; `b` runs all the same, so that what it was to do is done.
@@ -161,7 +157,7 @@ where
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         return match a {
-            Ok(ra) => (ra, b()),
+            Ok(ra) => (ra, in_branch(b)),
             Err(panic) => a_panicked(panic, b),
         };
     }
@@ -171,7 +167,10 @@ where
     }
     // SAFETY: the latch is set.
     match (a, unsafe { branch.result() }) {
-        (Ok(ra), Ok(rb)) => (ra, rb),
+        (Ok(ra), Ok(rb)) => match interrupted_after(this_fiber(), (ra, rb)) {
+            Ok(both) => both,
+            Err(cancelled) => resume_unwind(cancelled),
+        },
         (Err(panic), b) => {
             // `b`'s result or panic gives way to `a`'s, even if dropping it panics in turn.
             discard(b);

@@ -179,8 +179,7 @@ impl JoinStack {
     /// Publishes everything and says whether the caller has to list the stack in a run queue, because
     /// jobs are left and no entry exists yet. Owner only, before it suspends.
     pub fn publish_for_suspension(&self) -> bool {
-        // Ordering: Relaxed, the owner's own words.
-        if self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed) {
+        if self.is_bare() {
             return false;
         }
         self.public.lock.acquire();
@@ -218,6 +217,13 @@ impl JoinStack {
         self.top.load(Ordering::Relaxed) > self.public.split.load(Ordering::Relaxed)
     }
 
+    /// Whether nothing lies here, not even what was stolen and not popped yet. Owner only.
+    #[inline]
+    pub fn is_bare(&self) -> bool {
+        // Ordering: Relaxed, the owner's own words.
+        self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed)
+    }
+
     /// Whether the stack holds anything at all. Owner only; other threads get a hint.
     pub fn is_empty(&self) -> bool {
         // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not empty".
@@ -242,7 +248,11 @@ impl JoinStack {
     pub fn steal_listed(&self) -> Stolen {
         self.public.lock.acquire();
         let stolen = self.take_oldest();
-        if !matches!(stolen, Stolen::Job(_, true)) {
+        let last = match stolen {
+            Stolen::Job(_, more) => !more && cfg!(not(sateen_canary = "join_stack_stays_listed")),
+            _ => true,
+        };
+        if last {
             // Ordering: Relaxed, under the lock.
             self.public.listed.store(false, Ordering::Relaxed);
         }

@@ -16,16 +16,28 @@
 mod builder;
 #[cfg(not(loom))]
 mod context;
+#[cfg(loom)]
+pub mod drain;
+#[cfg(not(loom))]
+mod drain;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
 mod fiber;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(loom)]
+pub mod gate;
+#[cfg(not(loom))]
+mod gate;
 #[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
+#[cfg(loom)]
+pub mod inbox;
+#[cfg(not(loom))]
+mod inbox;
 #[cfg(not(loom))]
 mod join;
 #[cfg(loom)]
@@ -37,7 +49,25 @@ pub mod latch;
 #[cfg(not(loom))]
 mod latch;
 #[cfg(not(loom))]
+mod live;
+#[cfg(loom)]
+pub mod offer;
+#[cfg(not(loom))]
+mod offer;
+#[cfg(not(loom))]
+mod overflow;
+#[cfg(not(loom))]
 mod par;
+#[cfg(loom)]
+pub mod park_word;
+#[cfg(not(loom))]
+mod park_word;
+#[cfg(not(loom))]
+pub mod policy;
+#[cfg(loom)]
+pub mod request_word;
+#[cfg(not(loom))]
+mod request_word;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]
@@ -46,10 +76,20 @@ mod runtime;
 mod scope;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(loom)]
+pub mod sleepers;
+#[cfg(not(loom))]
+mod sleepers;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod started_on;
+#[cfg(not(loom))]
+mod started_on;
 #[cfg(not(loom))]
 mod stats;
+#[cfg(not(loom))]
+mod switch;
 #[cfg(not(loom))]
 mod task;
 #[cfg(loom)]
@@ -59,8 +99,20 @@ mod task_state;
 #[cfg(not(loom))]
 mod unwind;
 #[cfg(not(loom))]
+mod waits;
+#[cfg(loom)]
+pub mod wake_word;
+#[cfg(not(loom))]
+mod wake_word;
+#[cfg(loom)]
+pub mod watcher;
+#[cfg(not(loom))]
+mod watcher;
+#[cfg(not(loom))]
 mod worker;
 
+#[cfg(not(loom))]
+pub use sateen_sync::block_on;
 #[cfg(not(loom))]
 pub use {
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
@@ -71,6 +123,13 @@ pub use {
     },
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
+    stack::{
+        FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
+    },
     stats::{Stats, WorkerStats},
-    task::{JoinError, JoinHandle, spawn},
+    task::{
+        CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
+        Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
+    },
+    waits::{has_ready, no_suspend, yield_now},
 };

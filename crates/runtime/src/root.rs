@@ -9,15 +9,16 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
-use crate::task::{self, JoinError};
+use crate::stack::StackSize;
+use crate::switch::{Main, Threads};
+use crate::task::{self, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
+use std::ptr::NonNull;
 
-/// Fibers that the root resumes in a row before it lets new work have a turn.
-const RESUMES: u32 = 61;
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
 /// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
@@ -33,9 +34,13 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     context::with(|c| c.enter(Some(worker)));
     call_hook(shared.hooks.on_start.as_deref(), index);
     let before = sateen_sync::park::install(Some(&Suspend));
+    // For the handler of overflows. Without memory for it, an overflow ends the process with less to say.
+    let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
     root_loop(worker);
     guard.disarm();
+    shared.threads.as_ref().map(Threads::join_ended);
+    drop(signals);
     sateen_sync::park::install(before);
     call_hook(shared.hooks.on_exit.as_deref(), index);
     context::with(|c| c.enter(None));
@@ -64,23 +69,15 @@ fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
 fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
-    let mut resumes = 0;
     while !shared.is_stopped() || worker.has_ready() {
-        // Fibers that wake each other for ever must not keep new work waiting for ever.
-        let due = resumes >= RESUMES;
-        let fiber = if due { base_fiber(worker) } else { None };
-        worker.set_work_due(fiber.is_some());
-        resumes = if due { 0 } else { resumes + 1 };
-        let Some(fiber) = fiber.or_else(|| worker.next_ready()).or_else(|| base_fiber(worker))
-        else {
+        let Some(fiber) = next_fiber(worker, naps > 0) else {
             starve(worker, naps);
             naps += 1;
             continue;
         };
         naps = 0;
-        match worker.run_fiber(fiber) {
-            Switched::Suspended => {}
-            Switched::Finished => recycle(worker, fiber),
+        if worker.run_fiber(fiber) == Switched::Finished {
+            recycle(worker, fiber);
         }
     }
     while let Some(fiber) = worker.with_idle(Vec::pop) {
@@ -88,6 +85,31 @@ fn root_loop(worker: &Worker) {
         let fiber = unsafe { &*fiber };
         if worker.run_fiber(fiber) == Switched::Finished {
             recycle(worker, fiber);
+        }
+    }
+}
+
+/// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a search.
+/// None: that takes a stack, and there is none.
+#[inline]
+fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
+    let picked = match worker.take_handoff() {
+        None if starved => worker.pick_fiber(),
+        None => worker.pick(),
+        handed => handed,
+    };
+    let Some(entry) = picked else { return base_fiber(worker) };
+    if let Some(fiber) = entry.as_fiber() {
+        return Some(fiber);
+    }
+    match base_fiber(worker) {
+        Some(fiber) => {
+            worker.hand_off(entry);
+            Some(fiber)
+        }
+        None => {
+            worker.stash(entry);
+            worker.pick_fiber().and_then(Entry::as_fiber)
         }
     }
 }
@@ -105,21 +127,66 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         // SAFETY: fibers live as long as the runtime.
         return Some(unsafe { &*fiber });
     }
+    placed_fiber(worker, worker.shared().stacks.default_size(), scheduling_loop)
+}
+
+/// A fiber that begins with `main` on a stack of at least `size`; none if that cannot be had.
+fn placed_fiber(worker: &Worker, size: StackSize, main: Main) -> Option<&'static Fiber> {
     let shared = worker.shared();
-    let stack = shared.stacks.take()?;
+    let stack = shared.stacks.take(size)?;
+    let fiber = bare_fiber(worker);
+    match fiber.place(stack, main) {
+        Ok(()) => Some(fiber),
+        Err(stack) => {
+            shared.stacks.give(stack);
+            worker.with_bare(|bare| bare.push(fiber));
+            None
+        }
+    }
+}
+
+/// A fiber without a stack.
+fn bare_fiber(worker: &Worker) -> &'static Fiber {
+    let shared = worker.shared();
     let fiber = worker.with_bare(Vec::pop).unwrap_or_else(|| {
         let fiber = Fiber::new(worker, Arc::clone(shared));
         let address = Arc::as_ptr(&fiber);
         shared.fibers.lock().push(fiber);
         address
     });
-    // SAFETY: as above.
-    let fiber = unsafe { &*fiber };
-    fiber.place(stack, scheduling_loop);
-    Some(fiber)
+    // SAFETY: fibers live as long as the runtime.
+    unsafe { &*fiber }
 }
 
-/// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is ready to go on.
+/// Starts `task`, which asks for a larger stack than others have, on one of its own. Without memory for
+/// that it fails: waiting would not make other stacks larger.
+#[cold]
+pub(crate) fn start_apart(worker: &Worker, task: NonNull<Header>, size: usize) {
+    let shared = worker.shared();
+    let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
+    match placed_fiber(worker, size, run_handed) {
+        Some(fiber) => {
+            fiber.will_start(Entry::task(task));
+            worker.awaken(fiber);
+        }
+        None => {
+            worker.counters.out_of_stacks.bump();
+            // SAFETY: the entry's reference to the task is ours.
+            unsafe { task::refuse_queued(task, JoinError::OutOfStacks) };
+        }
+    }
+}
+
+/// Runs the one task that the fiber was made for.
+fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
+    let guard = AbortGuard::new("a panic reached the base of a task's own stack");
+    if let Some(entry) = fiber.take_start() {
+        worker.execute(fiber, entry);
+    }
+    guard.disarm();
+}
+
+/// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is to go on.
 fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
@@ -130,22 +197,17 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
-        if worker.is_work_due() {
-            worker.set_work_due(false);
-            if let Some(entry) = worker.next_entry().or_else(|| shared.take_injected()) {
-                worker.execute(entry);
-                continue;
+        match worker.take_handoff().or_else(|| worker.pick()).or_else(|| worker.idle()) {
+            Some(entry) if entry.is_fiber() => {
+                worker.hand_off(entry);
+                if spare >= IDLE_FIBERS {
+                    break;
+                }
+                worker.with_idle(|idle| idle.push(fiber));
+                fiber.switch_to_root();
             }
-        }
-        if worker.has_ready() {
-            if spare >= IDLE_FIBERS {
-                break;
-            }
-            worker.with_idle(|idle| idle.push(fiber));
-            fiber.switch_to_root();
-        } else if let Some(entry) = worker.next_entry().or_else(|| worker.idle()) {
-            worker.execute(entry);
-            continue;
+            Some(entry) => worker.execute(fiber, entry),
+            None => {}
         }
         if shared.is_stopped() {
             break;
@@ -168,7 +230,10 @@ fn starve(worker: &Worker, naps: u32) {
         shared.wake_all();
     }
     // It may not be able to start work, but it must not keep the runtime from ending.
-    let drains = shared.is_closing() && worker.suspended() == 0 && !worker.has_ready();
+    let drains = shared.is_closing()
+        && worker.suspended() == 0
+        && !worker.has_ready()
+        && !worker.has_stashed();
     if drains {
         shared.drain();
     }
@@ -185,7 +250,7 @@ fn starve(worker: &Worker, naps: u32) {
 fn give_up_spawns(worker: &Worker) {
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
-    while let Some(entry) = worker.pop_entry().or_else(|| shared.take_injected()) {
+    while let Some(entry) = worker.pick().or_else(|| shared.take_injected()) {
         match entry.decode() {
             Work::Task(header) => {
                 worker.counters.out_of_stacks.bump();
@@ -197,5 +262,10 @@ fn give_up_spawns(worker: &Worker) {
             _ => keep.push(entry),
         }
     }
-    keep.into_iter().rev().for_each(|entry| worker.unpop_entry(entry));
+    for entry in keep {
+        match entry.as_fiber() {
+            Some(fiber) => worker.awaken(fiber),
+            None => worker.stash(entry),
+        }
+    }
 }

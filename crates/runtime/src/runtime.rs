@@ -6,13 +6,13 @@ use crate::entry::Entry;
 use crate::join_stack::Job;
 use crate::shared::Shared;
 use crate::stats::Stats;
-use crate::task::{self, JoinError, JoinHandle};
+use crate::task::{JoinHandle, Spawn};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::task::Waker;
@@ -30,7 +30,7 @@ use std::task::Waker;
 /// ```
 #[derive(Debug)]
 pub struct Runtime {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// Why a shutdown did not come to its end.
@@ -112,22 +112,23 @@ impl Runtime {
     }
 
     /// [`crate::spawn`] on this runtime.
+    #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        if let Some(worker) = context::with(context::Context::worker)
-            && worker.is_of(&self.shared)
-        {
-            return task::spawn(f);
-        }
-        let Ok(_inside) = self.shared.enter_gate() else {
-            return task::refused(f, JoinError::ShutDown);
-        };
-        let (entry, handle) = task::new(f, &self.shared);
-        self.shared.submit_inside(entry);
-        handle
+        Spawn::new().spawn_on(&self.shared, f, Location::caller())
+    }
+
+    /// Spawns on this runtime with settings.
+    #[track_caller]
+    pub fn spawn_with<F, T>(&self, settings: Spawn, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        settings.spawn_on(&self.shared, f, Location::caller())
     }
 
     /// Runs `f` once on each worker, with its index, and returns the results by index.
@@ -173,7 +174,7 @@ impl Runtime {
         Stats {
             workers: self.shared.workers.iter().map(|w| w.counters.read()).collect(),
             sleeping: self.shared.sleep.sleepers(),
-            searching: self.shared.searching.load(Ordering::Relaxed),
+            searching: self.shared.sleep.searching(),
         }
     }
 

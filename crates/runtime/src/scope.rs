@@ -7,8 +7,9 @@ use crate::join::on_global;
 use crate::latch::CountLatch;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
+use crate::task::{Header, Running, in_branch, interrupted_after};
 use crate::unwind::discard;
-use crate::worker::{Worker, spin_for, this_fiber};
+use crate::worker::{Worker, here, spin_for, this_fiber};
 use sateen_base::prim::{Arc, AtomicPtr, Ordering};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -26,11 +27,13 @@ pub(crate) struct ScopeJob {
     scope: *const Inner,
 }
 
+/// Runs a scope's job on a fiber other than the scope's own.
+///
 /// # Safety
 /// `job` was taken from a queue, once.
-pub(crate) unsafe fn run(job: *const ScopeJob) {
-    // SAFETY: passed on.
-    unsafe { ((*job).run)(job) }
+pub(crate) unsafe fn run(fiber: &Fiber, job: *const ScopeJob) {
+    // SAFETY: the scope waits for the job, and its task for the scope.
+    unsafe { Running::branch(fiber, (*(*job).scope).task, || ((*job).run)(job)) }
 }
 
 /// What the scope's jobs need to find it.
@@ -41,7 +44,14 @@ struct Inner {
     /// The first panic, boxed twice to fit a word.
     panic: AtomicPtr<Panic>,
     shared: Option<Arc<Shared>>,
+    /// The task that opened it; null for none.
+    task: *const Header,
 }
+
+// SAFETY: the task is only compared, marked and asked, all of which any thread may do.
+unsafe impl Sync for Inner {}
+// SAFETY: as above.
+unsafe impl Send for Inner {}
 
 /// A place to spawn work that borrows from the frames around it; see [`scope`].
 #[derive(Debug)]
@@ -58,11 +68,12 @@ struct Place<'scope>(NonNull<Scope<'scope>>);
 unsafe impl Send for Place<'_> {}
 
 impl<'scope> Scope<'scope> {
-    fn new(shared: Option<Arc<Shared>>) -> Self {
+    fn new(shared: Option<Arc<Shared>>, task: *const Header) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
             panic: AtomicPtr::new(std::ptr::null_mut()),
             shared,
+            task,
         };
         Self { inner, marker: PhantomData }
     }
@@ -135,11 +146,11 @@ impl<'scope> Scope<'scope> {
     fn wait(&self, worker: &Worker) {
         while self.inner.latch.pending() > 1 {
             Worker::poll();
-            let Some(entry) = worker.pop_entry() else { break };
+            let Some(entry) = worker.pop_youngest() else { break };
             match entry.decode() {
                 // SAFETY: popped, so ours to run.
                 Work::Scoped(job) if std::ptr::eq(unsafe { (*job).scope }, &self.inner) => unsafe {
-                    run(job);
+                    ((*job).run)(job);
                 },
                 _ => {
                     worker.unpop_entry(entry);
@@ -228,11 +239,13 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    match context::with(context::Context::worker) {
-        Some(worker) => {
-            let scope = Scope::new(Some(Arc::clone(worker.shared())));
-            let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    match here() {
+        Some((worker, fiber)) => {
+            let scope = Scope::new(Some(Arc::clone(worker.shared())), fiber.task());
+            let result = catch_unwind(AssertUnwindSafe(|| in_branch(|| f(&scope))));
             scope.wait(worker);
+            // Not before: what was spawned is cancelled with us, and waited for.
+            let result = result.and_then(|value| interrupted_after(fiber, value));
             scope.finish(result)
         }
         None => on_global(
@@ -240,7 +253,7 @@ where
             (),
             |f, ()| scope(f),
             |f, ()| {
-                let scope = Scope::new(None);
+                let scope = Scope::new(None, std::ptr::null());
                 let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
                 scope.finish(result)
             },

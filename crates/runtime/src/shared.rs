@@ -1,44 +1,32 @@
 //! What the workers of one runtime share.
 
+use crate::drain::DrainCount;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
-use crate::stack::StackPool;
+use crate::latch::Waiter;
+use crate::live::LiveCount;
+use crate::sleepers::{Alarm, Sleepers};
+use crate::stack::Stacks;
+use crate::switch::Threads;
 use crate::unwind::run_and_discard;
+use crate::watcher::Watcher;
 use crate::worker::Worker;
+use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use sateen_base::{CachePadded, SpinLock};
+use sateen_base::prim::{Arc, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
-use sateen_sync::EventCount;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
-
-/// Threads are being made. Those that exist wait: were they to take memory for their first stacks now,
-/// a thread that cannot be made for want of memory could not even be reported.
-const STARTING: u32 = 3;
-/// Workers run; work is accepted.
-const OPEN: u32 = 0;
-/// No more work from outside; workers end once nothing is left.
-const CLOSING: u32 = 1;
-/// Workers leave their loops.
-const STOPPED: u32 = 2;
-
-/// One bit of the gate says closed, the others count submissions that are under way.
-const GATE_CLOSED: usize = 1;
-const GATE_ENTER: usize = 2;
-
-/// The word `drained`: a worker more, and a return to work (see [`Shared::drain`]).
-const DRAINED_ONE: u64 = 1;
-const UNDRAINED_ONE: u64 = 1 << 32;
 
 pub(crate) struct Shared {
     pub(crate) workers: Box<[Worker]>,
     pub(crate) injector: Injector<Entry>,
-    pub(crate) sleep: EventCount,
-    /// Workers that look for work and have found none yet.
-    pub(crate) searching: CachePadded<AtomicUsize>,
-    pub(crate) stacks: StackPool,
+    pub(crate) sleep: Sleepers,
+    pub(crate) stacks: Stacks,
+    /// The threads of fibers, where those have some.
+    pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
@@ -48,40 +36,46 @@ pub(crate) struct Shared {
     pub(crate) starved: AtomicUsize,
     /// Keeps every fiber until the workers are gone.
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
-    gate: AtomicUsize,
-    life: AtomicU32,
-    /// Low half: idle workers without suspended fibers. High half: how often one of them woke again.
-    drained: AtomicU64,
+    /// The worker that gets the next work from outside, where workers do not steal.
+    turn: AtomicUsize,
+    /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
+    pub(crate) watcher: Watcher,
+    /// Spawned futures that have not ended.
+    pub(crate) futures: LiveCount,
+    gate: Gate,
+    life: Life,
+    drained: DrainCount,
     /// Threads that have left their loops.
     exited: Mutex<Exited>,
     /// Threads have exited, or may start.
     changed: Condvar,
 }
 
-/// The runtime takes no more work.
-#[derive(Debug)]
-pub(crate) struct Closed;
-
 impl Shared {
     pub(crate) fn new(
         workers: Box<[Worker]>,
-        stacks: StackPool,
+        stacks: Stacks,
+        threads: Option<Threads>,
         hooks: Hooks,
         spin: Duration,
+        alarm: Option<Alarm>,
     ) -> Self {
         Self {
             injector: Injector::new(),
-            sleep: EventCount::new(workers.len()),
-            searching: CachePadded::new(AtomicUsize::new(0)),
+            sleep: Sleepers::new(workers.len(), alarm),
             stacks,
+            threads,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
-            gate: AtomicUsize::new(0),
-            life: AtomicU32::new(STARTING),
-            drained: AtomicU64::new(0),
+            turn: AtomicUsize::new(0),
+            watcher: Watcher::new(),
+            futures: LiveCount::new(workers.len()),
+            gate: Gate::new(),
+            life: Life::new(),
+            drained: DrainCount::new(),
             exited: Mutex::new(Exited::default()),
             changed: Condvar::new(),
             workers,
@@ -97,34 +91,37 @@ impl Shared {
 
     /// [`Shared::submit`] for those whose own work keeps the runtime from ending.
     pub(crate) fn submit_inside(&self, entry: Entry) {
+        if self.workers[0].policy.is_alone() {
+            return self.deal_out(entry);
+        }
         self.injector.push(entry);
         // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
         // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
         fence(Ordering::SeqCst);
-        self.wake_searcher();
+        self.sleep.wake_searcher();
+    }
+
+    /// Gives it to one worker after another.
+    fn deal_out(&self, entry: Entry) {
+        let count = self.workers.len();
+        loop {
+            // Ordering: Relaxed, a number that guards no data.
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+            if self.workers[turn % count].post(self, entry) {
+                return;
+            }
+        }
     }
 
     /// Keeps the runtime from closing while the answer lives.
     pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Closed> {
-        // Ordering: Relaxed, a look that keeps newcomers from holding up the closer for ever.
-        if self.gate.load(Ordering::Relaxed) & GATE_CLOSED != 0 {
-            return Err(Closed);
-        }
-        // Ordering: Acquire pairs with the Release in `close`; Release on leaving makes what was
-        // submitted visible to the closer.
-        let before = self.gate.fetch_add(GATE_ENTER, Ordering::Acquire);
-        let guard = GateGuard(&self.gate);
-        if before & GATE_CLOSED == 0 { Ok(guard) } else { Err(Closed) }
+        self.gate.enter()
     }
 
-    /// Wakes one sleeping worker unless some worker searches anyway; that one will wake the next.
-    #[inline]
-    pub(crate) fn wake_searcher(&self) {
-        // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
-        // gives up rescans after announcing itself as a sleeper, so it cannot miss what is out by now.
-        if self.sleep.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.sleep.notify_one();
-        }
+    /// Makes the fibers that `which` names look whether they have been cancelled.
+    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) {
+        let fibers = self.fibers.lock();
+        fibers.iter().filter(|fiber| which(fiber)).for_each(|fiber| fiber.unpark());
     }
 
     /// Takes an entry from the injector.
@@ -140,18 +137,17 @@ impl Shared {
 
     /// All threads are made: they may run.
     pub(crate) fn open(&self) {
-        self.leave_starting(OPEN);
+        self.leave_starting(Life::open);
     }
 
     /// Not all threads could be made: the others end at once.
     pub(crate) fn abandon(&self) {
-        self.leave_starting(STOPPED);
+        self.leave_starting(Life::stop);
     }
 
-    fn leave_starting(&self, life: u32) {
+    fn leave_starting(&self, leave: fn(&Life)) {
         let guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ordering: Release as in `drain`; the lock orders it for the waiting threads.
-        self.life.store(life, Ordering::Release);
+        leave(&self.life);
         drop(guard);
         self.changed.notify_all();
     }
@@ -159,34 +155,23 @@ impl Shared {
     /// A worker's thread waits for its first turn.
     pub(crate) fn wait_started(&self) {
         let mut guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ordering: Relaxed, under the lock.
-        while self.life.load(Ordering::Relaxed) == STARTING {
+        while self.life.is_starting() {
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `close`.
-        self.life.load(Ordering::Acquire) != OPEN
+        self.life.is_closing()
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        // Ordering: Acquire pairs with the exchange in `try_stop`.
-        self.life.load(Ordering::Acquire) == STOPPED
+        self.life.is_stopped()
     }
 
     /// Accepts no more work from outside and lets the workers end when they have run dry.
     pub(crate) fn close(&self) {
-        // Ordering: AcqRel; see `enter_gate`. Whoever was let in before is waited for: that is short,
-        // nobody runs user code inside.
-        self.gate.fetch_or(GATE_CLOSED, Ordering::AcqRel);
-        let mut backoff = sateen_base::Backoff::new();
-        while self.gate.load(Ordering::Acquire) != GATE_CLOSED {
-            backoff.snooze();
-        }
-        // Ordering: Release: what was submitted is visible to whoever sees the runtime closing. A
-        // second closer changes nothing.
-        let _ = self.life.compare_exchange(OPEN, CLOSING, Ordering::Release, Ordering::Relaxed);
+        self.gate.shut();
+        self.life.close();
         fence(Ordering::SeqCst);
         self.wake_all();
     }
@@ -225,17 +210,8 @@ impl Shared {
     /// one stops it. Returns whether the runtime is stopped; if not, [`Shared::undrain`] must follow
     /// before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
-        // Ordering: AcqRel: the last worker sees everything the others pushed before they drained.
-        let word = self.drained.fetch_add(DRAINED_ONE, Ordering::AcqRel) + DRAINED_ONE;
-        // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody has
-        // woken while we looked, then nothing can happen any more.
-        if (word % UNDRAINED_ONE) as usize == self.workers.len() && !self.has_work() && {
-            // Keeps the look above before the check; partner: the exchange in `undrain`.
-            fence(Ordering::SeqCst);
-            self.drained.load(Ordering::Acquire) == word
-        } {
-            // Ordering: Release pairs with `is_stopped`.
-            self.life.store(STOPPED, Ordering::Release);
+        if self.drained.drain(self.workers.len(), || self.has_work() || self.futures.count() != 0) {
+            self.life.stop();
             fence(Ordering::SeqCst);
             self.wake_all();
             return true;
@@ -244,15 +220,12 @@ impl Shared {
     }
 
     pub(crate) fn undrain(&self) {
-        // Ordering: AcqRel: comes before the worker takes anything, so that whoever misses the taken
-        // entry sees this.
-        self.drained.fetch_add(UNDRAINED_ONE - DRAINED_ONE, Ordering::AcqRel);
+        self.drained.undrain();
     }
 
     /// A worker that will never run counts as drained for good.
     pub(crate) fn drain_absent(&self) {
-        // Ordering: AcqRel as in `drain`.
-        self.drained.fetch_add(DRAINED_ONE, Ordering::AcqRel);
+        self.drained.absent();
         fence(Ordering::SeqCst);
         // Whoever drained before has to count again.
         self.wake_all();
@@ -317,16 +290,6 @@ impl Shared {
 struct Exited {
     count: usize,
     wakers: Vec<Waker>,
-}
-
-/// See [`Shared::enter_gate`].
-pub(crate) struct GateGuard<'a>(&'a AtomicUsize);
-
-impl Drop for GateGuard<'_> {
-    fn drop(&mut self) {
-        // Ordering: Release, see `enter_gate`.
-        self.0.fetch_sub(GATE_ENTER, Ordering::Release);
-    }
 }
 
 impl std::fmt::Debug for Shared {

@@ -7,6 +7,9 @@
 //! | `STARTED` | claim | somebody has the closure; nobody else may |
 //! | `DONE` | end of the run | the result is written, and the handle's alone |
 //! | `WAITING` | registration | the handle has left a waker and does not touch its place |
+//! | `CANCELLED` | a canceller, once | the task is to end at its next cancellation point, or not to start |
+//! | `CANCELLING` | with `CANCELLED` | that canceller still delivers: the run does not end before it is through |
+//! | `SHARED` | first theft of a branch | other fibers than the starter's may run branches of the task |
 //!
 //! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever of
 //! the entry's taker and the joiner comes second finds `STARTED` and leaves the closure alone.
@@ -14,6 +17,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::Backoff;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -22,6 +26,13 @@ const HANDLE: u32 = 2;
 const STARTED: u32 = 4;
 const DONE: u32 = 8;
 const WAITING: u32 = 16;
+const CANCELLED: u32 = 32;
+const CANCELLING: u32 = 64;
+const SHARED: u32 = 128;
+
+/// Of the exchange in [`TaskState::share`]; weakened to see the model fail.
+const SHARE: Ordering =
+    if cfg!(sateen_canary = "cancel_share_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -36,6 +47,20 @@ pub enum Claim {
     Stale,
     /// Free the frame: nobody refers to it any more.
     Free,
+}
+
+/// What a canceller has to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Cancel {
+    /// Nothing: the task is done, or was cancelled before.
+    Nothing,
+    /// Find the fibers that run it and make them look, then [`TaskState::cancel_delivered`].
+    Deliver {
+        /// Somebody has claimed it. Otherwise whoever does will see the mark.
+        started: bool,
+        /// Its branches may run on other fibers than its own.
+        shared: bool,
+    },
 }
 
 /// What the runner has to do after it has written the result.
@@ -54,6 +79,11 @@ impl TaskState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(AtomicU32::new(ENTRY | HANDLE))
+    }
+
+    /// A task that only its entry's taker may run: a future, to be polled.
+    pub fn claimed() -> Self {
+        Self(AtomicU32::new(ENTRY | HANDLE | STARTED))
     }
 
     /// A task that was refused: done, with a handle, in no queue.
@@ -107,10 +137,68 @@ impl TaskState {
         false
     }
 
-    /// The joiner has the task's entry in hand too: nobody else refers to the frame, nor ever will.
-    pub fn claim_alone(&self) {
+    /// The joiner has the task's entry in hand too: nobody else refers to the frame, nor ever will,
+    /// but for a canceller if the task is `cancellable` by others than its handle.
+    pub fn claim_alone(&self, cancellable: bool) {
+        if cancellable {
+            self.claim_inline();
+            // Ordering: Relaxed; the bits that a canceller looks at stay.
+            self.0.fetch_and(!ENTRY, Ordering::Relaxed);
+            return;
+        }
         // Ordering: Relaxed; the queue and the handle have brought everything here.
-        self.0.store(HANDLE | STARTED, Ordering::Relaxed);
+        let cancelled = self.0.load(Ordering::Relaxed) & CANCELLED;
+        self.0.store(HANDLE | STARTED | cancelled, Ordering::Relaxed);
+    }
+
+    /// Marks the task. The caller keeps the frame until it has delivered.
+    pub fn cancel(&self) -> Cancel {
+        // Ordering: Relaxed first look; the exchange decides.
+        let mut state = self.0.load(Ordering::Relaxed);
+        while state & (DONE | CANCELLED) == 0 {
+            let next = state | CANCELLED | CANCELLING;
+            // Ordering: Release publishes the canceller's past to `is_cancelled`; Acquire pairs with
+            // `share`: the fibers that run branches are found.
+            match self.0.compare_exchange_weak(state, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => {
+                    let (started, shared) = (state & STARTED != 0, state & SHARED != 0);
+                    return Cancel::Deliver { started, shared };
+                }
+                Err(now) => state = now,
+            }
+        }
+        Cancel::Nothing
+    }
+
+    /// The canceller touches neither the task nor its fibers any more.
+    pub fn cancel_delivered(&self) {
+        // Ordering: Release pairs with the Acquire in `await_canceller`.
+        self.0.fetch_and(!CANCELLING, Ordering::Release);
+    }
+
+    /// Whether the task is to end.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        // Ordering: Acquire pairs with the exchange in `cancel`.
+        self.0.load(Ordering::Acquire) & CANCELLED != 0
+    }
+
+    /// Another fiber, which has published itself as a runner of the task, takes over a branch.
+    pub fn share(&self) {
+        // Ordering: AcqRel; a canceller that comes later in the order of this word finds the fiber, and
+        // one that came before is seen by the fiber.
+        self.0.fetch_or(SHARED, SHARE);
+    }
+
+    /// The run is over: a canceller that has set out may still use the fiber, and through it the
+    /// runtime. It is about to be through.
+    #[cold]
+    fn await_canceller(&self) {
+        let mut backoff = Backoff::new();
+        // Ordering: Acquire pairs with the Release in `cancel_delivered`.
+        while self.0.load(Ordering::Acquire) & CANCELLING != 0 {
+            backoff.snooze();
+        }
     }
 
     /// The runner has written the result.
@@ -118,6 +206,10 @@ impl TaskState {
         // Ordering: Relaxed first look; the exchange decides.
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
+            if state & CANCELLING != 0 && cfg!(not(sateen_canary = "cancel_not_awaited")) {
+                self.await_canceller();
+                state = self.0.load(Ordering::Relaxed);
+            }
             if state & HANDLE == 0 {
                 // Ordering: Acquire pairs with the AcqRel of `drop_handle`: it is really gone.
                 sateen_base::prim::fence(Ordering::Acquire);

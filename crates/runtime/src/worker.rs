@@ -1,46 +1,45 @@
 //! A worker: an OS thread of the runtime, its queues, and what others may ask of it.
 //!
-//! Who may touch what: `requests`, `join_stack`, `inbox`, `mail`, `stealer`, `forced_at` anyone;
-//! `own` the worker's thread only. How it answers requests is in `worker/requests.rs`, finding
-//! work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
+//! Who may touch what: `requests`, `fiber`, `inbox`, `mail`, `forced_at`, `timers` and what of the
+//! policy says so anyone; the rest of the policy and `own` the worker's thread only. What it runs next is
+//! in `worker/queues.rs`, how it answers requests in `worker/requests.rs`, how fibers come and go in
+//! `worker/fibers.rs`, finding work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
 
+mod blocked;
+mod fibers;
+mod queues;
 mod requests;
+mod timers;
 
-pub(crate) use requests::{FENCED, HUNGRY, OUTSIDE, READY};
+pub(crate) use queues::here;
+
+pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY};
 
 use crate::context;
-use crate::entry::{Entry, Work};
+use crate::entry::Entry;
 use crate::fiber::Fiber;
-use crate::join_stack::{JoinStack, Stolen};
+use crate::inbox::Inbox;
+use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
+use crate::policy::Active;
+use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stats::Counters;
-use crate::task;
-use sateen_base::prim::{
-    Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
-};
+use crate::task::{Frames, Header, Ids};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
-use sateen_deque::{Steal, Stealer, Worker as Queue};
+use sateen_sync::timer::TimerQueue;
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::ptr::NonNull;
-
-/// Tasks moved by one theft, at most.
-const STEAL_BATCH: usize = 32;
-/// Look at the injector at least every so many takes, so that nothing outside waits for ever.
-const INJECTOR_TURN: u32 = 61;
-
-/// The run queue's stage; `ARCHITECTURE.md` says why.
-pub(crate) type QueueStage = sateen_deque::Asymmetric;
 
 pub(crate) struct Worker {
     /// On lines of its own: polled at every push of this worker, written when somebody asks.
-    requests: CachePadded<AtomicU32>,
-    /// The join stack of the fiber that runs now; null before the first and after the last.
-    join_stack: CachePadded<AtomicPtr<JoinStack>>,
-    stealer: Stealer<Entry, QueueStage>,
-    /// Fibers that others have made ready: a stack, taken whole and turned around.
-    inbox: CachePadded<AtomicPtr<Fiber>>,
+    requests: CachePadded<RequestWord>,
+    /// The fiber that runs now or ran last; null before the first. Thieves look at its join stack.
+    fiber: CachePadded<AtomicPtr<Fiber>>,
+    pub(crate) policy: Active,
+    /// Fibers that others have made ready.
+    inbox: CachePadded<Inbox<Fiber>>,
     /// Work that only this worker may start.
     mail: SpinLock<VecDeque<Entry>>,
     has_mail: AtomicBool,
@@ -48,6 +47,8 @@ pub(crate) struct Worker {
     absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
+    /// What its fibers and futures wait for in time.
+    pub(crate) timers: Arc<TimerQueue>,
     index: usize,
     pub(crate) counters: CachePadded<Counters>,
     own: Own,
@@ -56,20 +57,34 @@ pub(crate) struct Worker {
 /// The worker's thread alone.
 struct Own {
     shared: UnsafeCell<Option<Arc<Shared>>>,
-    queue: Queue<Entry, QueueStage>,
-    ready: UnsafeCell<VecDeque<*const Fiber>>,
+    ids: Ids,
+    frames: Frames,
     /// Fibers at the base of their scheduling loop, ready for reuse.
     idle: UnsafeCell<Vec<*const Fiber>>,
     /// Fibers without a stack.
     bare: UnsafeCell<Vec<*const Fiber>>,
+    /// What was taken from the queues and could not be started, or was put back.
+    stash: UnsafeCell<VecDeque<Entry>>,
+    /// What the root, or the scheduling loop that it resumes, goes on with.
+    handoff: Cell<Option<Entry>>,
+    /// The task whose branch was stolen last, until that branch starts.
+    heir: Cell<*const Header>,
     rng: UnsafeCell<XorShift>,
     takes: Cell<u32>,
-    /// See [`Worker::set_work_due`].
-    work_due: Cell<bool>,
+    /// Fibers that the policy holds.
+    ready: Cell<usize>,
     /// Fibers that wait for a wake-up.
     suspended: Cell<usize>,
+    /// Those of them that wait in the middle of an unwinding.
+    unwinding: Cell<usize>,
+    /// A cancelled fiber may have waited on because another was unwinding.
+    deferred: Cell<bool>,
     /// When the running task first noticed ready fibers; 0 if it has not.
     ready_seen: Cell<u64>,
+    /// A timer was armed that whoever minds the timers may not know of.
+    timer_news: Cell<bool>,
+    /// It has slept, and not had anything to do since.
+    was_asleep: Cell<bool>,
 }
 
 // SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
@@ -79,31 +94,38 @@ unsafe impl Sync for Worker {}
 unsafe impl Send for Worker {}
 
 impl Worker {
-    pub(crate) fn new(index: usize) -> Self {
-        let queue = Queue::staged_lifo();
+    pub(crate) fn new(index: usize, policy: Active) -> Self {
         let standing = if fence::is_asymmetric() { 0 } else { FENCED };
         Self {
-            requests: CachePadded::new(AtomicU32::new(standing)),
-            join_stack: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
-            stealer: queue.stealer(),
-            inbox: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            requests: CachePadded::new(RequestWord::new(standing)),
+            fiber: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            policy,
+            inbox: CachePadded::new(Inbox::new()),
             mail: SpinLock::new(VecDeque::new()),
             has_mail: AtomicBool::new(false),
             absent: AtomicBool::new(false),
             forced_at: AtomicU64::new(0),
+            timers: Arc::new(TimerQueue::new()),
             index,
             counters: CachePadded::new(Counters::default()),
             own: Own {
                 shared: UnsafeCell::new(None),
-                queue,
-                ready: UnsafeCell::new(VecDeque::new()),
+                ids: Ids::new(),
+                frames: Frames::new(),
                 idle: UnsafeCell::new(Vec::new()),
                 bare: UnsafeCell::new(Vec::new()),
+                stash: UnsafeCell::new(VecDeque::new()),
+                handoff: Cell::new(None),
+                heir: Cell::new(std::ptr::null()),
                 rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
                 takes: Cell::new(index as u32),
-                work_due: Cell::new(false),
+                ready: Cell::new(0),
                 suspended: Cell::new(0),
+                unwinding: Cell::new(0),
+                deferred: Cell::new(false),
                 ready_seen: Cell::new(0),
+                timer_news: Cell::new(false),
+                was_asleep: Cell::new(false),
             },
         }
     }
@@ -112,7 +134,8 @@ impl Worker {
         self.index
     }
 
-    pub(crate) fn requests_word(&self) -> &AtomicU32 {
+    /// What others ask of this worker.
+    pub(crate) fn requests(&self) -> &RequestWord {
         &self.requests
     }
 
@@ -141,38 +164,30 @@ impl Worker {
 
     /// Raises a request, and says whether it was not raised before.
     pub(crate) fn request(&self, what: u32) -> bool {
-        // Ordering: Relaxed test first, so that an unanswered request costs the owner nothing more.
-        if self.requests.load(Ordering::Relaxed) & what != 0 {
-            return false;
-        }
-        self.insist(what)
+        self.requests.request(what)
     }
 
-    /// [`Worker::request`] without the shortcut: for a worker about to sleep, that relies on the request
-    /// being raised or its own announcement being seen by whoever clears it.
+    /// See [`RequestWord::insist`].
     pub(crate) fn insist(&self, what: u32) -> bool {
-        // Ordering: AcqRel; pairs with the owner's clearing exchange in `feed`. In the order of this
-        // word either that comes first, and the request stands, or this does, and the owner then sees
-        // the sleeper.
-        self.requests.fetch_or(what, Ordering::AcqRel) & what == 0
+        self.requests.insist(what)
     }
 
     pub(crate) fn has_request(&self, what: u32) -> bool {
-        // Ordering: Relaxed, a hint.
-        self.requests.load(Ordering::Relaxed) & what != 0
+        self.requests.has(what)
     }
 
-    fn clear_request(&self, what: u32) {
-        // Ordering: AcqRel, see `request`.
-        self.requests.fetch_and(!what, Ordering::AcqRel);
+    /// The fiber that the worker runs now, as others see it.
+    #[inline]
+    pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
+        // Ordering: Acquire pairs with the Release in `run_fiber`: the fiber is seen whole.
+        // SAFETY: fibers live as long as the runtime.
+        unsafe { self.fiber.load(Ordering::Acquire).as_ref() }
     }
 
     /// The join stack that the worker uses now.
     #[inline]
     pub(crate) fn current_join_stack(&self) -> Option<&JoinStack> {
-        // Ordering: Acquire pairs with the Release in `run_fiber`: the stack is seen whole.
-        // SAFETY: fibers, and so their join stacks, live as long as the runtime.
-        unsafe { self.join_stack.load(Ordering::Acquire).as_ref() }
+        self.current_fiber().map(Fiber::join_stack)
     }
 
     /// Whether anything visible waits at this worker: tasks, public branches, fibers, mail.
@@ -182,40 +197,29 @@ impl Worker {
 
     /// Whether other workers could take something from this one.
     pub(crate) fn has_stealable(&self) -> bool {
-        !self.stealer.is_empty() || self.current_join_stack().is_some_and(JoinStack::has_public)
+        self.policy.has_stealable()
+            || !self.policy.is_alone()
+                && self.current_join_stack().is_some_and(JoinStack::has_public)
     }
 
     /// Whether fibers or mail wait that only this worker can take.
     pub(crate) fn has_own_arrivals(&self) -> bool {
         // Ordering: Relaxed, hints; the sleeper's fence orders them.
-        !self.inbox.load(Ordering::Relaxed).is_null() || self.has_mail.load(Ordering::Relaxed)
+        !self.inbox.is_empty() || self.has_mail.load(Ordering::Relaxed)
     }
 
     /// Hands over a fiber that may go on. Any thread; exactly once for each suspension.
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
-        let me = std::ptr::from_ref(fiber).cast_mut();
         let here = context::with(|c| c.worker().is_some_and(|w| std::ptr::eq(w, self)));
         if here {
-            // SAFETY: on the worker's thread, and nothing else holds the queue.
-            self.own.ready.with_mut(|ready| unsafe { (*ready).push_back(me) });
+            self.awaken(fiber);
             // The task that runs now will let it through in good time.
             self.request(READY);
             return;
         }
-        // Ordering: Relaxed, the exchange below publishes.
-        let mut head = self.inbox.load(Ordering::Relaxed);
-        loop {
-            fiber.next().store(head, Ordering::Relaxed);
-            // Ordering: Release publishes the link to the owner's Acquire exchange in `take_inbox`.
-            match self.inbox.compare_exchange_weak(head, me, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => head = now,
-            }
-        }
-        // The full fence pairs with the one between announcing sleep and rescanning: either we see the
-        // sleeper, or it sees the fiber.
-        full_fence(Ordering::SeqCst);
-        if !shared.sleep.notify(self.index) {
+        // SAFETY: its unparking gave the fiber to us alone, and fibers live as long as the runtime.
+        unsafe { self.inbox.push(fiber) };
+        if !shared.sleep.wake_owner(self.index) {
             self.request(READY);
         }
     }
@@ -241,211 +245,24 @@ impl Worker {
             // Ordering: Relaxed, under the lock; a hint outside of it.
             self.has_mail.store(true, Ordering::Relaxed);
         }
-        full_fence(Ordering::SeqCst);
-        shared.sleep.notify(self.index);
+        shared.sleep.wake_owner(self.index);
         true
     }
 
     // ---- the owner's side ----
 
-    /// Switches away from `fiber`, whose state says `PARKED`, until it has been made ready.
-    pub(crate) fn suspend(&self, fiber: &Fiber) {
-        self.counters.suspensions.bump();
-        self.own.suspended.set(self.own.suspended.get() + 1);
-        self.leave(fiber);
-        self.own.suspended.set(self.own.suspended.get() - 1);
+    pub(crate) fn ids(&self) -> &Ids {
+        &self.own.ids
     }
 
-    fn leave(&self, fiber: &Fiber) {
-        if fiber.join_stack().publish_for_suspension() {
-            self.push_entry(Entry::stack(fiber));
-        }
-        // Another join stack is in use from now on, with nothing public on it.
-        if self.shared().sleep.has_sleepers() {
-            self.request(HUNGRY);
-        }
-        self.own.ready_seen.set(0);
-        fiber.switch_to_root();
-    }
-
-    pub(crate) fn suspended(&self) -> usize {
-        self.own.suspended.get()
-    }
-
-    /// Puts independent work on the run queue and wakes a sleeper for it.
-    #[inline]
-    pub(crate) fn push_entry(&self, entry: Entry) {
-        self.own.queue.push(entry);
-        self.wake_for_push();
-    }
-
-    /// The youngest entry of the run queue.
-    #[inline]
-    pub(crate) fn pop_entry(&self) -> Option<Entry> {
-        self.own.queue.pop()
-    }
-
-    /// Takes the entry of `task` off the run queue if it is the youngest, not counting stale ones,
-    /// which it takes off on the way.
-    pub(crate) fn pop_task(&self, task: NonNull<task::Header>) -> bool {
-        let wanted = Entry::task(task);
-        while let Some(entry) = self.pop_entry() {
-            if entry == wanted {
-                return true;
-            }
-            match entry.decode() {
-                // SAFETY: the entry's reference to the task is ours.
-                Work::Task(header) if unsafe { header.as_ref() }.is_started() => unsafe {
-                    task::run_queued(header);
-                },
-                _ => {
-                    self.unpop_entry(entry);
-                    return false;
-                }
-            }
-        }
-        false
-    }
-
-    /// Puts an entry back that was popped and belongs to somebody else. It was gone for a moment, in
-    /// which a sleeper may have looked: so this is a push like any other.
-    pub(crate) fn unpop_entry(&self, entry: Entry) {
-        self.push_entry(entry);
-    }
-
-    /// Moves some of the victim's oldest tasks to the own queue and returns one of them.
-    pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
-        victim.stealer.steal_batch_with_limit_and_pop(&self.own.queue, STEAL_BATCH)
+    pub(crate) fn frames(&self) -> &Frames {
+        &self.own.frames
     }
 
     /// A number below `n`.
     pub(crate) fn random(&self, n: usize) -> usize {
         // SAFETY: worker's thread; the reference ends here.
         self.own.rng.with_mut(|rng| unsafe { (*rng).below(n) })
-    }
-
-    /// The root has resumed many fibers in a row: the next scheduling loop takes work first.
-    pub(crate) fn set_work_due(&self, due: bool) {
-        self.own.work_due.set(due);
-    }
-
-    pub(crate) fn is_work_due(&self) -> bool {
-        self.own.work_due.get()
-    }
-
-    /// Work that needs no search: own queue, mail, and now and then the injector first.
-    pub(crate) fn next_entry(&self) -> Option<Entry> {
-        let takes = self.own.takes.get().wrapping_add(1);
-        self.own.takes.set(takes);
-        if takes.is_multiple_of(INJECTOR_TURN)
-            && let Some(entry) = self.take_mail().or_else(|| self.shared().take_injected())
-        {
-            return Some(entry);
-        }
-        self.pop_entry().or_else(|| self.take_mail())
-    }
-
-    fn take_mail(&self) -> Option<Entry> {
-        // Ordering: Relaxed, a hint; the truth is under the lock.
-        if !self.has_mail.load(Ordering::Relaxed) {
-            return None;
-        }
-        let mut mail = self.mail.lock();
-        let entry = mail.pop_front();
-        self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
-        entry
-    }
-
-    /// Whether a fiber of this worker can go on.
-    #[inline]
-    pub(crate) fn has_ready(&self) -> bool {
-        // SAFETY: worker's thread; the reference ends here.
-        let local = self.own.ready.with(|ready| unsafe { !(*ready).is_empty() });
-        // Ordering: Relaxed, a hint.
-        local || !self.inbox.load(Ordering::Relaxed).is_null()
-    }
-
-    /// The fiber that has been ready for longest.
-    pub(crate) fn next_ready(&self) -> Option<&'static Fiber> {
-        // SAFETY: worker's thread; the reference ends here.
-        let take = || self.own.ready.with_mut(|ready| unsafe { (*ready).pop_front() });
-        let fiber = take().or_else(|| {
-            self.take_inbox();
-            take()
-        })?;
-        // SAFETY: fibers live as long as the runtime.
-        Some(unsafe { &*fiber })
-    }
-
-    fn take_inbox(&self) {
-        // Ordering: Relaxed, a hint.
-        if self.inbox.load(Ordering::Relaxed).is_null() {
-            return;
-        }
-        // Ordering: Acquire pairs with the Release in `make_ready`: links and frames are visible.
-        let mut fiber = self.inbox.swap(std::ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: worker's thread. The chain is ours since the exchange; fibers outlive it.
-        self.own.ready.with_mut(|ready| unsafe {
-            let first = (*ready).len();
-            while !fiber.is_null() {
-                (*ready).push_back(fiber);
-                fiber = (*fiber).next().load(Ordering::Relaxed);
-            }
-            // The inbox is youngest first.
-            (*ready).make_contiguous()[first..].reverse();
-        });
-    }
-
-    /// Runs `fiber` until it switches back. Root only.
-    pub(crate) fn run_fiber(&self, fiber: &Fiber) -> crate::fiber::Switched {
-        let stack: *const JoinStack = fiber.join_stack();
-        // Ordering: Release, see `current_join_stack`.
-        self.join_stack.store(stack.cast_mut(), Ordering::Release);
-        context::with(|c| c.set_fiber(Some((self, fiber))));
-        let switched = fiber.resume();
-        context::with(|c| c.set_fiber(None));
-        switched
-    }
-
-    pub(crate) fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
-        // SAFETY: worker's thread; `f` does not come back here.
-        self.own.idle.with_mut(|idle| f(unsafe { &mut *idle }))
-    }
-
-    pub(crate) fn with_bare<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
-        // SAFETY: worker's thread; `f` does not come back here.
-        self.own.bare.with_mut(|bare| f(unsafe { &mut *bare }))
-    }
-
-    /// Runs what was taken from a queue.
-    pub(crate) fn execute(&self, entry: Entry) {
-        self.counters.tasks.bump();
-        self.own.ready_seen.set(0);
-        match entry.decode() {
-            // SAFETY: an entry is taken once, and its job is valid until it has run.
-            Work::Job(job) => unsafe { ((*job).run)(job) },
-            // SAFETY: as above; the scope waits for it.
-            Work::Scoped(job) => unsafe { crate::scope::run(job) },
-            // SAFETY: the entry's reference to the task is ours now.
-            Work::Task(header) => unsafe { task::run_queued(header) },
-            // SAFETY: fibers live as long as the runtime.
-            Work::Stack(fiber) => self.take_from_listed(unsafe { &*fiber }),
-        }
-    }
-
-    /// An entry that stands for the branches of a suspended task.
-    fn take_from_listed(&self, fiber: &Fiber) {
-        if let Stolen::Job(job, more) = fiber.join_stack().steal_listed() {
-            if more {
-                self.push_entry(Entry::stack(fiber));
-            } else {
-                // The stack may be in use again; see `feed`.
-                fiber.worker().insist(HUNGRY);
-            }
-            self.counters.join_steals.bump();
-            // SAFETY: stolen, so ours to run, once; its frame waits.
-            unsafe { ((*job).run)(job) };
-        }
     }
 }
 

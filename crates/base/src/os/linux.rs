@@ -4,6 +4,7 @@ use super::Os;
 use super::unix;
 use crate::prim::time::Duration;
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
 /// Linux on any processor.
@@ -11,7 +12,8 @@ pub(super) struct Linux;
 
 const MEMBARRIER_CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
-/// Installs inaccessible pages inside a mapping without splitting it (Linux 6.13).
+/// Makes pages inaccessible without splitting the mapping (Linux 6.13), so that a million stacks stay
+/// within the map count. Fails on older kernels and on locked memory.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
@@ -73,18 +75,72 @@ impl Os for Linux {
         }
     }
 
-    fn map_stack(size: usize, guard: usize) -> io::Result<*mut u8> {
-        let base = map_guarded_lightly(size, guard)
-            .or_else(|_| unix::map_stack(size, guard, libc::MAP_NORESERVE))?;
-        // Huge pages would make every touched stack cost 2 MiB. An old kernel may refuse: harmless.
+    fn reserve(size: usize) -> io::Result<*mut u8> {
+        let base = unix::reserve(size, libc::MAP_NORESERVE)?;
+        // Huge pages would make every touched stack cost 2 MiB. And this comes before the first guard:
+        // now that the flags are the same and no page is there, the kernel merges the mapping with its
+        // neighbour. An old kernel may refuse: harmless.
         // SAFETY: advice on memory that is ours.
         unsafe { libc::madvise(base.cast(), size, libc::MADV_NOHUGEPAGE) };
         Ok(base)
     }
 
-    unsafe fn unmap_stack(base: *mut u8, size: usize) {
+    unsafe fn release(base: *mut u8, size: usize) {
         // SAFETY: passed on to the caller.
-        unsafe { unix::unmap_stack(base, size) }
+        unsafe { unix::release(base, size) }
+    }
+
+    unsafe fn guard(at: *mut u8, len: usize) -> io::Result<()> {
+        // SAFETY: passed on to the caller; an unknown advice is refused.
+        if unsafe { libc::madvise(at.cast(), len, MADV_GUARD_INSTALL) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {
+        // SAFETY: passed on to the caller.
+        unsafe { unix::protect(at, len) }
+    }
+
+    unsafe fn discard(at: *mut u8, len: usize) {
+        // Locked memory refuses, and is none to give back. Guards of both kinds stay.
+        // SAFETY: passed on to the caller.
+        unsafe { libc::madvise(at.cast(), len, libc::MADV_DONTNEED) };
+    }
+
+    unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
+        const PAGE: usize = super::Mapping::PAGE;
+        let first = at as usize;
+        let from = first / PAGE * PAGE;
+        let mut pages = [0u8; 1024];
+        let mut done = 0;
+        while from + done < first + len {
+            let step = (first + len - from - done).min(pages.len() * PAGE);
+            let page = (from + done) as *mut libc::c_void;
+            // SAFETY: the kernel writes a byte for each page of the step, of its own size or ours.
+            let failed =
+                PAGE != 4096 || unsafe { libc::mincore(page, step, pages.as_mut_ptr()) } != 0;
+            let touched = pages[..step.div_ceil(PAGE)].iter().position(|page| page & 1 != 0);
+            if failed || touched.is_some() {
+                return (from + done + touched.unwrap_or(0) * PAGE).saturating_sub(first);
+            }
+            done += step;
+        }
+        len
+    }
+
+    fn map_limit() -> usize {
+        static LIMIT: OnceLock<usize> = OnceLock::new();
+        *LIMIT.get_or_init(|| {
+            let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count");
+            maps.ok().and_then(|maps| maps.trim().parse().ok()).unwrap_or(65_530)
+        })
+    }
+
+    fn min_signal_stack() -> usize {
+        // SAFETY: reads the auxiliary vector; 0 if it lacks the entry.
+        (unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize).max(libc::MINSIGSTKSZ)
     }
 
     fn process_cpu_time() -> Option<Duration> {
@@ -95,30 +151,6 @@ impl Os for Linux {
     /// fit, the standard library aborts.
     fn thread_limit() -> Option<usize> {
         const MAPS_PER_THREAD: usize = 5;
-        let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok()?;
-        Some((maps.trim().parse::<usize>().ok()? / MAPS_PER_THREAD).max(1))
+        Some((Self::map_limit() / MAPS_PER_THREAD).max(1))
     }
-}
-
-/// Guards without splitting the mapping, so that a million stacks stay within the map count. Tried
-/// anew at each call: it fails on old kernels and on locked memory.
-fn map_guarded_lightly(size: usize, guard: usize) -> io::Result<*mut u8> {
-    let prot = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), size, prot, flags, -1, 0) };
-    if base == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    let base = base.cast::<u8>();
-    for end in [base, base.wrapping_add(size - guard)] {
-        // SAFETY: both ranges lie within the new mapping.
-        if unsafe { libc::madvise(end.cast(), guard, MADV_GUARD_INSTALL) } != 0 {
-            let error = io::Error::last_os_error();
-            // SAFETY: the mapping was made above and nobody else knows of it.
-            unsafe { unix::unmap_stack(base, size) };
-            return Err(error);
-        }
-    }
-    Ok(base)
 }

@@ -8,14 +8,21 @@ use crate::prim::time::Duration;
 use std::io;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
+#[cfg_attr(not(unix), path = "no_fault.rs")]
+mod fault;
 #[cfg(target_os = "linux")]
 mod linux;
+mod memory;
 #[cfg(any(not(any(target_os = "linux", windows)), test))]
 mod portable;
 #[cfg(unix)]
 mod unix;
+pub mod valgrind;
 #[cfg(windows)]
 mod windows;
+
+pub use fault::{SignalStack, on_fault, write_stderr};
+pub use memory::{Guard, Mapping};
 
 #[cfg(target_os = "linux")]
 use linux::Linux as Host;
@@ -38,13 +45,45 @@ trait Os {
     fn pin_current_thread(core: usize) -> io::Result<()>;
     /// The cores the calling thread may run on, in ascending order; empty if it cannot be told.
     fn allowed_cores() -> Vec<usize>;
-    /// Reserves `size` bytes of zeroed read-write memory with `guard` inaccessible bytes at each end.
-    fn map_stack(size: usize, guard: usize) -> io::Result<*mut u8>;
-    /// Returns what [`Os::map_stack`] gave.
+    /// Reserves `size` bytes of zeroed read-write memory.
+    fn reserve(size: usize) -> io::Result<*mut u8>;
+    /// Returns what [`Os::reserve`] gave.
     ///
     /// # Safety
     /// `base` and `size` are as given; nothing uses the memory any more.
-    unsafe fn unmap_stack(base: *mut u8, size: usize);
+    unsafe fn release(base: *mut u8, size: usize);
+    /// Makes whole pages inaccessible without splitting their mapping.
+    ///
+    /// # Safety
+    /// They lie in memory from [`Os::reserve`] and nothing uses them.
+    unsafe fn guard(_at: *mut u8, _len: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Makes whole pages inaccessible by their protection.
+    ///
+    /// # Safety
+    /// As for [`Os::guard`].
+    unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()>;
+    /// Takes whole pages back until they are touched again, if the system can.
+    ///
+    /// # Safety
+    /// They lie in memory from [`Os::reserve`] and nobody needs what they hold.
+    unsafe fn discard(_at: *mut u8, _len: usize) {}
+    /// See [`untouched_prefix`].
+    ///
+    /// # Safety
+    /// The memory is mapped.
+    unsafe fn untouched_prefix(_at: *const u8, _len: usize) -> usize {
+        0
+    }
+    /// How many mappings the process may have.
+    fn map_limit() -> usize {
+        usize::MAX
+    }
+    /// See [`min_signal_stack`].
+    fn min_signal_stack() -> usize {
+        2048
+    }
     /// CPU time this process has used so far.
     fn process_cpu_time() -> Option<Duration>;
     /// See [`thread_limit`].
@@ -102,60 +141,20 @@ pub fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A stretch of memory for a stack, with inaccessible pages at both ends.
+/// How many of the `len` bytes from `at` on nobody has touched, up to the first page that somebody has. 0
+/// where the system cannot tell.
 ///
-/// Layout, low to high: guard page, usable bytes, guard page. Pages cost nothing until touched.
-///
-/// ```
-/// let map = sateen_base::os::StackMap::new(64 * 1024).expect("64 KiB");
-/// assert!(map.top() as usize - map.bottom() as usize >= 64 * 1024);
-/// ```
-#[derive(Debug)]
-pub struct StackMap {
-    base: *mut u8,
-    size: usize,
+/// # Safety
+/// The memory is mapped while this runs.
+pub unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
+    // SAFETY: passed on to the caller.
+    unsafe { Host::untouched_prefix(at, len) }
 }
 
-// SAFETY: the mapping belongs to this value alone; any thread may use or unmap it.
-unsafe impl Send for StackMap {}
-// SAFETY: a shared reference gives out addresses only.
-unsafe impl Sync for StackMap {}
-
-impl StackMap {
-    /// Bytes of one guard page.
-    pub const GUARD: usize = if cfg!(target_os = "macos") { 16384 } else { 4096 };
-
-    /// Reserves at least `usable` bytes, rounded up to whole pages, plus guards.
-    ///
-    /// # Errors
-    /// The system's error when the map or memory limit is reached.
-    pub fn new(usable: usize) -> io::Result<Self> {
-        let too_large = || io::Error::new(io::ErrorKind::InvalidInput, "stack size overflows");
-        let size = usable
-            .checked_next_multiple_of(Self::GUARD)
-            .and_then(|u| u.checked_add(2 * Self::GUARD))
-            .filter(|&s| s <= isize::MAX as usize)
-            .ok_or_else(too_large)?;
-        let base = Host::map_stack(size, Self::GUARD)?;
-        Ok(Self { base, size })
-    }
-
-    /// Lowest usable address.
-    pub fn bottom(&self) -> *mut u8 {
-        self.base.wrapping_add(Self::GUARD)
-    }
-
-    /// One past the highest usable address.
-    pub fn top(&self) -> *mut u8 {
-        self.base.wrapping_add(self.size - Self::GUARD)
-    }
-}
-
-impl Drop for StackMap {
-    fn drop(&mut self) {
-        // SAFETY: `base` and `size` came from `map_stack`; the owner is gone, so no user is left.
-        unsafe { Host::unmap_stack(self.base, self.size) }
-    }
+/// Bytes of stack that the kernel needs to deliver a signal here: it saves all registers that this
+/// processor has.
+pub fn min_signal_stack() -> usize {
+    Host::min_signal_stack()
 }
 
 #[cfg(test)]
@@ -186,22 +185,5 @@ mod tests {
     #[test]
     fn futex_portable() {
         futex_hands_over::<portable::Portable>();
-    }
-
-    #[test]
-    fn a_stack_is_writable_from_end_to_end() {
-        let map = StackMap::new(100_000).expect("100,000 bytes of stack");
-        // SAFETY: both addresses lie within the mapping.
-        unsafe {
-            map.bottom().write(1);
-            map.top().sub(1).write(2);
-        }
-        assert!(map.top() as usize - map.bottom() as usize >= 100_000);
-    }
-
-    #[test]
-    fn an_absurd_stack_is_an_error() {
-        assert!(StackMap::new(usize::MAX).is_err());
-        assert!(StackMap::new(1 << 60).is_err());
     }
 }

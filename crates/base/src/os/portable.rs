@@ -62,23 +62,39 @@ impl Os for Portable {
     }
 
     #[cfg(unix)]
-    fn map_stack(size: usize, guard: usize) -> io::Result<*mut u8> {
-        super::unix::map_stack(size, guard, 0)
+    fn reserve(size: usize) -> io::Result<*mut u8> {
+        super::unix::reserve(size, 0)
     }
 
     #[cfg(unix)]
-    unsafe fn unmap_stack(base: *mut u8, size: usize) {
+    unsafe fn release(base: *mut u8, size: usize) {
         // SAFETY: passed on to the caller.
-        unsafe { super::unix::unmap_stack(base, size) }
+        unsafe { super::unix::release(base, size) }
+    }
+
+    #[cfg(unix)]
+    unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {
+        // SAFETY: passed on to the caller.
+        unsafe { super::unix::protect(at, len) }
+    }
+
+    #[cfg(unix)]
+    fn min_signal_stack() -> usize {
+        libc::MINSIGSTKSZ
     }
 
     #[cfg(not(unix))]
-    fn map_stack(_size: usize, _guard: usize) -> io::Result<*mut u8> {
+    fn reserve(_size: usize) -> io::Result<*mut u8> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no memory maps here"))
     }
 
     #[cfg(not(unix))]
-    unsafe fn unmap_stack(_base: *mut u8, _size: usize) {}
+    unsafe fn release(_base: *mut u8, _size: usize) {}
+
+    #[cfg(not(unix))]
+    unsafe fn protect(_at: *mut u8, _len: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     fn process_cpu_time() -> Option<Duration> {
         #[cfg(unix)]

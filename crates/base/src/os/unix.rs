@@ -3,40 +3,42 @@
 use std::io;
 use std::time::Duration;
 
-/// Reserves memory with guard pages made by `mprotect`.
-pub(super) fn map_stack(size: usize, guard: usize, flags: libc::c_int) -> io::Result<*mut u8> {
+/// Address space that must be left when memory has been reserved. Else a program that blocks ever more
+/// tasks would use up its limit to the last byte, and the next allocation on the heap would end it.
+const HEADROOM: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
+
+pub(super) fn reserve(size: usize, flags: libc::c_int) -> io::Result<*mut u8> {
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
     // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), size, prot, flags, -1, 0) };
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), size + HEADROOM, prot, flags, -1, 0) };
     if base == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
     let base = base.cast::<u8>();
-    if let Err(error) = guard_ends(base, size, guard) {
-        // SAFETY: the mapping was made above and nobody else knows of it.
-        unsafe { unmap_stack(base, size) };
-        return Err(error);
-    }
-    Ok(base)
+    // The upper part stays: Linux fills address space from above, so it borders on what was mapped
+    // before, and merges.
+    // SAFETY: the lower part of what was mapped above, not in use.
+    unsafe { release(base, HEADROOM) };
+    Ok(base.wrapping_add(HEADROOM))
 }
 
-fn guard_ends(base: *mut u8, size: usize, guard: usize) -> io::Result<()> {
-    for end in [base, base.wrapping_add(size - guard)] {
-        // SAFETY: both ranges lie within the mapping and hold nothing yet.
-        if unsafe { libc::mprotect(end.cast(), guard, libc::PROT_NONE) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+/// # Safety
+/// See [`super::Os::protect`].
+pub(super) unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {
+    // SAFETY: passed on to the caller.
+    if unsafe { libc::mprotect(at.cast(), len, libc::PROT_NONE) } != 0 {
+        return Err(io::Error::last_os_error());
     }
     Ok(())
 }
 
 /// # Safety
-/// See [`super::Os::unmap_stack`].
-pub(super) unsafe fn unmap_stack(base: *mut u8, size: usize) {
+/// See [`super::Os::release`].
+pub(super) unsafe fn release(base: *mut u8, size: usize) {
     // SAFETY: the caller hands back a mapping of exactly this place and size.
     let failed = unsafe { libc::munmap(base.cast(), size) } != 0;
-    debug_assert!(!failed, "munmap of a stack failed");
+    debug_assert!(!failed, "munmap failed");
 }
 
 pub(super) fn process_cpu_time() -> Option<Duration> {

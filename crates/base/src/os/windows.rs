@@ -55,32 +55,27 @@ impl Os for Windows {
         Vec::new()
     }
 
-    fn map_stack(size: usize, guard: usize) -> io::Result<*mut u8> {
+    fn reserve(size: usize) -> io::Result<*mut u8> {
         // SAFETY: a fresh reservation touches nothing that exists.
         let base = unsafe {
             VirtualAlloc(std::ptr::null(), size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
-        }
-        .cast::<u8>();
-        if base.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        for end in [base, base.wrapping_add(size - guard)] {
-            let mut before = 0;
-            // SAFETY: the range lies within the reservation made above.
-            if unsafe { VirtualProtect(end.cast(), guard, PAGE_NOACCESS, &mut before) } == 0 {
-                let error = io::Error::last_os_error();
-                // SAFETY: nobody else knows of the reservation.
-                unsafe { Self::unmap_stack(base, size) };
-                return Err(error);
-            }
-        }
-        Ok(base)
+        };
+        if base.is_null() { Err(io::Error::last_os_error()) } else { Ok(base.cast()) }
     }
 
-    unsafe fn unmap_stack(base: *mut u8, _size: usize) {
+    unsafe fn release(base: *mut u8, _size: usize) {
         // SAFETY: the caller hands back a reservation; releasing takes size 0.
         let done = unsafe { VirtualFree(base.cast(), 0, MEM_RELEASE) };
-        debug_assert!(done != 0, "VirtualFree of a stack failed");
+        debug_assert!(done != 0, "VirtualFree failed");
+    }
+
+    unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {
+        let mut before = 0;
+        // SAFETY: passed on to the caller; `before` is a place for the answer.
+        if unsafe { VirtualProtect(at.cast(), len, PAGE_NOACCESS, &mut before) } == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
     }
 
     fn process_cpu_time() -> Option<Duration> {

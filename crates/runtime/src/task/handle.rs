@@ -1,9 +1,12 @@
 //! The owner's side of a spawned task.
 
-use super::Header;
+use super::{Header, TaskId};
 use crate::context;
+use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::stack::MAX_STACK;
 use crate::worker::Worker;
+use sateen_sync::park::{self, Awaited};
 use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -23,6 +26,17 @@ pub enum JoinError {
     OutOfStacks,
     /// There is no global runtime, for this reason.
     NoRuntime(String),
+    /// It was cancelled before it gave a result.
+    Cancelled,
+    /// It asked for a stack of this many bytes: more than there can be.
+    StackSize(usize),
+    /// It was to run on a worker that does not exist.
+    NoWorker {
+        /// The index asked for.
+        worker: usize,
+        /// How many workers there are.
+        workers: usize,
+    },
 }
 
 impl JoinError {
@@ -59,6 +73,13 @@ impl std::fmt::Display for JoinError {
             Self::ShutDown => f.write_str("the runtime was shut down before the task was spawned"),
             Self::OutOfStacks => f.write_str("no stack left to start the task on"),
             Self::NoRuntime(reason) => write!(f, "there is no global runtime: {reason}"),
+            Self::Cancelled => f.write_str("the task was cancelled"),
+            Self::StackSize(size) => {
+                write!(f, "cannot give a task {size} bytes of stack: {MAX_STACK} is the most")
+            }
+            Self::NoWorker { worker, workers } => {
+                write!(f, "no worker {worker} to spawn on: there are {workers}, counted from 0")
+            }
         }
     }
 }
@@ -112,6 +133,31 @@ impl<T> JoinHandle<T> {
         self.header().state.is_done()
     }
 
+    /// The task's number.
+    pub fn id(&self) -> TaskId {
+        self.header().id()
+    }
+
+    /// Asks the task to end. One that has not started never will; one that waits, or comes to a wait, a
+    /// yield or another cancellation point, unwinds from there with [`Cancelled`](super::Cancelled), on its own worker.
+    /// The handle then gives [`JoinError::Cancelled`]. A task that never waits runs to its end.
+    ///
+    /// What is not a cancellation point: `join`, `fork` and `scope`, which cancel their branches with the
+    /// task, wait for them and unwind then; taking a lock again after a condition wait; anything while the
+    /// task unwinds already.
+    ///
+    /// ```
+    /// use sateen_runtime::{JoinError, spawn};
+    /// let event = std::sync::Arc::new(sateen_sync::Event::new());
+    /// let task = spawn({ let event = event.clone(); move || event.wait() });
+    /// task.cancel();
+    /// assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+    /// ```
+    pub fn cancel(&self) {
+        // SAFETY: the handle keeps the frame.
+        unsafe { Header::cancel(self.header) };
+    }
+
     /// Waits for the task's end and returns its result.
     ///
     /// Called inside a task of the same runtime, it runs the task in place if nobody has started it;
@@ -125,12 +171,27 @@ impl<T> JoinHandle<T> {
     pub fn join(mut self) -> Result<T, JoinError> {
         assert!(!self.taken, "{TAKEN}");
         if !self.is_finished() && !self.run_in_place() {
-            let waker = sateen_sync::park::current_waker();
-            while self.poll_with(&waker).is_pending() {
-                sateen_sync::park::park();
-            }
+            self.wait();
         }
         self.take_result()
+    }
+
+    #[cold]
+    fn wait(&self) {
+        let waker = park::current_waker();
+        let task = Awaited {
+            kind: "task",
+            place: self.header.as_ptr() as usize,
+            owner: Some(|place| {
+                // SAFETY: called while the handle waits, which keeps the frame.
+                unsafe { (*(place as *const Header)).id().get() }
+            }),
+        };
+        park::waiting_for(task, || {
+            while self.poll_with(&waker).is_pending() {
+                park::park();
+            }
+        });
     }
 
     /// Runs the task here if this is a task of the same runtime, there is stack enough, and nobody
@@ -142,20 +203,32 @@ impl<T> JoinHandle<T> {
         let shared: &Shared = worker.shared();
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
-        let roomy = fiber.stack_left() > shared.stacks.stack_size() / 2;
+        let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
         if !std::ptr::eq(self.header().home, shared) || !roomy {
             return false;
         }
         // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking
         // stale ones off keeps them from piling up.
+        if self.header().extra.is_some() && !self.fits(worker, fiber) {
+            return false;
+        }
         if worker.pop_task(self.header) {
-            self.header().state.claim_alone();
+            self.header().state.claim_alone(self.header().extra.is_some());
         } else if !self.header().state.claim_inline() {
             return false;
         }
         // SAFETY: claimed.
-        unsafe { (self.header().run)(self.header) };
+        unsafe { super::run_claimed(self.header) };
         true
+    }
+
+    /// Whether the task, which has more than a closure, can run here.
+    #[cold]
+    fn fits(&self, worker: &Worker, fiber: &Fiber) -> bool {
+        // Branches that lie below would be taken for its own: with an identity it needs a bare stack.
+        fiber.join_stack().is_bare()
+            && self.header().stack_size().is_none_or(|size| size <= fiber.stack_size())
+            && self.header().worker().is_none_or(|index| index == worker.index())
     }
 
     /// Ready when the task is done; otherwise `waker` is registered.
@@ -204,9 +277,14 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
+        let actions = self.header().actions;
         if self.header().state.drop_handle() {
             // SAFETY: both references are gone.
-            unsafe { (self.header().free)(self.header) };
+            unsafe { (actions.free)(self.header) };
+        }
+        if actions.is_future {
+            // SAFETY: a future's frame is kept by its wake word, until now.
+            unsafe { super::future::drop_handle(self.header) };
         }
     }
 }

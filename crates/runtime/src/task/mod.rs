@@ -3,18 +3,42 @@
 //! A task is one heap frame: header, waker, and the closure, which gives way to the result. Two
 //! references keep it, the queue's entry and the handle; [`crate::task_state`] says who may do what.
 
+mod cancel;
+mod current;
+mod frames;
+mod future;
 mod handle;
+mod identity;
+mod locals;
+mod options;
+mod spawn_async;
+mod start;
 
+pub(crate) use cancel::unwind as cancel_unwind;
+pub use cancel::{CancelToken, Cancelled, check_cancelled};
+pub use current::{Current, current};
+pub(crate) use frames::Frames;
+pub(crate) use future::{Head as FutureHead, poll_queued};
 pub use handle::{JoinError, JoinHandle};
+pub(crate) use identity::Ids;
+pub use identity::{Priority, TaskId};
+pub use locals::{FiberLocal, LocalError};
+pub use options::Spawn;
+pub use spawn_async::spawn_async;
+pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 
 use crate::context;
 use crate::entry::Entry;
+use crate::fiber::Fiber;
 use crate::shared::Shared;
-use crate::task_state::{Claim, Completion, TaskState};
+use crate::started_on::StartedOn;
+use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
-use sateen_base::prim::UnsafeCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use identity::Extra;
+use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
+use std::alloc::Layout;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -22,16 +46,30 @@ use std::task::Waker;
 #[repr(C)]
 pub(crate) struct Header {
     state: TaskState,
+    priority: AtomicU8,
+    actions: &'static Actions,
+    /// The handle's place for a waker; see [`TaskState::is_waiting`].
+    waker: UnsafeCell<Option<Waker>>,
+    /// The runtime it was spawned on; only compared, never followed.
+    home: *const Shared,
+    id: TaskId,
+    location: &'static Location<'static>,
+    started_on: StartedOn<Fiber>,
+    /// What only some tasks have.
+    extra: Option<Box<Extra>>,
+}
+
+/// What can be done with a task of any type.
+struct Actions {
     /// Turns the closure into the result. Called once, by the claimer.
     run: unsafe fn(NonNull<Header>),
     /// Replaces the closure by an error. Called once, by the claimer, instead of `run`.
     refuse: unsafe fn(NonNull<Header>, JoinError),
     /// Drops what is left and frees the frame.
     free: unsafe fn(NonNull<Header>),
-    /// The handle's place for a waker; see [`TaskState::is_waiting`].
-    waker: UnsafeCell<Option<Waker>>,
-    /// The runtime it was spawned on; only compared, never followed.
-    home: *const Shared,
+    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows who
+    /// keeps the frame.
+    is_future: bool,
 }
 
 impl Header {
@@ -39,11 +77,75 @@ impl Header {
     pub(crate) fn is_started(&self) -> bool {
         self.state.is_started()
     }
+
+    /// Whether it is to end at its next cancellation point.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.state.is_cancelled()
+    }
+
+    /// A fiber other than the starter's, published as a runner of this task, takes over a branch.
+    pub(crate) fn share(&self) {
+        self.state.share();
+    }
+
+    pub(crate) fn id(&self) -> TaskId {
+        self.id
+    }
+
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    pub(crate) fn name(&self) -> Option<&std::sync::Arc<str>> {
+        self.extra.as_ref().and_then(|extra| extra.name.as_ref())
+    }
+
+    /// Bytes of stack that it asks for, if it asks.
+    pub(crate) fn stack_size(&self) -> Option<usize> {
+        self.extra.as_ref().and_then(|extra| extra.stack_size)
+    }
+
+    /// The worker that it must run on, if not any.
+    pub(crate) fn worker(&self) -> Option<usize> {
+        self.extra.as_ref().and_then(|extra| extra.worker)
+    }
+
+    pub(crate) fn priority(&self) -> Priority {
+        // Ordering: Relaxed; it guards no data.
+        Priority::from_index(self.priority.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn property(&self) -> u64 {
+        // Ordering: Relaxed, as above.
+        self.extra.as_ref().map_or(0, |extra| extra.property.load(Ordering::Relaxed))
+    }
+
+    /// Marks the task as cancelled and makes whatever fiber runs it look.
+    ///
+    /// # Safety
+    /// The caller keeps the frame: it holds the handle, or the lock of the token that the task leaves
+    /// before it ends.
+    pub(crate) unsafe fn cancel(header: NonNull<Self>) {
+        // SAFETY: by contract.
+        let this = unsafe { header.as_ref() };
+        let Cancel::Deliver { started, shared } = this.state.cancel() else { return };
+        if this.actions.is_future {
+            // SAFETY: by contract; the future does not end before `cancel_delivered`.
+            unsafe { future::interrupt(header, shared) };
+        } else if started {
+            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
+            // lock is free), and until then its runtime lives, and all fibers with it.
+            if let Some(fiber) = unsafe { this.started_on.wait().as_ref() } {
+                fiber.interrupt(this, shared);
+            }
+        }
+        this.state.cancel_delivered();
+    }
 }
 
 impl std::fmt::Debug for Header {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Header").field(&self.state).finish()
+        f.debug_struct("Header").field("id", &self.id).field("state", &self.state).finish()
     }
 }
 
@@ -61,19 +163,34 @@ enum Body<F, T> {
 }
 
 impl<F: FnOnce() -> T, T> Frame<F, T> {
-    fn alloc(state: TaskState, body: Body<F, T>, home: *const Shared) -> NonNull<Header> {
-        let frame = Box::new(Self {
+    const ACTIONS: Actions =
+        Actions { run: Self::run, refuse: Self::refuse, free: Self::free, is_future: false };
+
+    #[inline]
+    fn alloc(
+        state: TaskState,
+        body: Body<F, T>,
+        home: *const Shared,
+        birth: Birth,
+    ) -> NonNull<Header> {
+        let frame = Self {
             header: Header {
                 state,
-                run: Self::run,
-                refuse: Self::refuse,
-                free: Self::free,
+                priority: AtomicU8::new(birth.priority.index()),
+                actions: &Self::ACTIONS,
                 waker: UnsafeCell::new(None),
                 home,
+                id: birth.id,
+                location: birth.location,
+                started_on: StartedOn::new(),
+                extra: birth.extra,
             },
             body: UnsafeCell::new(body),
-        });
-        NonNull::from(Box::leak(frame)).cast()
+        };
+        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
+        // SAFETY: fresh memory of this layout.
+        unsafe { place.write(frame) };
+        place.cast()
     }
 
     /// # Safety
@@ -82,8 +199,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         // SAFETY: the claim makes the body ours until `complete`.
         unsafe { header.cast::<Self>().as_ref() }.body.with_mut(|body| unsafe {
             if let Body::Closure(f) = std::mem::replace(&mut *body, Body::Empty) {
-                *body =
-                    Body::Result(catch_unwind(AssertUnwindSafe(f)).map_err(JoinError::Panicked));
+                *body = Body::Result(catch_unwind(AssertUnwindSafe(f)).map_err(start::caught));
             }
         });
     }
@@ -103,32 +219,64 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     /// # Safety
     /// `header` starts a `Frame<F, T>` that nobody else refers to.
     unsafe fn free(header: NonNull<Header>) {
+        let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
-        let frame = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        // A detached task's result may panic in its destructor; that is nobody's business.
-        discard(frame);
+        let empty =
+            unsafe { place.as_ref() }.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
+        if empty {
+            // SAFETY: as above; what drops is ours: a waker that was never used, names and tokens.
+            unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
+        } else {
+            // A detached task's result may panic in its destructor; that is nobody's business.
+            // SAFETY: as above.
+            discard(unsafe { place.read() });
+        }
+        // SAFETY: `alloc` took it with this layout, and the frame is dropped.
+        unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
     }
 }
 
-/// Makes a task and returns its queue entry and its handle.
-pub(crate) fn new<F, T>(f: F, home: &Shared) -> (Entry, JoinHandle<T>)
+/// What a task is born with.
+pub(crate) struct Birth {
+    pub(crate) id: TaskId,
+    pub(crate) priority: Priority,
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) extra: Option<Box<Extra>>,
+}
+
+impl Birth {
+    #[inline]
+    pub(crate) fn plain(id: TaskId, location: &'static Location<'static>) -> Self {
+        Self { id, priority: Priority::Normal, location, extra: None }
+    }
+}
+
+/// Makes a task and returns its header, for its queue entry, and its handle.
+#[inline]
+pub(crate) fn new<F, T>(f: F, home: &Shared, birth: Birth) -> (NonNull<Header>, JoinHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let header = Frame::alloc(TaskState::new(), Body::Closure(f), home);
-    (Entry::task(header), JoinHandle::new(header, take_result::<F, T>))
+    let header = Frame::alloc(TaskState::new(), Body::Closure(f), home, birth);
+    identity::attach(header);
+    (header, JoinHandle::new(header, take_result::<F, T>))
 }
 
 /// A handle that yields `error`; the closure is dropped.
-pub(crate) fn refused<F, T>(f: F, error: JoinError) -> JoinHandle<T>
+pub(crate) fn refused<F, T>(
+    f: F,
+    error: JoinError,
+    location: &'static Location<'static>,
+) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     drop(f);
     let body = Body::<F, T>::Result(Err(error));
-    let header = Frame::alloc(TaskState::refused(), body, std::ptr::null());
+    let birth = Birth::plain(Ids::outside(), location);
+    let header = Frame::alloc(TaskState::refused(), body, std::ptr::null(), birth);
     JoinHandle::new(header, take_result::<F, T>)
 }
 
@@ -153,11 +301,11 @@ pub(crate) unsafe fn run_queued(header: NonNull<Header>) {
     unsafe {
         match header.as_ref().state.claim_from_queue() {
             Claim::Run => {
-                (header.as_ref().run)(header);
+                run_claimed(header);
                 settle(header);
             }
             Claim::Stale => {}
-            Claim::Free => (header.as_ref().free)(header),
+            Claim::Free => (header.as_ref().actions.free)(header),
         }
     }
 }
@@ -171,11 +319,11 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
     unsafe {
         match header.as_ref().state.claim_from_queue() {
             Claim::Run => {
-                (header.as_ref().refuse)(header, error);
+                start::refuse_claimed(header, error);
                 settle(header);
             }
             Claim::Stale => {}
-            Claim::Free => (header.as_ref().free)(header),
+            Claim::Free => (header.as_ref().actions.free)(header),
         }
     }
 }
@@ -189,7 +337,7 @@ unsafe fn settle(header: NonNull<Header>) {
     unsafe {
         match header.as_ref().state.complete() {
             Completion::Left => {}
-            Completion::Free => (header.as_ref().free)(header),
+            Completion::Free => (header.as_ref().actions.free)(header),
             Completion::Wake => {
                 header.as_ref().waker.with(|waker| {
                     if let Some(waker) = (*waker).as_ref() {
@@ -198,7 +346,7 @@ unsafe fn settle(header: NonNull<Header>) {
                     }
                 });
                 if header.as_ref().state.drop_entry() {
-                    (header.as_ref().free)(header);
+                    (header.as_ref().actions.free)(header);
                 }
             }
         }
@@ -224,22 +372,19 @@ unsafe fn settle(header: NonNull<Header>) {
 /// let x = 1;
 /// sateen_runtime::spawn(|| println!("{}", x));
 /// ```
+#[track_caller]
+#[inline]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    let location = Location::caller();
     if let Some(worker) = context::with(context::Context::worker) {
-        let (entry, handle) = new(f, worker.shared());
-        worker.push_entry(entry);
+        let (header, handle) = new(f, worker.shared(), Birth::plain(worker.ids().draw(), location));
+        worker.push_new(Entry::task(header));
         Worker::poll();
         return handle;
     }
-    if context::with(context::Context::is_inline) {
-        return refused(f, JoinError::ShutDown);
-    }
-    match crate::runtime::Runtime::global() {
-        Ok(runtime) => runtime.spawn(f),
-        Err(error) => refused(f, JoinError::NoRuntime(error.to_string())),
-    }
+    Spawn::new().spawn_outside(f, location)
 }

@@ -1,54 +1,34 @@
 //! Requests: what others ask of a worker through one word, and how it answers.
 //!
-//! The word is polled at each push and by loops and spawns; the table of its bits and the argument why
-//! no sleeper misses work are in `README.md`, "Requests" and "Sleeping".
+//! The word (`request_word.rs`) is polled at each push and by loops and spawns; the argument why no
+//! sleeper misses work is in `README.md`, "Requests" and "Sleeping".
 
-use super::Worker;
+use super::{FENCED, HUNGRY, READY, Worker};
 use crate::context;
 use crate::fiber::Fiber;
-use crate::join_stack::{Job, JoinStack};
+use crate::join_stack::JoinStack;
+use crate::offer;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
-use sateen_base::{fence, tsc};
-
-/// Request: a thief is hungry; publish something at the next push.
-pub(crate) const HUNGRY: u32 = 1;
-/// Request: a suspended fiber of this worker can go on.
-pub(crate) const READY: u32 = 2;
-/// Always raised for threads that are no workers: the slow path tells them apart.
-pub(crate) const OUTSIDE: u32 = 4;
-/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
-pub(crate) const FENCED: u32 = 8;
+use sateen_base::tsc;
 
 /// How long a task may let ready fibers wait once it has noticed them.
 const READY_PATIENCE: Duration = Duration::from_millis(1);
 
 impl Worker {
-    /// A push has found a request raised. Returns false on threads that are no workers: nothing was
-    /// pushed, nothing can be.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn push_slow(job: *const Job) -> bool {
-        let Some(worker) = context::with(context::Context::worker) else { return false };
-        let Some(fiber) = context::with(context::Context::fiber) else { return false };
-        // SAFETY: a worker on its own fiber owns the join stack; the caller vouches for the job.
-        unsafe { fiber.join_stack().push(job) };
-        worker.answer_requests(fiber);
-        true
-    }
-
     /// Answers what others have asked for, if they have. For the slower operations; pushes poll by
     /// themselves.
     #[inline]
     pub(crate) fn poll() {
         if context::with(context::Context::requests) != 0 {
-            Self::poll_slow();
+            Self::answer();
         }
     }
 
+    /// Answers what has been found raised.
     #[cold]
     #[inline(never)]
-    fn poll_slow() {
+    pub(crate) fn answer() {
         let worker = context::with(context::Context::worker);
         let fiber = context::with(context::Context::fiber);
         if let (Some(worker), Some(fiber)) = (worker, fiber) {
@@ -63,72 +43,35 @@ impl Worker {
                 self.request(HUNGRY);
             }
         }
-        if self.has_request(HUNGRY) {
-            self.feed(fiber.join_stack());
-        }
-        if self.has_request(READY) {
-            self.let_ready_through(fiber);
-        }
-    }
-
-    /// Publishes branches for whoever asked.
-    fn feed(&self, stack: &JoinStack) {
-        // First clear, then look. Once something is on offer the request is answered; whoever takes the
-        // last of it asks again, a thief by `insist`, we by `reclaim` if anybody sleeps. (Were the
-        // request to stay up for as long as anybody sleeps, every push would end here when there are
-        // more threads than cores.)
-        self.clear_request(HUNGRY);
-        if stack.has_public() {
-            return self.wake_for_push();
-        }
-        if stack.publish() {
+        if self.has_request(HUNGRY)
+            && offer::feed(fiber.join_stack(), &self.requests, &self.shared().sleep)
+        {
             self.counters.publications.bump();
-            self.wake_for_push();
-        } else if self.shared().sleep.has_sleepers() {
-            // Nothing to offer: the sleepers still rely on us.
-            self.request(HUNGRY);
+        }
+        if self.has_request(READY) && !fiber.is_held() {
+            self.let_ready_through(fiber);
         }
     }
 
     /// Wakes a sleeper for what was just made visible.
     #[inline]
     pub(crate) fn wake_for_push(&self) {
-        // The frequent side of the sleepers' handshake; partner: the heavy fence in `idle.rs`.
-        if self.has_request(FENCED) {
-            full_fence(Ordering::SeqCst);
-        } else {
-            fence::light();
-        }
-        self.shared().wake_searcher();
+        offer::wake(&self.requests, &self.shared().sleep);
     }
 
     /// The slow half of a pop; see [`JoinStack::pop_slow`].
     #[cold]
     #[inline(never)]
     pub(crate) fn reclaim(stack: &JoinStack) -> bool {
-        let ours = stack.pop_slow();
-        if ours && !stack.has_public() {
-            // Sleepers rely on a request or on something public; see `feed` and `insist`.
-            if let Some(worker) = context::with(context::Context::worker)
-                && worker.shared().sleep.has_sleepers()
-            {
-                worker.request(HUNGRY);
-            }
-        }
-        ours
+        let worker = || context::with(context::Context::worker);
+        offer::reclaim(stack, || worker().map(|w| (w.requests(), &w.shared().sleep)))
     }
 
     /// Yields to ready fibers if they have waited long enough.
     fn let_ready_through(&self, fiber: &Fiber) {
         if !self.has_ready() {
-            self.clear_request(READY);
             self.own.ready_seen.set(0);
-            // Whoever found the request still up has relied on it.
-            full_fence(Ordering::SeqCst);
-            if self.has_ready() {
-                self.request(READY);
-            }
-            return;
+            return self.requests.settle(READY, || self.has_ready());
         }
         let now = tsc::now();
         let seen = self.own.ready_seen.get();
@@ -142,8 +85,7 @@ impl Worker {
     /// Lets every fiber that is ready now run before `fiber` goes on.
     fn yield_to_ready(&self, fiber: &Fiber) {
         self.take_inbox();
-        // SAFETY: worker's thread; the reference ends here.
-        self.own.ready.with_mut(|ready| unsafe { (*ready).push_back(fiber) });
+        self.awaken(fiber);
         self.leave(fiber);
     }
 }

@@ -1,0 +1,158 @@
+//! Faults: what is called when a thread touches memory that it may not.
+
+use super::Mapping;
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Once, OnceLock};
+
+const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
+/// Bytes of a thread's signal stack, beyond what the kernel needs: for handlers that we chain to.
+const SIGNAL_STACK: usize = 64 * 1024;
+
+/// A `fn(usize)`; null before there is one.
+static HANDLER: AtomicPtr<()> = AtomicPtr::new(null_mut());
+/// What was installed before.
+static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; 2];
+
+/// Has `handler` called with the address of each fault that touching memory causes, in the thread that
+/// did, on its signal stack. If it returns, whatever was installed before is called, and so on as if
+/// there were no handler. Only the first call of this function counts.
+///
+/// The handler may do only what is safe in a signal handler: no allocation, no locks, no panic.
+pub fn on_fault(handler: fn(usize)) {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        HANDLER.store(handler as *mut (), Ordering::Release);
+        for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
+            // SAFETY: all-zero is a valid action; the calls read and write the actions given. What was
+            // there is noted first: a fault may come as soon as ours is in place.
+            unsafe {
+                let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+                if libc::sigaction(signal, std::ptr::null(), &mut action) != 0
+                    || before.set(action).is_err()
+                {
+                    continue;
+                }
+                action = MaybeUninit::zeroed().assume_init();
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                action.sa_sigaction = on_signal as *const () as usize;
+                libc::sigaction(signal, &action, null_mut());
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn on_signal(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    // Ordering: Acquire pairs with the Release in `on_fault`, though the installation orders it too.
+    let handler = HANDLER.load(Ordering::Acquire);
+    // SAFETY: set before this was installed. The kernel passes valid information; a code above 0 says
+    // that it raised the signal itself, for an address.
+    unsafe {
+        if (*info).si_code > 0 && !handler.is_null() {
+            std::mem::transmute::<*mut (), fn(usize)>(handler)((*info).si_addr() as usize);
+        }
+    }
+    // SAFETY: passed on as it came.
+    unsafe { chain(signal, info, context) }
+}
+
+/// # Safety
+/// The arguments are those of a signal handler.
+unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let index = SIGNALS.iter().position(|&s| s == signal);
+    let Some(before) = index.and_then(|index| BEFORE[index].get()) else { return };
+    // SAFETY: the action was installed for this signal, so what it names is a handler of its kind.
+    unsafe {
+        match before.sa_sigaction {
+            libc::SIG_DFL | libc::SIG_IGN => {
+                // It takes effect when we return: the fault happens again, or, if the signal was sent, so
+                // does this one.
+                libc::sigaction(signal, before, null_mut());
+                if (*info).si_code <= 0 {
+                    libc::raise(signal);
+                }
+            }
+            handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
+                type Handler =
+                    unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+                std::mem::transmute::<usize, Handler>(handler)(signal, info, context);
+            }
+            handler => {
+                type Handler = unsafe extern "C" fn(libc::c_int);
+                std::mem::transmute::<usize, Handler>(handler)(signal);
+            }
+        }
+    }
+}
+
+/// A signal stack for the calling thread, if it had none; taken away again when dropped, on that thread.
+#[derive(Debug)]
+pub struct SignalStack {
+    map: Option<Mapping>,
+    /// Of this thread alone.
+    _not_send: std::marker::PhantomData<*const ()>,
+}
+
+impl SignalStack {
+    /// Gives the calling thread a signal stack if it has none.
+    ///
+    /// # Errors
+    /// The system's, when there is no memory for it. The thread then handles signals on the stack it is on.
+    pub fn ensure() -> io::Result<Self> {
+        let mut map = None;
+        // SAFETY: all-zero is a valid description; the calls read and write those given, and the memory
+        // is a mapping that stays until the stack is taken away.
+        unsafe {
+            let mut stack: libc::stack_t = MaybeUninit::zeroed().assume_init();
+            if libc::sigaltstack(std::ptr::null(), &mut stack) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            if stack.ss_flags & libc::SS_DISABLE != 0 {
+                let size = SIGNAL_STACK + super::min_signal_stack().next_multiple_of(Mapping::PAGE);
+                let new = Mapping::reserve(size + Mapping::PAGE)?;
+                new.guard(0, Mapping::PAGE, super::Guard::Light)?;
+                stack.ss_sp = new.base().add(Mapping::PAGE).as_ptr().cast();
+                stack.ss_size = size;
+                stack.ss_flags = 0;
+                if libc::sigaltstack(&stack, null_mut()) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                map = Some(new);
+            }
+        }
+        Ok(Self { map, _not_send: std::marker::PhantomData })
+    }
+}
+
+impl Drop for SignalStack {
+    fn drop(&mut self) {
+        let Some(map) = self.map.take() else { return };
+        // SAFETY: the calls read and write the descriptions given.
+        unsafe {
+            let mut stack: libc::stack_t = MaybeUninit::zeroed().assume_init();
+            let known = libc::sigaltstack(std::ptr::null(), &mut stack) == 0;
+            if known && stack.ss_sp == map.base().add(Mapping::PAGE).as_ptr().cast() {
+                stack.ss_flags = libc::SS_DISABLE;
+                libc::sigaltstack(&stack, null_mut());
+            }
+        }
+    }
+}
+
+/// Writes to stderr with nothing in between; safe in a signal handler.
+pub fn write_stderr(mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: the kernel reads the bytes given.
+        let written = unsafe { libc::write(2, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written) {
+            Ok(written) if written > 0 => bytes = &bytes[written..],
+            _ => return,
+        }
+    }
+}

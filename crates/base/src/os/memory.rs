@@ -1,0 +1,236 @@
+//! Reserved memory with inaccessible pages in it: what stacks are made of.
+
+use super::{Host, Os};
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Guards made by changing the mapping's protection, in the whole process. Each splits its mapping in
+/// up to three, and the number of mappings has a limit, at which memory allocation fails too.
+static SPLITS: AtomicUsize = AtomicUsize::new(0);
+
+/// How pages of a [`Mapping`] are made inaccessible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Guard {
+    /// Marks in the page table where the system has them (Linux 6.13), which do not split the mapping;
+    /// where it has none or refuses (locked memory), as [`Guard::Protected`].
+    #[default]
+    Light,
+    /// A change of protection, which splits the mapping.
+    Protected,
+    /// Not at all.
+    None,
+}
+
+/// A stretch of zeroed memory straight from the system. Its pages cost nothing until touched.
+///
+/// ```
+/// use sateen_base::os::{Guard, Mapping};
+///
+/// let map = Mapping::reserve(16 * Mapping::PAGE)?;
+/// // SAFETY: nothing uses the first page.
+/// unsafe { map.guard(0, Mapping::PAGE, Guard::Light)? };
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Mapping {
+    base: NonNull<u8>,
+    size: usize,
+    /// Guards here that are counted in [`SPLITS`].
+    splits: AtomicUsize,
+}
+
+// SAFETY: the mapping belongs to this value alone; any thread may use or unmap it.
+unsafe impl Send for Mapping {}
+// SAFETY: a shared reference gives out addresses; what else it does says what it asks of the caller.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// A multiple of the system's page size, and the size of a guard.
+    pub const PAGE: usize = if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
+        4096
+    } else if cfg!(target_vendor = "apple") {
+        16 * 1024
+    } else {
+        64 * 1024
+    };
+
+    /// Reserves `size` bytes, a multiple of [`Mapping::PAGE`]. Two or three system calls.
+    ///
+    /// # Errors
+    /// The system's error when its limit on maps or memory is reached, or so nearly that little else
+    /// could be had; `InvalidInput` for a size that is 0, or no multiple, or absurd.
+    pub fn reserve(size: usize) -> io::Result<Self> {
+        if size == 0 || !size.is_multiple_of(Self::PAGE) || size > isize::MAX as usize / 2 {
+            let reason = format!("cannot reserve {size} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        let base = NonNull::new(Host::reserve(size)?)
+            .ok_or_else(|| io::Error::other("the system mapped memory at address 0"))?;
+        Ok(Self { base, size, splits: AtomicUsize::new(0) })
+    }
+
+    /// Lowest address.
+    pub fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The `len` bytes from `offset` on; both lie in the mapping, on whole pages.
+    fn part(&self, offset: usize, len: usize) -> *mut u8 {
+        assert!(
+            offset.is_multiple_of(Self::PAGE)
+                && len.is_multiple_of(Self::PAGE)
+                && offset.checked_add(len).is_some_and(|end| end <= self.size),
+            "{len} bytes at {offset} of a mapping of {}",
+            self.size
+        );
+        self.base.as_ptr().wrapping_add(offset)
+    }
+
+    /// Makes `len` bytes from `offset` on inaccessible, for as long as the mapping lives. A system call,
+    /// or two.
+    ///
+    /// # Errors
+    /// The system's error, among others when its limit on maps comes near.
+    ///
+    /// # Panics
+    /// If the range is not whole pages of the mapping.
+    ///
+    /// # Safety
+    /// Nothing uses that memory, now or later.
+    pub unsafe fn guard(&self, offset: usize, len: usize, how: Guard) -> io::Result<()> {
+        let part = self.part(offset, len);
+        if how == Guard::None || len == 0 {
+            return Ok(());
+        }
+        // Tried anew each time: it fails on locked memory, which may end.
+        // SAFETY: the range is ours and the caller says that nothing uses it.
+        if how == Guard::Light && unsafe { Host::guard(part, len) }.is_ok() {
+            return Ok(());
+        }
+        // Ordering: Relaxed, counts that guard no data.
+        if SPLITS.fetch_add(1, Relaxed) >= Host::map_limit() / 4 {
+            SPLITS.fetch_sub(1, Relaxed);
+            return Err(io::Error::other("more guards would use up the system's limit on maps"));
+        }
+        self.splits.fetch_add(1, Relaxed);
+        // SAFETY: as above.
+        unsafe { Host::protect(part, len) }
+    }
+
+    /// Gives the pages from `offset` on, `len` bytes, back to the system where it takes them. What they
+    /// hold afterwards is not defined; guards stay. A system call.
+    ///
+    /// # Panics
+    /// If the range is not whole pages of the mapping.
+    ///
+    /// # Safety
+    /// Nobody needs what the memory holds.
+    pub unsafe fn discard(&self, offset: usize, len: usize) {
+        let part = self.part(offset, len);
+        // SAFETY: the range is ours and the caller says that its contents are not needed.
+        unsafe { Host::discard(part, len) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: as given by `reserve`; the owner is gone, so no user is left.
+        unsafe { Host::release(self.base.as_ptr(), self.size) }
+        // Ordering: Relaxed, a count.
+        SPLITS.fetch_sub(*self.splits.get_mut(), Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    const PAGE: usize = Mapping::PAGE;
+
+    #[test]
+    fn memory_is_writable_from_end_to_end_and_can_be_discarded() {
+        let map = Mapping::reserve(25 * PAGE).expect("25 pages");
+        let (low, high) = (map.base().as_ptr(), map.base().as_ptr().wrapping_add(25 * PAGE - 1));
+        // SAFETY: both addresses lie within the mapping, which nobody else uses.
+        unsafe {
+            assert_eq!((low.read(), high.read()), (0, 0));
+            low.write(1);
+            high.write(2);
+            map.guard(PAGE, PAGE, Guard::Light).expect("a guard");
+            map.discard(0, map.size());
+            low.write(3);
+            assert_eq!(low.read(), 3);
+        }
+    }
+
+    #[test]
+    fn an_absurd_size_is_an_error() {
+        for size in [0, 1, usize::MAX, 1 << 60] {
+            assert!(Mapping::reserve(size).is_err(), "{size}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn maps() -> usize {
+        std::fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count())
+    }
+
+    /// Locked memory refuses light guards (Linux), and then a guard is a split.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn locked_memory_is_guarded_all_the_same() {
+        let map = Mapping::reserve(5 * PAGE).expect("5 pages");
+        // SAFETY: the mapping is ours.
+        let locked = unsafe { libc::mlock(map.base().as_ptr().cast(), map.size()) } == 0;
+        let before = SPLITS.load(Relaxed);
+        // SAFETY: nothing uses the memory.
+        unsafe { map.guard(2 * PAGE, PAGE, Guard::Light) }.expect("a guard of some kind");
+        if locked {
+            assert!(SPLITS.load(Relaxed) > before);
+        }
+        let readable = |offset: usize| {
+            let mut ends = [0; 2];
+            // SAFETY: `pipe` fills two descriptors; the kernel checks the address that `write` reads.
+            unsafe {
+                assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+                let n = libc::write(ends[1], map.base().as_ptr().wrapping_add(offset).cast(), 1);
+                let _ = ends.map(|end| libc::close(end));
+                n == 1
+            }
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(|p| readable(p * PAGE)), [true, true, false, true, true]);
+    }
+
+    /// Slabs that follow each other are one mapping to the kernel, with all their guards.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn light_guards_do_not_use_up_maps() {
+        let probe = Mapping::reserve(PAGE).expect("a page");
+        // SAFETY: nothing uses the memory.
+        if unsafe { Host::guard(probe.base().as_ptr(), PAGE) }.is_err() {
+            return; // An older kernel.
+        }
+        let before = maps();
+        let kept: Vec<_> = (0..200)
+            .map(|_| {
+                let map = Mapping::reserve(8 * PAGE).expect("8 pages");
+                for page in [0, 3, 6] {
+                    // SAFETY: nothing uses the memory.
+                    unsafe { map.guard(page * PAGE, PAGE, Guard::Light) }.expect("a guard");
+                }
+                // SAFETY: not guarded.
+                unsafe { map.base().as_ptr().add(PAGE).write(1) };
+                map
+            })
+            .collect();
+        // Other tests map at the same time.
+        assert!(maps() < before + 100, "{} mappings more", maps() - before);
+        drop(kept);
+    }
+}

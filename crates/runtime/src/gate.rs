@@ -1,0 +1,133 @@
+//! The gate for what comes from outside, and the runtime's stages of life.
+//!
+//! The gate's word: bit 0 says shut, the rest counts those inside.
+//!
+//! | life | meaning | leaves it |
+//! |---|---|---|
+//! | `STARTING` | threads are being made, those that exist wait | builder: to `OPEN`, or `STOPPED` if one cannot be made |
+//! | `OPEN` | workers run; work is accepted | `close`: to `CLOSING`, after the gate is shut and nobody is inside |
+//! | `CLOSING` | no more work from outside; workers end once nothing is left | the last worker that runs dry: to `STOPPED` |
+//! | `STOPPED` | workers leave their loops | nobody |
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
+
+const SHUT: usize = 1;
+const ENTER: usize = 2;
+
+const OPEN: u32 = 0;
+const CLOSING: u32 = 1;
+const STOPPED: u32 = 2;
+/// Were waiting threads to take memory for their first stacks now, a thread that cannot be made for want
+/// of memory could not even be reported.
+const STARTING: u32 = 3;
+
+/// Of the exchange with which a guard leaves; weakened to see the model fail.
+const LEAVE: Ordering =
+    if cfg!(sateen_canary = "gate_leave_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+/// Of the exchange in [`Life::close`]; weakened to see the model fail.
+const CLOSE: Ordering =
+    if cfg!(sateen_canary = "life_close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
+/// The runtime takes no more work.
+#[derive(Debug)]
+pub struct Closed;
+
+/// Lets submissions in until it is shut. See the [module's documentation](self).
+#[derive(Debug)]
+pub struct Gate(AtomicUsize);
+
+/// Keeps the runtime from closing; see [`Gate::enter`].
+#[derive(Debug)]
+pub struct GateGuard<'a>(&'a Gate);
+
+impl Gate {
+    /// Open, nobody inside.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    /// Keeps the gate from being shut while the answer lives.
+    pub fn enter(&self) -> Result<GateGuard<'_>, Closed> {
+        // Ordering: Relaxed, a look that keeps newcomers from holding up the closer for ever.
+        if self.0.load(Ordering::Relaxed) & SHUT != 0 {
+            return Err(Closed);
+        }
+        // Ordering: Acquire pairs with the exchange in `shut`; Release on leaving makes what was
+        // submitted visible to the closer.
+        let before = self.0.fetch_add(ENTER, Ordering::Acquire);
+        let guard = GateGuard(self);
+        let shut = before & SHUT != 0 && cfg!(not(sateen_canary = "gate_enter_looks_once"));
+        if shut { Err(Closed) } else { Ok(guard) }
+    }
+
+    /// Shuts the gate and waits for whoever is inside: that is short, nobody runs user code there.
+    pub fn shut(&self) {
+        // Ordering: AcqRel; see `enter`.
+        self.0.fetch_or(SHUT, Ordering::AcqRel);
+        let mut backoff = sateen_base::Backoff::new();
+        // Ordering: Acquire pairs with the Release of each guard.
+        while self.0.load(Ordering::Acquire) != SHUT {
+            backoff.snooze();
+        }
+    }
+}
+
+impl Drop for GateGuard<'_> {
+    fn drop(&mut self) {
+        // Ordering: Release, see `Gate::enter`.
+        self.0.0.fetch_sub(ENTER, LEAVE);
+    }
+}
+
+/// The stage that the runtime is in. See the [module's documentation](self).
+#[derive(Debug)]
+pub struct Life(AtomicU32);
+
+impl Life {
+    /// Starting.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(AtomicU32::new(STARTING))
+    }
+
+    /// Whether threads still have to wait for their first turn.
+    pub fn is_starting(&self) -> bool {
+        // Ordering: Relaxed, under the lock that waiting threads wait with.
+        self.0.load(Ordering::Relaxed) == STARTING
+    }
+
+    /// Whether the runtime takes no work from outside.
+    pub fn is_closing(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `close`.
+        self.0.load(Ordering::Acquire) != OPEN
+    }
+
+    /// Whether workers leave their loops.
+    pub fn is_stopped(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `stop`.
+        self.0.load(Ordering::Acquire) == STOPPED
+    }
+
+    /// All threads are made.
+    pub fn open(&self) {
+        // Ordering: Release, as in `stop`.
+        self.0.store(OPEN, Ordering::Release);
+    }
+
+    /// The gate is shut. A second closer changes nothing.
+    pub fn close(&self) {
+        // Ordering: Release: what was submitted is visible to whoever sees the runtime closing.
+        let _ = self.0.compare_exchange(OPEN, CLOSING, CLOSE, Ordering::Relaxed);
+    }
+
+    /// Nothing is left to do, or not all threads could be made.
+    pub fn stop(&self) {
+        // Ordering: Release pairs with `is_stopped`.
+        self.0.store(STOPPED, Ordering::Release);
+    }
+}

@@ -1,0 +1,82 @@
+//! The inbox: what many hand to one, as a stack of linked nodes that its owner takes whole.
+//!
+//! Nobody takes a single node, so a node that comes back while another thread is between its look at the
+//! head and its exchange does no harm: the head is what the thread saw, and that is all it links to.
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicPtr;
+
+/// Of the exchange in [`Inbox::push`]; weakened to see the model fail.
+const PUSH: Ordering =
+    if cfg!(sateen_canary = "inbox_push_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
+/// What can lie in an inbox.
+pub trait Linked: Sized {
+    /// The node's link, which belongs to the inbox while the node lies there.
+    fn link(&self) -> &AtomicPtr<Self>;
+}
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct Inbox<T> {
+    /// The youngest node.
+    head: AtomicPtr<T>,
+}
+
+impl<T: Linked> Inbox<T> {
+    /// An empty inbox.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self { head: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Whether nothing was there a moment ago.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.head.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Puts `node` in. Any thread.
+    ///
+    /// # Safety
+    /// The caller alone may hand `node` over, it lies in no inbox, and it stays valid until it is taken.
+    pub unsafe fn push(&self, node: *const T) {
+        // Ordering: Relaxed, the exchange below publishes.
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: valid, and its link is the caller's until the exchange.
+            unsafe { (*node).link() }.store(head, Ordering::Relaxed);
+            // Ordering: Release publishes the link, and what the caller did before, to the owner's
+            // Acquire exchange in `take`.
+            match self.head.compare_exchange_weak(head, node.cast_mut(), PUSH, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Takes everything and calls `f` with each node, the youngest first. Owner only.
+    pub fn take(&self, mut f: impl FnMut(*const T)) {
+        if self.is_empty() {
+            return;
+        }
+        // Ordering: Acquire pairs with the Release in `push`: links and nodes are visible.
+        let mut node = if cfg!(sateen_canary = "inbox_take_in_two_steps") {
+            let head = self.head.load(Ordering::Acquire);
+            self.head.store(std::ptr::null_mut(), Ordering::Relaxed);
+            head
+        } else {
+            self.head.swap(std::ptr::null_mut(), Ordering::Acquire)
+        };
+        while !node.is_null() {
+            // SAFETY: in the chain, which is ours since the exchange. Read before `f` can let go of it.
+            let next = unsafe { (*node).link() }.load(Ordering::Relaxed);
+            f(node);
+            node = next;
+        }
+    }
+}

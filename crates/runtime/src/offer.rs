@@ -1,0 +1,100 @@
+//! How nested work is offered: the owner's pushes and answers, and the thief's thefts, around a join
+//! stack and its worker's request word.
+//!
+//! What all of it keeps up: while anybody sleeps, a worker has something public or [`HUNGRY`] raised.
+//! Proof: `README.md`, "Sleeping".
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use crate::join_stack::{Job, JoinStack, Stolen};
+use crate::request_word::{FENCED, HUNGRY, RequestWord};
+use crate::sleepers::Sleepers;
+use sateen_base::fence;
+use sateen_base::prim::{Ordering, fence as full_fence};
+
+/// Pushes `job`, then reads the request word with `requests`; whether any is raised. Owner only.
+///
+/// # Safety
+/// As [`JoinStack::push`].
+#[inline(always)]
+pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u32) -> bool {
+    if cfg!(sateen_canary = "sleep_poll_before_push") && requests() == 0 {
+        // SAFETY: the caller's.
+        unsafe { stack.push(job) };
+        return false;
+    }
+    // SAFETY: the caller's.
+    unsafe { stack.push(job) };
+    // In this order: a sleeper raises its request, then looks for the job. Partner of this fence: the
+    // heavy one in `Sleepers::ask`.
+    if cfg!(not(sateen_canary = "sleep_push_no_fence")) {
+        fence::light();
+    }
+    requests() != 0
+}
+
+/// Answers [`HUNGRY`]: offers something, and wakes a sleeper for it. Returns whether jobs were made
+/// public. Owner only.
+pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> bool {
+    // First clear, then look. Once something is on offer the request is answered; whoever takes the
+    // last of it asks again, a thief in `steal`, we in `reclaim` if anybody sleeps. (Were the
+    // request to stay up for as long as anybody sleeps, every push would end here when there are
+    // more threads than cores.)
+    if cfg!(not(sateen_canary = "sleep_look_before_clear")) {
+        requests.clear(HUNGRY);
+    }
+    let public = stack.has_public();
+    if cfg!(sateen_canary = "sleep_look_before_clear") {
+        requests.clear(HUNGRY);
+    }
+    let published = !public && stack.publish();
+    if public || published {
+        wake(requests, sleepers);
+    } else if sleepers.has_sleepers() && cfg!(not(sateen_canary = "sleep_feed_forgets")) {
+        // Nothing to offer: the sleepers still rely on us.
+        requests.request(HUNGRY);
+    }
+    published
+}
+
+/// Wakes a sleeper for what was just made visible. Owner only.
+#[inline]
+pub fn wake(requests: &RequestWord, sleepers: &Sleepers) {
+    // The frequent side of the sleepers' handshake; partner: the heavy fence in `Sleepers::ask`.
+    if requests.has(FENCED) {
+        full_fence(Ordering::SeqCst);
+    } else if cfg!(not(sateen_canary = "sleep_wake_no_fence")) {
+        fence::light();
+    }
+    sleepers.wake_searcher();
+}
+
+/// The slow half of a pop; see [`JoinStack::pop_slow`]. Owner only.
+pub fn reclaim<'a>(
+    stack: &JoinStack,
+    owner: impl FnOnce() -> Option<(&'a RequestWord, &'a Sleepers)>,
+) -> bool {
+    let ours = stack.pop_slow();
+    if ours
+        && !stack.has_public()
+        && cfg!(not(sateen_canary = "sleep_reclaim_forgets"))
+        && let Some((requests, sleepers)) = owner()
+        && sleepers.has_sleepers()
+    {
+        // Sleepers rely on a request or on something public.
+        requests.request(HUNGRY);
+    }
+    ours
+}
+
+/// Steals the oldest public job of the worker with the word `requests`. Any thread.
+pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<*const Job> {
+    let Stolen::Job(job, more) = stack.steal() else { return None };
+    if !more && cfg!(not(sateen_canary = "sleep_thief_forgets")) {
+        // We shall be back. Asked now, the victim has something on offer by then; asked only
+        // then, it may be past its next push, and not push again for long. See also `feed`.
+        requests.insist(HUNGRY);
+    }
+    Some(job)
+}

@@ -1,0 +1,295 @@
+//! Which of the things that could run runs next: scheduling policies.
+//!
+//! A policy orders what waits at one worker: tasks that nobody has started, and fibers of this worker
+//! that can go on. It does not see join stacks: branches belong to whoever runs their task, and thieves
+//! take them from there (not under [`round_robin`], where every worker is alone).
+
+mod round_robin;
+mod runnable;
+mod sharing;
+mod stealing;
+
+pub use runnable::Runnable;
+
+use crate::entry::Entry;
+use crate::sleepers::{Alarm, Sleepers};
+use crate::task::{self, TaskId};
+use round_robin::RoundRobin;
+use sateen_base::prim::Arc;
+use sateen_base::prim::time::{Duration, Instant};
+use sharing::{SharedQueue, Sharing};
+use std::cell::Cell;
+use std::ptr::NonNull;
+pub(crate) use stealing::Stealing;
+
+/// The scheduling of one worker. Each worker has a policy of its own; those of one runtime may share
+/// state.
+///
+/// All methods but [`notify`](Policy::notify) are called on the worker's thread, one at a time, and not
+/// from a task: they must not block, spawn, or panic (a panic aborts the process).
+///
+/// A policy keeps what it is given until it returns it from [`pick_next`](Policy::pick_next), here or,
+/// if it [may move](Runnable::is_pinned), at another worker of the same runtime. A [`Runnable`] that is
+/// dropped is not lost: it goes back to the end of the worker's reserve.
+///
+/// ```
+/// use sateen_runtime::policy::{self, Policy, Runnable};
+/// use std::{collections::VecDeque, sync::Mutex};
+///
+/// /// Last in, first out, fibers and tasks alike.
+/// #[derive(Default)]
+/// struct Lifo(Mutex<Vec<Runnable>>);
+///
+/// impl Policy for Lifo {
+///     fn awakened(&self, runnable: Runnable) {
+///         self.0.lock().unwrap().push(runnable);
+///     }
+///     fn pick_next(&self) -> Option<Runnable> {
+///         self.0.lock().unwrap().pop()
+///     }
+///     fn has_ready(&self) -> bool {
+///         !self.0.lock().unwrap().is_empty()
+///     }
+/// }
+///
+/// let runtime = sateen_runtime::Runtime::builder()
+///     .workers(2)
+///     .policy(policy::custom(|_worker| Box::new(Lifo::default())))
+///     .build()?;
+/// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+///
+/// Source: seed "fibers", custom scheduling algorithms.
+pub trait Policy: Send + Sync {
+    /// Something can run: a task was spawned here, or a fiber of this worker can go on.
+    fn awakened(&self, runnable: Runnable);
+
+    /// What is to run next; it is the caller's then.
+    fn pick_next(&self) -> Option<Runnable>;
+
+    /// Whether [`pick_next`](Policy::pick_next) would return something.
+    fn has_ready(&self) -> bool;
+
+    /// There is nothing to run: waits until [`notify`](Policy::notify), or `deadline` if there is one.
+    /// May return early. The default sleeps in the kernel.
+    fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
+        sleeper.sleep_until(deadline);
+    }
+
+    /// Ends a present or the next [`suspend_until`](Policy::suspend_until). Called from any thread, and
+    /// only needed by those that replace it.
+    fn notify(&self) {}
+
+    /// The property of a task has changed ([`JoinHandle::set_property`](crate::JoinHandle)), which may
+    /// be queued here: reorder it.
+    fn property_change(&self, task: TaskId, property: u64) {
+        let _ = (task, property);
+    }
+}
+
+/// The way a worker sleeps where a policy does not know better.
+#[derive(Debug)]
+pub struct Sleeper<'a> {
+    sleep: &'a Sleepers,
+    slot: usize,
+    notified: Cell<bool>,
+}
+
+impl<'a> Sleeper<'a> {
+    pub(crate) fn new(sleep: &'a Sleepers, slot: usize) -> Self {
+        Self { sleep, slot, notified: Cell::new(false) }
+    }
+
+    /// Sleeps in the kernel until there may be something to do, or `deadline` is past.
+    pub fn sleep_until(&self, deadline: Option<Instant>) {
+        self.sleep_for(deadline.map(|d| d.saturating_duration_since(Instant::now())));
+    }
+
+    pub(crate) fn sleep_for(&self, limit: Option<Duration>) {
+        if !self.notified.get() {
+            self.notified.set(self.sleep.sleep(self.slot, limit));
+        }
+    }
+
+    /// Whether a notification was taken; the announcement is gone then.
+    pub(crate) fn was_notified(&self) -> bool {
+        self.notified.get()
+    }
+}
+
+/// How a runtime schedules; for [`Builder::policy`](crate::Builder::policy).
+pub struct Scheduling(pub(crate) Kind);
+
+pub(crate) enum Kind {
+    Stealing,
+    Sharing,
+    RoundRobin,
+    Custom(Box<dyn FnMut(usize) -> Box<dyn Policy>>),
+}
+
+impl std::fmt::Debug for Scheduling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            Kind::Stealing => "work_stealing",
+            Kind::Sharing => "work_sharing",
+            Kind::RoundRobin => "round_robin",
+            Kind::Custom(_) => "custom",
+        })
+    }
+}
+
+/// Each worker has a queue, the youngest task first; who runs dry steals the oldest from others. The
+/// default, and the fastest.
+pub fn work_stealing() -> Scheduling {
+    Scheduling(Kind::Stealing)
+}
+
+/// One queue for all, the oldest task first. Fairer, and slower the more workers there are.
+pub fn work_sharing() -> Scheduling {
+    Scheduling(Kind::Sharing)
+}
+
+/// Each worker alone: what is spawned on it stays on it, tasks and branches, and runs in order. What
+/// comes from outside is dealt out in turn.
+pub fn round_robin() -> Scheduling {
+    Scheduling(Kind::RoundRobin)
+}
+
+/// A policy of the user's making: `make` is called with each worker's index when the runtime is built.
+pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
+    Scheduling(Kind::Custom(Box::new(make)))
+}
+
+/// A worker's policy. An enum and not a trait object, so that the calls for each task are direct.
+#[expect(clippy::large_enum_variant)] // One a worker, and nearly always the largest.
+pub(crate) enum Active {
+    Stealing(Stealing),
+    Sharing(Sharing),
+    RoundRobin(RoundRobin),
+    Custom(Arc<dyn Policy>),
+}
+
+/// Makes one for each worker.
+pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
+    match kind {
+        Kind::Stealing => (0..workers).map(|_| Active::Stealing(Stealing::new())).collect(),
+        Kind::Sharing => {
+            let queue = Arc::new(SharedQueue::new());
+            let sharing = || Active::Sharing(Sharing::new(Arc::clone(&queue)));
+            (0..workers).map(|_| sharing()).collect()
+        }
+        Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
+        Kind::Custom(mut make) => {
+            (0..workers).map(|index| Active::Custom(make(index).into())).collect()
+        }
+    }
+}
+
+impl Active {
+    #[inline]
+    fn policy(&self) -> &dyn Policy {
+        match self {
+            Self::Stealing(policy) => policy,
+            Self::Sharing(policy) => policy,
+            Self::RoundRobin(policy) => policy,
+            Self::Custom(policy) => &**policy,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn awakened(&self, entry: Entry) {
+        let runnable = Runnable::new(entry);
+        match self {
+            Self::Stealing(policy) => policy.awakened(runnable),
+            _ => self.policy().awakened(runnable),
+        }
+    }
+
+    /// [`Active::awakened`] for a new task of normal priority, the usual case.
+    #[inline(always)]
+    pub(crate) fn spawned(&self, entry: Entry) {
+        match self {
+            Self::Stealing(policy) => policy.push_normal(entry),
+            _ => self.policy().awakened(Runnable::new(entry)),
+        }
+    }
+
+    /// A future that waited can go on.
+    #[inline]
+    pub(crate) fn awakened_again(&self, entry: Entry) {
+        match self {
+            Self::Stealing(policy) => policy.awakened_again(Runnable::new(entry)),
+            _ => self.awakened(entry),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pick_next(&self) -> Option<Entry> {
+        match self {
+            Self::Stealing(policy) => policy.pick_next(),
+            _ => self.policy().pick_next(),
+        }
+        .map(Runnable::into_entry)
+    }
+
+    pub(crate) fn has_ready(&self) -> bool {
+        self.policy().has_ready()
+    }
+
+    /// Takes `task` out of the queue if it is at the end where it would be if it had just been spawned.
+    #[inline]
+    pub(crate) fn pop_task(&self, task: NonNull<task::Header>) -> bool {
+        match self {
+            Self::Stealing(policy) => policy.pop_task(task),
+            Self::RoundRobin(policy) => policy.pop_task(task),
+            Self::Sharing(_) | Self::Custom(_) => false,
+        }
+    }
+
+    /// The youngest thing spawned here that nobody has started, if that can be had.
+    #[inline]
+    pub(crate) fn pop_youngest(&self) -> Option<Entry> {
+        match self {
+            Self::Stealing(policy) => policy.pop_youngest(),
+            Self::RoundRobin(policy) => policy.pop_youngest(),
+            Self::Sharing(_) | Self::Custom(_) => None,
+        }
+    }
+
+    /// Whether other workers could take something. Any thread.
+    pub(crate) fn has_stealable(&self) -> bool {
+        match self {
+            Self::Stealing(policy) => policy.has_stealable(),
+            Self::Sharing(policy) => policy.has_shared(),
+            Self::RoundRobin(_) | Self::Custom(_) => false,
+        }
+    }
+
+    /// The work-stealing policy, if this is it.
+    pub(crate) fn stealing(&self) -> Option<&Stealing> {
+        match self {
+            Self::Stealing(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// Whether workers take work from each other at all.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self, Self::RoundRobin(_))
+    }
+
+    /// The user's policy, if this is one.
+    pub(crate) fn custom(&self) -> Option<&Arc<dyn Policy>> {
+        match self {
+            Self::Custom(policy) => Some(policy),
+            _ => None,
+        }
+    }
+}
+
+/// What wakes workers whose policies sleep in a way of their own.
+pub(crate) fn alarm(policies: &[Active]) -> Option<Alarm> {
+    let custom: Option<Vec<_>> = policies.iter().map(|p| p.custom().cloned()).collect();
+    custom.map(|policies| Box::new(move |index: usize| policies[index].notify()) as Alarm)
+}

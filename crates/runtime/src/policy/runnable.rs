@@ -1,0 +1,81 @@
+//! What policies handle.
+
+use crate::context;
+use crate::entry::{Entry, Work};
+use crate::task::{Header, Priority, TaskId};
+
+/// Something that can run: a task nobody has started, a started one that can go on, or a future that
+/// was spawned or woken.
+///
+/// Must be returned from [`pick_next`](super::Policy::pick_next) some time. Dropped instead, it goes
+/// to the end of the calling worker's reserve.
+#[derive(Debug)]
+#[must_use = "a runnable that is not returned runs last"]
+pub struct Runnable(Option<Entry>);
+
+impl Runnable {
+    #[inline]
+    pub(crate) fn new(entry: Entry) -> Self {
+        Self(Some(entry))
+    }
+
+    #[inline]
+    pub(crate) fn into_entry(mut self) -> Entry {
+        match self.0.take() {
+            Some(entry) => entry,
+            None => sateen_base::abort_with("an empty runnable"),
+        }
+    }
+
+    /// Whether only the worker that it was given to may run it: it has started there.
+    #[inline]
+    pub fn is_pinned(&self) -> bool {
+        self.0.is_some_and(Entry::is_fiber)
+    }
+
+    /// The task; none for work that belongs to no task.
+    fn task(&self) -> Option<&Header> {
+        match self.0?.decode() {
+            // SAFETY: an unstarted task's entry keeps its frame.
+            Work::Task(header) => Some(unsafe { &*header.as_ptr() }),
+            // SAFETY: a queued future's entry keeps its frame, which the header starts.
+            Work::Future(head) => Some(unsafe { &*head.cast::<Header>().as_ptr() }),
+            // SAFETY: fibers live as long as the runtime; one that can go on keeps its task.
+            Work::Fiber(fiber) => unsafe { (*fiber).task().as_ref() },
+            _ => None,
+        }
+    }
+
+    /// The task's number; none for what is spawned in scopes.
+    pub fn id(&self) -> Option<TaskId> {
+        self.task().map(Header::id)
+    }
+
+    /// The task's name, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.task()?.name().map(|name| &**name)
+    }
+
+    /// How urgent it is.
+    #[inline]
+    pub fn priority(&self) -> Priority {
+        self.task().map_or(Priority::Normal, Header::priority)
+    }
+
+    /// The number that the task was given for policies ([`Spawn::property`](crate::Spawn::property)),
+    /// 0 if none.
+    pub fn property(&self) -> u64 {
+        self.task().map_or(0, Header::property)
+    }
+}
+
+impl Drop for Runnable {
+    fn drop(&mut self) {
+        if let Some(entry) = self.0.take() {
+            match context::with(context::Context::thread) {
+                Some(worker) => worker.stash(entry),
+                None => sateen_base::abort_with("a policy lost a runnable"),
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Work stealing: a deque for each priority, and the worker's own fibers.
+
+use super::{Policy, Runnable};
+use crate::entry::{Entry, Work};
+use crate::task::{self, Header, Priority};
+use sateen_base::prim::UnsafeCell;
+use sateen_deque::{Steal, Worker as Queue};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+/// Tasks moved by one theft, at most.
+const STEAL_BATCH: usize = 32;
+/// Fibers resumed in a row before new work has a turn: such that wake each other for ever must not keep
+/// it waiting for ever.
+const RESUMES: u32 = 61;
+/// The run queue's stage; `ARCHITECTURE.md` says why.
+type Stage = sateen_deque::Asymmetric;
+const NORMAL: usize = Priority::Normal as usize;
+const HIGH: usize = Priority::High as usize;
+const LOW: usize = Priority::Low as usize;
+
+/// Fibers of one worker that can go on, by priority, first come first served. Worker's thread only.
+pub(super) struct Fibers {
+    queues: UnsafeCell<[VecDeque<Entry>; Priority::COUNT]>,
+    len: Cell<usize>,
+}
+
+impl Fibers {
+    pub(super) fn new() -> Self {
+        Self { queues: UnsafeCell::new(Default::default()), len: Cell::new(0) }
+    }
+
+    #[inline]
+    pub(super) fn push(&self, entry: Entry, priority: Priority) {
+        // SAFETY: worker's thread; the reference ends here.
+        self.queues
+            .with_mut(|queues| unsafe { (&mut *queues)[priority as usize].push_back(entry) });
+        self.len.set(self.len.get() + 1);
+    }
+
+    #[inline]
+    pub(super) fn pop(&self) -> Option<Entry> {
+        if self.len.get() == 0 {
+            return None;
+        }
+        self.len.set(self.len.get() - 1);
+        // SAFETY: as above.
+        self.queues.with_mut(|queues| unsafe {
+            (&mut *queues).iter_mut().rev().find_map(VecDeque::pop_front)
+        })
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.len.get() == 0
+    }
+}
+
+pub(crate) struct Stealing {
+    queues: [Queue<Entry, Stage>; Priority::COUNT],
+    /// Futures that waited and can go on, the oldest first: such that wake each other, or themselves, must
+    /// not keep the others waiting.
+    woken: Queue<Entry, Stage>,
+    /// Something may be in `woken`.
+    has_woken: Cell<bool>,
+    stealer: Stealer,
+    fibers: Fibers,
+    /// Something may be in a queue other than the normal one.
+    unusual: Cell<bool>,
+    resumes: Cell<u32>,
+}
+
+// SAFETY: all methods but `stealer` and `has_stealable` are called on the worker's thread only: the
+// type is private, and workers reach their policy through the thread's context.
+unsafe impl Sync for Stealing {}
+// SAFETY: made on one thread and handed to the worker's before that uses it.
+unsafe impl Send for Stealing {}
+
+/// What thieves hold of a worker's queues.
+pub(crate) struct Stealer {
+    queues: [sateen_deque::Stealer<Entry, Stage>; Priority::COUNT],
+    woken: sateen_deque::Stealer<Entry, Stage>,
+}
+
+impl Stealer {
+    fn is_empty(&self) -> bool {
+        self.queues.iter().all(sateen_deque::Stealer::is_empty) && self.woken.is_empty()
+    }
+}
+
+impl Stealing {
+    pub(crate) fn new() -> Self {
+        let queues = [(); Priority::COUNT].map(|()| Queue::staged_lifo());
+        let woken = Queue::staged_fifo();
+        let stealer =
+            Stealer { queues: queues.each_ref().map(Queue::stealer), woken: woken.stealer() };
+        Self {
+            queues,
+            woken,
+            has_woken: Cell::new(false),
+            stealer,
+            fibers: Fibers::new(),
+            unusual: Cell::new(false),
+            resumes: Cell::new(0),
+        }
+    }
+
+    /// Whether other workers could take something. Any thread.
+    pub(crate) fn has_stealable(&self) -> bool {
+        !self.stealer.is_empty()
+    }
+
+    /// Moves some of the victim's oldest tasks here and returns one of them.
+    pub(crate) fn steal_from(&self, victim: &Self) -> Steal<Entry> {
+        if !victim.stealer.woken.is_empty() {
+            let taken =
+                victim.stealer.woken.steal_batch_with_limit_and_pop(&self.woken, STEAL_BATCH);
+            if taken != Steal::Empty {
+                self.has_woken.set(true);
+                return taken;
+            }
+        }
+        for level in [HIGH, NORMAL, LOW] {
+            let (from, to) = (&victim.stealer.queues[level], &self.queues[level]);
+            if level != NORMAL && from.is_empty() {
+                continue;
+            }
+            match from.steal_batch_with_limit_and_pop(to, STEAL_BATCH) {
+                Steal::Empty => {}
+                other => {
+                    if level != NORMAL {
+                        self.unusual.set(true);
+                    }
+                    return other;
+                }
+            }
+        }
+        Steal::Empty
+    }
+
+    #[inline(always)]
+    pub(super) fn push_normal(&self, entry: Entry) {
+        self.queues[NORMAL].push(entry);
+    }
+
+    #[inline]
+    pub(crate) fn pop_youngest(&self) -> Option<Entry> {
+        self.queues[NORMAL].pop()
+    }
+
+    #[inline]
+    pub(crate) fn pop_task(&self, task: NonNull<Header>) -> bool {
+        pop_task(task, || self.pop_youngest(), |entry| self.queues[NORMAL].push(entry))
+    }
+
+    #[inline]
+    fn pick_task(&self) -> Option<Entry> {
+        if self.unusual.get() { self.pick_unusual() } else { self.pop_youngest() }
+    }
+
+    #[cold]
+    fn pick_unusual(&self) -> Option<Entry> {
+        let found = [HIGH, NORMAL, LOW].iter().find_map(|&level| self.queues[level].pop());
+        if self.queues[HIGH].is_empty() && self.queues[LOW].is_empty() {
+            self.unusual.set(false);
+        }
+        found
+    }
+
+    /// A future that waited can go on.
+    pub(crate) fn awakened_again(&self, runnable: Runnable) {
+        let priority = runnable.priority();
+        let entry = runnable.into_entry();
+        if priority == Priority::Normal {
+            self.has_woken.set(true);
+            self.woken.push(entry);
+        } else {
+            self.push_unusual(entry, priority);
+        }
+    }
+
+    /// Fibers and woken futures, by turns.
+    #[cold]
+    fn pick_started(&self) -> Option<Entry> {
+        if !self.has_woken.get() {
+            return self.fibers.pop();
+        }
+        let fiber_first = self.resumes.get().is_multiple_of(2);
+        fiber_first.then(|| self.fibers.pop()).flatten().or_else(|| {
+            self.woken.pop().or_else(|| {
+                self.has_woken.set(false);
+                self.fibers.pop()
+            })
+        })
+    }
+
+    #[cold]
+    fn push_unusual(&self, entry: Entry, priority: Priority) {
+        self.unusual.set(true);
+        self.queues[priority as usize].push(entry);
+    }
+}
+
+/// Takes `task` if it is the youngest, not counting stale entries, which are taken off on the way.
+#[inline]
+pub(super) fn pop_task(
+    task: NonNull<Header>,
+    pop: impl Fn() -> Option<Entry>,
+    unpop: impl Fn(Entry),
+) -> bool {
+    let wanted = Entry::task(task);
+    while let Some(entry) = pop() {
+        if entry == wanted {
+            return true;
+        }
+        match entry.decode() {
+            // SAFETY: the entry's reference to the task is ours.
+            Work::Task(header) if unsafe { header.as_ref() }.is_started() => unsafe {
+                task::run_queued(header);
+            },
+            _ => {
+                unpop(entry);
+                return false;
+            }
+        }
+    }
+    false
+}
+
+impl Policy for Stealing {
+    #[inline]
+    fn awakened(&self, runnable: Runnable) {
+        let priority = runnable.priority();
+        let entry = runnable.into_entry();
+        if entry.is_fiber() {
+            self.fibers.push(entry, priority);
+        } else if priority == Priority::Normal {
+            self.queues[NORMAL].push(entry);
+        } else {
+            self.push_unusual(entry, priority);
+        }
+    }
+
+    #[inline]
+    fn pick_next(&self) -> Option<Runnable> {
+        if !self.fibers.is_empty() || self.has_woken.get() {
+            let resumes = self.resumes.get() + 1;
+            self.resumes.set(resumes);
+            let started = match (resumes <= RESUMES, self.has_woken.get()) {
+                (true, true) => self.pick_started(),
+                (true, false) => self.fibers.pop(),
+                (false, _) => None,
+            };
+            if started.is_some() {
+                return started.map(Runnable::new);
+            }
+        }
+        self.resumes.set(0);
+        self.pick_task().or_else(|| self.pick_started()).map(Runnable::new)
+    }
+
+    fn has_ready(&self) -> bool {
+        !self.fibers.is_empty() || !self.stealer.is_empty()
+    }
+}

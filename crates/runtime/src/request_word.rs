@@ -1,0 +1,85 @@
+//! The word through which others ask something of a worker.
+//!
+//! | bit | set by | cleared by | means |
+//! |---|---|---|---|
+//! | [`HUNGRY`] | thieves, sleepers, the owner | owner, before it looks what it can offer | publish something at the next push |
+//! | [`READY`] | whoever made a fiber ready | owner, before it looks whether one is | a suspended fiber can go on |
+//! | [`OUTSIDE`] | birth | nobody | the thread is no worker |
+//! | [`FENCED`] | birth | nobody | there is no asymmetric fence |
+//!
+//! The owner polls it by a plain load at each push. Why no sleeper misses work: `README.md`, "Requests"
+//! and "Sleeping".
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::{Ordering, fence as full_fence};
+
+/// Request: a thief is hungry; publish something at the next push.
+pub const HUNGRY: u32 = 1;
+/// Request: a suspended fiber of this worker can go on.
+pub const READY: u32 = 2;
+/// Always raised for threads that are no workers: the slow path tells them apart.
+pub const OUTSIDE: u32 = 4;
+/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
+pub const FENCED: u32 = 8;
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct RequestWord(AtomicU32);
+
+impl RequestWord {
+    /// A word with the bits `standing` raised.
+    pub fn new(standing: u32) -> Self {
+        Self(AtomicU32::new(standing))
+    }
+
+    /// The word itself, for the poll of the fast paths.
+    pub fn word(&self) -> &AtomicU32 {
+        &self.0
+    }
+
+    /// Raises a request, and says whether it was not raised before.
+    pub fn request(&self, what: u32) -> bool {
+        // Ordering: Relaxed test first, so that an unanswered request costs the owner nothing more.
+        !self.has(what) && self.insist(what)
+    }
+
+    /// [`RequestWord::request`] without the shortcut: for a worker about to sleep, that relies on the
+    /// request being raised or its own announcement being seen by whoever clears it.
+    pub fn insist(&self, what: u32) -> bool {
+        // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either that comes
+        // first, and the request stands, or this does, and the owner then sees what we did before.
+        if cfg!(sateen_canary = "sleep_insist_skips") && self.has(what) {
+            return false;
+        }
+        self.0.fetch_or(what, Ordering::AcqRel) & what == 0
+    }
+
+    /// Whether one of the bits `what` is raised.
+    #[inline]
+    pub fn has(&self, what: u32) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.0.load(Ordering::Relaxed) & what != 0
+    }
+
+    /// Takes a request down, or leaves it up if `still` finds what it was raised for. Owner only.
+    pub fn settle(&self, what: u32, still: impl FnOnce() -> bool) {
+        self.clear(what);
+        if cfg!(not(sateen_canary = "ready_settle_no_fence")) {
+            // Whoever found the request still up has relied on it; partner: the fence in
+            // `Sleepers::wake_owner`.
+            full_fence(Ordering::SeqCst);
+        }
+        if still() {
+            self.request(what);
+        }
+    }
+
+    /// Takes a request down; the owner looks for what was asked only after this.
+    pub fn clear(&self, what: u32) {
+        // Ordering: AcqRel, see `insist`.
+        self.0.fetch_and(!what, Ordering::AcqRel);
+    }
+}

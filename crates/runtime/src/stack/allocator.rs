@@ -1,0 +1,168 @@
+//! Where stacks come from: the interface, and the simplest implementation.
+
+use super::MAX_TOTAL;
+use sateen_base::os::{Guard, Mapping};
+use std::io;
+use std::ptr::NonNull;
+
+/// Memory for one stack, as a [`StackAllocator`] gives it. It belongs to the allocator: dropped instead of
+/// handed back, it is lost.
+#[derive(Debug)]
+pub struct Stack {
+    bottom: NonNull<u8>,
+    size: usize,
+    guard: usize,
+    token: usize,
+}
+
+// SAFETY: the memory belongs to this value alone.
+unsafe impl Send for Stack {}
+// SAFETY: a shared reference gives out numbers only.
+unsafe impl Sync for Stack {}
+
+impl Stack {
+    /// The `size` bytes from `bottom` up, with `guard` inaccessible bytes below. `token` is for the
+    /// allocator's own use.
+    ///
+    /// # Safety
+    /// Until it is handed back the memory is readable, writable and nobody else's; it is not at the very
+    /// end of the address space; and a `guard` that is not 0 is inaccessible and at least a page.
+    pub unsafe fn new(bottom: NonNull<u8>, size: usize, guard: usize, token: usize) -> Self {
+        Self { bottom, size, guard, token }
+    }
+
+    /// Lowest usable address.
+    pub fn bottom(&self) -> NonNull<u8> {
+        self.bottom
+    }
+
+    /// Usable bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Inaccessible bytes below [`Stack::bottom`].
+    pub fn guard(&self) -> usize {
+        self.guard
+    }
+
+    /// What the allocator gave to [`Stack::new`].
+    pub fn token(&self) -> usize {
+        self.token
+    }
+}
+
+/// Where a runtime's stacks come from; see [`Builder::stack_allocator`](crate::Builder::stack_allocator).
+///
+/// May be called from several workers at once, on their own thread stacks. Must not block for long, call
+/// the runtime, or panic (a panic ends the process).
+///
+/// ```
+/// use sateen_runtime::{FixedStacks, Runtime, Stack, StackAllocator};
+/// use std::io;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// /// Counts the stacks in use.
+/// struct Counted(FixedStacks, Arc<AtomicUsize>);
+///
+/// impl StackAllocator for Counted {
+///     fn allocate(&self, size: usize) -> io::Result<Stack> {
+///         let stack = self.0.allocate(size)?;
+///         self.1.fetch_add(1, Ordering::Relaxed);
+///         Ok(stack)
+///     }
+///
+///     unsafe fn deallocate(&self, stack: Stack) {
+///         self.1.fetch_sub(1, Ordering::Relaxed);
+///         // SAFETY: passed on to the caller.
+///         unsafe { self.0.deallocate(stack) }
+///     }
+/// }
+///
+/// let count = Arc::new(AtomicUsize::new(0));
+/// let stacks = Counted(FixedStacks::new(), Arc::clone(&count));
+/// let runtime = Runtime::builder().workers(2).stack_allocator(stacks).build()?;
+/// runtime.install(|| assert!(count.load(Ordering::Relaxed) >= 1));
+/// drop(runtime);
+/// assert_eq!(count.load(Ordering::Relaxed), 0);
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+pub trait StackAllocator: Send + Sync {
+    /// A stack of at least `size` bytes, a multiple of [`Mapping::PAGE`]. New memory holds zeros; reused
+    /// memory, what it held. A runtime asks for few different sizes.
+    ///
+    /// # Errors
+    /// Any; the runtime then starts no tasks until a stack comes free.
+    fn allocate(&self, size: usize) -> io::Result<Stack>;
+
+    /// Takes a stack back.
+    ///
+    /// # Safety
+    /// It came from this allocator, and nothing uses its memory any more.
+    unsafe fn deallocate(&self, stack: Stack);
+
+    /// Whether [`StackAllocator::trim`] would give memory back to the system. Asked by a worker about to
+    /// sleep, so it must be cheap.
+    fn has_spare(&self) -> bool {
+        false
+    }
+
+    /// The runtime has been idle for a while: gives memory that is not in use back to the system.
+    fn trim(&self) {}
+}
+
+/// A fresh mapping for each stack, gone when its task is.
+///
+/// Slower than [`PooledStacks`](crate::PooledStacks) by some system calls and page faults a stack; and no
+/// stack ever holds what another left behind.
+#[derive(Debug, Default)]
+pub struct FixedStacks {
+    guard: Guard,
+}
+
+impl FixedStacks {
+    /// With light guards where the system has them.
+    pub const fn new() -> Self {
+        Self { guard: Guard::Light }
+    }
+
+    /// Sets how the end of each stack is guarded.
+    ///
+    /// ```
+    /// use sateen_runtime::{FixedStacks, Guard, Runtime};
+    /// let stacks = FixedStacks::new().guard(Guard::Protected);
+    /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
+    /// assert_eq!(runtime.install(|| 1 + 1), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    #[must_use]
+    pub const fn guard(mut self, guard: Guard) -> Self {
+        self.guard = guard;
+        self
+    }
+}
+
+impl StackAllocator for FixedStacks {
+    fn allocate(&self, size: usize) -> io::Result<Stack> {
+        if size > MAX_TOTAL {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let guard = if self.guard == Guard::None { 0 } else { Mapping::PAGE };
+        let map = Box::new(Mapping::reserve(size + 2 * guard)?);
+        for end in [0, size + guard] {
+            // SAFETY: outside of what is given out.
+            unsafe { map.guard(end, guard, self.guard)? };
+        }
+        // SAFETY: within the mapping, whose guards are left out.
+        unsafe {
+            let bottom = map.base().add(guard);
+            Ok(Stack::new(bottom, size, guard, Box::into_raw(map) as usize))
+        }
+    }
+
+    unsafe fn deallocate(&self, stack: Stack) {
+        // SAFETY: the caller gives back what `allocate` made, once: so the token is its box.
+        drop(unsafe { Box::from_raw(stack.token() as *mut Mapping) });
+    }
+}

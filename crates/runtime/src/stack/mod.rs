@@ -1,0 +1,330 @@
+//! Stacks for fibers: memory from an allocator, with room for the join stack at its upper end.
+//!
+//! ```text
+//! low                                          high
+//! | guard | frames, growing down <- boundary -> join slots |
+//! ```
+//!
+//! A fiber that has blocked once touches the page around the boundary and no other: its first frames
+//! lie below, its first join slots above. There is a slot for every [`BYTES_PER_SLOT`] of frames.
+//! No job on a join stack is smaller than that, and each lies in a frame: so the frames reach their guard
+//! before the slots reach their end.
+
+mod allocator;
+#[cfg(debug_assertions)]
+mod high_water;
+mod pooled;
+
+pub use allocator::{FixedStacks, Stack, StackAllocator};
+pub use pooled::PooledStacks;
+pub use sateen_base::os::Guard;
+
+#[cfg(debug_assertions)]
+pub(crate) use high_water::high_water;
+
+use crate::join_stack::Slot;
+use corosensei::stack::StackPointer;
+use sateen_base::os::{Mapping, min_signal_stack, valgrind};
+use sateen_base::prim::{AtomicUsize, Ordering};
+use std::io;
+use std::num::NonZeroUsize;
+
+/// Bytes of join slots that share the page with the first frames.
+const SHARED_SLOT_BYTES: usize = 1024;
+/// What is taken for a page here; the system's may be larger, which only makes the layout coarser.
+const PAGE: usize = 4096;
+/// See the [module's documentation](self). The makers of jobs check it.
+pub(crate) const BYTES_PER_SLOT: usize = 4 * size_of::<Slot>();
+/// Bytes of frames for the scheduling loop, a task that panics, and its hook.
+const MIN_FRAMES: usize = 24 * 1024;
+/// Largest stack that can be asked for: 1 GiB.
+pub(crate) const MAX_STACK: usize = 1 << 30;
+/// Largest that an allocator is asked for, with the slots.
+const MAX_TOTAL: usize = total(MAX_STACK);
+/// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB.
+pub(crate) const DEFAULT_STACK: usize = 192 * 1024;
+
+/// The smallest stack a task can have, in bytes; what is asked for below that is rounded up.
+///
+/// Room for the runtime's own frames, for a panic and its hook, and for a signal handler that runs on
+/// it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
+///
+/// ```
+/// assert!(sateen_runtime::min_stack_size() >= 24 * 1024);
+/// ```
+pub fn min_stack_size() -> usize {
+    (MIN_FRAMES + min_signal_stack()).max(32 * 1024).next_multiple_of(PAGE)
+}
+
+/// A stack size, in bytes, that is above 1 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackSizeError(pub usize);
+
+impl std::fmt::Display for StackSizeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot use stacks of {} bytes: {MAX_STACK} is the most", self.0)
+    }
+}
+
+impl std::error::Error for StackSizeError {}
+
+/// A size that a stack can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StackSize(usize);
+
+impl StackSize {
+    /// `bytes`, rounded up to what is possible.
+    pub(crate) fn new(bytes: usize) -> Result<Self, StackSizeError> {
+        if bytes > MAX_STACK {
+            return Err(StackSizeError(bytes));
+        }
+        Ok(Self(bytes.max(min_stack_size()).next_multiple_of(PAGE)))
+    }
+
+    /// The next power of two: so single tasks with sizes of their own share few pools.
+    pub(crate) fn coarse(self) -> Self {
+        Self(self.0.next_power_of_two())
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        self.0
+    }
+}
+
+/// Frames and slots of a stack with `size` bytes of frames.
+const fn total(size: usize) -> usize {
+    // The boundary is rounded down, by less than a page.
+    let total = (size + PAGE) / BYTES_PER_SLOT * (BYTES_PER_SLOT + size_of::<Slot>());
+    total.next_multiple_of(Mapping::PAGE)
+}
+
+/// One fiber's memory.
+#[derive(Debug)]
+pub(crate) struct FiberStack {
+    memory: Stack,
+    boundary: NonZeroUsize,
+    /// What Valgrind knows it by.
+    valgrind: usize,
+    #[cfg(windows)]
+    teb: corosensei::stack::StackTebFields,
+}
+
+impl FiberStack {
+    /// Divides `memory`, which has at least `total(size)` bytes.
+    fn new(memory: Stack) -> Self {
+        let bottom = memory.bottom().as_ptr() as usize;
+        let slots = memory.size().div_ceil(BYTES_PER_SLOT / size_of::<Slot>() + 1);
+        let boundary = bottom + memory.size() - slots;
+        // Down to where the last bytes of a page are left to the slots.
+        let boundary = (boundary + SHARED_SLOT_BYTES) / PAGE * PAGE - SHARED_SLOT_BYTES;
+        Self {
+            #[cfg(windows)]
+            teb: corosensei::stack::StackTebFields {
+                StackBase: boundary,
+                StackLimit: bottom,
+                DeallocationStack: bottom - memory.guard(),
+                GuaranteedStackBytes: 0,
+            },
+            valgrind: valgrind::register_stack(bottom, boundary),
+            memory,
+            // It is far above the bottom, which is not null.
+            boundary: NonZeroUsize::new(boundary).unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+
+    /// Where the join slots begin.
+    pub(crate) fn slots(&self) -> *mut Slot {
+        let bottom = self.memory.bottom().as_ptr();
+        bottom.wrapping_add(self.boundary.get() - bottom as usize).cast()
+    }
+
+    /// Lowest address that frames may use.
+    pub(crate) fn bottom(&self) -> usize {
+        self.memory.bottom().as_ptr() as usize
+    }
+
+    /// Inaccessible bytes below that.
+    pub(crate) fn guard(&self) -> usize {
+        self.memory.guard()
+    }
+
+    /// Bytes for frames.
+    pub(crate) fn size(&self) -> usize {
+        self.boundary.get() - self.bottom()
+    }
+}
+
+// SAFETY: the memory is the stack's alone, with a guard below if its user wants one, and lives until the
+// stack is given back; `boundary` is aligned to 1024 bytes and has at least the smallest size below it.
+unsafe impl corosensei::stack::Stack for FiberStack {
+    fn base(&self) -> StackPointer {
+        self.boundary
+    }
+
+    fn limit(&self) -> StackPointer {
+        StackPointer::new(self.bottom() - self.memory.guard()).unwrap_or(StackPointer::MIN)
+    }
+
+    #[cfg(windows)]
+    fn teb_fields(&self) -> corosensei::stack::StackTebFields {
+        self.teb
+    }
+
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
+        self.teb.StackLimit = stack_limit;
+        self.teb.GuaranteedStackBytes = guaranteed_stack_bytes;
+    }
+}
+
+/// A runtime's stacks: an allocator, and a bound on how many are in use.
+pub(crate) struct Stacks {
+    allocator: Box<dyn StackAllocator>,
+    size: StackSize,
+    limit: usize,
+    /// Bytes that each has more than is asked for.
+    overhead: usize,
+    /// Stacks in use; counted if there is a limit.
+    live: AtomicUsize,
+}
+
+impl Stacks {
+    pub(crate) fn new(
+        allocator: Box<dyn StackAllocator>,
+        size: StackSize,
+        limit: usize,
+        overhead: usize,
+    ) -> Self {
+        Self { allocator, size, limit, overhead, live: AtomicUsize::new(0) }
+    }
+
+    /// Makes a first stack and gives it back, to find out early whether there is memory for any.
+    pub(crate) fn prove(&self) -> io::Result<()> {
+        self.give(self.allocate(self.size)?);
+        Ok(())
+    }
+
+    /// What a stack has that nobody asked more of.
+    pub(crate) fn default_size(&self) -> StackSize {
+        self.size
+    }
+
+    /// A stack of at least `size`, or none when the limit or the system's is reached.
+    pub(crate) fn take(&self, size: StackSize) -> Option<FiberStack> {
+        self.allocate(size).ok()
+    }
+
+    fn allocate(&self, size: StackSize) -> io::Result<FiberStack> {
+        // Ordering: Relaxed, a count that guards no data.
+        if self.limit != usize::MAX && self.live.fetch_add(1, Ordering::Relaxed) >= self.limit {
+            self.count_out();
+            return Err(io::Error::other("as many stacks as allowed are in use"));
+        }
+        let wanted = total(size.bytes() + self.overhead);
+        let memory = self.allocator.allocate(wanted).inspect_err(|_| self.count_out())?;
+        if memory.size() < wanted {
+            let reason = format!("asked for {wanted} bytes of stack, got {}", memory.size());
+            self.give(FiberStack::new(memory));
+            return Err(io::Error::other(reason));
+        }
+        Ok(FiberStack::new(memory))
+    }
+
+    fn count_out(&self) {
+        if self.limit != usize::MAX {
+            // Ordering: Relaxed, as above.
+            self.live.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back a stack that nothing runs on.
+    pub(crate) fn give(&self, stack: FiberStack) {
+        #[cfg(debug_assertions)]
+        stack.clear();
+        valgrind::deregister_stack(stack.valgrind);
+        // SAFETY: all our stacks come from this allocator, and the caller has no more use for it.
+        unsafe { self.allocator.deallocate(stack.memory) };
+        self.count_out();
+    }
+
+    /// Whether [`Stacks::trim`] would give memory back.
+    pub(crate) fn has_spare(&self) -> bool {
+        self.allocator.has_spare()
+    }
+
+    /// Gives memory that is not in use back to the system.
+    pub(crate) fn trim(&self) {
+        self.allocator.trim();
+    }
+}
+
+impl std::fmt::Debug for Stacks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stacks")
+            .field("size", &self.size)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stacks(limit: usize) -> Stacks {
+        let size = StackSize::new(0).expect("the smallest");
+        Stacks::new(Box::new(PooledStacks::new()), size, limit, 0)
+    }
+
+    #[test]
+    fn no_more_than_the_limit_and_the_last_one_again() {
+        let stacks = stacks(2);
+        let size = stacks.default_size();
+        let (a, b) = (stacks.take(size).expect("first"), stacks.take(size).expect("second"));
+        assert!(stacks.take(size).is_none());
+        let place = a.slots();
+        stacks.give(a);
+        let again = stacks.take(size).expect("reused");
+        assert_eq!(again.slots(), place);
+        stacks.give(again);
+        stacks.give(b);
+    }
+
+    #[test]
+    fn every_size_has_its_frames_and_a_slot_for_every_job() {
+        let stacks = stacks(usize::MAX);
+        for bytes in [0, 1, 50_000, 64 << 10, DEFAULT_STACK, 1 << 20, 100 << 20] {
+            let size = StackSize::new(bytes).expect("a size");
+            let stack = stacks.take(size).expect("a stack");
+            assert!(stack.size() >= bytes && stack.size() >= min_stack_size());
+            let (slots, memory) = (stack.slots() as usize, &stack.memory);
+            assert_eq!(slots % PAGE, PAGE - SHARED_SLOT_BYTES);
+            let room = memory.bottom().as_ptr() as usize + memory.size() - slots;
+            assert!(room / size_of::<Slot>() >= stack.size() / BYTES_PER_SLOT);
+            // SAFETY: both addresses lie in the stack's memory, which nobody uses.
+            unsafe {
+                memory.bottom().write(1);
+                memory.bottom().add(memory.size() - 1).write(1);
+            }
+            stacks.give(stack);
+        }
+    }
+
+    #[test]
+    fn sizes_are_rounded_or_refused() {
+        assert_eq!(StackSize::new(1).map(StackSize::bytes), Ok(min_stack_size()));
+        let error = StackSize::new(1 << 40).expect_err("1 TiB");
+        assert_eq!(
+            error.to_string(),
+            "cannot use stacks of 1099511627776 bytes: 1073741824 is the most"
+        );
+        assert!(StackSize::new(MAX_STACK).expect("the largest").coarse().bytes() <= MAX_STACK);
+    }
+
+    /// A blocked task of the default size takes 63 pages of address space, an odd number below 64.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_default_takes_little_address_space() {
+        assert_eq!(total(DEFAULT_STACK) + Mapping::PAGE, 63 * 4096);
+    }
+}

@@ -1,0 +1,397 @@
+//! Stacks in slabs, kept for reuse.
+//!
+//! A *slab* is one mapping cut into up to 64 stacks of one size, each with a guard below:
+//!
+//! ```text
+//! low                                                        high
+//! | guard | stack 0 | guard | stack 1 | ... | stack n-1 | guard |
+//! ```
+//!
+//! Neighbours share the guard between them, and slabs that follow each other are one mapping to the kernel. So a million
+//! stacks take some ten thousand system calls and one guard each, and a handful of mappings.
+//!
+//! A stack is in one of three places; all moves are under the lock of the pool:
+//!
+//! | place | means | moves |
+//! |---|---|---|
+//! | in use | given out | to *warm*, or to *cold* if there are `high_water` warm ones |
+//! | warm | in a stack of its size class, the last used on top, its pages as they were | in use; by `trim`, to cold |
+//! | cold | a bit in its slab | in use, when there is no warm one; unmapped with its slab when all of it is cold |
+//!
+//! Cold stacks keep their pages until `trim` discards them: that costs a call and a flush of other
+//! cores' address caches, so it is left to idle workers.
+
+use super::{MAX_TOTAL, Stack, StackAllocator};
+use sateen_base::SpinLock;
+use sateen_base::os::{Guard, Mapping};
+use sateen_base::prim::{AtomicBool, Ordering};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::io;
+use std::ptr::NonNull;
+
+/// Most stacks in a slab: one bit each.
+const SLAB_STACKS: usize = u64::BITS as usize;
+/// Most bytes of a slab with more than one stack.
+const SLAB_BYTES: usize = 16 << 20;
+/// Warm stacks that a trim leaves in each size class.
+const IDLE_WARM: usize = 64;
+const HIGH_WATER: usize = 16 * 1024;
+
+/// Stacks in slabs, kept for reuse: the default.
+///
+/// Memory is kept for up to [`high_water`](Self::high_water) unused stacks of each size, while the runtime
+/// is busy. What is above is unmapped slab by slab as its neighbours come free; when the runtime has been
+/// idle for a second, everything but a few stacks goes back to the system.
+#[derive(Debug)]
+pub struct PooledStacks {
+    guard: Guard,
+    high_water: usize,
+    classes: SpinLock<Vec<Class>>,
+    /// A hint that a trim would find something.
+    spare: AtomicBool,
+}
+
+impl Default for PooledStacks {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The stacks of one size.
+#[derive(Debug)]
+struct Class {
+    size: usize,
+    /// The last used at the back.
+    warm: VecDeque<Stack>,
+    /// Slabs with cold stacks.
+    partial: Vec<NonNull<Slab>>,
+    /// Stacks that exist.
+    total: usize,
+}
+
+// SAFETY: slabs belong to their class, whoever has that.
+unsafe impl Send for Class {}
+
+/// The cells belong to whoever holds the lock.
+#[derive(Debug)]
+struct Slab {
+    map: Mapping,
+    stacks: usize,
+    /// Bytes from one stack to the next.
+    stride: usize,
+    guard: usize,
+    /// Stacks that are in nobody's hand.
+    cold: Cell<u64>,
+    /// Stacks that may have been used since they were last discarded, as far as they are cold.
+    dirty: Cell<u64>,
+    /// Index in the list of partial slabs, while `cold` is not 0.
+    place: Cell<usize>,
+}
+
+impl PooledStacks {
+    /// With light guards where the system has them, and a high-water mark of 16,384 stacks.
+    pub const fn new() -> Self {
+        let classes = SpinLock::new(Vec::new());
+        let spare = AtomicBool::new(false);
+        Self { guard: Guard::Light, high_water: HIGH_WATER, classes, spare }
+    }
+
+    /// Sets how the end of each stack is guarded.
+    #[must_use]
+    pub fn guard(mut self, guard: Guard) -> Self {
+        self.guard = guard;
+        self
+    }
+
+    /// Sets how many unused stacks of each size keep their memory while the runtime is busy.
+    ///
+    /// ```
+    /// use sateen_runtime::{PooledStacks, Runtime};
+    /// let stacks = PooledStacks::new().high_water(100);
+    /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
+    /// assert_eq!(runtime.install(|| 1 + 1), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn high_water(mut self, stacks: usize) -> Self {
+        self.high_water = stacks;
+        self
+    }
+
+    fn with_class<R>(&self, size: usize, f: impl FnOnce(&mut Class) -> R) -> R {
+        let mut classes = self.classes.lock();
+        let index = classes.iter().position(|class| class.size == size);
+        let index = index.unwrap_or_else(|| {
+            classes.push(Class { size, warm: VecDeque::new(), partial: Vec::new(), total: 0 });
+            classes.len() - 1
+        });
+        f(&mut classes[index])
+    }
+
+    /// Bytes of the guard between stacks.
+    fn guard_size(&self) -> usize {
+        if self.guard == Guard::None { 0 } else { Mapping::PAGE }
+    }
+
+    /// Stacks kept warm when the runtime is idle.
+    fn idle_warm(&self) -> usize {
+        self.high_water.min(IDLE_WARM)
+    }
+
+    #[cold]
+    fn allocate_slow(&self, size: usize) -> io::Result<Stack> {
+        let mut stacks = self.with_class(size, |class| class.next_slab());
+        // Outside of the lock: two workers may both add a slab.
+        let slab = loop {
+            match Slab::new(size, stacks, self.guard, self.guard_size()) {
+                Ok(slab) => break slab,
+                Err(error) if stacks == 1 => return Err(error),
+                Err(_) => stacks /= 2,
+            }
+        };
+        self.with_class(size, |class| Ok(class.add(slab)))
+    }
+}
+
+impl StackAllocator for PooledStacks {
+    fn allocate(&self, size: usize) -> io::Result<Stack> {
+        if size > MAX_TOTAL {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // An odd number of pages with the guard: the hot pages of neighbouring stacks then differ in the bits
+        // by which the processor's address caches are indexed.
+        let size = ((size + self.guard_size()) | Mapping::PAGE) - self.guard_size();
+        self.with_class(size, Class::take).map_or_else(|| self.allocate_slow(size), Ok)
+    }
+
+    unsafe fn deallocate(&self, stack: Stack) {
+        let unmapped = self.with_class(stack.size(), |class| {
+            // Ordering: Relaxed, a hint. Tested first, so that the line stays shared.
+            if class.warm.len() >= self.idle_warm() && !self.spare.load(Ordering::Relaxed) {
+                self.spare.store(true, Ordering::Relaxed);
+            }
+            if class.warm.len() < self.high_water {
+                class.warm.push_back(stack);
+                return None;
+            }
+            // SAFETY: the caller gives back what `allocate` gave out.
+            unsafe { class.cool(&stack) }
+        });
+        drop(unmapped);
+    }
+
+    fn has_spare(&self) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.spare.load(Ordering::Relaxed)
+    }
+
+    fn trim(&self) {
+        // Ordering: Relaxed, a hint.
+        self.spare.store(false, Ordering::Relaxed);
+        let sizes: Vec<usize> = self.classes.lock().iter().map(|class| class.size).collect();
+        for size in sizes {
+            // One at a time: others wait for the lock.
+            let keep = self.idle_warm();
+            while let Some(unmapped) = self.with_class(size, |class| class.cool_excess(keep)) {
+                drop(unmapped);
+            }
+            let mut index = 0;
+            while let Some(dirty) = self.with_class(size, |class| class.borrow_dirty(&mut index)) {
+                dirty.discard();
+                let unmapped = self.with_class(size, |class| class.put_back(&dirty));
+                drop(unmapped);
+            }
+        }
+    }
+}
+
+impl Drop for PooledStacks {
+    fn drop(&mut self) {
+        for class in self.classes.get_mut() {
+            // What is still given out keeps its slab for ever: frames may be on it.
+            while let Some(unmapped) = class.cool_excess(0) {
+                drop(unmapped);
+            }
+        }
+    }
+}
+
+impl Class {
+    fn take(&mut self) -> Option<Stack> {
+        if let Some(stack) = self.warm.pop_back() {
+            return Some(stack);
+        }
+        let &slab = self.partial.last()?;
+        // SAFETY: slabs in the list exist, and a cold stack is the class's to give.
+        unsafe {
+            let cold = slab.as_ref().cold.get();
+            self.set_cold(slab, cold & (cold - 1), false);
+            Some(Slab::stack(slab, cold.trailing_zeros() as usize))
+        }
+    }
+
+    /// Stacks in the next slab: as many as there are, within limits.
+    fn next_slab(&self) -> usize {
+        let most = (SLAB_BYTES / self.size).clamp(1, SLAB_STACKS);
+        self.total.clamp(1, most)
+    }
+
+    /// Adds a slab and takes its first stack.
+    fn add(&mut self, slab: Box<Slab>) -> Stack {
+        self.total += slab.stacks;
+        let slab = NonNull::from(Box::leak(slab));
+        // SAFETY: just made, and nobody has a stack of it.
+        unsafe {
+            self.set_cold(slab, slab.as_ref().all() & !1, false);
+            Slab::stack(slab, 0)
+        }
+    }
+
+    /// Makes a stack cold that was given out or warm. Returns its slab if nothing of that is in use.
+    ///
+    /// # Safety
+    /// The stack is of this class.
+    unsafe fn cool(&mut self, stack: &Stack) -> Option<Box<Slab>> {
+        // SAFETY: a slab lives as long as one of its stacks is not cold, and this one is not.
+        unsafe {
+            let slab = NonNull::new_unchecked(stack.token() as *mut Slab);
+            let this = slab.as_ref();
+            let bit = 1 << this.index(stack);
+            this.dirty.set(this.dirty.get() | bit);
+            self.set_cold(slab, this.cold.get() | bit, true)
+        }
+    }
+
+    /// Cools the oldest warm stacks but for `keep`, some at a time. Returns a slab that came free; none
+    /// once it is done.
+    #[allow(clippy::option_option)]
+    fn cool_excess(&mut self, keep: usize) -> Option<Option<Box<Slab>>> {
+        let mut free = None;
+        let mut cooled = 0;
+        while self.warm.len() > keep && cooled < SLAB_STACKS && free.is_none() {
+            let stack = self.warm.pop_front()?;
+            // SAFETY: it was warm.
+            free = unsafe { self.cool(&stack) };
+            cooled += 1;
+        }
+        (cooled > 0).then_some(free)
+    }
+
+    /// Changes which stacks of `slab` are cold, and the list with it. If all are and `unmap` says so, the
+    /// slab leaves the class.
+    ///
+    /// # Safety
+    /// The slab is of this class, and exists.
+    unsafe fn set_cold(
+        &mut self,
+        slab: NonNull<Slab>,
+        cold: u64,
+        unmap: bool,
+    ) -> Option<Box<Slab>> {
+        // SAFETY: it exists, as do those in the list.
+        let this = unsafe { slab.as_ref() };
+        let free = unmap && cold == this.all();
+        let (is_in, stays) = (this.cold.replace(cold) != 0, cold != 0 && !free);
+        if !is_in && stays {
+            this.place.set(self.partial.len());
+            self.partial.push(slab);
+        } else if is_in && !stays {
+            let place = this.place.get();
+            self.partial.swap_remove(place);
+            if let Some(moved) = self.partial.get(place) {
+                // SAFETY: as above.
+                unsafe { moved.as_ref() }.place.set(place);
+            }
+        }
+        if !free {
+            return None;
+        }
+        self.total -= this.stacks;
+        // SAFETY: it came from a box, and the last that had to do with it is this.
+        Some(unsafe { Box::from_raw(slab.as_ptr()) })
+    }
+
+    /// Borrows the dirty cold stacks of the next slab that has some, from `index` in the list on.
+    fn borrow_dirty(&mut self, index: &mut usize) -> Option<Dirty> {
+        while let Some(&slab) = self.partial.get(*index) {
+            // SAFETY: slabs in the list exist.
+            let this = unsafe { slab.as_ref() };
+            let bits = this.cold.get() & this.dirty.get();
+            if bits != 0 {
+                this.dirty.set(this.dirty.get() & !bits);
+                // SAFETY: as above.
+                unsafe { self.set_cold(slab, this.cold.get() & !bits, false) };
+                return Some(Dirty { slab, bits });
+            }
+            *index += 1;
+        }
+        None
+    }
+
+    fn put_back(&mut self, dirty: &Dirty) -> Option<Box<Slab>> {
+        // SAFETY: what was borrowed kept the slab.
+        unsafe { self.set_cold(dirty.slab, dirty.slab.as_ref().cold.get() | dirty.bits, true) }
+    }
+}
+
+/// Cold stacks of one slab, borrowed by a trim.
+struct Dirty {
+    slab: NonNull<Slab>,
+    bits: u64,
+}
+
+impl Dirty {
+    /// One call for each run of neighbours; the guards between them stay.
+    fn discard(&self) {
+        // SAFETY: the slab lives while we have stacks of it; its cells are left alone here.
+        let slab = unsafe { self.slab.as_ref() };
+        let mut bits = self.bits;
+        while bits != 0 {
+            let first = bits.trailing_zeros();
+            let run = (bits >> first).trailing_ones();
+            let (offset, len) = (first as usize * slab.stride, run as usize * slab.stride);
+            // SAFETY: nobody uses these stacks; they are ours until they are put back.
+            unsafe { slab.map.discard(offset + slab.guard, len - slab.guard) };
+            bits &= u64::MAX.checked_shl(first + run).unwrap_or(0);
+        }
+    }
+}
+
+impl Slab {
+    fn new(size: usize, stacks: usize, guard: Guard, guard_size: usize) -> io::Result<Box<Self>> {
+        let stride = size + guard_size;
+        let map = Mapping::reserve(stacks * stride + guard_size)?;
+        for index in 0..=stacks {
+            // SAFETY: not part of any stack.
+            unsafe { map.guard(index * stride, guard_size, guard)? };
+        }
+        let (cold, dirty, place) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        Ok(Box::new(Self { map, stacks, stride, guard: guard_size, cold, dirty, place }))
+    }
+
+    /// The bits of all its stacks.
+    fn all(&self) -> u64 {
+        u64::MAX >> (SLAB_STACKS - self.stacks)
+    }
+
+    fn index(&self, stack: &Stack) -> usize {
+        (stack.bottom().as_ptr() as usize - self.map.base().as_ptr() as usize) / self.stride
+    }
+
+    /// Stack number `index`.
+    ///
+    /// # Safety
+    /// The slab exists, and nobody else has that stack.
+    unsafe fn stack(slab: NonNull<Self>, index: usize) -> Stack {
+        // SAFETY: between its two guards, within the mapping.
+        unsafe {
+            let this = slab.as_ref();
+            let bottom = this.map.base().add(index * this.stride + this.guard);
+            Stack::new(bottom, this.stride - this.guard, this.guard, slab.as_ptr() as usize)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! What a task can know of itself.
+
+use super::{Header, Priority, TaskId, cancel};
+use crate::context;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// The calling task, as [`current`] saw it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Current {
+    /// Its number.
+    pub id: TaskId,
+    /// Its name, if it was given one.
+    pub name: Option<Arc<str>>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Where it was spawned.
+    pub location: &'static Location<'static>,
+    /// Whether it has been cancelled.
+    pub cancelled: bool,
+}
+
+/// The task that the caller runs in, or whose branch it is; none outside of tasks.
+///
+/// ```
+/// use sateen_runtime::{Spawn, current};
+/// let task = Spawn::new().name("reader").spawn(|| current().and_then(|c| c.name));
+/// assert_eq!(task.join().unwrap().as_deref(), Some("reader"));
+/// assert!(current().is_none());
+/// ```
+pub fn current() -> Option<Current> {
+    let fiber = context::with(context::Context::fiber)?;
+    // SAFETY: what runs on the calling fiber lies on its stack, and keeps its task.
+    let task: &Header = unsafe { fiber.running().as_ref()?.task.as_ref()? };
+    Some(Current {
+        id: task.id(),
+        name: task.name().cloned(),
+        priority: task.priority(),
+        location: task.location(),
+        cancelled: cancel::is_cancelled(),
+    })
+}

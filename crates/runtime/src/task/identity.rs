@@ -1,0 +1,154 @@
+//! What tells a task from others: number, name, priority, and whatever else only some tasks have.
+
+use super::{CancelToken, Header};
+use sateen_base::prim::{AtomicU64, Ordering};
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A task's number: no other task of this process has it, or ever had.
+///
+/// The same number is the task's [`context_id`](sateen_sync::park::context_id).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId(NonZeroU64);
+
+impl TaskId {
+    /// As a plain number, never 0.
+    pub fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl std::fmt::Display for TaskId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How urgent a task is, compared with others that could run. Tasks inherit nothing: who spawns says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// Runs when nothing else waits at its worker.
+    Low,
+    /// The usual.
+    #[default]
+    Normal,
+    /// Runs before anything else that waits at its worker.
+    High,
+}
+
+impl Priority {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 3;
+
+    pub(crate) fn index(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn from_index(index: u8) -> Self {
+        match index {
+            0 => Self::Low,
+            2 => Self::High,
+            _ => Self::Normal,
+        }
+    }
+}
+
+/// What only some tasks have.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) stack_size: Option<usize>,
+    /// The worker that it must run on.
+    pub(crate) worker: Option<usize>,
+    pub(crate) token: Option<CancelToken>,
+    pub(crate) property: AtomicU64,
+}
+
+/// A new task is to hear of its token.
+#[inline]
+pub(super) fn attach(header: NonNull<Header>) {
+    // SAFETY: just made by the caller.
+    let extra = unsafe { header.as_ref() }.extra.as_ref();
+    if let Some(token) = extra.and_then(|extra| extra.token.as_ref()) {
+        token.attach(header);
+    }
+}
+
+/// The task is about to end: nobody may cancel it through its token any more.
+#[inline]
+pub(super) fn detach(header: NonNull<Header>) {
+    // SAFETY: the caller's claim keeps the frame.
+    let extra = unsafe { header.as_ref() }.extra.as_ref();
+    if let Some(token) = extra.and_then(|extra| extra.token.as_ref()) {
+        token.detach(header);
+    }
+}
+
+/// Numbers handed out in a row: a worker takes many at a time, so that drawing costs an addition.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    next: Cell<u64>,
+    end: Cell<u64>,
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+const BLOCK: u64 = 1 << 16;
+
+impl Ids {
+    pub(crate) fn new() -> Self {
+        Self { next: Cell::new(0), end: Cell::new(0) }
+    }
+
+    /// The next number.
+    #[inline]
+    pub(crate) fn draw(&self) -> TaskId {
+        let next = self.next.get();
+        if next == self.end.get() {
+            return self.draw_slow();
+        }
+        self.next.set(next + 1);
+        TaskId(NonZeroU64::new(next).unwrap_or(NonZeroU64::MIN))
+    }
+
+    #[cold]
+    fn draw_slow(&self) -> TaskId {
+        // Ordering: Relaxed; only uniqueness counts.
+        let first = NEXT.fetch_add(BLOCK, Ordering::Relaxed);
+        self.next.set(first);
+        self.end.set(first + BLOCK);
+        self.draw()
+    }
+
+    /// A number for a task that no worker spawned.
+    pub(crate) fn outside() -> TaskId {
+        // Ordering: Relaxed, as above.
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        TaskId(NonZeroU64::new(id).unwrap_or(NonZeroU64::MIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_all_different() {
+        let (a, b) = (Ids::new(), Ids::new());
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..100_000 {
+            assert!(seen.insert(a.draw()));
+            assert!(seen.insert(b.draw()));
+        }
+        assert!(seen.insert(Ids::outside()));
+    }
+
+    #[test]
+    fn priorities_survive_the_word() {
+        for priority in [Priority::Low, Priority::Normal, Priority::High] {
+            assert_eq!(Priority::from_index(priority.index()), priority);
+        }
+        assert!(Priority::Low < Priority::High);
+    }
+}

@@ -1,0 +1,178 @@
+//! Variables of a task: `fiber_local!`.
+
+use super::start::Running;
+use crate::context;
+use crate::unwind::discard;
+use sateen_base::prim::UnsafeCell;
+use std::any::Any;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
+/// Rounds in which destructors may make new values before what is left is dropped for good.
+const ROUNDS: usize = 8;
+
+type Slot = (*const (), Box<dyn Any>);
+
+/// The values of one task. Its fiber alone. [`Locals::destroy`] drops them, nothing else does.
+#[derive(Debug)]
+pub(crate) struct Locals(UnsafeCell<ManuallyDrop<Vec<Slot>>>);
+
+impl Locals {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(ManuallyDrop::new(Vec::new())))
+    }
+
+    /// Drops all values, the youngest first; they may still use the others and make new ones.
+    #[inline]
+    pub(crate) fn destroy(&self) {
+        // SAFETY: the task's fiber; the reference ends here.
+        if self.0.with(|slots| unsafe { !(*slots).is_empty() }) {
+            self.destroy_slow();
+        }
+    }
+
+    #[cold]
+    fn destroy_slow(&self) {
+        for _ in 0..ROUNDS {
+            // SAFETY: as above. The vector is out of the cell before foreign code runs.
+            let slots = self.0.with_mut(|slots| unsafe { std::mem::take(&mut **slots) });
+            if slots.is_empty() {
+                return;
+            }
+            slots.into_iter().rev().for_each(|(_, value)| discard(value));
+        }
+        // Destructors that make new values without end: enough of it.
+    }
+
+    fn get(&self, key: *const ()) -> Option<*const dyn Any> {
+        // SAFETY: the task's fiber; values are boxed, so the address outlives the reference.
+        self.0.with(|slots| unsafe {
+            (*slots).iter().find(|slot| std::ptr::eq(slot.0, key)).map(|slot| &raw const *slot.1)
+        })
+    }
+
+    fn add(&self, key: *const (), value: Box<dyn Any>) {
+        // SAFETY: the task's fiber; the reference ends here, and nothing foreign runs meanwhile.
+        self.0.with_mut(|slots| unsafe { (*slots).push((key, value)) });
+    }
+}
+
+/// Why a fiber-local cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LocalError {
+    /// The caller runs in no task.
+    NoTask,
+    /// The caller is a branch of a join, fork, scope or loop. Branches have no identity of their own,
+    /// and which of them run on their task's fiber is up to thieves.
+    InBranch,
+}
+
+impl std::fmt::Display for LocalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NoTask => "a fiber-local was used outside of any task",
+            Self::InBranch => "a fiber-local was used in a branch of a task",
+        })
+    }
+}
+
+impl std::error::Error for LocalError {}
+
+/// A variable of which every task has its own; made by [`fiber_local!`](crate::fiber_local).
+///
+/// It is made at a task's first use of it and dropped at the task's end, on the same worker; a panic of
+/// its destructor ends there. Values need not be `Send`: a started task stays on its worker.
+///
+/// ```
+/// use std::cell::Cell;
+/// sateen_runtime::fiber_local! {
+///     static COUNT: Cell<u32> = Cell::new(0);
+/// }
+/// let task = || {
+///     COUNT.with(|count| count.set(count.get() + 1));
+///     COUNT.with(Cell::get)
+/// };
+/// assert_eq!(sateen_runtime::spawn(task).join().unwrap(), 1);
+/// assert_eq!(sateen_runtime::spawn(task).join().unwrap(), 1);
+/// ```
+#[derive(Debug)]
+pub struct FiberLocal<T: 'static> {
+    init: fn() -> T,
+    /// Makes every static a place of its own, even if the initialisers are the same.
+    _place: u8,
+    _owns: PhantomData<fn() -> T>,
+}
+
+impl<T: 'static> FiberLocal<T> {
+    /// For [`fiber_local!`](crate::fiber_local), in a static: the address is the variable's identity.
+    #[doc(hidden)]
+    pub const fn new(init: fn() -> T) -> Self {
+        Self { init, _place: 0, _owns: PhantomData }
+    }
+
+    /// Runs `f` with the calling task's value.
+    ///
+    /// # Panics
+    /// Outside of a task, and in a branch of one: see [`FiberLocal::try_with`].
+    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Runs `f` with the calling task's value, made now if this is its first use.
+    ///
+    /// # Errors
+    /// [`LocalError`]. A branch that its own task runs in place, as the second of a
+    /// [`join`](crate::join), is seen as a branch in debug builds only: to keep count would cost every
+    /// join a good part of its time.
+    ///
+    /// Cost: a search among the task's variables.
+    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, LocalError> {
+        let Some(fiber) = context::with(context::Context::fiber) else {
+            return Err(LocalError::NoTask);
+        };
+        // SAFETY: what runs on the calling fiber lies on its stack, below this frame.
+        let running: &Running = unsafe { fiber.running().as_ref() }.ok_or(LocalError::NoTask)?;
+        if running.task.is_null() {
+            return Err(LocalError::NoTask);
+        }
+        // SAFETY: as above.
+        let locals = unsafe { running.locals.as_ref() }.ok_or(LocalError::InBranch)?;
+        #[cfg(debug_assertions)]
+        if running.branches.get() > 0 {
+            return Err(LocalError::InBranch);
+        }
+        if !fiber.join_stack().is_bare() {
+            return Err(LocalError::InBranch);
+        }
+        let key = std::ptr::from_ref(self).cast::<()>();
+        let value = match locals.get(key) {
+            Some(value) => value,
+            None => {
+                // The initialiser may use the same variable, and then its value stays.
+                let value = Box::new((self.init)());
+                if locals.get(key).is_none() {
+                    locals.add(key, value);
+                }
+                locals.get(key).ok_or(LocalError::NoTask)?
+            }
+        };
+        // SAFETY: the value is dropped at the end of the task, or of its destruction, not before: it
+        // leaves the list only together with all others, and `f` runs inside the task.
+        let value = unsafe { &*value };
+        value.downcast_ref().map(f).ok_or(LocalError::NoTask)
+    }
+}
+
+/// Declares variables of which every task has its own: see [`FiberLocal`].
+#[macro_export]
+macro_rules! fiber_local {
+    ($($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $init:expr);* $(;)?) => {
+        $($(#[$meta])* $vis static $name: $crate::FiberLocal<$type> =
+            $crate::FiberLocal::new(|| $init);)*
+    };
+}

@@ -1,0 +1,242 @@
+//! Spawning with more than a closure.
+
+use super::{Birth, CancelToken, Ids, JoinError, JoinHandle, Priority, identity::Extra};
+use crate::context;
+use crate::entry::Entry;
+use crate::runtime::Runtime;
+use crate::shared::Shared;
+use crate::stack::MAX_STACK;
+use crate::task;
+use crate::worker::{Worker, here};
+use sateen_base::prim::AtomicU64;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Settings of a task to be: name, priority, place, stack, cancellation.
+///
+/// ```
+/// use sateen_runtime::{Priority, Spawn};
+/// let task = Spawn::new().name("indexer").priority(Priority::Low).spawn(|| 1 + 1);
+/// assert_eq!(task.join().unwrap(), 2);
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "settings do nothing until `spawn` is called"]
+pub struct Spawn {
+    name: Option<Arc<str>>,
+    priority: Priority,
+    stack_size: Option<usize>,
+    token: Option<CancelToken>,
+    worker: Option<usize>,
+    property: Option<u64>,
+    dispatch: bool,
+}
+
+impl Spawn {
+    /// As [`spawn`](crate::spawn) does it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A name, for reports.
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// How urgent it is.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// At least so many bytes of stack. Default: the runtime's size, which is also the least.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Cancels it when the token is.
+    pub fn token(mut self, token: &CancelToken) -> Self {
+        self.token = Some(token.clone());
+        self
+    }
+
+    /// Runs it on the worker with this index, and on no other.
+    pub fn on_worker(mut self, index: usize) -> Self {
+        self.worker = Some(index);
+        self
+    }
+
+    /// A number for the scheduling policy, such as a deadline. Others ignore it.
+    pub fn property(mut self, property: u64) -> Self {
+        self.property = Some(property);
+        self
+    }
+
+    /// Starts it now, on a stack of its own; the spawning task goes on in its turn, on the same worker.
+    /// From outside of tasks it is queued as usual.
+    ///
+    /// Source: seed "fibers", launch policy *dispatch*.
+    pub fn dispatch(mut self) -> Self {
+        self.dispatch = true;
+        self
+    }
+
+    /// Spawns on the calling worker's runtime, or on the global one from anywhere else.
+    ///
+    /// Settings that cannot be met give a handle that yields the error.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let location = Location::caller();
+        match context::with(context::Context::worker) {
+            Some(worker) => self.spawn_inside(worker, f, location),
+            None => self.spawn_outside(f, location),
+        }
+    }
+
+    /// [`Spawn::spawn`] without a handle: the task's result is dropped.
+    #[track_caller]
+    pub fn detach<F, T>(self, f: F)
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        drop(self.spawn(f));
+    }
+
+    #[cold]
+    pub(crate) fn spawn_outside<F, T>(
+        self,
+        f: F,
+        location: &'static Location<'static>,
+    ) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if context::with(context::Context::is_inline) {
+            return task::refused(f, JoinError::ShutDown, location);
+        }
+        match Runtime::global() {
+            Ok(runtime) => self.spawn_on(&runtime.shared, f, location),
+            Err(error) => task::refused(f, JoinError::NoRuntime(error.to_string()), location),
+        }
+    }
+
+    fn spawn_inside<F, T>(
+        self,
+        worker: &'static Worker,
+        f: F,
+        location: &'static Location<'static>,
+    ) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let shared = worker.shared();
+        if let Some(error) = self.impossible(shared) {
+            return task::refused(f, error, location);
+        }
+        let (place, dispatch) = (self.worker, self.dispatch);
+        let (header, handle) = task::new(f, shared, self.birth(worker.ids().draw(), location));
+        let entry = Entry::task(header);
+        match place {
+            Some(index) if index != worker.index() => post(shared, index, entry),
+            _ if dispatch => {
+                if let Some((worker, fiber)) = here() {
+                    worker.dispatch(fiber, entry);
+                }
+            }
+            Some(_) => post(shared, worker.index(), entry),
+            None => {
+                worker.push_entry(entry);
+                Worker::poll();
+            }
+        }
+        handle
+    }
+
+    /// From a thread that is no worker of `shared`.
+    pub(crate) fn spawn_on<F, T>(
+        self,
+        shared: &Arc<Shared>,
+        f: F,
+        location: &'static Location<'static>,
+    ) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if let Some(worker) = context::with(context::Context::worker)
+            && worker.is_of(shared)
+        {
+            return self.spawn_inside(worker, f, location);
+        }
+        let Ok(_inside) = shared.enter_gate() else {
+            return task::refused(f, JoinError::ShutDown, location);
+        };
+        if let Some(error) = self.impossible(shared) {
+            return task::refused(f, error, location);
+        }
+        let place = self.worker;
+        let (header, handle) = task::new(f, shared, self.birth(Ids::outside(), location));
+        match place {
+            Some(index) => post(shared, index, Entry::task(header)),
+            None => shared.submit_inside(Entry::task(header)),
+        }
+        handle
+    }
+
+    /// The worker that it is to run on, if there is one.
+    pub(super) fn worker(&self) -> Option<usize> {
+        self.worker
+    }
+
+    /// Whether it is to start at once.
+    pub(super) fn dispatches(&self) -> bool {
+        self.dispatch
+    }
+
+    /// Why it cannot be spawned there, if it cannot.
+    pub(super) fn impossible(&self, shared: &Shared) -> Option<JoinError> {
+        let workers = shared.workers.len();
+        match (self.stack_size, self.worker) {
+            (Some(size), _) if size > MAX_STACK => Some(JoinError::StackSize(size)),
+            (_, Some(worker)) if worker >= workers => Some(JoinError::NoWorker { worker, workers }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn birth(self, id: super::TaskId, location: &'static Location<'static>) -> Birth {
+        let plain = self.name.is_none()
+            && self.stack_size.is_none()
+            && self.token.is_none()
+            && self.worker.is_none()
+            && self.property.is_none();
+        let extra = (!plain).then(|| {
+            Box::new(Extra {
+                name: self.name,
+                stack_size: self.stack_size,
+                worker: self.worker,
+                token: self.token,
+                property: AtomicU64::new(self.property.unwrap_or(0)),
+            })
+        });
+        Birth { id, priority: self.priority, location, extra }
+    }
+}
+
+/// Puts a task where only worker `index` finds it.
+fn post(shared: &Shared, index: usize, entry: Entry) {
+    if !shared.workers[index].post(shared, entry)
+        && let crate::entry::Work::Task(header) = entry.decode()
+    {
+        let workers = shared.workers.len();
+        // SAFETY: not posted, so the entry's reference is ours. (The worker's thread was never run.)
+        unsafe { task::refuse_queued(header, JoinError::NoWorker { worker: index, workers }) };
+    }
+}

@@ -1,0 +1,160 @@
+//! From a claim to a result: the task becomes what its fiber runs, and ceases to be.
+
+use super::{Cancelled, Header, JoinError, identity};
+use crate::context;
+use crate::fiber::Fiber;
+use crate::task::locals::Locals;
+use crate::unwind::discard;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// What a fiber runs now: a task, or a branch of one. Lies on the runner's stack; nested where a task
+/// runs another that it joins.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// Null in work that belongs to no task.
+    pub(crate) task: *const Header,
+    /// The number that locks and reports know it by.
+    pub(crate) id: u64,
+    /// Only a task's own frames reach its locals, its branches do not.
+    pub(crate) locals: *const Locals,
+    /// How many branches deep its own frames are; debug builds only, see `locals`.
+    #[cfg(debug_assertions)]
+    pub(crate) branches: std::cell::Cell<u32>,
+}
+
+impl Running {
+    /// Runs `f` as `task` (or null) on the calling fiber.
+    #[inline]
+    pub(super) fn run<R>(
+        fiber: &Fiber,
+        task: *const Header,
+        id: u64,
+        locals: *const Locals,
+        f: impl FnOnce() -> R,
+    ) -> R {
+        /// Ends in a drop, for `f` may unwind.
+        struct Leave<'a>(&'a Fiber, *const Running, *const Header);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.set_running(self.1);
+                self.0.set_heir(self.2);
+            }
+        }
+        let running = Self {
+            task,
+            id,
+            locals,
+            #[cfg(debug_assertions)]
+            branches: std::cell::Cell::new(0),
+        };
+        let _leave = Leave(fiber, fiber.running(), fiber.heir());
+        fiber.set_running(&raw const running);
+        // Branches that outer work has on the join stack stay its own. Whoever runs a task with an
+        // identity that branches need sees to it that there are none.
+        if fiber.join_stack().is_bare() {
+            fiber.set_heir(task);
+        }
+        f()
+    }
+
+    /// Runs `f` as a branch of `task` that another fiber left to be taken; null for none.
+    pub(crate) fn branch<R>(fiber: &Fiber, task: *const Header, f: impl FnOnce() -> R) -> R {
+        let id = fiber.worker().ids().draw().get();
+        Self::run(fiber, task, id, std::ptr::null(), || {
+            // SAFETY: null, or a task that waits for this branch.
+            if let Some(task) = unsafe { task.as_ref() } {
+                task.share();
+            }
+            f()
+        })
+    }
+}
+
+/// Runs `f`, a branch that its task runs in place. Counted in debug builds, for `fiber_local`.
+#[inline(always)]
+pub(crate) fn in_branch<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(debug_assertions)]
+    let _inside = Inside::enter();
+    f()
+}
+
+#[cfg(debug_assertions)]
+struct Inside(Option<&'static Running>);
+
+#[cfg(debug_assertions)]
+impl Inside {
+    fn enter() -> Self {
+        // SAFETY: what runs here stays until the frames above it, ours among them, are gone.
+        let running = context::with(context::Context::fiber)
+            .and_then(|fiber| unsafe { fiber.running().as_ref() });
+        running.inspect(|running| running.branches.set(running.branches.get() + 1));
+        Self(running)
+    }
+}
+
+#[cfg(debug_assertions)]
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.inspect(|running| running.branches.set(running.branches.get() - 1));
+    }
+}
+
+/// The result of nested work that is over: lost if its task has been cancelled meanwhile.
+pub(crate) fn interrupted_after<T>(
+    fiber: &Fiber,
+    value: T,
+) -> Result<T, Box<dyn std::any::Any + Send>> {
+    match catch_unwind(AssertUnwindSafe(|| fiber.check_interrupted())) {
+        Ok(()) => Ok(value),
+        Err(cancelled) => {
+            discard(value);
+            Err(cancelled)
+        }
+    }
+}
+
+/// Runs a task that the caller has claimed; its result is written afterwards.
+///
+/// # Safety
+/// The caller claimed the task, and is on a fiber or on a thread that runs it by a plain call.
+#[inline]
+pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
+    // SAFETY: the claim keeps the frame.
+    let task = unsafe { header.as_ref() };
+    if task.is_cancelled() {
+        // SAFETY: claimed.
+        return unsafe { refuse_claimed(header, JoinError::Cancelled) };
+    }
+    let Some(fiber) = context::with(context::Context::fiber) else {
+        sateen_base::abort_with("a task was started on no fiber")
+    };
+    task.started_on.set(fiber);
+    let locals = Locals::new();
+    Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, || {
+        // SAFETY: claimed.
+        unsafe { (task.actions.run)(header) };
+        locals.destroy();
+    });
+    identity::detach(header);
+}
+
+/// The task ends with `error` instead of running.
+///
+/// # Safety
+/// The caller claimed the task.
+#[cold]
+pub(crate) unsafe fn refuse_claimed(header: NonNull<Header>, error: JoinError) {
+    // SAFETY: claimed.
+    unsafe {
+        // First, for a canceller may wait for it, with the token's lock in hand.
+        header.as_ref().started_on.set_never();
+        (header.as_ref().actions.refuse)(header, error);
+    }
+    identity::detach(header);
+}
+
+/// The error that a caught panic stands for.
+pub(crate) fn caught(payload: Box<dyn std::any::Any + Send>) -> JoinError {
+    if payload.is::<Cancelled>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+}

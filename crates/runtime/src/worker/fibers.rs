@@ -1,0 +1,106 @@
+//! How fibers of a worker come and go.
+
+use super::Worker;
+use crate::context;
+use crate::entry::Entry;
+use crate::fiber::{Fiber, Switched};
+use sateen_base::prim::{Ordering, thread};
+
+impl Worker {
+    /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
+    pub(crate) fn suspend(&self, fiber: &Fiber) {
+        self.counters.suspensions.bump();
+        let unwinding = thread::panicking() && self.own.unwinding.get() == 0;
+        self.own.suspended.set(self.own.suspended.get() + 1);
+        if unwinding {
+            self.own.unwinding.set(1);
+        }
+        self.leave(fiber);
+        self.own.suspended.set(self.own.suspended.get() - 1);
+        if unwinding {
+            self.own.unwinding.set(0);
+            self.deliver_deferred();
+        }
+    }
+
+    /// Switches to the root from `fiber`, which has made sure that it will be resumed.
+    pub(super) fn leave(&self, fiber: &Fiber) {
+        // Another join stack is in use from now on, with nothing public on it.
+        self.publish(fiber);
+        fiber.switch_to_root();
+    }
+
+    pub(crate) fn suspended(&self) -> usize {
+        self.own.suspended.get()
+    }
+
+    /// Whether the calling fiber may be in the middle of an unwinding: std knows for its thread only, and
+    /// while another fiber waits in one, it says yes for all.
+    pub(crate) fn may_be_unwinding(&self) -> bool {
+        let panicking = thread::panicking();
+        if panicking && self.own.unwinding.get() != 0 {
+            self.own.deferred.set(true);
+        }
+        panicking
+    }
+
+    /// Cancelled fibers that could not unwind while another one did can now.
+    fn deliver_deferred(&self) {
+        if self.own.deferred.replace(false) {
+            self.shared()
+                .interrupt(|fiber| std::ptr::eq(fiber.worker(), self) && fiber.is_cancelled());
+        }
+    }
+
+    /// Lets others have the worker: a fiber that can go on, or else one piece of new work. The caller
+    /// goes on after those that can go on now. Returns at once if there is nothing else to run.
+    pub(crate) fn yield_now(&self, fiber: &Fiber) {
+        if fiber.is_held() {
+            return thread::yield_now();
+        }
+        self.take_inbox();
+        if self.own.ready.get() == 0 {
+            match self.pick().or_else(|| self.shared().take_injected()) {
+                Some(entry) => self.hand_off(entry),
+                None => return,
+            }
+        }
+        self.awaken(fiber);
+        self.leave(fiber);
+    }
+
+    /// Runs `entry` now, on another stack; the caller goes on in its turn. If it must not leave its thread,
+    /// `entry` waits instead.
+    pub(crate) fn dispatch(&self, fiber: &Fiber, entry: Entry) {
+        if fiber.is_held() {
+            return self.push_entry(entry);
+        }
+        self.hand_off(entry);
+        self.awaken(fiber);
+        self.leave(fiber);
+    }
+
+    /// Runs `fiber` until it switches back. Root only.
+    #[inline]
+    pub(crate) fn run_fiber(&self, fiber: &Fiber) -> Switched {
+        self.announce_timer();
+        // Ordering: Release, see `current_fiber`.
+        self.fiber.store(std::ptr::from_ref(fiber).cast_mut(), Ordering::Release);
+        context::with(|c| c.set_fiber(Some((self, fiber))));
+        let thread_id = sateen_sync::park::set_context_id(fiber.context_id());
+        let switched = fiber.resume();
+        sateen_sync::park::set_context_id(thread_id);
+        context::with(|c| c.set_fiber(None));
+        switched
+    }
+
+    pub(crate) fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
+        // SAFETY: worker's thread; `f` does not come back here.
+        self.own.idle.with_mut(|idle| f(unsafe { &mut *idle }))
+    }
+
+    pub(crate) fn with_bare<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
+        // SAFETY: worker's thread; `f` does not come back here.
+        self.own.bare.with_mut(|bare| f(unsafe { &mut *bare }))
+    }
+}

@@ -1,0 +1,275 @@
+//! What a worker runs next: its policy's choice, mail, what it was handed, and work from outside.
+
+use super::Worker;
+use crate::context;
+use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
+use crate::join_stack::Stolen;
+use crate::request_word::HUNGRY;
+use crate::root::start_apart;
+use crate::task::{self, Header, Running};
+use sateen_base::prim::Ordering;
+use sateen_deque::Steal;
+use std::ptr::NonNull;
+
+/// Look at mail and injector at least every so many takes, so that nothing outside waits for ever.
+const INJECTOR_TURN: u32 = 61;
+
+impl Worker {
+    /// Gives independent work to the policy and wakes a sleeper for it.
+    pub(crate) fn push_entry(&self, entry: Entry) {
+        self.policy.awakened(entry);
+        self.wake_for_entry();
+    }
+
+    /// [`Worker::push_entry`] for a new task of normal priority.
+    #[inline]
+    pub(crate) fn push_new(&self, entry: Entry) {
+        self.policy.spawned(entry);
+        self.wake_for_entry();
+    }
+
+    #[inline]
+    fn wake_for_entry(&self) {
+        if !self.policy.is_alone() {
+            self.wake_for_push();
+        }
+    }
+
+    /// Gives a future that was woken to the policy and wakes a sleeper for it.
+    #[inline]
+    pub(crate) fn push_woken(&self, entry: Entry) {
+        self.policy.awakened_again(entry);
+        if !self.policy.is_alone() {
+            self.wake_for_push();
+        }
+    }
+
+    /// Puts the branches of a fiber that suspends where they are found.
+    #[cold]
+    pub(super) fn list_branches(&self, fiber: &Fiber) {
+        let entry = Entry::stack(fiber);
+        if self.policy.stealing().is_some() {
+            self.push_entry(entry);
+        } else if self.policy.is_alone() {
+            self.stash(entry);
+        } else {
+            self.shared().submit_inside(entry);
+        }
+    }
+
+    /// The youngest thing spawned here that nobody has started.
+    #[inline]
+    pub(crate) fn pop_youngest(&self) -> Option<Entry> {
+        self.policy.pop_youngest()
+    }
+
+    /// Takes the entry of `task` off the run queue if it is the youngest, not counting stale ones,
+    /// which it takes off on the way.
+    #[inline]
+    pub(crate) fn pop_task(&self, task: NonNull<Header>) -> bool {
+        self.policy.pop_task(task)
+    }
+
+    /// Puts an entry back that was popped and belongs to somebody else. It was gone for a moment, in
+    /// which a sleeper may have looked: so this is a push like any other.
+    pub(crate) fn unpop_entry(&self, entry: Entry) {
+        self.push_entry(entry);
+    }
+
+    /// Moves some of the victim's oldest tasks to the own queue and returns one of them.
+    pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
+        match (self.policy.stealing(), victim.policy.stealing()) {
+            (Some(own), Some(other)) => own.steal_from(other),
+            _ => Steal::Empty,
+        }
+    }
+
+    /// Keeps `entry` for when there is nothing else.
+    pub(crate) fn stash(&self, entry: Entry) {
+        // SAFETY: worker's thread; the reference ends here.
+        self.own.stash.with_mut(|stash| unsafe { (*stash).push_back(entry) });
+    }
+
+    fn unstash(&self) -> Option<Entry> {
+        // SAFETY: as above.
+        self.own.stash.with_mut(|stash| unsafe { (*stash).pop_front() })
+    }
+
+    /// Whether something was put aside that this worker could run.
+    pub(crate) fn has_stashed(&self) -> bool {
+        // SAFETY: as above.
+        self.own.stash.with(|stash| unsafe { !(*stash).is_empty() })
+    }
+
+    /// What runs next, whatever the policy says.
+    pub(crate) fn hand_off(&self, entry: Entry) {
+        let before = self.own.handoff.replace(Some(entry));
+        debug_assert!(before.is_none(), "something was handed over already");
+    }
+
+    #[inline]
+    pub(crate) fn take_handoff(&self) -> Option<Entry> {
+        self.own.handoff.take()
+    }
+
+    #[inline]
+    fn note_picked(&self, entry: Entry) {
+        if entry.is_fiber() {
+            self.own.ready.set(self.own.ready.get() - 1);
+        }
+    }
+
+    /// A fiber of this worker can go on, or will, with its next turn.
+    #[inline]
+    pub(crate) fn awaken(&self, fiber: &Fiber) {
+        self.own.ready.set(self.own.ready.get() + 1);
+        self.policy.awakened(Entry::fiber(fiber));
+    }
+
+    /// Whether a fiber of this worker can go on.
+    #[inline]
+    pub(crate) fn has_ready(&self) -> bool {
+        self.own.ready.get() != 0 || !self.inbox.is_empty()
+    }
+
+    /// Whether a fiber of this worker can go on, or something waits that it could start.
+    pub(crate) fn has_runnable(&self) -> bool {
+        self.has_ready() || self.policy.has_ready() || self.has_own_arrivals() || self.has_stashed()
+    }
+
+    /// Takes over the fibers that others have made ready.
+    #[inline]
+    pub(super) fn take_inbox(&self) {
+        if !self.inbox.is_empty() {
+            self.take_inbox_slow();
+        }
+    }
+
+    #[cold]
+    fn take_inbox_slow(&self) {
+        // The youngest first: turned around on the way, through the links that are ours now.
+        let mut fibers: Vec<*const Fiber> = Vec::new();
+        self.inbox.take(|fiber| fibers.push(fiber));
+        for fiber in fibers.into_iter().rev() {
+            // SAFETY: fibers live as long as the runtime.
+            self.awaken(unsafe { &*fiber });
+        }
+    }
+
+    /// What runs next without a search: a fiber that can go on, or work to start. Mail and work from
+    /// outside have a turn now and then.
+    #[inline]
+    pub(crate) fn pick(&self) -> Option<Entry> {
+        self.take_inbox();
+        let takes = self.own.takes.get().wrapping_add(1);
+        self.own.takes.set(takes);
+        if takes.is_multiple_of(INJECTOR_TURN)
+            && let Some(entry) = self.take_seldom()
+        {
+            return Some(entry);
+        }
+        let entry = self.policy.pick_next().or_else(|| self.take_aside())?;
+        self.note_picked(entry);
+        Some(entry)
+    }
+
+    #[cold]
+    fn take_seldom(&self) -> Option<Entry> {
+        self.fire_timers();
+        self.take_aside()
+            .or_else(|| self.shared().take_injected())
+            .inspect(|&entry| self.note_picked(entry))
+    }
+
+    fn take_aside(&self) -> Option<Entry> {
+        self.take_mail().or_else(|| self.unstash())
+    }
+
+    /// A fiber that can go on; what the policy would have run before it is given back. For a worker that
+    /// has no stack to start work on.
+    #[cold]
+    pub(crate) fn pick_fiber(&self) -> Option<Entry> {
+        self.take_inbox();
+        let mut aside = Vec::new();
+        let mut found = None;
+        while self.own.ready.get() != 0 && found.is_none() {
+            match self.policy.pick_next().or_else(|| self.unstash()) {
+                Some(entry) if entry.is_fiber() => found = Some(entry),
+                Some(entry) => aside.push(entry),
+                None => break,
+            }
+        }
+        if let Some(entry) = found {
+            self.note_picked(entry);
+        }
+        aside.into_iter().rev().for_each(|entry| self.push_entry(entry));
+        found
+    }
+
+    fn take_mail(&self) -> Option<Entry> {
+        // Ordering: Relaxed, a hint; the truth is under the lock.
+        if !self.has_mail.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut mail = self.mail.lock();
+        let entry = mail.pop_front();
+        self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+        entry
+    }
+
+    /// A branch was stolen from a fiber that runs `heir`: for [`Worker::execute`], which follows.
+    pub(crate) fn will_inherit(&self, heir: *const Header) {
+        self.own.heir.set(heir);
+    }
+
+    /// Starts what was taken from a queue, on the calling fiber.
+    pub(crate) fn execute(&self, fiber: &Fiber, entry: Entry) {
+        self.counters.tasks.bump();
+        self.own.ready_seen.set(0);
+        self.announce_timer();
+        match entry.decode() {
+            Work::Task(header) => {
+                // SAFETY: the entry's reference to the task is ours now.
+                match unsafe { header.as_ref() }.stack_size() {
+                    Some(size) if size > fiber.stack_size() => start_apart(self, header, size),
+                    // SAFETY: as above.
+                    _ => unsafe { task::run_queued(header) },
+                }
+            }
+            Work::Job(job) => {
+                let heir = self.own.heir.replace(std::ptr::null());
+                // SAFETY: an entry is taken once, and its job is valid until it has run.
+                Running::branch(fiber, heir, || unsafe { ((*job).run)(job) });
+            }
+            // SAFETY: as above; the scope waits for it.
+            Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
+            // SAFETY: fibers live as long as the runtime.
+            Work::Stack(suspended) => self.take_from_listed(fiber, unsafe { &*suspended }),
+            // SAFETY: an entry is taken once.
+            Work::Future(future) => unsafe { task::poll_queued(self, fiber, future) },
+            Work::Fiber(_) => sateen_base::abort_with("a started fiber was to be started"),
+        }
+    }
+
+    /// An entry that stands for the branches of a suspended task.
+    fn take_from_listed(&self, fiber: &Fiber, suspended: &Fiber) {
+        if let Stolen::Job(job, more) = suspended.join_stack().steal_listed() {
+            if more {
+                self.list_branches(suspended);
+            } else {
+                // The stack may be in use again; see `feed`.
+                suspended.worker().insist(HUNGRY);
+            }
+            self.counters.join_steals.bump();
+            // SAFETY: stolen, so ours to run, once; its frame waits.
+            Running::branch(fiber, suspended.heir(), || unsafe { ((*job).run)(job) });
+        }
+    }
+}
+
+/// The calling thread's fiber and its worker, if it runs one.
+#[inline]
+pub(crate) fn here() -> Option<(&'static Worker, &'static Fiber)> {
+    context::with(|c| Some((c.worker()?, c.fiber()?)))
+}

@@ -1,0 +1,160 @@
+//! Stack overflow and other faults, each in a child process: this test binary, run again.
+
+#![cfg(unix)]
+
+use sateen_runtime::{FixedStacks, Guard, PooledStacks, Runtime, min_stack_size};
+use std::hint::black_box;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+
+fn is_child() -> bool {
+    std::env::var_os("SATEEN_TEST_CHILD").is_some()
+}
+
+fn child(name: &str) -> (Output, String) {
+    let output = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env("SATEEN_TEST_CHILD", "1")
+        .output()
+        .expect("the child runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, errors)
+}
+
+fn recurse(depth: u64) -> u64 {
+    let frame = black_box([depth; 32]);
+    if depth == u64::MAX { 0 } else { recurse(depth + 1) + frame[7] }
+}
+
+/// The child's task overflows; the parent checks what is said.
+fn overflows(name: &str, runtime: impl FnOnce() -> Runtime) {
+    if is_child() {
+        runtime().spawn(|| black_box(recurse(0))).join().expect("not reached");
+        return;
+    }
+    let (output, errors) = child(name);
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{errors}");
+    let line = errors.lines().find(|line| line.starts_with("sateen: fiber ")).expect(&errors);
+    let (_, rest) = line.split_once("overflowed its stack of ").expect(line);
+    let (size, rest) = rest.split_once(' ').expect(line);
+    let size: usize = size.parse().expect(line);
+    assert!((100_000..140_000).contains(&size), "{line}");
+    assert_eq!(
+        rest,
+        "bytes; Builder::stack_size(..) sets a larger one, Spawn::stack_size(..) for one task"
+    );
+    assert_eq!(errors.matches("overflowed").count(), 1, "{errors}");
+}
+
+fn builder() -> sateen_runtime::Builder {
+    Runtime::builder().workers(2).stack_size(100_000)
+}
+
+#[test]
+fn a_task_overflows() {
+    overflows("a_task_overflows", || builder().build().expect("a runtime"));
+}
+
+#[test]
+fn a_task_on_a_stack_guarded_by_protection_overflows() {
+    overflows("a_task_on_a_stack_guarded_by_protection_overflows", || {
+        let stacks = FixedStacks::new().guard(Guard::Protected);
+        builder().stack_allocator(stacks).build().expect("a runtime")
+    });
+}
+
+/// Threads that `std` has not made have no signal stack of their own.
+#[test]
+fn a_task_on_a_foreign_thread_overflows() {
+    extern "C" fn start(worker: *mut libc::c_void) -> *mut libc::c_void {
+        // SAFETY: made from a box below, for this thread alone.
+        let worker = unsafe { Box::from_raw(worker.cast::<sateen_runtime::WorkerThread>()) };
+        worker.run();
+        std::ptr::null_mut()
+    }
+    overflows("a_task_on_a_foreign_thread_overflows", || {
+        builder()
+            .spawn_handler(|worker| {
+                let worker = Box::into_raw(Box::new(worker)).cast();
+                // SAFETY: all-zero is a place for a thread's name; the box is the thread's.
+                let made = unsafe {
+                    let mut thread = std::mem::zeroed();
+                    libc::pthread_create(&mut thread, std::ptr::null(), start, worker)
+                };
+                assert_eq!(made, 0);
+                Ok(())
+            })
+            .build()
+            .expect("a runtime")
+    });
+}
+
+#[test]
+fn other_faults_of_a_task_are_not_ours() {
+    if is_child() {
+        let fault = || {
+            // SAFETY: none; this is the fault.
+            unsafe { std::ptr::without_provenance::<u8>(8).read_volatile() }
+        };
+        builder().build().expect("a runtime").spawn(fault).join().expect("not reached");
+        return;
+    }
+    let (output, errors) = child("other_faults_of_a_task_are_not_ours");
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{errors}");
+    assert!(!errors.contains("overflow"), "{errors}");
+}
+
+#[test]
+fn other_threads_overflow_as_they_would_without_us() {
+    if is_child() {
+        let runtime = builder().build().expect("a runtime");
+        runtime.spawn(|| ()).join().expect("runs");
+        black_box(recurse(0));
+        return;
+    }
+    let (output, errors) = child("other_threads_overflow_as_they_would_without_us");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{errors}");
+    assert!(errors.contains("has overflowed its stack"), "{errors}");
+    assert!(!errors.contains("sateen: "), "{errors}");
+}
+
+/// A handler that was there before us is asked after us.
+#[test]
+fn a_handler_of_the_programs_own_is_called() {
+    extern "C" fn handler(_: libc::c_int) {
+        // SAFETY: ends the process; safe in a handler.
+        unsafe { libc::_exit(77) }
+    }
+    if is_child() {
+        // SAFETY: the handler is safe.
+        unsafe { libc::signal(libc::SIGSEGV, handler as *const () as usize) };
+        let runtime = builder().build().expect("a runtime");
+        // SAFETY: none; this is the fault.
+        runtime.install(|| unsafe { std::ptr::without_provenance::<u8>(8).read_volatile() });
+        return;
+    }
+    let (output, errors) = child("a_handler_of_the_programs_own_is_called");
+    assert_eq!(output.status.code(), Some(77), "{errors}");
+}
+
+#[test]
+fn the_whole_size_can_be_used() {
+    fn deep(top: usize, usable: usize) -> usize {
+        let frame = black_box([usable; 32]);
+        let used = top - std::ptr::from_ref(&frame) as usize;
+        if used > usable { used } else { deep(top, usable).max(frame[5]) }
+    }
+    // Unguarded ones too.
+    for size in [min_stack_size(), 1 << 20] {
+        let stacks = PooledStacks::new().guard(Guard::None);
+        for builder in [Runtime::builder(), Runtime::builder().stack_allocator(stacks)] {
+            let rt = builder.workers(1).stack_size(size).build().expect("a runtime");
+            let usable = size - 16 * 1024;
+            let task = move || {
+                let here = 0u8;
+                deep(std::ptr::from_ref(&here) as usize, usable)
+            };
+            assert!(rt.spawn(task).join().expect("fits") > usable);
+        }
+    }
+}
