@@ -6,7 +6,8 @@
 //! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
 
 use crate::wait_queue::{Place, WaitQueue, Waiter};
-use sateen_base::prim::{AtomicU32, Ordering, fence};
+use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::{Ordering, fence};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -33,6 +33,7 @@ pub mod oneshot;
 pub mod park;
 pub mod promise;
 mod semaphore;
+#[cfg(not(loom))]
 pub mod several;
 mod sys;
 mod thread_parker;

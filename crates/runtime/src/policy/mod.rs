@@ -205,6 +205,15 @@ impl Active {
         }
     }
 
+    /// [`Active::awakened`] for a new task of normal priority, the usual case.
+    #[inline(always)]
+    pub(crate) fn spawned(&self, entry: Entry) {
+        match self {
+            Self::Stealing(policy) => policy.push_normal(entry),
+            _ => self.policy().awakened(Runnable::new(entry)),
+        }
+    }
+
     #[inline]
     pub(crate) fn pick_next(&self) -> Option<Entry> {
         match self {

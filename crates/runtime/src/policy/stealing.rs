@@ -119,6 +119,11 @@ impl Stealing {
         Steal::Empty
     }
 
+    #[inline(always)]
+    pub(super) fn push_normal(&self, entry: Entry) {
+        self.queues[NORMAL].push(entry);
+    }
+
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         self.queues[NORMAL].pop()

@@ -5,6 +5,7 @@
 
 mod cancel;
 mod current;
+mod frames;
 mod handle;
 mod identity;
 mod locals;
@@ -14,6 +15,7 @@ mod start;
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
+pub(crate) use frames::Frames;
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
 pub use identity::{Priority, TaskId};
@@ -31,6 +33,7 @@ use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use identity::Extra;
 use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
+use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -156,7 +159,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         home: *const Shared,
         birth: Birth,
     ) -> NonNull<Header> {
-        let frame = Box::new(Self {
+        let frame = Self {
             header: Header {
                 state,
                 priority: AtomicU8::new(birth.priority.index()),
@@ -169,8 +172,11 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),
-        });
-        NonNull::from(Box::leak(frame)).cast()
+        };
+        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
+        // SAFETY: fresh memory of this layout.
+        unsafe { place.write(frame) };
+        place.cast()
     }
 
     /// # Safety
@@ -199,10 +205,20 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     /// # Safety
     /// `header` starts a `Frame<F, T>` that nobody else refers to.
     unsafe fn free(header: NonNull<Header>) {
+        let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
-        let frame = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        // A detached task's result may panic in its destructor; that is nobody's business.
-        discard(frame);
+        let empty =
+            unsafe { place.as_ref() }.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
+        if empty {
+            // SAFETY: as above; what drops is ours: a waker that was never used, names and tokens.
+            unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
+        } else {
+            // A detached task's result may panic in its destructor; that is nobody's business.
+            // SAFETY: as above.
+            discard(unsafe { place.read() });
+        }
+        // SAFETY: `alloc` took it with this layout, and the frame is dropped.
+        unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
     }
 }
 
@@ -352,7 +368,7 @@ where
     let location = Location::caller();
     if let Some(worker) = context::with(context::Context::worker) {
         let (header, handle) = new(f, worker.shared(), Birth::plain(worker.ids().draw(), location));
-        worker.push_entry(Entry::task(header));
+        worker.push_new(Entry::task(header));
         Worker::poll();
         return handle;
     }

@@ -17,9 +17,20 @@ const INJECTOR_TURN: u32 = 61;
 
 impl Worker {
     /// Gives independent work to the policy and wakes a sleeper for it.
-    #[inline]
     pub(crate) fn push_entry(&self, entry: Entry) {
         self.policy.awakened(entry);
+        self.wake_for_entry();
+    }
+
+    /// [`Worker::push_entry`] for a new task of normal priority.
+    #[inline]
+    pub(crate) fn push_new(&self, entry: Entry) {
+        self.policy.spawned(entry);
+        self.wake_for_entry();
+    }
+
+    #[inline]
+    fn wake_for_entry(&self) {
         if !self.policy.is_alone() {
             self.wake_for_push();
         }
