@@ -3,7 +3,7 @@
 //! | place | meaning | leaves it |
 //! |---|---|---|
 //! | null | not claimed, or claimed a moment ago | claimer, soon: to either of the others |
-//! | an address | the fiber that it was started on | nobody |
+//! | an address | the fiber that it was started on, or that polls it | nobody, or the poll's end |
 //! | `NEVER` (1) | it ends without a run | nobody |
 //!
 //! A claimer fills the place before it does anything that could wait for a canceller, and a canceller that
@@ -40,6 +40,18 @@ impl<T> StartedOn<T> {
     pub fn set_never(&self) {
         // Ordering: Release as in `set`.
         self.0.store(Self::NEVER, Ordering::Release);
+    }
+
+    /// The fiber that a future is polled on right now; null if none.
+    pub fn now(&self) -> *const T {
+        // Ordering: Acquire pairs with the Release in `set`.
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// A future is polled no more, for now.
+    pub fn clear(&self) {
+        // Ordering: Relaxed; whoever still finds the fiber here wakes it for nothing.
+        self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// The fiber it was started on; null if it ends without a run. The task is claimed.

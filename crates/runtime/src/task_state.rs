@@ -81,6 +81,11 @@ impl TaskState {
         Self(AtomicU32::new(ENTRY | HANDLE))
     }
 
+    /// A task that only its entry's taker may run: a future, to be polled.
+    pub fn claimed() -> Self {
+        Self(AtomicU32::new(ENTRY | HANDLE | STARTED))
+    }
+
     /// A task that was refused: done, with a handle, in no queue.
     pub fn refused() -> Self {
         Self(AtomicU32::new(HANDLE | STARTED | DONE))

@@ -5,6 +5,7 @@
 //! in `worker/queues.rs`, how it answers requests in `worker/requests.rs`, how fibers come and go in
 //! `worker/fibers.rs`, finding work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
 
+mod blocked;
 mod fibers;
 mod queues;
 mod requests;

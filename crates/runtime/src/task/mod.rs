@@ -6,21 +6,25 @@
 mod cancel;
 mod current;
 mod frames;
+mod future;
 mod handle;
 mod identity;
 mod locals;
 mod options;
+mod spawn_async;
 mod start;
 
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
 pub(crate) use frames::Frames;
+pub(crate) use future::{Head as FutureHead, poll_queued};
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
 pub use identity::{Priority, TaskId};
 pub use locals::{FiberLocal, LocalError};
 pub use options::Spawn;
+pub use spawn_async::spawn_async;
 pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 
 use crate::context;
@@ -63,6 +67,9 @@ struct Actions {
     refuse: unsafe fn(NonNull<Header>, JoinError),
     /// Drops what is left and frees the frame.
     free: unsafe fn(NonNull<Header>),
+    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows who
+    /// keeps the frame.
+    is_future: bool,
 }
 
 impl Header {
@@ -115,18 +122,24 @@ impl Header {
 
     /// Marks the task as cancelled and makes whatever fiber runs it look.
     ///
+    /// # Safety
     /// The caller keeps the frame: it holds the handle, or the lock of the token that the task leaves
     /// before it ends.
-    pub(crate) fn cancel(&self) {
-        let Cancel::Deliver { started, shared } = self.state.cancel() else { return };
-        if started {
+    pub(crate) unsafe fn cancel(header: NonNull<Self>) {
+        // SAFETY: by contract.
+        let this = unsafe { header.as_ref() };
+        let Cancel::Deliver { started, shared } = this.state.cancel() else { return };
+        if this.actions.is_future {
+            // SAFETY: by contract; the future does not end before `cancel_delivered`.
+            unsafe { future::interrupt(header, shared) };
+        } else if started {
             // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
             // lock is free), and until then its runtime lives, and all fibers with it.
-            if let Some(fiber) = unsafe { self.started_on.wait().as_ref() } {
-                fiber.interrupt(self, shared);
+            if let Some(fiber) = unsafe { this.started_on.wait().as_ref() } {
+                fiber.interrupt(this, shared);
             }
         }
-        self.state.cancel_delivered();
+        this.state.cancel_delivered();
     }
 }
 
@@ -150,7 +163,8 @@ enum Body<F, T> {
 }
 
 impl<F: FnOnce() -> T, T> Frame<F, T> {
-    const ACTIONS: Actions = Actions { run: Self::run, refuse: Self::refuse, free: Self::free };
+    const ACTIONS: Actions =
+        Actions { run: Self::run, refuse: Self::refuse, free: Self::free, is_future: false };
 
     #[inline]
     fn alloc(

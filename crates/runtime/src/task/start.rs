@@ -26,7 +26,7 @@ pub(crate) struct Running {
 impl Running {
     /// Runs `f` as `task` (or null) on the calling fiber.
     #[inline]
-    fn run<R>(
+    pub(super) fn run<R>(
         fiber: &Fiber,
         task: *const Header,
         id: u64,
