@@ -125,6 +125,7 @@ pub use {
     scope::{Scope, scope},
     stack::{
         FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
+        stack_used,
     },
     stats::{Stats, WorkerStats},
     task::{
