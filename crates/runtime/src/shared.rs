@@ -6,6 +6,7 @@ use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
+use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::unwind::run_and_discard;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: AtomicUsize,
+    /// Tells when everything is blocked, if that was asked for.
+    pub(crate) watch: Option<Watch>,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -51,6 +54,7 @@ impl Shared {
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,
+        watch: Option<Watch>,
     ) -> Self {
         Self {
             injector: Injector::new(),
@@ -63,6 +67,7 @@ impl Shared {
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watcher: AtomicUsize::new(0),
+            watch,
             gate: Gate::new(),
             life: Life::new(),
             drained: DrainCount::new(),
@@ -216,6 +221,9 @@ impl Shared {
     /// A worker that will never run counts as drained for good.
     pub(crate) fn drain_absent(&self) {
         self.drained.absent();
+        if let Some(watch) = &self.watch {
+            watch.absent();
+        }
         fence(Ordering::SeqCst);
         // Whoever drained before has to count again.
         self.wake_all();
