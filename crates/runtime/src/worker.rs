@@ -5,6 +5,7 @@
 //! in `worker/queues.rs`, how it answers requests in `worker/requests.rs`, how fibers come and go in
 //! `worker/fibers.rs`, finding work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
 
+mod blocked;
 mod fibers;
 mod queues;
 mod requests;
@@ -24,7 +25,7 @@ use crate::policy::Active;
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stats::Counters;
-use crate::task::{Header, Ids};
+use crate::task::{Frames, Header, Ids};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
@@ -57,6 +58,7 @@ pub(crate) struct Worker {
 struct Own {
     shared: UnsafeCell<Option<Arc<Shared>>>,
     ids: Ids,
+    frames: Frames,
     /// Fibers at the base of their scheduling loop, ready for reuse.
     idle: UnsafeCell<Vec<*const Fiber>>,
     /// Fibers without a stack.
@@ -81,6 +83,8 @@ struct Own {
     ready_seen: Cell<u64>,
     /// A timer was armed that whoever minds the timers may not know of.
     timer_news: Cell<bool>,
+    /// It has slept, and not had anything to do since.
+    was_asleep: Cell<bool>,
 }
 
 // SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
@@ -107,6 +111,7 @@ impl Worker {
             own: Own {
                 shared: UnsafeCell::new(None),
                 ids: Ids::new(),
+                frames: Frames::new(),
                 idle: UnsafeCell::new(Vec::new()),
                 bare: UnsafeCell::new(Vec::new()),
                 stash: UnsafeCell::new(VecDeque::new()),
@@ -120,6 +125,7 @@ impl Worker {
                 deferred: Cell::new(false),
                 ready_seen: Cell::new(0),
                 timer_news: Cell::new(false),
+                was_asleep: Cell::new(false),
             },
         }
     }
@@ -247,6 +253,10 @@ impl Worker {
 
     pub(crate) fn ids(&self) -> &Ids {
         &self.own.ids
+    }
+
+    pub(crate) fn frames(&self) -> &Frames {
+        &self.own.frames
     }
 
     /// A number below `n`.

@@ -42,10 +42,11 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
         return;
     }
     let current = fiber.worker().current_fiber();
-    let state = if current.is_some_and(|current| std::ptr::eq(current, &raw const **fiber)) {
-        FiberState::Running
-    } else if fiber.is_parked() {
+    // Parked first: in a `no_suspend` the current one may wait, too.
+    let state = if fiber.is_parked() {
         FiberState::Waiting
+    } else if current.is_some_and(|current| std::ptr::eq(current, &raw const **fiber)) {
+        FiberState::Running
     } else {
         FiberState::Ready
     };
