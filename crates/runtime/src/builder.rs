@@ -3,6 +3,7 @@
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling};
+use crate::report::Watch;
 use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
@@ -103,6 +104,7 @@ pub struct Builder {
     max_stacks: usize,
     policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
+    report_blocked: bool,
     strict: bool,
 }
 
@@ -133,6 +135,7 @@ impl Default for Builder {
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
+            report_blocked: false,
             strict: false,
         }
     }
@@ -227,6 +230,23 @@ impl Builder {
         self
     }
 
+    /// Prints a [`Report`](crate::Report) on stderr when all fibers wait, nothing is queued and no timer is
+    /// pending: once, and again only after something has run. Default: no.
+    ///
+    /// Something outside of the runtime may be about to wake a fiber: the report says for how many that is
+    /// possible. Cost: nothing while there is work; a worker that goes to sleep counts itself, and the last one
+    /// looks whether any fiber waits.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder().workers(2).report_blocked(true).build()?;
+    /// assert_eq!(runtime.spawn(|| 1 + 1).join().unwrap(), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn report_blocked(mut self, report: bool) -> Self {
+        self.report_blocked = report;
+        self
+    }
+
     /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
     /// what threads are, and no stack is ever switched. Default: off.
     ///
@@ -298,8 +318,9 @@ impl Builder {
         let policies = policy::activate(self.policy.0, count);
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let watch = self.report_blocked.then(Watch::new);
         let threads = self.strict.then(Threads::new);
-        let shared = Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm);
+        let shared = Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm, watch);
         let shared = Arc::new(shared);
         for index in 0..count {
             let thread = WorkerThread {

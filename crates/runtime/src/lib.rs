@@ -64,6 +64,8 @@ pub mod park_word;
 mod park_word;
 #[cfg(not(loom))]
 pub mod policy;
+#[cfg(not(loom))]
+mod report;
 #[cfg(loom)]
 pub mod request_word;
 #[cfg(not(loom))]
@@ -98,6 +100,10 @@ pub mod task_state;
 mod task_state;
 #[cfg(not(loom))]
 mod unwind;
+#[cfg(loom)]
+pub mod wait_record;
+#[cfg(not(loom))]
+mod wait_record;
 #[cfg(not(loom))]
 mod waits;
 #[cfg(loom)]
@@ -121,6 +127,7 @@ pub use {
     par::{
         Grain, grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
     },
+    report::{Blocked, Deadlock, FiberInfo, FiberState, Owner, Report, WaitsFor},
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
     stack::{

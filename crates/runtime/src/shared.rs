@@ -7,6 +7,7 @@ use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
 use crate::live::LiveCount;
+use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::switch::Threads;
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: Watcher,
+    /// Tells when everything is blocked, if that was asked for.
+    pub(crate) watch: Option<Watch>,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
     gate: Gate,
@@ -59,6 +62,7 @@ impl Shared {
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,
+        watch: Option<Watch>,
     ) -> Self {
         Self {
             injector: Injector::new(),
@@ -71,6 +75,7 @@ impl Shared {
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
+            watch,
             watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
@@ -226,6 +231,9 @@ impl Shared {
     /// A worker that will never run counts as drained for good.
     pub(crate) fn drain_absent(&self) {
         self.drained.absent();
+        if let Some(watch) = &self.watch {
+            watch.absent();
+        }
         fence(Ordering::SeqCst);
         // Whoever drained before has to count again.
         self.wake_all();
