@@ -1,5 +1,6 @@
 //! Building a runtime, and what can go wrong.
 
+use crate::blocking;
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling};
@@ -102,6 +103,7 @@ pub struct Builder {
     max_stacks: usize,
     policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
+    blocking: blocking::Limits,
 }
 
 impl std::fmt::Debug for Builder {
@@ -130,6 +132,7 @@ impl Default for Builder {
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
+            blocking: blocking::Limits::default(),
         }
     }
 }
@@ -223,6 +226,19 @@ impl Builder {
         self
     }
 
+    /// Most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such calls run
+    /// where they are made, and block the worker.
+    pub fn blocking_threads(mut self, most: usize) -> Self {
+        self.blocking.threads = most;
+        self
+    }
+
+    /// How long such a thread waits for another call before it ends. Default 10 s.
+    pub fn blocking_keep_alive(mut self, keep: Duration) -> Self {
+        self.blocking.keep = keep;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -259,7 +275,8 @@ impl Builder {
         let policies = policy::activate(self.policy.0, count);
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
-        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin, alarm));
+        let shared =
+            Arc::new(Shared::new(workers, stacks, self.hooks, self.spin, alarm, self.blocking));
         for index in 0..count {
             let thread = WorkerThread {
                 life: Life { shared: Arc::clone(&shared), index, ran: false },

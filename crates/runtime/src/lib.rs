@@ -13,6 +13,8 @@
 //! protocols and proofs: `README.md` of this crate.
 
 #[cfg(not(loom))]
+mod blocking;
+#[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
 mod context;
@@ -105,6 +107,7 @@ mod worker;
 pub use sateen_sync::block_on;
 #[cfg(not(loom))]
 pub use {
+    blocking::blocking,
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
     fork::fork,
     join::join,

@@ -1,5 +1,6 @@
 //! What the workers of one runtime share.
 
+use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: AtomicUsize,
+    /// Threads for calls that block.
+    pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
     gate: Gate,
@@ -54,6 +57,7 @@ impl Shared {
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,
+        blocking: blocking::Limits,
     ) -> Self {
         Self {
             injector: Injector::new(),
@@ -66,6 +70,7 @@ impl Shared {
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watcher: AtomicUsize::new(0),
+            blocking: blocking::Pool::new(blocking),
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
             life: Life::new(),
