@@ -93,6 +93,8 @@ pub mod task_state;
 #[cfg(not(loom))]
 mod task_state;
 #[cfg(not(loom))]
+mod time;
+#[cfg(not(loom))]
 mod unwind;
 #[cfg(not(loom))]
 mod waits;
@@ -104,7 +106,12 @@ mod wake_word;
 mod worker;
 
 #[cfg(not(loom))]
-pub use sateen_sync::block_on;
+pub use sateen_sync::{
+    block_on,
+    timer::{
+        Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
+    },
+};
 #[cfg(not(loom))]
 pub use {
     blocking::blocking,
@@ -124,5 +131,6 @@ pub use {
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
         Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
+    time::timeout,
     waits::yield_now,
 };
