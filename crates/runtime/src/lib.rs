@@ -84,8 +84,14 @@ pub mod sleepers;
 mod sleepers;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod started_on;
+#[cfg(not(loom))]
+mod started_on;
 #[cfg(not(loom))]
 mod stats;
+#[cfg(not(loom))]
+mod switch;
 #[cfg(not(loom))]
 mod task;
 #[cfg(loom)]
@@ -102,6 +108,10 @@ mod waits;
 pub mod wake_word;
 #[cfg(not(loom))]
 mod wake_word;
+#[cfg(loom)]
+pub mod watcher;
+#[cfg(not(loom))]
+mod watcher;
 #[cfg(not(loom))]
 mod worker;
 
@@ -132,5 +142,5 @@ pub use {
         Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
     time::timeout,
-    waits::yield_now,
+    waits::{has_ready, no_suspend, yield_now},
 };

@@ -11,11 +11,12 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
 use crate::unwind::discard;
 use crate::wake_word::{Paused, Released, WakeWord};
 use crate::worker::Worker;
-use sateen_base::prim::{Arc, AtomicPtr, AtomicU8, AtomicU32, Ordering, UnsafeCell};
+use sateen_base::prim::{Arc, AtomicU8, AtomicU32, Ordering, UnsafeCell};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -183,7 +184,7 @@ where
                 home: std::ptr::null(),
                 id: birth.id,
                 location: birth.location,
-                fiber: AtomicPtr::new(std::ptr::null_mut()),
+                started_on: StartedOn::new(),
                 extra: birth.extra,
             },
             word: WakeWord::new(),
@@ -278,9 +279,8 @@ pub(super) unsafe fn interrupt(header: NonNull<Header>, shared: bool) {
         wake(header.cast());
         header.as_ref()
     };
-    // Ordering: Acquire pairs with the Release in `poll_queued`. A poll that this misses began after the
-    // wake-up, and has seen the mark.
-    let fiber = task.fiber.load(Ordering::Acquire);
+    // A poll that this misses began after the wake-up, and has seen the mark.
+    let fiber = task.started_on.now();
     // SAFETY: fibers live as long as their runtime, which does not end before the future.
     if let Some(fiber) = unsafe { fiber.as_ref() } {
         fiber.interrupt(task, shared);
@@ -295,8 +295,7 @@ pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<H
     // SAFETY: the entry, then the poll, keeps the frame.
     let this = unsafe { head.as_ref() };
     // Before `begin`: a canceller that wakes after it looks here.
-    // Ordering: Release pairs with the Acquire in `interrupt`.
-    this.task.fiber.store(std::ptr::from_ref(fiber).cast_mut(), Ordering::Release);
+    this.task.started_on.set(fiber);
     // Ordering: Relaxed; handed on with the entry.
     if worker.policy.is_alone() && this.place.load(Ordering::Relaxed) == ANYWHERE {
         this.place.store(worker.index() as u32, Ordering::Relaxed);
@@ -316,8 +315,7 @@ pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<H
             unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) }
         });
     if !over && !this.task.is_cancelled() {
-        // Ordering: Relaxed; whoever still finds the fiber here wakes it for nothing.
-        this.task.fiber.store(std::ptr::null_mut(), Ordering::Relaxed);
+        this.task.started_on.clear();
         match this.word.pause() {
             Paused::Idle => return,
             // SAFETY: the entry is ours.

@@ -31,11 +31,12 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use identity::Extra;
-use sateen_base::prim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell, thread};
+use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
@@ -53,8 +54,7 @@ pub(crate) struct Header {
     home: *const Shared,
     id: TaskId,
     location: &'static Location<'static>,
-    /// Where it was started; null before.
-    fiber: AtomicPtr<Fiber>,
+    started_on: StartedOn<Fiber>,
     /// What only some tasks have.
     extra: Option<Box<Extra>>,
 }
@@ -133,18 +133,11 @@ impl Header {
             // SAFETY: by contract; the future does not end before `cancel_delivered`.
             unsafe { future::interrupt(header, shared) };
         } else if started {
-            // Ordering: Acquire pairs with the Release in `start`, which is about to come if the
-            // place is still empty.
-            let fiber = loop {
-                let fiber = this.fiber.load(Ordering::Acquire);
-                if !fiber.is_null() {
-                    break fiber;
-                }
-                thread::yield_now();
-            };
-            // SAFETY: the run does not end before `cancel_delivered` (or the token's lock is free), and
-            // until then its runtime lives, and all fibers with it.
-            unsafe { Fiber::interrupt(&*fiber, this, shared) };
+            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
+            // lock is free), and until then its runtime lives, and all fibers with it.
+            if let Some(fiber) = unsafe { this.started_on.wait().as_ref() } {
+                fiber.interrupt(this, shared);
+            }
         }
         this.state.cancel_delivered();
     }
@@ -189,7 +182,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 home,
                 id: birth.id,
                 location: birth.location,
-                fiber: AtomicPtr::new(std::ptr::null_mut()),
+                started_on: StartedOn::new(),
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),

@@ -133,6 +133,11 @@ impl Worker {
         self.own.ready.get() != 0 || !self.inbox.is_empty()
     }
 
+    /// Whether a fiber of this worker can go on, or something waits that it could start.
+    pub(crate) fn has_runnable(&self) -> bool {
+        self.has_ready() || self.policy.has_ready() || self.has_own_arrivals() || self.has_stashed()
+    }
+
     /// Takes over the fibers that others have made ready.
     #[inline]
     pub(super) fn take_inbox(&self) {
