@@ -1,12 +1,13 @@
 //! Building a runtime, and what can go wrong.
 
+use crate::blocking;
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling};
 use crate::report::Watch;
 use crate::root;
 use crate::runtime::Runtime;
-use crate::shared::Shared;
+use crate::shared::{Setup, Shared};
 use crate::stack::{
     DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, StackSizeError, Stacks,
 };
@@ -105,6 +106,7 @@ pub struct Builder {
     policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
     report_blocked: bool,
+    blocking: blocking::Limits,
     strict: bool,
 }
 
@@ -136,6 +138,7 @@ impl Default for Builder {
             policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
             report_blocked: false,
+            blocking: blocking::Limits::default(),
             strict: false,
         }
     }
@@ -247,6 +250,19 @@ impl Builder {
         self
     }
 
+    /// Most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such calls run
+    /// where they are made, and block the worker.
+    pub fn blocking_threads(mut self, most: usize) -> Self {
+        self.blocking.threads = most;
+        self
+    }
+
+    /// How long such a thread waits for another call before it ends. Default 10 s.
+    pub fn blocking_keep_alive(mut self, keep: Duration) -> Self {
+        self.blocking.keep = keep;
+        self
+    }
+
     /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
     /// what threads are, and no stack is ever switched. Default: off.
     ///
@@ -320,7 +336,15 @@ impl Builder {
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let watch = self.report_blocked.then(Watch::new);
         let threads = self.strict.then(Threads::new);
-        let shared = Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm, watch);
+        let setup = Setup {
+            threads,
+            hooks: self.hooks,
+            spin: self.spin,
+            alarm,
+            watch,
+            blocking: self.blocking,
+        };
+        let shared = Shared::new(workers, stacks, setup);
         let shared = Arc::new(shared);
         for index in 0..count {
             let thread = WorkerThread {

@@ -15,6 +15,7 @@ use crate::shared::Shared;
 use crate::stack::FiberStack;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Running, cancel_unwind};
+use crate::time::Limit;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::worker::Worker;
 use sateen_base::prim::time::Instant;
@@ -59,6 +60,8 @@ pub(crate) struct Fiber {
     start: Cell<Option<Entry>>,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
+    /// The innermost [limit](crate::time) in force here; null for none.
+    limit: Cell<*const Limit>,
     /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
     held: Cell<u32>,
     /// The present wait keeps the thread, which waits at `thread`.
@@ -96,6 +99,7 @@ impl Fiber {
             running: Cell::new(std::ptr::null()),
             start: Cell::new(None),
             masks: Cell::new(0),
+            limit: Cell::new(std::ptr::null()),
             held: Cell::new(0),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
@@ -285,10 +289,26 @@ impl Fiber {
         self.heir.store(task.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Whether the task here has been cancelled. The worker only.
+    /// Whether the task here has been cancelled, or its time is over. The worker only.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
-        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled)
+        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled) || self.is_over_limit()
+    }
+
+    /// Whether the time of a limit that is in force here is over. The worker only.
+    pub(crate) fn is_over_limit(&self) -> bool {
+        // SAFETY: null, or on the fiber's stack, until it is no longer in force.
+        unsafe { self.limit.get().as_ref() }.is_some_and(Limit::is_over)
+    }
+
+    #[inline]
+    pub(crate) fn limit(&self) -> *const Limit {
+        self.limit.get()
+    }
+
+    /// The fiber only; `limit` lies on its stack, or is null.
+    pub(crate) fn set_limit(&self, limit: *const Limit) {
+        self.limit.set(limit);
     }
 
     /// A cancellation point: unwinds if the task has been cancelled and may be interrupted here.

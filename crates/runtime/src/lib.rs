@@ -13,6 +13,8 @@
 //! protocols and proofs: `README.md` of this crate.
 
 #[cfg(not(loom))]
+mod blocking;
+#[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
 mod context;
@@ -99,6 +101,8 @@ pub mod task_state;
 #[cfg(not(loom))]
 mod task_state;
 #[cfg(not(loom))]
+mod time;
+#[cfg(not(loom))]
 mod unwind;
 #[cfg(loom)]
 pub mod wait_record;
@@ -118,9 +122,15 @@ mod watcher;
 mod worker;
 
 #[cfg(not(loom))]
-pub use sateen_sync::block_on;
+pub use sateen_sync::{
+    block_on,
+    timer::{
+        Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
+    },
+};
 #[cfg(not(loom))]
 pub use {
+    blocking::blocking,
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
     fork::fork,
     join::join,
@@ -139,5 +149,6 @@ pub use {
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
         Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
+    time::timeout,
     waits::{has_ready, no_suspend, yield_now},
 };

@@ -1,5 +1,6 @@
 //! What the workers of one runtime share.
 
+use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) watcher: Watcher,
     /// Tells when everything is blocked, if that was asked for.
     pub(crate) watch: Option<Watch>,
+    /// Threads for calls that block.
+    pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
     gate: Gate,
@@ -54,16 +57,19 @@ pub(crate) struct Shared {
     changed: Condvar,
 }
 
+/// What the builder has made besides.
+pub(crate) struct Setup {
+    pub(crate) threads: Option<Threads>,
+    pub(crate) hooks: Hooks,
+    pub(crate) spin: Duration,
+    pub(crate) alarm: Option<Alarm>,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) blocking: blocking::Limits,
+}
+
 impl Shared {
-    pub(crate) fn new(
-        workers: Box<[Worker]>,
-        stacks: Stacks,
-        threads: Option<Threads>,
-        hooks: Hooks,
-        spin: Duration,
-        alarm: Option<Alarm>,
-        watch: Option<Watch>,
-    ) -> Self {
+    pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
+        let Setup { threads, hooks, spin, alarm, watch, blocking } = setup;
         Self {
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
@@ -76,6 +82,7 @@ impl Shared {
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watch,
+            blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
