@@ -16,6 +16,8 @@
 mod builder;
 #[cfg(not(loom))]
 mod context;
+#[cfg(not(loom))]
+mod current_thread;
 #[cfg(loom)]
 pub mod drain;
 #[cfg(not(loom))]
@@ -100,6 +102,7 @@ mod worker;
 #[cfg(not(loom))]
 pub use {
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
+    current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fork::fork,
     join::join,
     par::{
