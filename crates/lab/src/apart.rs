@@ -1,20 +1,15 @@
 //! Turns in a process of their own, for libraries whose threads cannot be ended.
 
 use crate::cli::TurnArgs;
-use crate::error::{Error, input};
+use crate::error::{ABSENT, Error, input};
 use crate::experiment::Plan;
 use crate::runner::{self, Quota};
 use crate::store::identity;
 use crate::{experiments, report};
-use sateen_base::os::process_cpu_time;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// First word of the child's last line: the processor time it has used, in seconds.
-const CPU: &str = "cpu";
-
-/// [`runner::take_turn`] in a child process, which prints a line for each run. Returns the processor
-/// time that the child used.
+/// [`runner::take_turn`] in a child process, which prints a line for each run.
 ///
 /// # Errors
 /// As there; or the process cannot be started.
@@ -23,13 +18,14 @@ pub(crate) fn take_turn(
     plan: &Plan,
     quota: Quota,
     mut each: impl FnMut(&[f64]),
-) -> Result<Duration, Error> {
+) -> Result<(), Error> {
     let fail = |e| input(format!("a process of its own cannot be started: {e}"));
     let mut command = Command::new(std::env::current_exe().map_err(fail)?);
     command.arg("turn").arg(id);
     command.args([quota.warmups, quota.at_least, quota.at_most].map(|n| n.to_string()));
     command.arg(quota.share.as_micros().to_string());
     command.args(plan.smoke.then_some("--smoke"));
+    command.args(plan.short.then_some("--short"));
     if !plan.workers.is_empty() {
         let counts: Vec<String> = plan.workers.iter().map(usize::to_string).collect();
         command.arg("--workers").arg(counts.join(","));
@@ -37,18 +33,16 @@ pub(crate) fn take_turn(
     let done = command.stdin(Stdio::null()).output().map_err(fail)?;
     if !done.status.success() {
         let reason = String::from_utf8_lossy(&done.stderr);
+        if done.status.code() == Some(i32::from(ABSENT)) {
+            return Err(Error::Absent(reason.trim().trim_start_matches("sateen: ").to_owned()));
+        }
         return Err(Error::Wrong(format!("{}, {}", done.status, reason.trim())));
     }
-    let mut cpu = Duration::ZERO;
     for line in String::from_utf8_lossy(&done.stdout).lines() {
-        if let Some(seconds) = line.strip_prefix(CPU) {
-            cpu = Duration::from_secs_f64(seconds.trim().parse().unwrap_or(0.0));
-            continue;
-        }
         let values: Option<Vec<f64>> = line.split(' ').map(|v| v.parse().ok()).collect();
         each(&values.ok_or_else(|| Error::Wrong(format!("not a run's values: `{line}`")))?);
     }
-    Ok(cpu)
+    Ok(())
 }
 
 /// The child's side.
@@ -56,7 +50,8 @@ pub(crate) fn take_turn(
 /// # Errors
 /// As [`runner::take_turn`]; or there is no such figure.
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
-    let plan = Plan { smoke: args.smoke, short: false, peers: true, workers: args.workers.clone() };
+    let TurnArgs { smoke, short, .. } = *args;
+    let plan = Plan { smoke, short, peers: true, workers: args.workers.clone() };
     for experiment in experiments::all() {
         for group in experiment.groups(&plan) {
             let Some(figure) = group.figures.first() else { continue };
@@ -74,10 +69,7 @@ pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
                 let words: Vec<String> = values.iter().map(f64::to_string).collect();
                 report::print(&words.join(" "));
             };
-            runner::take_turn(subject, quota, each)?;
-            let cpu = process_cpu_time().unwrap_or_default();
-            report::print(&format!("{CPU} {}", cpu.as_secs_f64()));
-            return Ok(());
+            return runner::take_turn(subject, quota, each);
         }
     }
     Err(input(format!("there is no figure `{}`", args.id)))

@@ -42,6 +42,8 @@ pub(crate) struct TurnArgs {
     pub(crate) share_us: u64,
     #[arg(long)]
     pub(crate) smoke: bool,
+    #[arg(long)]
+    pub(crate) short: bool,
     #[arg(long, value_delimiter = ',', value_parser = worker_count)]
     pub(crate) workers: Vec<usize>,
 }

@@ -9,6 +9,7 @@ use crate::runner::{Runner, identities};
 use crate::select::Selection;
 use crate::store::{Record, Shared};
 use crate::{apart, experiments, host, interrupt};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -174,7 +175,14 @@ fn measure(
     interrupt::install(store.clone(), move |records| by_experiment(records, |r| show.records(r)))?;
 
     let idle = Progress::new(0);
-    let runner = Runner { plan, selection, budget, store: &store, progress: &idle };
+    let runner = Runner {
+        plan,
+        selection,
+        budget,
+        store: &store,
+        progress: &idle,
+        said: RefCell::default(),
+    };
     let all = experiments::all();
     let work: Vec<(&dyn Experiment, Vec<Group>)> =
         all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();

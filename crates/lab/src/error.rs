@@ -10,7 +10,12 @@ pub(crate) enum Error {
     Input(String),
     /// An experiment's own check failed, or a comparison found a regression: exit 1.
     Wrong(String),
+    /// An implementation cannot be had on this machine: a note, and the others are measured.
+    Absent(String),
 }
+
+/// Exit status of a turn whose implementation cannot be had. Only a parent process sees it.
+pub(crate) const ABSENT: u8 = 3;
 
 impl Error {
     /// The process's exit status for this error.
@@ -18,13 +23,14 @@ impl Error {
         match self {
             Self::Wrong(_) => ExitCode::from(1),
             Self::Input(_) => ExitCode::from(2),
+            Self::Absent(_) => ExitCode::from(ABSENT),
         }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Input(text) | Self::Wrong(text)) = self;
+        let (Self::Input(text) | Self::Wrong(text) | Self::Absent(text)) = self;
         // One line, whatever a library put into its message.
         f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }

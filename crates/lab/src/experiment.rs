@@ -6,6 +6,7 @@
 //! time and a rate, or a median and a 99th percentile, come from the same run.
 
 use crate::error::Error;
+use std::time::Instant;
 
 /// A family of cases, such as `deque` or `forkjoin`.
 pub(crate) trait Experiment {
@@ -173,4 +174,14 @@ impl<F: FnMut() -> Result<Vec<f64>, Error>> Session for Run<F> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         (self.0)()
     }
+}
+
+/// Nanoseconds for one of `calls` calls of `f`, as the values of a run.
+#[inline(always)]
+pub(crate) fn per_call(calls: u32, f: impl Fn()) -> Result<Vec<f64>, Error> {
+    let start = Instant::now();
+    for _ in 0..calls {
+        f();
+    }
+    Ok(vec![start.elapsed().as_nanos() as f64 / f64::from(calls)])
 }

@@ -96,6 +96,26 @@ pub(crate) fn most_threads() -> Option<usize> {
     Some(maps.saturating_sub(MAPS_OF_THE_REST) / MAPS_OF_A_THREAD)
 }
 
+/// Bytes of memory that can be had without swapping, where the system tells.
+pub(crate) fn free_memory() -> Option<u64> {
+    kilobytes("/proc/meminfo", &["MemAvailable:"]).map(|k| k * 1024)
+}
+
+/// Bytes of resident memory and page tables of this process, where the system tells.
+pub(crate) fn own_memory() -> Option<u64> {
+    kilobytes("/proc/self/status", &["VmRSS:", "VmPTE:"]).map(|k| k * 1024)
+}
+
+/// The sum of the fields `names` of `file`.
+fn kilobytes(file: &str, names: &[&str]) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let value = |name: &&str| {
+        let line = text.lines().find_map(|l| l.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    names.iter().map(value).sum()
+}
+
 fn cpu_model() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|l| l.strip_prefix("model name"));
@@ -135,13 +155,23 @@ impl Ticks {
     }
 }
 
+/// Processor time that ended child processes have used, theirs included, in ticks; 0 where the
+/// system does not tell.
+fn ticks_of_children() -> u64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in brackets, may hold anything.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    // state, then ten fields, utime stime cutime cstime
+    fields.skip(13).take(2).filter_map(|f| f.parse::<u64>().ok()).sum()
+}
+
 /// Watches the machine while a group is measured.
 pub(crate) struct Watch {
     start: Instant,
     ticks: Option<Ticks>,
     own: Option<Duration>,
-    /// Processor time of child processes, which is ours too.
-    children: Duration,
+    /// Processor time of child processes, which is ours too, in ticks.
+    children: u64,
 }
 
 impl Watch {
@@ -151,13 +181,8 @@ impl Watch {
             start: Instant::now(),
             ticks: Ticks::now(),
             own: os::process_cpu_time(),
-            children: Duration::ZERO,
+            children: ticks_of_children(),
         }
-    }
-
-    /// A child process of ours has used `cpu`.
-    pub(crate) fn add_child(&mut self, cpu: Duration) {
-        self.children += cpu;
     }
 
     /// Why the host was not fit for figures that need `threads` threads; empty if it was.
@@ -177,8 +202,9 @@ impl Watch {
             return None;
         }
         let (before, after) = (self.ticks.as_ref()?, Ticks::now()?);
-        let own = os::process_cpu_time()?.saturating_sub(self.own?) + self.children;
-        let own = own.as_secs_f64() * 100.0;
+        let own = os::process_cpu_time()?.saturating_sub(self.own?);
+        let children = ticks_of_children().saturating_sub(self.children);
+        let own = own.as_secs_f64() * 100.0 + children as f64;
         let total = after.total.saturating_sub(before.total) as f64;
         if total <= 0.0 {
             return None;

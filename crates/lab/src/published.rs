@@ -27,7 +27,8 @@ pub(crate) struct Value {
 
 const DEQUE: &str =
     "Saturn (OCaml 5), Apple M3 Max: before / padded and tuned / thief index cached";
-const SKYNET: &str = "Boost.Fiber's table, i7-4770S 4C/8T, 100,000 leaves";
+const SKYNET: &str = "Boost.Fiber's table, i7-4770S 4C/8T: a stack for each of 100,000 fibers";
+const THREADS: &str = "Boost.Fiber's table, i7-4770S 4C/8T, 10,000 threads";
 
 /// The three stages of the deque figures.
 macro_rules! stages {
@@ -77,36 +78,55 @@ const fn range(who: &'static str, low: f64, high: f64) -> Value {
     Value { who, stage: "", low, high }
 }
 
-/// Nanoseconds for one of the tasks.
-static SKYNETS: &[Published] = &[
-    Published {
-        experiment: "skynet",
-        case: "spawn",
-        config: "w1",
-        source: SKYNET,
-        values: &[range("round robin 1T", 910.0, 1280.0), range("with tcmalloc", 900.0, 1030.0)],
-    },
-    Published {
-        experiment: "skynet",
-        case: "spawn",
-        config: "w2",
-        source: SKYNET,
-        values: &[
-            range("work stealing 8T", 350.0, 660.0),
-            range("with tcmalloc", 130.0, 260.0),
-            range("work sharing", 900.0, 1110.0),
-            range("Haskell", 320.0, 320.0),
-            range("Erlang", 640.0, 1210.0),
-            range("Go 1.6", 1520.0, 1640.0),
-            range("std::thread", 18_800.0, 28_100.0),
-        ],
-    },
-];
+/// Nanoseconds for one of the fibers: each has a stack, and they are joined. So the figures stand beside both
+/// forms of ours.
+macro_rules! skynet {
+    ($($case:literal)*) => {
+        [$(
+            Published {
+                experiment: "skynet100k",
+                case: $case,
+                config: "w1",
+                source: SKYNET,
+                values: &[
+                    range("round robin 1T", 910.0, 1280.0),
+                    range("with tcmalloc", 900.0, 1030.0),
+                ],
+            },
+            Published {
+                experiment: "skynet100k",
+                case: $case,
+                config: "w2",
+                source: SKYNET,
+                values: &[
+                    range("work stealing 8T", 350.0, 660.0),
+                    range("with tcmalloc", 130.0, 260.0),
+                    range("work sharing 8T", 900.0, 1110.0),
+                    range("with tcmalloc", 620.0, 800.0),
+                    range("Haskell", 320.0, 320.0),
+                    range("Erlang", 640.0, 1210.0),
+                    range("Go 1.6", 1520.0, 1640.0),
+                    range("Go 1.6, 8 procs", 700.0, 980.0),
+                ],
+            },
+        )*]
+    };
+}
+
+static SKYNETS: &[Published] = &skynet!("join" "join-suspend");
+
+static THREAD_TREES: &[Published] = &[Published {
+    experiment: "skynet10k",
+    case: "join",
+    config: "w2",
+    source: THREADS,
+    values: &[range("pthread", 14_400.0, 20_800.0), range("std::thread", 18_800.0, 28_100.0)],
+}];
 
 /// What is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
-    DEQUES.iter().chain(SKYNETS).find(same)
+    DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).find(same)
 }
 
 impl Published {

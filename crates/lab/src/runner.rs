@@ -12,6 +12,8 @@ use crate::host::Watch;
 use crate::report::Progress;
 use crate::select::Selection;
 use crate::store::{Record, Shared, identity};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Runs the wanted part of experiments into a store.
@@ -23,6 +25,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) budget: Duration,
     pub(crate) store: &'a Shared,
     pub(crate) progress: &'a Progress,
+    /// What was said about implementations that cannot be had here: each is said once.
+    pub(crate) said: RefCell<BTreeSet<String>>,
 }
 
 /// Identities of everything `experiment` measures under `plan`.
@@ -86,22 +90,36 @@ impl Runner<'_> {
         let rows: Vec<Vec<Option<usize>>> =
             group.subjects.iter().map(|s| self.open_records(experiment, group, s)).collect();
         let turns = self.turns(group);
-        let mut watch = Watch::start();
+        let watch = Watch::start();
+        let mut absent = vec![false; rows.len()];
         for turn in 0..turns {
-            for (subject, records) in group.subjects.iter().zip(&rows) {
+            for ((subject, records), absent) in group.subjects.iter().zip(&rows).zip(&mut absent) {
+                if *absent {
+                    self.progress.step();
+                    continue;
+                }
                 let label = identity(experiment, subject.implementation, &group.figures[0]);
                 self.progress.show(&label);
                 let quota = self.quota(group, turn, turns);
                 let each = |values: &[f64]| self.enter(records, values);
                 let result = if subject.apart {
-                    apart::take_turn(&label, self.plan, quota, each).map(|cpu| watch.add_child(cpu))
+                    apart::take_turn(&label, self.plan, quota, each)
                 } else {
                     take_turn(subject, quota, each)
                 };
-                result.map_err(|e| match e {
-                    Error::Wrong(text) => Error::Wrong(format!("{label}: {text}")),
-                    Error::Input(text) => Error::Input(format!("{label}: {text}")),
-                })?;
+                match result {
+                    Ok(()) => {}
+                    Err(Error::Absent(text)) => {
+                        *absent = true;
+                        self.say(text);
+                    }
+                    Err(Error::Wrong(text)) => {
+                        return Err(Error::Wrong(format!("{label}: {text}")));
+                    }
+                    Err(Error::Input(text)) => {
+                        return Err(Error::Input(format!("{label}: {text}")));
+                    }
+                }
                 self.progress.step();
             }
         }
@@ -111,6 +129,18 @@ impl Runner<'_> {
             store.records[index].notes.extend(notes.iter().cloned());
         }
         Ok(())
+    }
+
+    /// Prints a note, unless it was printed before.
+    fn say(&self, note: String) {
+        let note = Error::Absent(note).to_string();
+        self.progress.suspend(|| {
+            let fresh = !self.said.borrow().contains(&note);
+            if fresh {
+                eprintln!("sateen: not measured: {note}");
+            }
+        });
+        self.said.borrow_mut().insert(note);
     }
 
     /// Enters a record for each wanted figure of `subject`; the records' indices by figure.

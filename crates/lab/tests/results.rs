@@ -45,6 +45,21 @@ fn every_promised_identity_is_listed() {
         promised.extend(["fork", "spawn"].map(|c| format!("skynet/{c}/sateen/{config}")));
     }
     promised.push("forkjoin/fib/serial/w1".to_owned());
+    for experiment in ["skynet", "skynet100k"] {
+        for case in ["join", "join-suspend", "detach"] {
+            for rest in ["stealing/w1", "stealing/w2", "sharing/w1", "sharing/w2", "roundrobin/w1"]
+            {
+                promised.push(format!("{experiment}/{case}/sateen-{rest}"));
+            }
+        }
+    }
+    promised.extend(["pthread-8k", "std-thread"].map(|i| format!("skynet10k/join/{i}/w2")));
+    for config in ["w1", "w2"] {
+        promised.extend(["event"].map(|c| format!("switch/pingpong-{c}/sateen/{config}")));
+    }
+    promised.push("switch/yield/sateen/w1".to_owned());
+    promised.push("fiber/block-cost/sateen/w1".to_owned());
+    promised.push("lock/uncontended-empty/mutex/t1".to_owned());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",
@@ -54,6 +69,12 @@ fn every_promised_identity_is_listed() {
         "idle/cpu",
         "idle/cpu-after-burst",
         "dispatch/empty",
+        "fiber/million",
+        "fiber/million-bytes",
+        "fiber/sleepers-p50",
+        "fiber/sleepers-p999",
+        "fiber/skew",
+        "fiber/resume-behind",
     ];
     promised.extend(two.map(|c| format!("{c}/sateen/w2")));
     for id in &promised {
@@ -223,7 +244,7 @@ fn brief_is_one_line_a_figure() {
 fn plots_are_drawn() {
     let dir = tempfile::tempdir().expect("a directory");
     let plots = dir.path().join("new").join("plots");
-    stdout(&["run", "--smoke", "deque/pair", "skynet", "--plot", arg(&plots)]);
+    stdout(&["run", "--smoke", "deque/pair", "skynet/", "--plot", arg(&plots)]);
     let mut names: Vec<String> = fs::read_dir(&plots)
         .expect("the directory was made")
         .map(|e| e.expect("readable").file_name().to_string_lossy().into_owned())

@@ -7,11 +7,26 @@ use common::{output, stdout};
 #[test]
 fn the_tour_shows_every_experiment() {
     let text = stdout(&["tour", "--smoke"]);
-    for name in ["deque", "forkjoin", "skynet", "wake", "dispatch", "idle"] {
+    let experiments = [
+        "deque",
+        "forkjoin",
+        "skynet",
+        "skynet100k",
+        "skynet10k",
+        "switch",
+        "fiber",
+        "lock",
+        "wake",
+        "dispatch",
+        "idle",
+    ];
+    for name in experiments {
         assert!(text.contains(&format!("\n{name}: ")), "{name} has no sentence: {text}");
     }
     // Published figures stand beside ours.
-    for published in ["51.23 / 60.23 / 60.26", "×1.18 ×1.00", "Boost.Fiber", "18800-28100"] {
+    for published in
+        ["51.23 / 60.23 / 60.26", "×1.18 ×1.00", "Boost.Fiber", "18800-28100", "900-1110"]
+    {
         assert!(text.contains(published), "{published} is missing: {text}");
     }
 }
@@ -47,10 +62,65 @@ fn more_threads_than_cores_are_noted() {
 #[cfg(feature = "peers")]
 #[test]
 fn peers_are_compared() {
-    let text = stdout(&["run", "--smoke", "--peers", "deque/pair-pushpop1", "skynet"]);
-    for word in ["crossbeam", "st3", "rayon", "chili", "forte", "tokio", "95 % interval"] {
+    let libraries =
+        ["deque/pair-pushpop1", "skynet/fork", "skynet/spawn", "switch", "fiber", "lock"];
+    // Not the programs, which need a compiler of their language; they have a test of their own.
+    let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
+    let names = [
+        "crossbeam",
+        "st3",
+        "rayon",
+        "chili",
+        "forte",
+        "tokio",
+        "may",
+        "corosensei",
+        "parking_lot",
+        "std",
+        "95 % interval",
+    ];
+    for word in names {
         assert!(text.contains(word), "{word} is missing: {text}");
     }
+}
+
+/// A program is measured if its compiler and library are there; otherwise there is a note, once.
+#[cfg(feature = "peers")]
+#[test]
+fn programs_are_measured_or_noted() {
+    let done = output(&["run", "--smoke", "--peers", "--brief", "skynet100k/", "switch/yield"]);
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{errors}");
+    let text = String::from_utf8_lossy(&done.stdout);
+    let programs = [
+        ("skynet100k/join/boost-stealing/", "Boost.Fiber: "),
+        ("skynet100k/join/boost-stealing-tcmalloc/", "Boost.Fiber with tcmalloc: "),
+        ("skynet100k/detach/go/", "Go: "),
+        ("skynet100k/detach/erlang/", "Erlang: "),
+        ("skynet100k/detach/ghc/", "GHC: "),
+    ];
+    for (id, note) in programs {
+        let notes = errors.matches(&format!("not measured: {note}")).count();
+        assert_eq!(notes, usize::from(!text.contains(id)), "{id}: {errors}");
+    }
+}
+
+/// Without compilers there are notes, and no failure.
+#[cfg(feature = "peers")]
+#[test]
+fn a_missing_compiler_is_a_note() {
+    // A copy of the program elsewhere has no programs beside it yet.
+    let dir = tempfile::tempdir().expect("a directory");
+    let copy = dir.path().join("sateen");
+    std::fs::copy(env!("CARGO_BIN_EXE_sateen"), &copy).expect("copied");
+    let mut command = std::process::Command::new(&copy);
+    command.args(["run", "--smoke", "--peers", "--brief", "switch/yield"]).env("PATH", "");
+    let done = command.output().expect("the program starts");
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{errors}");
+    assert_eq!(errors.matches("Go: `go` is not installed").count(), 1, "{errors}");
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(text.contains("/tokio/") && !text.contains("/go/"), "{text}");
 }
 
 #[test]

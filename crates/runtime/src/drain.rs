@@ -18,6 +18,8 @@ use sateen_base::prim::{Ordering, fence};
 
 const ONE: u64 = 1;
 const EPOCH: u64 = 1 << 32;
+/// What [`DrainCount::undrain`] adds to the epoch; left out to see the model fail.
+const WORKED: u64 = if cfg!(sateen_canary = "drain_no_epoch") { 0 } else { EPOCH };
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl DrainCount {
         Self(AtomicU64::new(0))
     }
 
-    /// One of `workers` is drained. True: all are, `has_work` found no queue with anything in it, and
+    /// One of `workers` is drained. True: all are, `has_work` found no queue with anything in it (and no pending future), and
     /// nothing will ever come. False: [`DrainCount::undrain`] must follow before the worker takes work
     /// again.
     pub fn drain(&self, workers: usize, has_work: impl FnOnce() -> bool) -> bool {
@@ -39,17 +41,23 @@ impl DrainCount {
         // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody has
         // woken while we looked, then nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
-            // Keeps the look above before the check; partner: the exchange in `undrain`.
-            fence(Ordering::SeqCst);
-            self.0.load(Ordering::Acquire) == word
+            // Keeps the look above before the check; partner: the fence in `undrain`.
+            if cfg!(not(sateen_canary = "drain_check_no_fence")) {
+                fence(Ordering::SeqCst);
+            }
+            cfg!(sateen_canary = "drain_no_check") || self.0.load(Ordering::Acquire) == word
         }
     }
 
     /// The worker goes back to work.
     pub fn undrain(&self) {
-        // Ordering: AcqRel: comes before the worker takes anything, so that whoever misses the taken
-        // entry sees this.
-        self.0.fetch_add(EPOCH - ONE, Ordering::AcqRel);
+        // Ordering: AcqRel: whoever drains after this sees what we did before.
+        self.0.fetch_add(WORKED.wrapping_sub(ONE), Ordering::AcqRel);
+        if cfg!(not(sateen_canary = "drain_undrain_no_fence")) {
+            // Comes before the worker takes anything, by however weak a store, so that whoever misses what
+            // was taken sees the epoch. Partner: the fence in `drain`.
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// A worker that will never run counts as drained for good. Whoever drained before has to be woken

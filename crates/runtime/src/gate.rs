@@ -25,6 +25,13 @@ const STOPPED: u32 = 2;
 /// of memory could not even be reported.
 const STARTING: u32 = 3;
 
+/// Of the exchange with which a guard leaves; weakened to see the model fail.
+const LEAVE: Ordering =
+    if cfg!(sateen_canary = "gate_leave_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+/// Of the exchange in [`Life::close`]; weakened to see the model fail.
+const CLOSE: Ordering =
+    if cfg!(sateen_canary = "life_close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
 /// The runtime takes no more work.
 #[derive(Debug)]
 pub struct Closed;
@@ -54,7 +61,8 @@ impl Gate {
         // submitted visible to the closer.
         let before = self.0.fetch_add(ENTER, Ordering::Acquire);
         let guard = GateGuard(self);
-        if before & SHUT == 0 { Ok(guard) } else { Err(Closed) }
+        let shut = before & SHUT != 0 && cfg!(not(sateen_canary = "gate_enter_looks_once"));
+        if shut { Err(Closed) } else { Ok(guard) }
     }
 
     /// Shuts the gate and waits for whoever is inside: that is short, nobody runs user code there.
@@ -72,7 +80,7 @@ impl Gate {
 impl Drop for GateGuard<'_> {
     fn drop(&mut self) {
         // Ordering: Release, see `Gate::enter`.
-        self.0.0.fetch_sub(ENTER, Ordering::Release);
+        self.0.0.fetch_sub(ENTER, LEAVE);
     }
 }
 
@@ -114,7 +122,7 @@ impl Life {
     /// The gate is shut. A second closer changes nothing.
     pub fn close(&self) {
         // Ordering: Release: what was submitted is visible to whoever sees the runtime closing.
-        let _ = self.0.compare_exchange(OPEN, CLOSING, Ordering::Release, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(OPEN, CLOSING, CLOSE, Ordering::Relaxed);
     }
 
     /// Nothing is left to do, or not all threads could be made.

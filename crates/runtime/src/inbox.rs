@@ -9,6 +9,10 @@
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicPtr;
 
+/// Of the exchange in [`Inbox::push`]; weakened to see the model fail.
+const PUSH: Ordering =
+    if cfg!(sateen_canary = "inbox_push_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
 /// What can lie in an inbox.
 pub trait Linked: Sized {
     /// The node's link, which belongs to the inbox while the node lies there.
@@ -48,12 +52,7 @@ impl<T: Linked> Inbox<T> {
             unsafe { (*node).link() }.store(head, Ordering::Relaxed);
             // Ordering: Release publishes the link, and what the caller did before, to the owner's
             // Acquire exchange in `take`.
-            match self.head.compare_exchange_weak(
-                head,
-                node.cast_mut(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            ) {
+            match self.head.compare_exchange_weak(head, node.cast_mut(), PUSH, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
@@ -66,7 +65,13 @@ impl<T: Linked> Inbox<T> {
             return;
         }
         // Ordering: Acquire pairs with the Release in `push`: links and nodes are visible.
-        let mut node = self.head.swap(std::ptr::null_mut(), Ordering::Acquire);
+        let mut node = if cfg!(sateen_canary = "inbox_take_in_two_steps") {
+            let head = self.head.load(Ordering::Acquire);
+            self.head.store(std::ptr::null_mut(), Ordering::Relaxed);
+            head
+        } else {
+            self.head.swap(std::ptr::null_mut(), Ordering::Acquire)
+        };
         while !node.is_null() {
             // SAFETY: in the chain, which is ours since the exchange. Read before `f` can let go of it.
             let next = unsafe { (*node).link() }.load(Ordering::Relaxed);

@@ -50,6 +50,8 @@ mod join_stack;
 pub mod latch;
 #[cfg(not(loom))]
 mod latch;
+#[cfg(not(loom))]
+mod live;
 #[cfg(loom)]
 pub mod offer;
 #[cfg(not(loom))]
@@ -82,6 +84,10 @@ pub mod sleepers;
 mod sleepers;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod started_on;
+#[cfg(not(loom))]
+mod started_on;
 #[cfg(not(loom))]
 mod stats;
 #[cfg(not(loom))]
@@ -96,9 +102,19 @@ mod task_state;
 mod unwind;
 #[cfg(not(loom))]
 mod waits;
+#[cfg(loom)]
+pub mod wake_word;
+#[cfg(not(loom))]
+mod wake_word;
+#[cfg(loom)]
+pub mod watcher;
+#[cfg(not(loom))]
+mod watcher;
 #[cfg(not(loom))]
 mod worker;
 
+#[cfg(not(loom))]
+pub use sateen_sync::block_on;
 #[cfg(not(loom))]
 pub use {
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
@@ -116,7 +132,7 @@ pub use {
     stats::{Stats, WorkerStats},
     task::{
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
-        Spawn, TaskId, check_cancelled, current, spawn,
+        Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
     waits::{has_ready, no_suspend, yield_now},
 };

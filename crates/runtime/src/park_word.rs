@@ -20,6 +20,10 @@ const RUNNING: u32 = 0;
 const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
+/// Of the exchange in [`ParkWord::unpark`]; weakened to see the model fail.
+const UNPARK: Ordering =
+    if cfg!(sateen_canary = "park_unpark_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+
 /// See the [module's documentation](self).
 #[derive(Debug)]
 pub struct ParkWord(AtomicU32);
@@ -41,13 +45,21 @@ impl ParkWord {
 
     /// The owner goes on. A wake-up after this counts for the next park.
     pub fn resumed(&self) {
-        // Ordering: Acquire pairs with the Release in `unpark`.
+        if cfg!(sateen_canary = "park_resumed_store") {
+            return self.0.store(RUNNING, Ordering::Relaxed);
+        }
+        // Ordering: Acquire pairs with the Release in `unpark`: also of a wake-up that this overwrites.
         self.0.swap(RUNNING, Ordering::Acquire);
     }
 
     /// A wake-up, from any thread. True: the caller, and nobody else, hands the fiber to its worker.
     pub fn unpark(&self) -> bool {
+        if cfg!(sateen_canary = "park_unpark_in_two_steps") {
+            let before = self.0.load(Ordering::Acquire);
+            self.0.store(NOTIFIED, Ordering::Release);
+            return before == PARKED;
+        }
         // Ordering: AcqRel, see `begin` and `resumed`.
-        self.0.swap(NOTIFIED, Ordering::AcqRel) == PARKED
+        self.0.swap(NOTIFIED, UNPARK) == PARKED
     }
 }

@@ -13,8 +13,8 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::{Ordering, fence as full_fence};
 
 /// Request: a thief is hungry; publish something at the next push.
 pub const HUNGRY: u32 = 1;
@@ -51,6 +51,9 @@ impl RequestWord {
     pub fn insist(&self, what: u32) -> bool {
         // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either that comes
         // first, and the request stands, or this does, and the owner then sees what we did before.
+        if cfg!(sateen_canary = "sleep_insist_skips") && self.has(what) {
+            return false;
+        }
         self.0.fetch_or(what, Ordering::AcqRel) & what == 0
     }
 
@@ -59,6 +62,19 @@ impl RequestWord {
     pub fn has(&self, what: u32) -> bool {
         // Ordering: Relaxed, a hint.
         self.0.load(Ordering::Relaxed) & what != 0
+    }
+
+    /// Takes a request down, or leaves it up if `still` finds what it was raised for. Owner only.
+    pub fn settle(&self, what: u32, still: impl FnOnce() -> bool) {
+        self.clear(what);
+        if cfg!(not(sateen_canary = "ready_settle_no_fence")) {
+            // Whoever found the request still up has relied on it; partner: the fence in
+            // `Sleepers::wake_owner`.
+            full_fence(Ordering::SeqCst);
+        }
+        if still() {
+            self.request(what);
+        }
     }
 
     /// Takes a request down; the owner looks for what was asked only after this.

@@ -75,6 +75,16 @@ impl Sleepers {
         }
     }
 
+    /// Wakes worker `index`, for which alone something was put where it looks, if it sleeps; whether it
+    /// did. If not it is awake, and will look before it sleeps.
+    pub fn wake_owner(&self, index: usize) -> bool {
+        if cfg!(not(sateen_canary = "sleep_wake_owner_no_fence")) {
+            // Partner: the fence in `announce`: either we see the sleeper, or it sees what is there.
+            full_fence(Ordering::SeqCst);
+        }
+        self.notify(index)
+    }
+
     // ---- who publishes ----
 
     /// Wakes one sleeper for what was just published, unless some worker searches anyway; that one will
@@ -124,7 +134,7 @@ impl Sleepers {
     pub fn announce(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
         self.slots.announce(me);
         if cfg!(not(sateen_canary = "sleep_announce_no_fence")) {
-            // Partner: the full fences in `submit`, `post` and `make_ready`.
+            // Partner: the full fences in `submit` and `wake_owner`.
             full_fence(Ordering::SeqCst);
         }
         self.unless(me, sees_work)

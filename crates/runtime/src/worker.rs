@@ -25,10 +25,8 @@ use crate::policy::Active;
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stats::Counters;
-use crate::task::{Header, Ids};
-use sateen_base::prim::{
-    Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell, fence as full_fence,
-};
+use crate::task::{Frames, Header, Ids};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
 use std::cell::Cell;
@@ -60,6 +58,7 @@ pub(crate) struct Worker {
 struct Own {
     shared: UnsafeCell<Option<Arc<Shared>>>,
     ids: Ids,
+    frames: Frames,
     /// Fibers at the base of their scheduling loop, ready for reuse.
     idle: UnsafeCell<Vec<*const Fiber>>,
     /// Fibers without a stack.
@@ -84,6 +83,8 @@ struct Own {
     ready_seen: Cell<u64>,
     /// A timer was armed that whoever minds the timers may not know of.
     timer_news: Cell<bool>,
+    /// It has slept, and not had anything to do since.
+    was_asleep: Cell<bool>,
 }
 
 // SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
@@ -110,6 +111,7 @@ impl Worker {
             own: Own {
                 shared: UnsafeCell::new(None),
                 ids: Ids::new(),
+                frames: Frames::new(),
                 idle: UnsafeCell::new(Vec::new()),
                 bare: UnsafeCell::new(Vec::new()),
                 stash: UnsafeCell::new(VecDeque::new()),
@@ -123,6 +125,7 @@ impl Worker {
                 deferred: Cell::new(false),
                 ready_seen: Cell::new(0),
                 timer_news: Cell::new(false),
+                was_asleep: Cell::new(false),
             },
         }
     }
@@ -216,10 +219,7 @@ impl Worker {
         }
         // SAFETY: its unparking gave the fiber to us alone, and fibers live as long as the runtime.
         unsafe { self.inbox.push(fiber) };
-        // The full fence pairs with the one between announcing sleep and rescanning: either we see the
-        // sleeper, or it sees the fiber.
-        full_fence(Ordering::SeqCst);
-        if !shared.sleep.notify(self.index) {
+        if !shared.sleep.wake_owner(self.index) {
             self.request(READY);
         }
     }
@@ -245,8 +245,7 @@ impl Worker {
             // Ordering: Relaxed, under the lock; a hint outside of it.
             self.has_mail.store(true, Ordering::Relaxed);
         }
-        full_fence(Ordering::SeqCst);
-        shared.sleep.notify(self.index);
+        shared.sleep.wake_owner(self.index);
         true
     }
 
@@ -254,6 +253,10 @@ impl Worker {
 
     pub(crate) fn ids(&self) -> &Ids {
         &self.own.ids
+    }
+
+    pub(crate) fn frames(&self) -> &Frames {
+        &self.own.frames
     }
 
     /// A number below `n`.

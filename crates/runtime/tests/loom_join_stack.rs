@@ -167,3 +167,71 @@ fn a_listed_stack_is_emptied_once() {
         assert!(!model.stack.publish_for_suspension());
     });
 }
+
+/// A stack that is emptied through its entry is listed again when its owner suspends again: never twice,
+/// and never without an entry while it holds anything.
+#[test]
+fn a_stack_is_listed_anew() {
+    check(|| {
+        let model = Model::new();
+        let entries = Arc::new(AtomicUsize::new(0));
+        let list = |model: &Model| {
+            if model.stack.publish_for_suspension() {
+                assert_eq!(entries.fetch_add(1, Relaxed), 0, "listed twice");
+            }
+        };
+        model.push(0);
+        list(&model);
+        let taker = {
+            let (model, entries) = (Arc::clone(&model), Arc::clone(&entries));
+            thread::spawn(move || {
+                entries.fetch_sub(1, Relaxed);
+                if let Stolen::Job(job, more) = model.stack.steal_listed() {
+                    if more {
+                        entries.fetch_add(1, Relaxed);
+                    }
+                    // SAFETY: stolen, so ours.
+                    unsafe { count(job) };
+                }
+            })
+        };
+        // Resumed by something else; suspends again with another branch.
+        model.pop_and_run(0);
+        model.push(1);
+        list(&model);
+        taker.join().unwrap();
+        if entries.load(Relaxed) != 0 {
+            assert_ne!(model.stack.steal_listed(), Stolen::Busy);
+        } else {
+            assert_eq!(model.stack.steal(), Stolen::Empty, "nobody would find it");
+        }
+    });
+}
+
+/// A thief steals what it sees while the owner suspends, and another takes through the entry.
+#[test]
+fn a_suspension_against_a_thief() {
+    check(|| {
+        let model = Model::new();
+        model.push(0);
+        model.push(1);
+        model.stack.publish();
+        let thief = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.steal_and_run())
+        };
+        let mut listed = model.stack.publish_for_suspension();
+        while listed {
+            listed = match model.stack.steal_listed() {
+                Stolen::Job(job, more) => {
+                    // SAFETY: stolen, so ours.
+                    unsafe { count(job) };
+                    more
+                }
+                _ => false,
+            };
+        }
+        thief.join().unwrap();
+        model.all_ran(2);
+    });
+}

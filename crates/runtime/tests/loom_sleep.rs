@@ -6,8 +6,12 @@
 #![cfg(loom)]
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::sync::atomic::{
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
 use loom::thread;
+use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::join_stack::{Job, JoinStack, Slot};
 use sateen_runtime::offer;
 use sateen_runtime::request_word::{HUNGRY, RequestWord};
@@ -63,6 +67,13 @@ impl Model {
         }
     }
 
+    /// Anybody, from outside.
+    fn submit(&self) {
+        self.queue.store(1, Relaxed);
+        fence(SeqCst);
+        self.sleepers.wake_searcher();
+    }
+
     /// Whether the youngest job is still the owner's.
     fn pop(&self) -> bool {
         self.stack.pop() || offer::reclaim(&self.stack, || Some((&self.requests, &self.sleepers)))
@@ -74,19 +85,38 @@ impl Model {
         offer::steal(&self.stack, &self.requests).is_some()
     }
 
+    fn take(&self) -> bool {
+        // A plain look first, as in a real queue: that is what the fences are for.
+        self.queue.load(Relaxed) != 0 && self.queue.swap(0, Relaxed) != 0
+    }
+
     fn has_stealable(&self) -> bool {
         self.stack.has_public() || self.queue.load(Relaxed) != 0
     }
 
-    /// Sleeps and searches until it has a job, as `idle.rs` does; the first, provisional sleep is over at
+    /// The end of a search, as in `idle.rs`.
+    fn end_search(&self, found: bool) {
+        if self.sleepers.end_search() && found {
+            self.sleepers.pass_on(|| self.has_stealable());
+        }
+    }
+
+    /// Searches and sleeps until it has a job, as `idle.rs` does; the first, provisional sleep is over at
     /// once.
     fn find(&self, me: usize) {
-        while !self.steal() {
+        self.sleepers.begin_search();
+        loop {
+            let found = self.steal() || self.take();
+            self.end_search(found);
+            if found {
+                return;
+            }
             if self.sleepers.announce(me, || self.has_stealable()) {
                 while self.sleep_for_good(me) {}
             }
             // Whoever holds the stack's lock has to get on.
             thread::yield_now();
+            self.sleepers.begin_search();
         }
     }
 
@@ -100,6 +130,21 @@ impl Model {
             return false;
         }
         !self.sleepers.sleep(me, None)
+    }
+
+    // ---- a worker that sleeps, without being a thread of the model ----
+
+    fn asleep(&self, me: usize) {
+        assert!(self.sleepers.announce(me, || false));
+        assert!(self.sleepers.ask(me, || _ = self.requests.insist(HUNGRY), || false));
+    }
+
+    /// All others are busy for ever: what whoever still sleeps relies on.
+    fn check_quiet(&self) {
+        if self.sleepers.has_sleepers() {
+            assert!(!self.has_stealable(), "slept through work in the open");
+            assert!(self.requests.has(HUNGRY), "the next push would wake nobody");
+        }
     }
 }
 
@@ -120,5 +165,145 @@ fn a_private_job_is_not_slept_through() {
         });
         model.push(0);
         sleeper.join().unwrap();
+    });
+}
+
+/// As above, for a queue that everybody takes from: the sleeper may be searching, announcing itself, or
+/// asleep.
+#[test]
+fn a_queued_job_is_not_slept_through() {
+    check(|| {
+        let model = Model::new(0);
+        let sleeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.find(A)
+        });
+        model.queue.store(1, Relaxed);
+        offer::wake(&model.requests, &model.sleepers);
+        sleeper.join().unwrap();
+    });
+}
+
+/// Against a submission, with its full fence, the first step alone is enough for a long sleep.
+#[test]
+fn a_submission_is_not_slept_through_from_the_first_step_on() {
+    check(|| {
+        let model = Model::new(0);
+        let sleeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                while !model.take() {
+                    if model.sleepers.announce(A, || model.has_stealable()) {
+                        model.sleepers.sleep(A, None);
+                    }
+                }
+            }
+        });
+        model.submit();
+        sleeper.join().unwrap();
+    });
+}
+
+/// The owner answers an old request while a worker falls asleep, has nothing to offer, and pushes then.
+#[test]
+fn an_answer_without_an_offer_leaves_the_request() {
+    check(|| {
+        let model = Model::new(HUNGRY);
+        let sleeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.find(A)
+        });
+        model.poll();
+        model.push(0);
+        sleeper.join().unwrap();
+    });
+}
+
+/// A searcher steals the last public job while the owner answers a sleeper's request with it.
+#[test]
+fn the_last_public_job_is_stolen_under_an_answer() {
+    check(|| {
+        let model = Model::new(0);
+        model.push(0);
+        model.stack.publish();
+        model.sleepers.begin_search();
+        model.asleep(B);
+        let thief = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                while !model.steal() {
+                    thread::yield_now();
+                }
+                model.end_search(true);
+            }
+        });
+        model.push(1);
+        thief.join().unwrap();
+        model.check_quiet();
+    });
+}
+
+/// The owner answers a sleeper's request with a public job, and takes that back, while the one who
+/// searched finds something else.
+#[test]
+fn the_last_public_job_is_taken_back() {
+    check(|| {
+        let model = Model::new(0);
+        model.push(0);
+        model.stack.publish();
+        model.sleepers.begin_search();
+        model.asleep(B);
+        let searcher = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.end_search(true)
+        });
+        model.poll();
+        assert!(model.pop());
+        searcher.join().unwrap();
+        model.check_quiet();
+    });
+}
+
+/// A submitter relies on a searcher that finds something else at this moment.
+#[test]
+fn a_searcher_with_its_hands_full_passes_on() {
+    check(|| {
+        let model = Model::new(0);
+        model.sleepers.begin_search();
+        model.asleep(B);
+        let searcher = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.end_search(true)
+        });
+        model.submit();
+        searcher.join().unwrap();
+        model.check_quiet();
+    });
+}
+
+/// A notification for a submission goes to a worker that has something of its own to do by then.
+#[test]
+fn a_notified_worker_with_its_hands_full_passes_on() {
+    check(|| {
+        let model = Model::new(0);
+        model.asleep(A);
+        model.asleep(B);
+        let owner = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                assert!(model.sleepers.sleep(A, None));
+                if cfg!(not(sateen_canary = "sleep_notified_keeps")) {
+                    model.sleepers.pass_on(|| model.has_stealable());
+                }
+            }
+        });
+        let waker = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.sleepers.wake_owner(A)
+        });
+        model.submit();
+        owner.join().unwrap();
+        waker.join().unwrap();
+        model.check_quiet();
     });
 }

@@ -16,8 +16,9 @@
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::CachePadded;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{AtomicU64, AtomicUsize, Ordering};
 use std::fmt;
 
 const AWAKE: u32 = 0;

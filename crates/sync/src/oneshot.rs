@@ -272,7 +272,8 @@ impl<T> Future for Receiver<T> {
         // Ordering: Acquire pairs with the Release in `Inner::finish`.
         let mut word = inner.word.load(Ordering::Acquire);
         if word & (SENT | BROKEN) == 0 {
-            let old = inner.swap_waker(Some(cx.waker().clone()));
+            // Dropping the old waker may run anything, so the word is looked at afterwards.
+            drop(inner.swap_waker(Some(cx.waker().clone())));
             #[cfg(not(sateen_canary = "oneshot_waiting_bit_missing"))]
             let waiting = WAITING;
             #[cfg(sateen_canary = "oneshot_waiting_bit_missing")]
@@ -280,7 +281,6 @@ impl<T> Future for Receiver<T> {
             // Either this sees that it was sent, or the sender sees `WAITING` and then takes the waker.
             // Ordering: Acquire as above.
             word = inner.word.fetch_or(waiting, Ordering::Acquire);
-            drop(old);
         }
         self.take(word).map_or(Poll::Pending, Poll::Ready)
     }

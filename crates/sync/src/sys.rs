@@ -1,7 +1,7 @@
 //! What differs between the real machine and the model checker, in one place: the futex, thread
 //! locals, and constructors that cannot be `const` under loom.
 
-use sateen_base::prim::AtomicU32;
+use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
 
 /// Declares a constructor that is `const` except under loom, whose objects register at run time.

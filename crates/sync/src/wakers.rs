@@ -42,12 +42,22 @@ impl FirstPanic {
     /// Runs `f`; keeps its panic if it is the first.
     pub(crate) fn catch(&mut self, f: impl FnOnce()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
-            match &mut self.0 {
-                first @ None => *first = Some(panic),
-                // Dropping it might panic in its turn, and cost the others their calls.
-                Some(_) => std::mem::forget(panic),
-            }
+            self.keep(panic);
         }
+    }
+
+    /// Keeps a panic that was caught, if it is the first.
+    pub(crate) fn keep(&mut self, panic: Box<dyn Any + Send>) {
+        match &mut self.0 {
+            first @ None => *first = Some(panic),
+            // Dropping it might panic in its turn, and cost the others their calls.
+            Some(_) => std::mem::forget(panic),
+        }
+    }
+
+    /// Lets nobody see it.
+    pub(crate) fn forget(self) {
+        std::mem::forget(self.0);
     }
 
     /// Goes on with the panic that was kept, if any was.

@@ -10,6 +10,13 @@ use sateen_base::fence::{heavy, light};
 use sateen_sync::EventCount;
 use std::time::Duration;
 
+/// With a bound on preemptions, since the accesses of the searched atomics are many.
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(f);
+}
+
 /// Work is a number that a publisher raises and workers take one from.
 struct Shop {
     sleepers: EventCount,
@@ -65,7 +72,7 @@ impl Shop {
 /// A worker never sleeps for ever while work is there (loom reports the deadlock).
 #[test]
 fn no_wake_up_is_lost() {
-    loom::model(|| {
+    model(3, || {
         let shop = Shop::new(1);
         let worker = thread::spawn({
             let shop = shop.clone();
@@ -81,9 +88,7 @@ fn no_wake_up_is_lost() {
 /// Two workers, two pieces of work: each publication wakes somebody who is needed.
 #[test]
 fn two_workers_two_pieces() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    model(2, || {
         let shop = Shop::new(2);
         let workers = [0, 1].map(|slot| {
             let shop = shop.clone();
@@ -102,7 +107,7 @@ fn two_workers_two_pieces() {
 /// A notification is handed to exactly one of `sleep` and `cancel`, whatever the moment.
 #[test]
 fn a_notification_is_given_once() {
-    loom::model(|| {
+    model(3, || {
         let count = Arc::new(EventCount::new(1));
         count.announce(0);
         let notifier = thread::spawn({
@@ -123,7 +128,7 @@ fn a_notification_is_given_once() {
 /// Two notifiers never both claim one announcement.
 #[test]
 fn an_announcement_is_claimed_once() {
-    loom::model(|| {
+    model(3, || {
         let count = Arc::new(EventCount::new(1));
         count.announce(0);
         let notifiers = [false, true].map(|direct| {
@@ -143,7 +148,7 @@ fn an_announcement_is_claimed_once() {
 /// What happened before a notification is visible to the notified.
 #[test]
 fn a_notification_publishes() {
-    loom::model(|| {
+    model(3, || {
         let count = Arc::new(EventCount::new(1));
         let data = Arc::new(UnsafeCell::new(0));
         count.announce(0);

@@ -9,10 +9,17 @@ use std::future::Future as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// With a bound on preemptions, since the accesses of the searched atomics are many.
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(f);
+}
+
 /// What happened before `unpark` is visible after `park`, whichever comes first.
 #[test]
 fn unpark_publishes() {
-    loom::model(|| {
+    model(3, || {
         let parker = Arc::new(ThreadParker::new());
         let data = Arc::new(UnsafeCell::new(0));
         let other = thread::spawn({
@@ -33,7 +40,7 @@ fn unpark_publishes() {
 /// A timed park that gives up leaves no announcement behind, and never swallows a token.
 #[test]
 fn a_token_survives_a_time_out() {
-    loom::model(|| {
+    model(3, || {
         let parker = Arc::new(ThreadParker::new());
         let other = thread::spawn({
             let parker = parker.clone();
@@ -50,7 +57,7 @@ fn a_token_survives_a_time_out() {
 /// Two wake-ups through the thread's own waker: at least one token, no lost one.
 #[test]
 fn the_threads_own_waker() {
-    loom::model(|| {
+    model(3, || {
         let waker = park::current_waker();
         let other = thread::spawn(move || {
             waker.wake_by_ref();
@@ -65,9 +72,7 @@ fn the_threads_own_waker() {
 /// future is polled again after each.
 #[test]
 fn block_on_misses_no_waker() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    model(2, || {
         let events = loom::sync::Arc::new([Event::new(), Event::new()]);
         let others = [0, 1].map(|i| {
             let events = events.clone();

@@ -26,10 +26,17 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// With a bound on preemptions, since the accesses of the searched atomics are many.
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(f);
+}
+
 /// The condition changes while a waiter joins: it is notified or it does not wait.
 #[test]
 fn no_wake_up_is_lost() {
-    loom::model(|| {
+    model(3, || {
         let shared = Arc::new((WaitQueue::new(), AtomicUsize::new(0)));
         let notifier = thread::spawn({
             let shared = shared.clone();
@@ -47,7 +54,7 @@ fn no_wake_up_is_lost() {
 /// A waiter that is dropped while it is being notified hands the permit to the next one.
 #[test]
 fn a_dropped_waiter_passes_the_permit_on() {
-    loom::model(|| {
+    model(3, || {
         let queue = Arc::new(WaitQueue::new());
         let own = queue.clone();
         let mut first = Box::pin(own.wait_unless_async(|| false));
@@ -66,7 +73,7 @@ fn a_dropped_waiter_passes_the_permit_on() {
 /// permit went to the next.
 #[test]
 fn a_timed_wait_loses_no_permit() {
-    loom::model(|| {
+    model(3, || {
         let queue = Arc::new(WaitQueue::new());
         let own = queue.clone();
         let mut first = pin!(Waiter::new(&own));
@@ -84,7 +91,7 @@ fn a_timed_wait_loses_no_permit() {
 /// that brings it finds the notification.
 #[test]
 fn the_newest_waker_is_woken() {
-    loom::model(|| {
+    model(3, || {
         let queue = Arc::new(WaitQueue::new());
         let own = queue.clone();
         let mut wait = pin!(own.wait_unless_async(|| false));
@@ -98,7 +105,7 @@ fn the_newest_waker_is_woken() {
 /// Everybody who waits is notified once, while one of them leaves.
 #[test]
 fn notify_all_while_one_leaves() {
-    loom::model(|| {
+    model(3, || {
         let queue = Arc::new(WaitQueue::new());
         let own = queue.clone();
         let mut waits = [0; 3].map(|_| Box::pin(own.wait_unless_async(|| false)));
@@ -117,7 +124,7 @@ fn notify_all_while_one_leaves() {
 /// Setting an event releases a thread and publishes what came before.
 #[test]
 fn an_event_publishes() {
-    loom::model(|| {
+    model(3, || {
         let shared = Arc::new((Event::new(), UnsafeCell::new(0)));
         let setter = thread::spawn({
             let shared = shared.clone();
@@ -137,9 +144,7 @@ fn an_event_publishes() {
 /// A thread and a future wait; both are released.
 #[test]
 fn an_event_releases_everybody() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    model(2, || {
         let event = Arc::new(Event::new());
         let waiter = thread::spawn({
             let event = event.clone();
@@ -159,9 +164,7 @@ fn an_event_releases_everybody() {
 /// is not released by the set before it.
 #[test]
 fn set_and_reset() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    model(2, || {
         let event = Arc::new(Event::new());
         let own = event.clone();
         let mut early = Box::pin(own.wait_async());

@@ -3,8 +3,15 @@
 //! A request to Valgrind is a few instructions that do nothing on a processor: four rotations that
 //! cancel out, and an exchange of a register with itself.
 
+const RUNNING_ON_VALGRIND: usize = 0x1001;
 const STACK_REGISTER: usize = 0x1501;
 const STACK_DEREGISTER: usize = 0x1502;
+
+/// Whether the program runs under Valgrind.
+#[inline]
+pub fn is_running() -> bool {
+    request([RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
+}
 
 /// Says that from `low` to `high` there is a stack. The answer is for [`deregister_stack`]. Costs a
 /// handful of cycles when Valgrind is absent, and does nothing on processors other than x86-64 and

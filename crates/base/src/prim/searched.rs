@@ -106,6 +106,23 @@ macro_rules! checked {
             ) -> Result<$value, $value> {
                 self.write().compare_exchange_weak(current, new, success, failure)
             }
+
+            #[track_caller]
+            pub fn fetch_update(
+                &self,
+                set: Ordering,
+                fetch: Ordering,
+                mut f: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                let mut seen = self.load(fetch);
+                while let Some(new) = f(seen) {
+                    match self.compare_exchange_weak(seen, new, set, fetch) {
+                        Ok(before) => return Ok(before),
+                        Err(now) => seen = now,
+                    }
+                }
+                Err(seen)
+            }
         }
     )* };
 }

@@ -5,7 +5,7 @@ use super::{ForkJoin, Submit};
 /// A runtime that suspends a blocked task.
 pub(crate) trait Fibers: Submit + ForkJoin<Pool = <Self as Submit>::Pool> {
     /// A flag that tasks wait for.
-    type Event: Clone + Send + 'static;
+    type Event: Clone + Send + Sync + 'static;
 
     /// An event that is not set.
     fn event() -> Self::Event;
@@ -13,6 +13,8 @@ pub(crate) trait Fibers: Submit + ForkJoin<Pool = <Self as Submit>::Pool> {
     fn wait(event: &Self::Event);
     /// Task: runs `f` with the place it has in the runtime.
     fn here(f: impl FnOnce(&mut Self::Ctx<'_>));
+    /// Task: which worker it is on.
+    fn place() -> Option<usize>;
     /// Any thread: sets the event.
     fn set(event: &Self::Event);
 }

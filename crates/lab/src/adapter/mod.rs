@@ -4,17 +4,25 @@
 //! are written against the traits and visit all implementations, so that a new library is one folder
 //! and a line in `peers/mod.rs`, and a new experiment meets all libraries at once.
 
+mod crowds;
 mod deque;
 mod fibers;
 mod forkjoin;
+mod program;
 mod submit;
 mod tasks;
+#[cfg_attr(not(feature = "peers"), allow(dead_code))]
+mod turns;
 
+pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+pub(crate) use program::Job;
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
-pub(crate) use tasks::{Tasks, TasksVisitor, visit_tasks};
+pub(crate) use tasks::{Form, Tasks, TasksVisitor, visit_policies, visit_tasks};
+#[cfg_attr(not(feature = "peers"), allow(unused_imports))]
+pub(crate) use turns::{Between, Locks, Turns, TurnsVisitor, Way, visit_turns};
 
 /// Name of our default implementation in identities.
 pub(crate) const OURS: &str = "sateen";
@@ -24,7 +32,11 @@ pub(crate) const SERIAL: &str = "serial";
 pub(crate) const STAGES: [&str; 4] =
     ["sateen-plain", "sateen-padded", "sateen", "sateen-asymmetric"];
 
+/// Name of our mutex, in the experiment about locks.
+pub(crate) const OUR_MUTEX: &str = "mutex";
+
 /// Whether `implementation` is one of ours.
 pub(crate) fn is_ours(implementation: &str) -> bool {
-    implementation == OURS || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
+    [OURS, OUR_MUTEX].contains(&implementation)
+        || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
 }

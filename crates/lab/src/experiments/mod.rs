@@ -2,9 +2,12 @@
 
 mod deque;
 mod dispatch;
+mod fiber;
 mod forkjoin;
 mod idle;
+mod lock;
 mod skynet;
+mod switch;
 mod wake;
 
 use crate::experiment::Experiment;
@@ -15,6 +18,11 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(deque::Deques),
         Box::new(forkjoin::ForkJoins),
         Box::new(skynet::Skynet),
+        Box::new(skynet::Skynet100k),
+        Box::new(skynet::Skynet10k),
+        Box::new(switch::Switch),
+        Box::new(fiber::Fiber),
+        Box::new(lock::Lock),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),

@@ -1,9 +1,16 @@
 //! Adapters of Sateen itself, the same kind as those of the peers.
 
+mod crowds;
 mod deques;
 mod runtime;
+mod skynet;
+mod tasks;
+mod turns;
 
-use crate::adapter::{DequeVisitor, FibersVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor};
+use crate::adapter::{
+    CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor,
+    TurnsVisitor,
+};
 
 /// Shows `visitor` our deques, stage by stage.
 pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {
@@ -30,5 +37,22 @@ pub(crate) fn visit_tasks(visitor: &mut impl TasksVisitor) {
 
 /// Shows `visitor` our runtime's blocking tasks.
 pub(crate) fn visit_fibers(visitor: &mut impl FibersVisitor) {
+    visitor.visit::<runtime::Sateen>();
+}
+
+/// Shows `visitor` our runtime's tasks under each scheduling policy.
+pub(crate) fn visit_policies(visitor: &mut impl TasksVisitor) {
+    visitor.visit::<tasks::Stealing>();
+    visitor.visit::<tasks::Sharing>();
+    visitor.visit::<tasks::RoundRobin>();
+}
+
+/// Shows `visitor` our runtime with two tasks.
+pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
+    visitor.visit::<runtime::Sateen>();
+}
+
+/// Shows `visitor` our runtime with many tasks, and with many futures if `futures`.
+pub(crate) fn visit_crowds(_futures: bool, visitor: &mut impl CrowdsVisitor) {
     visitor.visit::<runtime::Sateen>();
 }

@@ -1,16 +1,24 @@
 //! The runtime of `sateen`.
 
-use crate::adapter::{Fibers, ForkJoin, OURS, Submit, Tasks};
+use crate::adapter::{Fibers, ForkJoin, OURS, Submit};
 use crate::error::{Error, input};
 use sateen::Runtime;
 use sateen::sync::Event;
+use sateen_runtime::policy::{self, Scheduling};
 use std::sync::Arc;
 
 /// A runtime of its own for each measurement; never the global one.
 pub(crate) struct Sateen;
 
-fn runtime(workers: usize) -> Result<Runtime, Error> {
-    Runtime::builder().workers(workers).build().map_err(|e| input(e.to_string()))
+/// A runtime with the default policy.
+pub(super) fn runtime(workers: usize) -> Result<Runtime, Error> {
+    scheduled(workers, policy::work_stealing())
+}
+
+/// A runtime with `policy`.
+pub(super) fn scheduled(workers: usize, policy: Scheduling) -> Result<Runtime, Error> {
+    let builder = Runtime::builder().workers(workers).policy(policy);
+    builder.build().map_err(|e| input(e.to_string()))
 }
 
 impl ForkJoin for Sateen {
@@ -77,30 +85,6 @@ impl Submit for Sateen {
     }
 }
 
-impl Tasks for Sateen {
-    const NAME: &'static str = OURS;
-    type Pool = Runtime;
-
-    fn build(workers: usize) -> Result<Runtime, Error> {
-        runtime(workers)
-    }
-
-    fn skynet(pool: &Runtime, leaves: u64) -> u64 {
-        pool.install(|| tree(0, leaves))
-    }
-}
-
-/// The sum of the ordinals of `leaves` leaves from `first`.
-fn tree(first: u64, leaves: u64) -> u64 {
-    if leaves == 1 {
-        return first;
-    }
-    let tenth = leaves / 10;
-    let children: [_; 10] =
-        std::array::from_fn(|i| sateen::spawn(move || tree(first + i as u64 * tenth, tenth)));
-    children.into_iter().map(|c| c.join().expect("no task of skynet panics")).sum()
-}
-
 impl Fibers for Sateen {
     type Event = Arc<Event>;
 
@@ -114,6 +98,10 @@ impl Fibers for Sateen {
 
     fn here(f: impl FnOnce(&mut ())) {
         f(&mut ());
+    }
+
+    fn place() -> Option<usize> {
+        sateen::worker_index()
     }
 
     fn set(event: &Arc<Event>) {

@@ -1,18 +1,31 @@
 //! The other libraries, one adapter a folder. Compiled only with the Cargo feature `peers`; without
 //! it the visits find nobody.
 
-use crate::adapter::{DequeVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor};
+use crate::adapter::{
+    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, SubmitVisitor, TasksVisitor, TurnsVisitor,
+};
+use crate::experiment::Group;
 
 #[cfg(feature = "peers")]
 mod chili;
+#[cfg(feature = "peers")]
+mod corosensei;
 #[cfg(feature = "peers")]
 mod crossbeam;
 #[cfg(feature = "peers")]
 mod forte;
 #[cfg(feature = "peers")]
+mod may;
+#[cfg(feature = "peers")]
+mod parking_lot;
+#[cfg(feature = "peers")]
+mod programs;
+#[cfg(feature = "peers")]
 mod rayon;
 #[cfg(feature = "peers")]
 mod st3;
+#[cfg(feature = "peers")]
+mod std;
 #[cfg(feature = "peers")]
 mod tokio;
 
@@ -48,9 +61,52 @@ pub(crate) fn visit_submits(visitor: &mut impl SubmitVisitor) {
     let _ = visitor;
 }
 
-/// Shows `visitor` the other libraries whose tasks have handles.
+/// Shows `visitor` the other libraries whose tasks can be waited for.
 pub(crate) fn visit_tasks(visitor: &mut impl TasksVisitor) {
     #[cfg(feature = "peers")]
-    visitor.visit::<tokio::Tokio>();
+    {
+        visitor.visit::<tokio::Tokio>();
+        visitor.visit::<may::May>();
+    }
     let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries in which two tasks can take turns.
+pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        visitor.visit::<corosensei::Corosensei>();
+        visitor.visit::<tokio::Tokio>();
+        visitor.visit::<may::May>();
+        visitor.visit::<std::Std>();
+        visitor.visit::<parking_lot::ParkingLot>();
+    }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries that can have many tasks waiting.
+pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        visitor.visit::<tokio::Tokio>();
+        visitor.visit::<may::May>();
+    }
+    let _ = visitor;
+}
+
+/// Adds the other libraries' mutexes to `group`, each locked and unlocked `pairs` times.
+pub(crate) fn add_mutexes(group: &mut Group, pairs: u32) {
+    #[cfg(feature = "peers")]
+    {
+        parking_lot::add_mutex(group, pairs);
+        std::add_mutex(group, pairs);
+    }
+    let _ = (group, pairs);
+}
+
+/// Adds to `group` each program in another language that has one of `cases`, the first that it has.
+pub(crate) fn add_programs(group: &mut Group, cases: &[&'static str], job: Job) {
+    #[cfg(feature = "peers")]
+    programs::add_all(group, cases, job);
+    let _ = (group, cases, job);
 }

@@ -34,7 +34,7 @@ const SHARED_SLOT_BYTES: usize = 1024;
 /// What is taken for a page here; the system's may be larger, which only makes the layout coarser.
 const PAGE: usize = 4096;
 /// See the [module's documentation](self). The makers of jobs check it.
-pub(crate) const BYTES_PER_SLOT: usize = 32;
+pub(crate) const BYTES_PER_SLOT: usize = 4 * size_of::<Slot>();
 /// Bytes of frames for the scheduling loop, a task that panics, and its hook.
 const MIN_FRAMES: usize = 24 * 1024;
 /// Largest stack that can be asked for: 1 GiB.

@@ -2,6 +2,7 @@
 
 use super::{Header, TaskId};
 use crate::context;
+use crate::fiber::Fiber;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::worker::Worker;
@@ -153,7 +154,8 @@ impl<T> JoinHandle<T> {
     /// assert!(matches!(task.join(), Err(JoinError::Cancelled)));
     /// ```
     pub fn cancel(&self) {
-        self.header().cancel();
+        // SAFETY: the handle keeps the frame.
+        unsafe { Header::cancel(self.header) };
     }
 
     /// Waits for the task's end and returns its result.
@@ -207,11 +209,7 @@ impl<T> JoinHandle<T> {
         }
         // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking
         // stale ones off keeps them from piling up.
-        // Branches that lie below would be taken for its own: with an identity it needs a bare stack.
-        if self.header().extra.is_some() && !fiber.join_stack().is_bare() {
-            return false;
-        }
-        if self.header().stack_size().is_some_and(|size| size > fiber.stack_size()) {
+        if self.header().extra.is_some() && !self.fits(worker, fiber) {
             return false;
         }
         if worker.pop_task(self.header) {
@@ -222,6 +220,15 @@ impl<T> JoinHandle<T> {
         // SAFETY: claimed.
         unsafe { super::run_claimed(self.header) };
         true
+    }
+
+    /// Whether the task, which has more than a closure, can run here.
+    #[cold]
+    fn fits(&self, worker: &Worker, fiber: &Fiber) -> bool {
+        // Branches that lie below would be taken for its own: with an identity it needs a bare stack.
+        fiber.join_stack().is_bare()
+            && self.header().stack_size().is_none_or(|size| size <= fiber.stack_size())
+            && self.header().worker().is_none_or(|index| index == worker.index())
     }
 
     /// Ready when the task is done; otherwise `waker` is registered.
@@ -270,9 +277,14 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
+        let actions = self.header().actions;
         if self.header().state.drop_handle() {
             // SAFETY: both references are gone.
-            unsafe { (self.header().actions.free)(self.header) };
+            unsafe { (actions.free)(self.header) };
+        }
+        if actions.is_future {
+            // SAFETY: a future's frame is kept by its wake word, until now.
+            unsafe { super::future::drop_handle(self.header) };
         }
     }
 }

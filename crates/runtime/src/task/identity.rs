@@ -60,6 +60,8 @@ impl Priority {
 pub(crate) struct Extra {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) stack_size: Option<usize>,
+    /// The worker that it must run on.
+    pub(crate) worker: Option<usize>,
     pub(crate) token: Option<CancelToken>,
     pub(crate) property: AtomicU64,
 }

@@ -6,20 +6,21 @@ use crate::unwind::discard;
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 /// Rounds in which destructors may make new values before what is left is dropped for good.
 const ROUNDS: usize = 8;
 
 type Slot = (*const (), Box<dyn Any>);
 
-/// The values of one task. Its fiber alone.
+/// The values of one task. Its fiber alone. [`Locals::destroy`] drops them, nothing else does.
 #[derive(Debug)]
-pub(crate) struct Locals(UnsafeCell<Vec<Slot>>);
+pub(crate) struct Locals(UnsafeCell<ManuallyDrop<Vec<Slot>>>);
 
 impl Locals {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self(UnsafeCell::new(Vec::new()))
+        Self(UnsafeCell::new(ManuallyDrop::new(Vec::new())))
     }
 
     /// Drops all values, the youngest first; they may still use the others and make new ones.
@@ -35,12 +36,13 @@ impl Locals {
     fn destroy_slow(&self) {
         for _ in 0..ROUNDS {
             // SAFETY: as above. The vector is out of the cell before foreign code runs.
-            let slots = self.0.with_mut(|slots| unsafe { std::mem::take(&mut *slots) });
+            let slots = self.0.with_mut(|slots| unsafe { std::mem::take(&mut **slots) });
             if slots.is_empty() {
                 return;
             }
             slots.into_iter().rev().for_each(|(_, value)| discard(value));
         }
+        // Destructors that make new values without end: enough of it.
     }
 
     fn get(&self, key: *const ()) -> Option<*const dyn Any> {

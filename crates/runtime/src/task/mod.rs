@@ -5,31 +5,39 @@
 
 mod cancel;
 mod current;
+mod frames;
+mod future;
 mod handle;
 mod identity;
 mod locals;
 mod options;
+mod spawn_async;
 mod start;
 
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
+pub(crate) use frames::Frames;
+pub(crate) use future::{Head as FutureHead, poll_queued};
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
 pub use identity::{Priority, TaskId};
 pub use locals::{FiberLocal, LocalError};
 pub use options::Spawn;
+pub use spawn_async::spawn_async;
 pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use identity::Extra;
-use sateen_base::prim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell, thread};
+use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
+use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -46,8 +54,7 @@ pub(crate) struct Header {
     home: *const Shared,
     id: TaskId,
     location: &'static Location<'static>,
-    /// Where it was started; null before.
-    fiber: AtomicPtr<Fiber>,
+    started_on: StartedOn<Fiber>,
     /// What only some tasks have.
     extra: Option<Box<Extra>>,
 }
@@ -60,6 +67,9 @@ struct Actions {
     refuse: unsafe fn(NonNull<Header>, JoinError),
     /// Drops what is left and frees the frame.
     free: unsafe fn(NonNull<Header>),
+    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows who
+    /// keeps the frame.
+    is_future: bool,
 }
 
 impl Header {
@@ -95,6 +105,11 @@ impl Header {
         self.extra.as_ref().and_then(|extra| extra.stack_size)
     }
 
+    /// The worker that it must run on, if not any.
+    pub(crate) fn worker(&self) -> Option<usize> {
+        self.extra.as_ref().and_then(|extra| extra.worker)
+    }
+
     pub(crate) fn priority(&self) -> Priority {
         // Ordering: Relaxed; it guards no data.
         Priority::from_index(self.priority.load(Ordering::Relaxed))
@@ -107,25 +122,24 @@ impl Header {
 
     /// Marks the task as cancelled and makes whatever fiber runs it look.
     ///
+    /// # Safety
     /// The caller keeps the frame: it holds the handle, or the lock of the token that the task leaves
     /// before it ends.
-    pub(crate) fn cancel(&self) {
-        let Cancel::Deliver { started, shared } = self.state.cancel() else { return };
-        if started {
-            // Ordering: Acquire pairs with the Release in `start`, which is about to come if the
-            // place is still empty.
-            let fiber = loop {
-                let fiber = self.fiber.load(Ordering::Acquire);
-                if !fiber.is_null() {
-                    break fiber;
-                }
-                thread::yield_now();
-            };
-            // SAFETY: the run does not end before `cancel_delivered` (or the token's lock is free), and
-            // until then its runtime lives, and all fibers with it.
-            unsafe { Fiber::interrupt(&*fiber, self, shared) };
+    pub(crate) unsafe fn cancel(header: NonNull<Self>) {
+        // SAFETY: by contract.
+        let this = unsafe { header.as_ref() };
+        let Cancel::Deliver { started, shared } = this.state.cancel() else { return };
+        if this.actions.is_future {
+            // SAFETY: by contract; the future does not end before `cancel_delivered`.
+            unsafe { future::interrupt(header, shared) };
+        } else if started {
+            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
+            // lock is free), and until then its runtime lives, and all fibers with it.
+            if let Some(fiber) = unsafe { this.started_on.wait().as_ref() } {
+                fiber.interrupt(this, shared);
+            }
         }
-        self.state.cancel_delivered();
+        this.state.cancel_delivered();
     }
 }
 
@@ -149,7 +163,8 @@ enum Body<F, T> {
 }
 
 impl<F: FnOnce() -> T, T> Frame<F, T> {
-    const ACTIONS: Actions = Actions { run: Self::run, refuse: Self::refuse, free: Self::free };
+    const ACTIONS: Actions =
+        Actions { run: Self::run, refuse: Self::refuse, free: Self::free, is_future: false };
 
     #[inline]
     fn alloc(
@@ -158,7 +173,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         home: *const Shared,
         birth: Birth,
     ) -> NonNull<Header> {
-        let frame = Box::new(Self {
+        let frame = Self {
             header: Header {
                 state,
                 priority: AtomicU8::new(birth.priority.index()),
@@ -167,12 +182,15 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 home,
                 id: birth.id,
                 location: birth.location,
-                fiber: AtomicPtr::new(std::ptr::null_mut()),
+                started_on: StartedOn::new(),
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),
-        });
-        NonNull::from(Box::leak(frame)).cast()
+        };
+        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
+        // SAFETY: fresh memory of this layout.
+        unsafe { place.write(frame) };
+        place.cast()
     }
 
     /// # Safety
@@ -201,10 +219,20 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     /// # Safety
     /// `header` starts a `Frame<F, T>` that nobody else refers to.
     unsafe fn free(header: NonNull<Header>) {
+        let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
-        let frame = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        // A detached task's result may panic in its destructor; that is nobody's business.
-        discard(frame);
+        let empty =
+            unsafe { place.as_ref() }.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
+        if empty {
+            // SAFETY: as above; what drops is ours: a waker that was never used, names and tokens.
+            unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
+        } else {
+            // A detached task's result may panic in its destructor; that is nobody's business.
+            // SAFETY: as above.
+            discard(unsafe { place.read() });
+        }
+        // SAFETY: `alloc` took it with this layout, and the frame is dropped.
+        unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
     }
 }
 
@@ -372,7 +400,7 @@ where
     let location = Location::caller();
     if let Some(worker) = context::with(context::Context::worker) {
         let (header, handle) = new(f, worker.shared(), Birth::plain(worker.ids().draw(), location));
-        worker.push_entry(Entry::task(header));
+        worker.push_new(Entry::task(header));
         Worker::poll();
         return handle;
     }

@@ -17,9 +17,29 @@ const INJECTOR_TURN: u32 = 61;
 
 impl Worker {
     /// Gives independent work to the policy and wakes a sleeper for it.
-    #[inline]
     pub(crate) fn push_entry(&self, entry: Entry) {
         self.policy.awakened(entry);
+        self.wake_for_entry();
+    }
+
+    /// [`Worker::push_entry`] for a new task of normal priority.
+    #[inline]
+    pub(crate) fn push_new(&self, entry: Entry) {
+        self.policy.spawned(entry);
+        self.wake_for_entry();
+    }
+
+    #[inline]
+    fn wake_for_entry(&self) {
+        if !self.policy.is_alone() {
+            self.wake_for_push();
+        }
+    }
+
+    /// Gives a future that was woken to the policy and wakes a sleeper for it.
+    #[inline]
+    pub(crate) fn push_woken(&self, entry: Entry) {
+        self.policy.awakened_again(entry);
         if !self.policy.is_alone() {
             self.wake_for_push();
         }
@@ -226,6 +246,8 @@ impl Worker {
             Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
             // SAFETY: fibers live as long as the runtime.
             Work::Stack(suspended) => self.take_from_listed(fiber, unsafe { &*suspended }),
+            // SAFETY: an entry is taken once.
+            Work::Future(future) => unsafe { task::poll_queued(self, fiber, future) },
             Work::Fiber(_) => sateen_base::abort_with("a started fiber was to be started"),
         }
     }

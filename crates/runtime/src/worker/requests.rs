@@ -70,14 +70,8 @@ impl Worker {
     /// Yields to ready fibers if they have waited long enough.
     fn let_ready_through(&self, fiber: &Fiber) {
         if !self.has_ready() {
-            self.requests.clear(READY);
             self.own.ready_seen.set(0);
-            // Whoever found the request still up has relied on it.
-            full_fence(Ordering::SeqCst);
-            if self.has_ready() {
-                self.request(READY);
-            }
-            return;
+            return self.requests.settle(READY, || self.has_ready());
         }
         let now = tsc::now();
         let seen = self.own.ready_seen.get();

@@ -4,10 +4,9 @@
 //! same queue. Only one thread ever gets here: the pointers make everything `!Send` and `!Sync`.
 
 use crate::wait_queue::Permit;
-use std::any::Any;
+use crate::wakers::FirstPanic;
 use std::cell::Cell;
 use std::marker::PhantomPinned;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
@@ -70,7 +69,7 @@ impl LocalQueue {
 
     /// Notifies waiters from the front, in order, for as long as `more` (ticket, what it wants) says so.
     pub(super) fn notify_while(&self, permit: Permit, more: impl Fn(u64, usize) -> bool) {
-        let mut first_panic: Option<Box<dyn Any + Send>> = None;
+        let mut panics = FirstPanic::default();
         while let Some(node) = self.head.get() {
             // SAFETY: as in `pop`.
             let (ticket, wants) =
@@ -79,16 +78,9 @@ impl LocalQueue {
                 break;
             }
             let Some(waker) = self.pop(permit) else { continue };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                match first_panic {
-                    None => first_panic = Some(panic),
-                    Some(_) => std::mem::forget(panic),
-                }
-            }
+            panics.catch(|| waker.wake());
         }
-        if let Some(panic) = first_panic {
-            resume_unwind(panic);
-        }
+        panics.resume();
     }
 
     fn push(&self, node: &Node) {

@@ -15,7 +15,8 @@ use super::acquire::Acquire;
 use crate::park;
 use crate::wait_queue::WaitQueue;
 use sateen_base::Backoff;
-use sateen_base::prim::{AtomicU32, Ordering};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU32;
 use std::fmt;
 use std::pin::pin;
 

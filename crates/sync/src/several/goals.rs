@@ -2,6 +2,7 @@
 
 use super::children::Children;
 use super::{Several, TrySeveral};
+use crate::wakers::FirstPanic;
 use std::any::Any;
 use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -59,29 +60,6 @@ impl<S: Several, G: Goal<S>> Future for Gather<S, G> {
     }
 }
 
-/// The first of several panics; the others are forgotten, since dropping them might panic.
-#[derive(Default)]
-struct FirstPanic(Option<Panic>);
-
-impl FirstPanic {
-    fn keep(&mut self, panic: Panic) {
-        match self.0 {
-            None => self.0 = Some(panic),
-            Some(_) => std::mem::forget(panic),
-        }
-    }
-
-    fn go_on(self) {
-        if let Some(panic) = self.0 {
-            resume_unwind(panic);
-        }
-    }
-
-    fn forget(self) {
-        std::mem::forget(self.0);
-    }
-}
-
 fn empty<T>(n: usize) -> Vec<Option<T>> {
     (0..n).map(|_| None).collect()
 }
@@ -107,7 +85,7 @@ impl<S: Several> Goal<S> for JoinAll<S> {
     }
 
     fn end(self) -> S::Joined {
-        self.panic.go_on();
+        self.panic.resume();
         S::joined(self.outputs.into_iter().flatten().collect())
     }
 }
@@ -168,7 +146,7 @@ impl<S: TrySeveral> Goal<S> for FirstOk<S> {
             self.panic.forget();
             return Ok(ok);
         }
-        self.panic.go_on();
+        self.panic.resume();
         Err(self.errors.into_iter().flatten().collect())
     }
 }
@@ -200,7 +178,7 @@ impl<S: TrySeveral, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
     }
 
     fn end(self) -> Self::Output {
-        self.panic.go_on();
+        self.panic.resume();
         let errors: Vec<_> = self.errors.into_iter().flatten().collect();
         match errors.is_empty() {
             true => Ok(S::all_ok(self.oks.into_iter().flatten().collect())),

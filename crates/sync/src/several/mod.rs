@@ -28,8 +28,7 @@ mod one_of;
 
 pub use one_of::{OneOf2, OneOf3, OneOf4, OneOf5, OneOf6, OneOf7, OneOf8};
 
-use crate::park::Awaited;
-use crate::waiting::{block, block_timeout};
+use crate::block_on;
 use goals::{FirstOk, Gather, Goal, JoinAll, Race, TryAll};
 use sateen_base::prim::time::Duration;
 use std::future::{Future, IntoFuture};
@@ -149,17 +148,20 @@ collection!(Vec<F>);
 collection!(Box<[F]>);
 collection!([F; N], N);
 
-fn blocked<S: Several, G: Goal<S>>(kind: &'static str, several: S) -> G::Output {
-    block(Awaited { kind, place: 0, owner: None }, Gather::<S, G>::new(several))
+/// Not by the context's own token: a child may block when it is polled.
+fn blocked<S: Several, G: Goal<S>>(several: S) -> G::Output {
+    block_on(Gather::<S, G>::new(several))
 }
 
-fn timed<S: Several, G: Goal<S>>(
-    kind: &'static str,
-    several: S,
-    timeout: Duration,
-) -> Option<G::Output> {
-    let what = Awaited { kind, place: 0, owner: None };
-    block_timeout(what, timeout, Gather::<S, G>::new(several))
+#[cfg(not(loom))]
+fn timed<S: Several, G: Goal<S>>(several: S, timeout: Duration) -> Option<G::Output> {
+    block_on(crate::timer::timeout_async(timeout, Gather::<S, G>::new(several))).ok()
+}
+
+/// The model has no clock: no limit is reached.
+#[cfg(loom)]
+fn timed<S: Several, G: Goal<S>>(several: S, _: Duration) -> Option<G::Output> {
+    Some(blocked::<S, G>(several))
 }
 
 /// Waits for all; their results, in order: a tuple for a tuple, else a vector.
@@ -175,7 +177,7 @@ fn timed<S: Several, G: Goal<S>>(
 /// # Panics
 /// With the first panic of a child, after all have finished.
 pub fn join_all<S: Several>(several: S) -> S::Joined {
-    blocked::<S, JoinAll<S>>("join_all", several)
+    blocked::<S, JoinAll<S>>(several)
 }
 
 /// [`join_all`] with a limit: `None` if not all had finished; what had is dropped.
@@ -183,7 +185,7 @@ pub fn join_all<S: Several>(several: S) -> S::Joined {
 /// # Panics
 /// As [`join_all`].
 pub fn join_all_timeout<S: Several>(several: S, timeout: Duration) -> Option<S::Joined> {
-    timed::<S, JoinAll<S>>("join_all", several, timeout)
+    timed::<S, JoinAll<S>>(several, timeout)
 }
 
 /// [`join_all`] as a future.
@@ -211,7 +213,7 @@ pub fn join_all_async<S: Several>(several: S) -> impl Future<Output = S::Joined>
 /// # Panics
 /// If there are none. With the panic of a child that came before any result.
 pub fn race<S: Several>(several: S) -> S::Won {
-    blocked::<S, Race<S>>("race", several)
+    blocked::<S, Race<S>>(several)
 }
 
 /// [`race`] with a limit: `None` if none had finished.
@@ -219,7 +221,7 @@ pub fn race<S: Several>(several: S) -> S::Won {
 /// # Panics
 /// As [`race`].
 pub fn race_timeout<S: Several>(several: S, timeout: Duration) -> Option<S::Won> {
-    timed::<S, Race<S>>("race", several, timeout)
+    timed::<S, Race<S>>(several, timeout)
 }
 
 /// [`race`] as a future.
@@ -245,7 +247,7 @@ pub fn race_async<S: Several>(several: S) -> impl Future<Output = S::Won> {
 /// # Panics
 /// With the first panic of a child, if none succeeds.
 pub fn first_ok<S: TrySeveral>(several: S) -> Result<S::Ok, Vec<S::Error>> {
-    blocked::<S, FirstOk<S>>("first_ok", several)
+    blocked::<S, FirstOk<S>>(several)
 }
 
 /// [`first_ok`] with a limit: `None` if none had succeeded and not all had failed.
@@ -256,7 +258,7 @@ pub fn first_ok_timeout<S: TrySeveral>(
     several: S,
     timeout: Duration,
 ) -> Option<Result<S::Ok, Vec<S::Error>>> {
-    timed::<S, FirstOk<S>>("first_ok", several, timeout)
+    timed::<S, FirstOk<S>>(several, timeout)
 }
 
 /// [`first_ok`] as a future.
@@ -281,7 +283,7 @@ pub fn first_ok_async<S: TrySeveral>(
 /// # Panics
 /// With the panic of a child that came before any error.
 pub fn try_join_all<S: TrySeveral>(several: S) -> Result<S::AllOk, S::Error> {
-    blocked::<S, TryAll<S, true>>("try_join_all", several).map_err(first)
+    blocked::<S, TryAll<S, true>>(several).map_err(first)
 }
 
 /// [`try_join_all`] with a limit: `None` if not all had succeeded and none had failed.
@@ -292,7 +294,7 @@ pub fn try_join_all_timeout<S: TrySeveral>(
     several: S,
     timeout: Duration,
 ) -> Option<Result<S::AllOk, S::Error>> {
-    timed::<S, TryAll<S, true>>("try_join_all", several, timeout).map(|all| all.map_err(first))
+    timed::<S, TryAll<S, true>>(several, timeout).map(|all| all.map_err(first))
 }
 
 /// [`try_join_all`] as a future.
@@ -323,7 +325,7 @@ fn first<E>(errors: Vec<E>) -> E {
 /// # Panics
 /// With the first panic of a child, after all have finished.
 pub fn all_or_errors<S: TrySeveral>(several: S) -> Result<S::AllOk, Vec<S::Error>> {
-    blocked::<S, TryAll<S, false>>("all_or_errors", several)
+    blocked::<S, TryAll<S, false>>(several)
 }
 
 /// [`all_or_errors`] with a limit: `None` if not all had finished.
@@ -334,7 +336,7 @@ pub fn all_or_errors_timeout<S: TrySeveral>(
     several: S,
     timeout: Duration,
 ) -> Option<Result<S::AllOk, Vec<S::Error>>> {
-    timed::<S, TryAll<S, false>>("all_or_errors", several, timeout)
+    timed::<S, TryAll<S, false>>(several, timeout)
 }
 
 /// [`all_or_errors`] as a future.

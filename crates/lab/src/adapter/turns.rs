@@ -1,0 +1,127 @@
+//! Libraries in which two tasks, or threads, hand a turn to and fro.
+
+use crate::error::Error;
+use std::ops::DerefMut;
+
+/// How the turn is handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Each gives way to the other.
+    Yield,
+    /// Each takes the mutex that the other holds.
+    Mutex,
+    /// A word says whose turn it is; a condition variable that it has changed.
+    Condvar,
+    /// Each waits for a signal of its own.
+    Event,
+}
+
+/// A library with two tasks.
+pub(crate) trait Turns: 'static {
+    /// Third part of the identity.
+    const NAME: &'static str;
+    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    const LINGERS: bool = false;
+    /// The ways it has.
+    const WAYS: &'static [Way];
+    /// Whether its tasks are threads of the system: then their number is not the pool's.
+    const THREADS: bool = false;
+    /// Running workers; dropping it ends them.
+    type Pool;
+
+    /// Starts `workers` workers.
+    ///
+    /// # Errors
+    /// A thread that cannot be created.
+    fn build(workers: usize) -> Result<Self::Pool, Error>;
+
+    /// Two tasks hand the turn over `hops` times in all, an even number, in one of [`Turns::WAYS`]. How
+    /// often each of them did, added up.
+    fn hop(pool: &Self::Pool, way: Way, hops: u64) -> u64;
+}
+
+/// Does something with each library.
+pub(crate) trait TurnsVisitor {
+    fn visit<T: Turns>(&mut self);
+}
+
+/// Shows `visitor` our runtime and, if asked, the peers.
+pub(crate) fn visit_turns(peers: bool, visitor: &mut impl TurnsVisitor) {
+    crate::ours::visit_turns(visitor);
+    if peers {
+        crate::peers::visit_turns(visitor);
+    }
+}
+
+/// Mutexes and condition variables in their usual form. The loops over them are the same for all.
+pub(crate) trait Locks: 'static {
+    type Lock: Send + Sync;
+    type Guard<'a>: DerefMut<Target = u64>;
+    type Condvar: Default + Send + Sync;
+
+    /// A mutex around 0.
+    fn new() -> Self::Lock;
+    fn lock(lock: &Self::Lock) -> Self::Guard<'_>;
+    fn wait<'a>(condvar: &Self::Condvar, guard: Self::Guard<'a>) -> Self::Guard<'a>;
+    fn notify_one(condvar: &Self::Condvar);
+}
+
+/// What the two share.
+pub(crate) struct Between<L: Locks> {
+    ring: [L::Lock; 3],
+    turn: L::Lock,
+    changed: L::Condvar,
+}
+
+impl<L: Locks> Default for Between<L> {
+    fn default() -> Self {
+        Self {
+            ring: [L::new(), L::new(), L::new()],
+            turn: L::new(),
+            changed: L::Condvar::default(),
+        }
+    }
+}
+
+impl<L: Locks> Between<L> {
+    /// What task `me` (0 or 1) does.
+    pub(crate) fn hop(&self, way: Way, me: usize, times: u64) -> u64 {
+        match way {
+            Way::Mutex => self.by_mutex(me, times),
+            _ => self.by_condvar(me as u64, times),
+        }
+    }
+
+    /// Each holds one of three mutexes, takes the next one of the ring and lets go of the one behind.
+    fn by_mutex(&self, me: usize, times: u64) -> u64 {
+        let mut held = L::lock(&self.ring[me]);
+        self.meet();
+        for i in 1..=times {
+            let next = L::lock(&self.ring[(me + i as usize) % 3]);
+            drop(std::mem::replace(&mut held, next));
+        }
+        times
+    }
+
+    /// Waits until both are here: until then nobody stands in the other's way.
+    fn meet(&self) {
+        let mut here = L::lock(&self.turn);
+        *here += 1;
+        L::notify_one(&self.changed);
+        while *here < 2 {
+            here = L::wait(&self.changed, here);
+        }
+    }
+
+    fn by_condvar(&self, me: u64, times: u64) -> u64 {
+        let mut turn = L::lock(&self.turn);
+        for _ in 0..times {
+            while *turn % 2 != me {
+                turn = L::wait(&self.changed, turn);
+            }
+            *turn += 1;
+            L::notify_one(&self.changed);
+        }
+        times
+    }
+}

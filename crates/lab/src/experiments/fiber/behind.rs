@@ -1,0 +1,87 @@
+//! A fiber that becomes ready while its worker computes for long without coming by.
+
+use super::figure;
+use crate::adapter::{Fibers, FibersVisitor, Submit, visit_fibers};
+use crate::error::Error;
+use crate::experiment::{Group, Plan, Session, Trend};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) fn group(plan: &Plan, workers: usize) -> Group {
+    let what = "a fiber is made ready by a task of its worker that then computes 100 ms without polling: \
+                time until it runs; the others are idle, but a started task stays";
+    let name = "time behind a computing task";
+    let one = figure("resume-behind", workers, name, "µs", Trend::Lower, what);
+    let mut group = Group::new(2, vec![one]);
+    group.warmups = 0;
+    let busy = plan.size(Duration::from_millis(100), Duration::from_millis(5));
+    if plan.short {
+        (group.min_runs, group.max_runs) = (3, Some(3));
+    }
+    visit_fibers(&mut AddAll { group: &mut group, workers, busy });
+    group
+}
+
+struct AddAll<'a> {
+    group: &'a mut Group,
+    workers: usize,
+    busy: Duration,
+}
+
+impl FibersVisitor for AddAll<'_> {
+    fn visit<F: Fibers>(&mut self) {
+        let (workers, busy) = (self.workers, self.busy);
+        let open = move || Ok(Behind::<F> { pool: <F as Submit>::build(workers)?, busy });
+        self.group.add(<F as Submit>::NAME, open);
+    }
+}
+
+struct Behind<F: Fibers> {
+    pool: <F as Submit>::Pool,
+    busy: Duration,
+}
+
+impl<F: Fibers> Session for Behind<F> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        // The other workers fall asleep, so that the worker of the one task starts the other too.
+        thread::sleep(Duration::from_millis(2));
+        // A fiber may still have come to another worker: then again.
+        for _ in 0..1000 {
+            let busy = self.busy;
+            let (send, receive) = mpsc::channel();
+            F::submit(&self.pool, move || attempt::<F>(busy, &send));
+            if let Ok(delay) = receive.recv() {
+                return Ok(vec![delay.as_nanos() as f64 / 1e3]);
+            }
+        }
+        Err(Error::Wrong("1000 fibers, and none on its parent's worker".to_owned()))
+    }
+}
+
+/// Starts a fiber, and computes if that has come to the same worker. Sends how long it then waited.
+fn attempt<F: Fibers>(busy: Duration, send: &mpsc::Sender<Duration>) {
+    let (here, there, gate, over) = (F::place(), mpsc::channel(), F::event(), F::event());
+    let started = F::event();
+    let (told, theirs) = there;
+    let (their_gate, their_start, their_end) = (gate.clone(), started.clone(), over.clone());
+    F::submit_inside(move || {
+        // The receivers below wait for these and for nothing else.
+        let _ = told.send((F::place(), Instant::now()));
+        F::set(&their_start);
+        F::wait(&their_gate);
+        let _ = told.send((F::place(), Instant::now()));
+        F::set(&their_end);
+    });
+    F::wait(&started);
+    let same = theirs.try_recv().is_ok_and(|(place, _)| place == here);
+    let set = Instant::now();
+    F::set(&gate);
+    while same && set.elapsed() < busy {
+        std::hint::spin_loop();
+    }
+    F::wait(&over);
+    if same && let Ok((_, resumed)) = theirs.try_recv() {
+        let _ = send.send(resumed.saturating_duration_since(set));
+    }
+}

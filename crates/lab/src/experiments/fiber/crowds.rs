@@ -1,0 +1,153 @@
+//! Tasks that all block at one gate and are released together.
+
+use super::figure;
+use crate::adapter::{Crowd, Crowds, CrowdsVisitor, Job, visit_crowds};
+use crate::error::Error;
+use crate::experiment::{Group, Plan, Session, Trend};
+use crate::{host, peers};
+use std::time::{Duration, Instant};
+
+/// What a waiting task may take before a crowd is made smaller to fit the machine.
+const ROOM_OF_ONE: u64 = 8 * 1024;
+/// How long one task of the skewed crowd computes.
+const WORK: Duration = Duration::from_micros(100);
+
+/// How long a million takes, and the memory of one.
+pub(super) fn million(plan: &Plan, workers: usize) -> Group {
+    const MILLION: u64 = 1_000_000;
+    let what = "tasks started by one, all blocked on one event, then released: until the last has ended, \
+                for 1,000,000 (fewer, and counted up, in the tour and where memory is short)";
+    let each = "resident memory and page tables while all are blocked, by tasks";
+    let figures = vec![
+        figure("million", workers, "time for a million blocked tasks", "s", Trend::Lower, what),
+        figure("million-bytes", workers, "memory of a blocked task", "bytes", Trend::Lower, each),
+    ];
+    let mut group = Group::new(workers, figures);
+    group.warmups = 0;
+    group.min_runs = if plan.short { 1 } else { 3 };
+    // One run in each process: the next one's memory would be what this one left.
+    group.max_runs = Some(group.min_runs);
+    let wanted = plan.size(if plan.short { MILLION / 10 } else { MILLION }, 1_000);
+    let fits = host::free_memory().map_or(MILLION, |bytes| bytes / 2 / ROOM_OF_ONE);
+    let size = wanted.min(fits).max(1);
+    visit_crowds(plan.peers, false, &mut AddMillion { group: &mut group, workers, size });
+    if plan.peers {
+        let values = |v: &[f64], job: &Job| vec![scaled(v[0] / 1e9, job.size), v[1]];
+        let job = Job { case: "", workers, size, check: size, values };
+        peers::add_programs(&mut group, &["million"], job);
+    }
+    group
+}
+
+/// Seconds for a million, from those for `size`.
+fn scaled(seconds: f64, size: u64) -> f64 {
+    seconds * 1e6 / size as f64
+}
+
+struct AddMillion<'a> {
+    group: &'a mut Group,
+    workers: usize,
+    size: u64,
+}
+
+impl CrowdsVisitor for AddMillion<'_> {
+    fn visit<C: Crowds>(&mut self) {
+        let (workers, size) = (self.workers, self.size);
+        if size <= C::MOST {
+            self.group.add(C::NAME, move || Ok(Million::<C> { pool: C::build(workers)?, size }));
+            self.group.keep_apart(true);
+        }
+    }
+}
+
+struct Million<C: Crowds> {
+    pool: C::Pool,
+    size: u64,
+}
+
+impl<C: Crowds> Session for Million<C> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let memory = || {
+            host::own_memory().ok_or_else(|| {
+                Error::Absent("the memory of a process: the system does not tell".to_owned())
+            })
+        };
+        let before = memory()?;
+        let start = Instant::now();
+        let crowd = Crowd::of(self.size);
+        let open = C::gather(&self.pool, &crowd, || {});
+        crowd.wait_here()?;
+        let pause = Instant::now();
+        let bytes = memory()?.saturating_sub(before) as f64 / self.size as f64;
+        let pause = pause.elapsed();
+        open();
+        crowd.wait_gone()?;
+        let elapsed = start.elapsed().saturating_sub(pause);
+        Ok(vec![scaled(elapsed.as_secs_f64(), self.size), bytes])
+    }
+}
+
+/// Whether all workers get their part of what one of them started.
+pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
+    let what = "10,000 tasks started by one worker, all blocked, then released; each computes 0.1 ms: \
+                share of the workers' time that was computing";
+    let name = "efficiency of what one worker started";
+    let one = figure("skew", workers, name, "of 1", Trend::Higher, what);
+    let mut group = Group::new(workers, vec![one]);
+    if plan.short {
+        (group.min_runs, group.max_runs) = (1, Some(1));
+    }
+    let size = plan.size(10_000, 20);
+    visit_crowds(plan.peers, true, &mut AddSkew { group: &mut group, workers, size });
+    if plan.peers {
+        let values = |v: &[f64], job: &Job| vec![efficiency(v[0], job.size, job.workers)];
+        let job = Job { case: "", workers, size, check: size, values };
+        peers::add_programs(&mut group, &["skew"], job);
+    }
+    group
+}
+
+/// The share of computing in `nanoseconds` of each worker.
+fn efficiency(nanoseconds: f64, size: u64, workers: usize) -> f64 {
+    WORK.as_nanos() as f64 * size as f64 / workers as f64 / nanoseconds
+}
+
+struct AddSkew<'a> {
+    group: &'a mut Group,
+    workers: usize,
+    size: u64,
+}
+
+impl CrowdsVisitor for AddSkew<'_> {
+    fn visit<C: Crowds>(&mut self) {
+        let (workers, size) = (self.workers, self.size);
+        if size <= C::MOST {
+            self.group
+                .add(C::NAME, move || Ok(Skew::<C> { pool: C::build(workers)?, workers, size }));
+            self.group.keep_apart(C::LINGERS);
+        }
+    }
+}
+
+struct Skew<C: Crowds> {
+    pool: C::Pool,
+    workers: usize,
+    size: u64,
+}
+
+impl<C: Crowds> Session for Skew<C> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let crowd = Crowd::of(self.size);
+        let open = C::gather(&self.pool, &crowd, || {
+            let start = Instant::now();
+            while start.elapsed() < WORK {
+                std::hint::spin_loop();
+            }
+        });
+        crowd.wait_here()?;
+        let start = Instant::now();
+        open();
+        crowd.wait_gone()?;
+        Ok(vec![efficiency(start.elapsed().as_nanos() as f64, self.size, self.workers)])
+    }
+}

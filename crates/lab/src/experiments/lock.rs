@@ -1,0 +1,39 @@
+//! Locks.
+
+use crate::adapter::OUR_MUTEX;
+use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend, per_call};
+use std::hint::black_box;
+
+/// The experiment `lock`.
+pub(crate) struct Lock;
+
+impl Experiment for Lock {
+    fn name(&self) -> &'static str {
+        "lock"
+    }
+
+    fn about(&self) -> &'static str {
+        "What a lock costs that nobody else wants: taking it and giving it back, with nothing between."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        let figure = Figure {
+            case: "uncontended-empty".to_owned(),
+            config: "t1".to_owned(),
+            name: "time per empty critical section/1 thread".to_owned(),
+            unit: "ns",
+            trend: Trend::Lower,
+            description: "a thread alone locks and unlocks: time by pairs".to_owned(),
+        };
+        let mut group = Group::new(1, vec![figure]);
+        let pairs = plan.size(1 << 20, 1 << 8);
+        group.add(OUR_MUTEX, move || {
+            let mutex = sateen::sync::Mutex::new(());
+            Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
+        });
+        if plan.peers {
+            crate::peers::add_mutexes(&mut group, pairs);
+        }
+        vec![group]
+    }
+}

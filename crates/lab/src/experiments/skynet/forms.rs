@@ -1,0 +1,101 @@
+//! The forms of waiting for one's children, under each scheduling policy: the time of one leaf.
+
+use super::{answer, group, judge};
+use crate::adapter::{Form, Job, Tasks, TasksVisitor, visit_policies};
+use crate::error::Error;
+use crate::experiment::{Group, Plan, Session};
+use crate::peers;
+use std::time::Instant;
+
+/// A case: the form of ours, what is said of it, and which of a program's cases stand beside it.
+struct Case {
+    name: &'static str,
+    form: Form,
+    what: &'static str,
+    programs: &'static [&'static str],
+}
+
+const CASES: [Case; 4] = [
+    Case {
+        name: "join",
+        form: Form::Join,
+        what: "spawned tasks, joined",
+        programs: &["skynet-join", "sateen-join"],
+    },
+    // Where every task has a stack from the start, a leaf need not give way to get one.
+    Case {
+        name: "join-suspend",
+        form: Form::Suspend,
+        what: "the same, every leaf gives way once (not where it has a stack anyway)",
+        programs: &["skynet-join", "skynet-detach", "sateen-suspend"],
+    },
+    Case {
+        name: "detach",
+        form: Form::Detach,
+        what: "detached tasks, the parent blocks until ten have delivered",
+        programs: &["skynet-detach", "sateen-detach"],
+    },
+    Case {
+        name: "async",
+        form: Form::Async,
+        what: "futures, awaited",
+        programs: &["skynet-async", "sateen-async"],
+    },
+];
+
+pub(super) fn groups(plan: &Plan, leaves: u64, counted: &str) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for case in CASES {
+        for workers in plan.workers_or(&[1, 2]) {
+            let mut group = group(case.name, workers, "leaf", counted, case.what);
+            let form = case.form;
+            visit_policies(plan.peers, &mut AddAll { group: &mut group, workers, form, leaves });
+            if plan.peers {
+                let job = Job {
+                    case: "",
+                    workers,
+                    size: leaves,
+                    check: answer(leaves),
+                    values: |ns, job| vec![ns[0] / job.size as f64],
+                };
+                peers::add_programs(&mut group, case.programs, job);
+            }
+            if !group.subjects.is_empty() {
+                groups.push(group);
+            }
+        }
+    }
+    groups
+}
+
+struct AddAll<'a> {
+    group: &'a mut Group,
+    workers: usize,
+    form: Form,
+    leaves: u64,
+}
+
+impl TasksVisitor for AddAll<'_> {
+    fn visit<T: Tasks>(&mut self) {
+        if self.workers > T::MOST_WORKERS || !T::FORMS.contains(&self.form) {
+            return;
+        }
+        let (workers, form, leaves) = (self.workers, self.form, self.leaves);
+        self.group.add(T::NAME, move || Ok(Forms::<T> { pool: T::build(workers)?, form, leaves }));
+        self.group.keep_apart(T::LINGERS);
+    }
+}
+
+struct Forms<T: Tasks> {
+    pool: T::Pool,
+    form: Form,
+    leaves: u64,
+}
+
+impl<T: Tasks> Session for Forms<T> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let start = Instant::now();
+        let sum = T::skynet(&self.pool, self.form, self.leaves);
+        judge(self.leaves, start.elapsed(), sum, self.leaves)
+    }
+}

@@ -1,0 +1,53 @@
+//! Crowds of tasks of `sateen`.
+
+use super::runtime::{Sateen, runtime};
+use crate::adapter::{Crowd, Crowds, Late, OURS, Open};
+use crate::error::Error;
+use sateen::Runtime;
+use sateen::sync::Event;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl Crowds for Sateen {
+    const NAME: &'static str = OURS;
+    type Pool = Runtime;
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        runtime(workers)
+    }
+
+    fn gather(
+        pool: &Runtime,
+        crowd: &Arc<Crowd>,
+        each: impl Fn() + Copy + Send + Sync + 'static,
+    ) -> Open {
+        let gate = Arc::new(Event::new());
+        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+        drop(pool.spawn(move || {
+            for _ in 0..crowd.size {
+                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                drop(sateen::spawn(move || {
+                    crowd.arrive();
+                    gate.wait();
+                    each();
+                    crowd.leave();
+                }));
+            }
+        }));
+        Box::new(move || gate.set())
+    }
+
+    fn sleep(pool: &Runtime, spans: Vec<Duration>, late: &Arc<Late>) {
+        let late = Arc::clone(late);
+        drop(pool.spawn(move || {
+            for span in spans {
+                let late = Arc::clone(&late);
+                drop(sateen::spawn(move || {
+                    let start = Instant::now();
+                    sateen_sync::timer::sleep(span);
+                    late.report(span, start.elapsed());
+                }));
+            }
+        }));
+    }
+}

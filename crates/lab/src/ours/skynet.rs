@@ -1,0 +1,57 @@
+//! Skynet by tasks of `sateen`, one function for each form. The lab's small programs with other
+//! allocators include this file too.
+
+use sateen::sync::Event;
+use sateen_runtime::Spawn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The sum of the ordinals of `leaves` leaves from `first`; a node joins its children's handles.
+pub(crate) fn join(first: u64, leaves: u64) -> u64 {
+    tree(first, leaves, || {})
+}
+
+/// The same; every leaf gives way once, so that it becomes a fiber with a stack.
+pub(crate) fn suspend(first: u64, leaves: u64) -> u64 {
+    tree(first, leaves, sateen_runtime::yield_now)
+}
+
+fn tree(first: u64, leaves: u64, leaf: impl Fn() + Copy + Send + 'static) -> u64 {
+    if leaves == 1 {
+        leaf();
+        return first;
+    }
+    let tenth = leaves / 10;
+    let children: [_; 10] =
+        std::array::from_fn(|i| sateen::spawn(move || tree(first + i as u64 * tenth, tenth, leaf)));
+    children.into_iter().map(|c| c.join().expect("no task of skynet panics")).sum()
+}
+
+/// What ten detached children deliver to.
+struct Sum {
+    sum: AtomicU64,
+    missing: AtomicU64,
+    complete: Event,
+}
+
+/// The same with detached children; a node blocks until the last of them has delivered.
+pub(crate) fn detach(first: u64, leaves: u64) -> u64 {
+    if leaves == 1 {
+        return first;
+    }
+    let tenth = leaves / 10;
+    let (sum, missing) = (AtomicU64::new(0), AtomicU64::new(10));
+    let all = Arc::new(Sum { sum, missing, complete: Event::new() });
+    for i in 0..10 {
+        let all = Arc::clone(&all);
+        Spawn::new().detach(move || {
+            all.sum.fetch_add(detach(first + i * tenth, tenth), Ordering::Relaxed);
+            // Ordering: the last one's sees the sums of all, and the event passes them on.
+            if all.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+                all.complete.set();
+            }
+        });
+    }
+    all.complete.wait();
+    all.sum.load(Ordering::Relaxed)
+}

@@ -1,0 +1,55 @@
+//! Two tasks of `sateen` that take turns.
+
+use super::runtime::{Sateen, runtime};
+use crate::adapter::{OURS, Turns, Way};
+use crate::error::Error;
+use sateen::Runtime;
+use sateen::sync::Event;
+use std::sync::Arc;
+
+impl Turns for Sateen {
+    const NAME: &'static str = OURS;
+    const WAYS: &'static [Way] = &[Way::Yield, Way::Event];
+    type Pool = Runtime;
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        runtime(workers)
+    }
+
+    fn hop(pool: &Runtime, way: Way, hops: u64) -> u64 {
+        let times = hops / 2;
+        match way {
+            Way::Yield => pair(pool, move |_| {
+                (0..times).for_each(|_| sateen_runtime::yield_now());
+                times
+            }),
+            Way::Event => {
+                let events = <[Event; 2]>::default();
+                events[0].set();
+                pair(pool, move |me| by_event(&events, me, times))
+            }
+            _ => unreachable!("not among the ways"),
+        }
+    }
+}
+
+/// Two tasks run `each` with the numbers 0 and 1; the sum of what they return.
+fn pair(pool: &Runtime, each: impl Fn(usize) -> u64 + Send + Sync + 'static) -> u64 {
+    let each = Arc::new(each);
+    let start = |me| {
+        let each = Arc::clone(&each);
+        pool.spawn(move || each(me))
+    };
+    let both = [start(0), start(1)];
+    both.into_iter().map(|task| task.join().expect("neither panics")).sum()
+}
+
+/// Waits for its own event, takes it back, sets the other's.
+fn by_event(events: &[Event; 2], me: usize, times: u64) -> u64 {
+    for _ in 0..times {
+        events[me].wait();
+        events[me].reset();
+        events[1 - me].set();
+    }
+    times
+}

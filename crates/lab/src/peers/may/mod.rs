@@ -1,0 +1,162 @@
+//! Adapter for `may`: coroutines with a guarded stack each.
+//!
+//! Its scheduler is one for the process and never ends, so each turn runs in a process of its own. A guarded
+//! stack takes two memory maps, and a coroutine that finds none ends the process: crowds that need
+//! more than the system's limit are left out. Stacks have the default size, the pool keeps as many as
+//! the library does by default.
+
+use crate::adapter::{Between, Crowd, Crowds, Form, Late, Locks, Open, Tasks, Turns, Way};
+use crate::error::Error;
+use may::sync::{Condvar, Mutex, MutexGuard, Semphore, SyncFlag};
+use may::{coroutine, go};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Coroutines on `may`'s own workers.
+pub(crate) struct May;
+
+const NAME: &str = "may";
+const CALM: &str = "no coroutine panics";
+
+/// The number of workers counts until the first coroutine is started.
+fn workers(workers: usize) -> Result<(), Error> {
+    may::config().set_workers(workers);
+    Ok(())
+}
+
+impl Tasks for May {
+    const NAME: &'static str = NAME;
+    const LINGERS: bool = true;
+    const FORMS: &'static [Form] = &[Form::Join, Form::Suspend];
+    type Pool = ();
+
+    fn build(workers: usize) -> Result<(), Error> {
+        self::workers(workers)
+    }
+
+    fn skynet((): &(), _form: Form, leaves: u64) -> u64 {
+        go!(move || tree(0, leaves)).join().expect(CALM)
+    }
+}
+
+/// The sum of the ordinals of `leaves` leaves from `first`.
+fn tree(first: u64, leaves: u64) -> u64 {
+    if leaves == 1 {
+        return first;
+    }
+    let tenth = leaves / 10;
+    let children: [_; 10] =
+        std::array::from_fn(|i| go!(move || tree(first + i as u64 * tenth, tenth)));
+    children.into_iter().map(|c| c.join().expect(CALM)).sum()
+}
+
+impl Locks for May {
+    type Lock = Mutex<u64>;
+    type Guard<'a> = MutexGuard<'a, u64>;
+    type Condvar = Condvar;
+
+    fn new() -> Mutex<u64> {
+        Mutex::new(0)
+    }
+
+    fn lock(lock: &Mutex<u64>) -> MutexGuard<'_, u64> {
+        lock.lock().expect(CALM)
+    }
+
+    fn wait<'a>(condvar: &Condvar, guard: Self::Guard<'a>) -> Self::Guard<'a> {
+        condvar.wait(guard).expect(CALM)
+    }
+
+    fn notify_one(condvar: &Condvar) {
+        condvar.notify_one();
+    }
+}
+
+impl Turns for May {
+    const NAME: &'static str = NAME;
+    const LINGERS: bool = true;
+    const WAYS: &'static [Way] = &[Way::Yield, Way::Mutex, Way::Condvar, Way::Event];
+    type Pool = ();
+
+    fn build(workers: usize) -> Result<(), Error> {
+        self::workers(workers)
+    }
+
+    fn hop((): &(), way: Way, hops: u64) -> u64 {
+        let times = hops / 2;
+        match way {
+            Way::Yield => pair(move |_| {
+                (0..times).for_each(|_| coroutine::yield_now());
+                times
+            }),
+            Way::Event => {
+                // Its event is for once only; a semaphore signals as often as needed.
+                let signals = [Semphore::new(1), Semphore::new(0)];
+                pair(move |me| {
+                    for _ in 0..times {
+                        signals[me].wait();
+                        signals[1 - me].post();
+                    }
+                    times
+                })
+            }
+            _ => {
+                let between = Between::<Self>::default();
+                pair(move |me| between.hop(way, me, times))
+            }
+        }
+    }
+}
+
+/// Two coroutines run `each` with the numbers 0 and 1; the sum of what they return.
+fn pair(each: impl Fn(usize) -> u64 + Send + Sync + 'static) -> u64 {
+    let each = Arc::new(each);
+    let start = |me| {
+        let each = Arc::clone(&each);
+        go!(move || each(me))
+    };
+    let both = [start(0), start(1)];
+    both.into_iter().map(|c| c.join().expect(CALM)).sum()
+}
+
+impl Crowds for May {
+    const NAME: &'static str = NAME;
+    const LINGERS: bool = true;
+    const MOST: u64 = 10_000;
+    type Pool = ();
+
+    fn build(workers: usize) -> Result<(), Error> {
+        self::workers(workers)
+    }
+
+    fn gather((): &(), crowd: &Arc<Crowd>, each: impl Fn() + Copy + Send + Sync + 'static) -> Open {
+        let gate = Arc::new(SyncFlag::new());
+        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+        go!(move || {
+            for _ in 0..crowd.size {
+                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                go!(move || {
+                    crowd.arrive();
+                    gate.wait();
+                    each();
+                    crowd.leave();
+                });
+            }
+        });
+        Box::new(move || gate.fire())
+    }
+
+    fn sleep((): &(), spans: Vec<Duration>, late: &Arc<Late>) {
+        let late = Arc::clone(late);
+        go!(move || {
+            for span in spans {
+                let late = Arc::clone(&late);
+                go!(move || {
+                    let start = Instant::now();
+                    coroutine::sleep(span);
+                    late.report(span, start.elapsed());
+                });
+            }
+        });
+    }
+}

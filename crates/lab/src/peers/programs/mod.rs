@@ -1,0 +1,169 @@
+//! Peers in other languages: programs of ours in `peers-src`, written from each system's
+//! documentation.
+
+mod recipe;
+mod serve;
+
+use crate::adapter::Job;
+use crate::experiment::Group;
+use recipe::Recipe;
+
+/// A program as an implementation.
+struct Peer {
+    implementation: &'static str,
+    recipe: &'static Recipe,
+    arguments: &'static [&'static str],
+    most_workers: usize,
+    cases: &'static [&'static str],
+}
+
+const ANY: usize = usize::MAX;
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|w| (*w).to_owned()).collect()
+}
+
+/// g++ for Boost.Fiber, with what to link besides. Symbols are bound at the start, because a fiber's
+/// stack is too small for it.
+fn boost(more: &[&str]) -> Vec<String> {
+    let mut all = words(&["g++", "-std=c++17", "-O3", "-DNDEBUG", "-o", "peer", "boost.cpp"]);
+    all.extend(words(&["-Wl,-z,now", "-lboost_fiber", "-lboost_context", "-pthread"]));
+    all.extend(words(more));
+    all
+}
+
+const BOOST_SOURCES: &[(&str, &str)] =
+    &[("boost.cpp", include_str!("../../../peers-src/boost.cpp"))];
+
+static BOOST: Recipe = Recipe {
+    name: "Boost.Fiber",
+    sources: BOOST_SOURCES,
+    compile: || boost(&[]),
+    start: |_| words(&["./peer"]),
+};
+
+static BOOST_TCMALLOC: Recipe = Recipe {
+    name: "Boost.Fiber with tcmalloc",
+    // The library without its headers is enough.
+    compile: || boost(&["-Wl,--no-as-needed", "-l:libtcmalloc_minimal.so.4"]),
+    ..BOOST
+};
+
+static GO: Recipe = Recipe {
+    name: "Go",
+    sources: &[("peer.go", include_str!("../../../peers-src/peer.go"))],
+    compile: || words(&["go", "build", "-o", "peer", "peer.go"]),
+    start: |_| words(&["./peer"]),
+};
+
+static ERLANG: Recipe = Recipe {
+    name: "Erlang",
+    sources: &[("lab_peer.erl", include_str!("../../../peers-src/lab_peer.erl"))],
+    compile: || words(&["erlc", "lab_peer.erl"]),
+    start: |workers| {
+        let schedulers = format!("{workers}:{workers}");
+        words(&["erl", "-noshell", "+S", &schedulers, "+P", "4000000", "-run", "lab_peer", "main"])
+    },
+};
+
+static GHC: Recipe = Recipe {
+    name: "GHC",
+    sources: &[("Peer.hs", include_str!("../../../peers-src/Peer.hs"))],
+    compile: || words(&["ghc", "-O2", "-threaded", "-rtsopts", "-o", "peer", "Peer.hs"]),
+    start: |workers| words(&["./peer", "+RTS", &format!("-N{workers}"), "-RTS"]),
+};
+
+const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];
+const TREES_AND_TURNS: &[&str] = &[
+    "skynet-join",
+    "skynet-detach",
+    "skynet-async",
+    "yield",
+    "pingpong-mutex",
+    "pingpong-condvar",
+];
+
+static PEERS: &[Peer] = &[
+    Peer {
+        implementation: "boost-stealing",
+        recipe: &BOOST,
+        arguments: &["stealing"],
+        most_workers: ANY,
+        cases: TREES_AND_TURNS,
+    },
+    Peer {
+        implementation: "boost-stealing-tcmalloc",
+        recipe: &BOOST_TCMALLOC,
+        arguments: &["stealing"],
+        most_workers: ANY,
+        cases: TREES,
+    },
+    Peer {
+        implementation: "boost-sharing",
+        recipe: &BOOST,
+        arguments: &["sharing"],
+        most_workers: ANY,
+        cases: TREES,
+    },
+    Peer {
+        implementation: "boost-sharing-tcmalloc",
+        recipe: &BOOST_TCMALLOC,
+        arguments: &["sharing"],
+        most_workers: ANY,
+        cases: TREES,
+    },
+    Peer {
+        implementation: "boost-roundrobin",
+        recipe: &BOOST,
+        arguments: &["roundrobin"],
+        most_workers: 1,
+        cases: TREES_AND_TURNS,
+    },
+    Peer {
+        implementation: "boost-roundrobin-tcmalloc",
+        recipe: &BOOST_TCMALLOC,
+        arguments: &["roundrobin"],
+        most_workers: 1,
+        cases: TREES,
+    },
+    Peer {
+        implementation: "go",
+        recipe: &GO,
+        arguments: &[],
+        most_workers: ANY,
+        cases: &[
+            "skynet-detach",
+            "yield",
+            "pingpong-mutex",
+            "pingpong-condvar",
+            "pingpong-event",
+            "million",
+            "sleepers",
+            "skew",
+        ],
+    },
+    Peer {
+        implementation: "erlang",
+        recipe: &ERLANG,
+        arguments: &[],
+        most_workers: ANY,
+        cases: &["skynet-detach", "yield", "pingpong-event", "million", "sleepers"],
+    },
+    Peer {
+        implementation: "ghc",
+        recipe: &GHC,
+        arguments: &[],
+        most_workers: ANY,
+        cases: &["skynet-detach", "yield", "pingpong-event"],
+    },
+];
+
+/// Adds to `group` each program that has one of `cases`, the first that it has.
+pub(crate) fn add_all(group: &mut Group, cases: &[&'static str], job: Job) {
+    for peer in PEERS.iter().filter(|p| job.workers <= p.most_workers) {
+        if let Some(case) = cases.iter().find(|c| peer.cases.contains(c)) {
+            let job = Job { case, ..job };
+            serve::add(group, peer.implementation, peer.recipe, peer.arguments, job);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Building a program when it is first needed.
+//!
+//! It goes beside the lab's own executable, into a folder that is named by the hash of the sources and the
+//! compiler's arguments. A missing compiler or library is a note, not a failure.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, io};
+
+/// How a program is built and started.
+pub(crate) struct Recipe {
+    /// What a note calls it.
+    pub(crate) name: &'static str,
+    /// Its sources: names and contents. Without any the compiler is called by each process of the lab,
+    /// and knows itself what is up to date.
+    pub(crate) sources: &'static [(&'static str, &'static str)],
+    /// The compiler and its arguments, for the folder of the program.
+    pub(crate) compile: fn() -> Vec<String>,
+    /// The program, and its arguments before the case, for a number of workers. One that begins with
+    /// `./` is in the folder of the program.
+    pub(crate) start: fn(usize) -> Vec<String>,
+}
+
+/// The folder of the built program, or why there is none. Asked once in a process, answered by
+/// what an earlier process has built if there is that.
+pub(super) fn built(recipe: &'static Recipe) -> Result<PathBuf, String> {
+    static DONE: Mutex<BTreeMap<&str, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    done.entry(recipe.name).or_insert_with(|| build(recipe)).clone()
+}
+
+fn build(recipe: &Recipe) -> Result<PathBuf, String> {
+    let own = env::current_exe().map_err(|e| e.to_string())?;
+    let beside = own.parent().ok_or("the lab's own folder is unknown")?;
+    let words = (recipe.compile)();
+    if recipe.sources.is_empty() {
+        compile(&words, beside)?;
+        return Ok(beside.to_path_buf());
+    }
+    let mut hash = DefaultHasher::new();
+    (recipe.sources, &words).hash(&mut hash);
+    let name = format!("{}-{:016x}", recipe.name.replace([' ', '.'], "-"), hash.finish());
+    let folder = beside.join("peers").join(&name);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    // Another process may build the same: whoever is done first gives the folder its name.
+    let draft = folder.with_file_name(format!("{name}.{}", std::process::id()));
+    let drafted = || -> Result<(), String> {
+        let told = |e: io::Error| format!("`{}`: {e}", draft.display());
+        fs::create_dir_all(&draft).map_err(told)?;
+        for (name, text) in recipe.sources {
+            fs::write(draft.join(name), text).map_err(told)?;
+        }
+        compile(&words, &draft)
+    };
+    let result = drafted().and_then(|()| match fs::rename(&draft, &folder) {
+        Err(e) if !folder.is_dir() => Err(format!("`{}`: {e}", folder.display())),
+        _ => Ok(folder),
+    });
+    // Gone already if it got its name.
+    let _ = fs::remove_dir_all(&draft);
+    result
+}
+
+/// Runs a compiler in `folder`.
+fn compile(words: &[String], folder: &Path) -> Result<(), String> {
+    let Some((compiler, arguments)) = words.split_first() else { return Ok(()) };
+    let mut command = Command::new(compiler);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    let done = command.output().map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => format!("`{compiler}` is not installed"),
+        _ => format!("`{compiler}`: {e}"),
+    })?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let (out, errors) =
+        (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    let mut lines = errors.lines().chain(out.lines());
+    let reason = lines.clone().find(|l| l.contains("error") || l.contains("cannot find"));
+    let reason = reason.or_else(|| lines.next()).unwrap_or("no reason given");
+    Err(format!("`{compiler}`, {}: {}", done.status, reason.trim()))
+}

@@ -1,0 +1,100 @@
+//! Starting a program, and asking it for runs.
+//!
+//! A program is started once a turn, with case, workers and size as arguments. For each line that the
+//! lab writes it does one run, and answers with a line: the result to check, and the values.
+
+use super::recipe::{Recipe, built};
+use crate::adapter::Job;
+use crate::error::{Error, input};
+use crate::experiment::{Group, Session};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Adds the program to `group`, as `implementation`, with `arguments` before the case.
+pub(crate) fn add(
+    group: &mut Group,
+    implementation: &'static str,
+    recipe: &'static Recipe,
+    arguments: &'static [&'static str],
+    job: Job,
+) {
+    group.add(implementation, move || Served::start(recipe, arguments, job));
+}
+
+/// A program that waits for its next run.
+struct Served {
+    job: Job,
+    child: Child,
+    /// Closed to end the program.
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+}
+
+impl Served {
+    fn start(recipe: &'static Recipe, arguments: &[&str], job: Job) -> Result<Self, Error> {
+        let absent = |e: String| Error::Absent(format!("{}: {e}", recipe.name));
+        let folder = built(recipe).map_err(absent)?;
+        let words = (recipe.start)(job.workers);
+        let Some((program, first)) = words.split_first() else {
+            return Err(absent("no program".to_owned()));
+        };
+        let mut command = Command::new(match program.strip_prefix("./") {
+            Some(name) => folder.join(name),
+            None => PathBuf::from(program),
+        });
+        command.current_dir(&folder).args(first).args(arguments).arg(job.case);
+        command.args([job.workers.to_string(), job.size.to_string()]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|e| absent(format!("`{program}`: {e}")))?;
+        let to = child.stdin.take();
+        let from = child.stdout.take().ok_or_else(|| input("a child without an output"))?;
+        Ok(Self { job, child, to, from: BufReader::new(from) })
+    }
+
+    /// One run; the program's line.
+    fn ask(&mut self) -> io::Result<String> {
+        let to = self.to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        to.write_all(b"\n")?;
+        to.flush()?;
+        let mut line = String::new();
+        match self.from.read_line(&mut line)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(line),
+        }
+    }
+
+    /// Why the program ended although nobody told it to.
+    fn obituary(&mut self) -> Error {
+        self.to = None;
+        let mut reason = String::new();
+        if let Some(mut errors) = self.child.stderr.take() {
+            // What can be read of it, is.
+            let _ = errors.read_to_string(&mut reason);
+        }
+        let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+        Error::Wrong(format!("the program ended: {status} {}", reason.trim()))
+    }
+}
+
+impl Session for Served {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let line = self.ask().map_err(|_| self.obituary())?;
+        let mut words = line.split_whitespace();
+        let check = words.next().and_then(|w| w.parse::<u64>().ok());
+        crate::error::expect("the program's result", check, Some(self.job.check))?;
+        let values: Option<Vec<f64>> = words.map(|w| w.parse().ok()).collect();
+        match values {
+            Some(values) if !values.is_empty() => Ok((self.job.values)(&values, &self.job)),
+            _ => Err(Error::Wrong(format!("not a run's values: `{}`", line.trim()))),
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.to = None;
+        // It ends when its input does. Whatever its status is, it has answered all it was asked.
+        let _ = self.child.wait();
+    }
+}

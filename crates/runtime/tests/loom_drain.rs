@@ -1,0 +1,163 @@
+//! Models of the end of a runtime: the gate, and the count that tells when nothing is left.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::Ordering::Relaxed;
+use loom::thread;
+use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_runtime::drain::DrainCount;
+use sateen_runtime::gate::{Gate, Life};
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// Submissions through the gate; the place of each is written inside and read by a worker that sees the
+/// runtime closing.
+struct Door {
+    gate: Gate,
+    life: Life,
+    shut: AtomicBool,
+    places: [UnsafeCell<bool>; 2],
+}
+
+// SAFETY: a place is its submitter's while that is inside; that is what is modelled.
+unsafe impl Sync for Door {}
+// SAFETY: as above.
+unsafe impl Send for Door {}
+
+/// Whoever was let in has left when the gate is shut, what it did is visible to whoever sees the runtime
+/// closing, and nobody is let in any more.
+#[test]
+fn a_shut_gate_has_nobody_inside() {
+    check(2, || {
+        let door = Arc::new(Door {
+            gate: Gate::new(),
+            life: Life::new(),
+            shut: AtomicBool::new(false),
+            places: [UnsafeCell::new(false), UnsafeCell::new(false)],
+        });
+        door.life.open();
+        let submitters = [0, 1].map(|i| {
+            let door = Arc::clone(&door);
+            thread::spawn(move || {
+                let Ok(_inside) = door.gate.enter() else { return false };
+                // SAFETY: the gate is not shut, so nobody reads.
+                door.places[i].with_mut(|place| unsafe { *place = true });
+                true
+            })
+        });
+        let worker = thread::spawn({
+            let door = Arc::clone(&door);
+            move || {
+                if door.life.is_closing() {
+                    // SAFETY: closing, so nobody writes any more.
+                    Some([0, 1].map(|i| door.places[i].with(|place| unsafe { *place })))
+                } else {
+                    None
+                }
+            }
+        });
+        door.gate.shut();
+        door.life.close();
+        let submitted = submitters.map(|submitter| submitter.join().unwrap());
+        if let Some(seen) = worker.join().unwrap() {
+            assert_eq!(seen, submitted);
+        }
+        assert!(door.gate.enter().is_err());
+    });
+}
+
+/// Two workers that end. `queue` is anybody's, `mail` the second worker's alone, and `looked at` first.
+struct End {
+    count: DrainCount,
+    queue: AtomicUsize,
+    mail: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl End {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            count: DrainCount::new(),
+            queue: AtomicUsize::new(0),
+            mail: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    /// Reports the calling worker as drained. What it has taken is done by then.
+    fn drain(&self) {
+        let has_work = || self.mail.load(Relaxed) != 0 || self.queue.load(Relaxed) != 0;
+        if self.count.drain(2, has_work) {
+            self.stopped.store(true, Relaxed);
+        }
+    }
+
+    /// One taker each, so a load and a store are enough; the weakest that a queue does.
+    fn take(&self, place: &AtomicUsize) -> bool {
+        let taken = place.load(Relaxed) != 0;
+        if taken {
+            place.store(0, Relaxed);
+            assert!(!self.stopped.load(Relaxed), "ended with work left");
+        }
+        taken
+    }
+}
+
+/// One worker wakes, takes a job that mails another to the second worker, and drains again, while that
+/// second worker completes the count and looks around.
+#[test]
+fn nobody_ends_before_all_is_done() {
+    check(3, || {
+        let end = End::new();
+        // The first worker is drained before the job comes.
+        end.drain();
+        end.queue.store(1, Relaxed);
+        let first = thread::spawn({
+            let end = Arc::clone(&end);
+            move || {
+                end.count.undrain();
+                if end.take(&end.queue) {
+                    end.mail.store(1, Relaxed);
+                }
+                end.drain();
+            }
+        });
+        end.drain();
+        first.join().unwrap();
+        let mailed = end.mail.load(Relaxed) != 0;
+        assert!(mailed || end.stopped.load(Relaxed), "not at all");
+        assert!(!mailed || !end.stopped.load(Relaxed), "ended with mail");
+        if mailed {
+            end.count.undrain();
+            assert!(end.take(&end.mail));
+            end.drain();
+            assert!(end.stopped.load(Relaxed));
+        }
+    });
+}
+
+/// A worker that wakes for nothing does not keep the others from ending, whoever is last.
+#[test]
+fn a_spurious_wake_up_delays_the_end_only() {
+    check(3, || {
+        let end = End::new();
+        end.drain();
+        let first = thread::spawn({
+            let end = Arc::clone(&end);
+            move || {
+                if !end.stopped.load(Relaxed) {
+                    end.count.undrain();
+                    end.drain();
+                }
+            }
+        });
+        end.drain();
+        first.join().unwrap();
+        assert!(end.stopped.load(Relaxed));
+    });
+}

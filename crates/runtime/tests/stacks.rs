@@ -1,0 +1,256 @@
+//! Stacks by the thousand, and what happens when the system gives no more.
+
+#![cfg(target_os = "linux")]
+
+use sateen_runtime::{
+    Builder, FixedStacks, Guard, JoinError, JoinHandle, PooledStacks, Runtime, StackAllocator,
+};
+use sateen_sync::Event;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+/// Whether this is the child that runs test `name` alone; otherwise runs it in one, and checks that all
+/// was well.
+fn in_child(name: &str) -> bool {
+    if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
+        return true;
+    }
+    let output = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env("SATEEN_TEST_CHILD", "1")
+        // Else the heap takes large steps when it pleases, which count against limits on memory.
+        .env("MALLOC_ARENA_MAX", "1")
+        .output()
+        .expect("the child runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", output.status);
+    false
+}
+
+/// The number behind `key` in this process's status.
+fn status(key: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+    let line = status.lines().find(|line| line.starts_with(key)).expect("a known key");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+}
+
+fn maps() -> usize {
+    std::fs::read_to_string("/proc/self/maps").expect("the maps").lines().count()
+}
+
+/// Tasks that wait for one event, and how many of them have come so far.
+struct Blocked {
+    event: Arc<Event>,
+    started: Arc<AtomicUsize>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Blocked {
+    fn spawn(runtime: &Runtime, tasks: usize) -> Self {
+        let (event, started) = (Arc::new(Event::new()), Arc::new(AtomicUsize::new(0)));
+        let task = |_| {
+            let (event, started) = (Arc::clone(&event), Arc::clone(&started));
+            runtime.spawn(move || {
+                started.fetch_add(1, SeqCst);
+                event.wait();
+            })
+        };
+        let handles = (0..tasks).map(task).collect();
+        Self { event, started, handles }
+    }
+
+    fn wait_until_started(&self, tasks: usize) {
+        while self.started.load(SeqCst) < tasks {
+            std::thread::yield_now();
+        }
+    }
+
+    /// How many tasks ended well, the others having been refused a stack.
+    fn release(mut self) -> usize {
+        self.event.set();
+        let ended =
+            std::mem::take(&mut self.handles).into_iter().map(|handle| match handle.join() {
+                Ok(()) => 1,
+                Err(JoinError::OutOfStacks) => 0,
+                Err(error) => panic!("{error}"),
+            });
+        ended.sum()
+    }
+}
+
+/// A test that fails must not wait for them for ever.
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        self.event.set();
+    }
+}
+
+fn builder() -> Builder {
+    Runtime::builder().workers(2)
+}
+
+#[test]
+fn many_blocked_tasks_take_little_memory_and_few_maps() {
+    if !in_child("many_blocked_tasks_take_little_memory_and_few_maps") {
+        return;
+    }
+    const TASKS: usize = 20_000;
+    let rt = builder().build().expect("a runtime");
+    let memory = || (status("VmRSS") + status("VmPTE")) * 1024;
+    let (before, maps_before) = (memory(), maps());
+    let blocked = Blocked::spawn(&rt, TASKS);
+    blocked.wait_until_started(TASKS);
+    let each = (memory() - before) / TASKS;
+    // Unoptimised frames may need a second page.
+    assert!(each < if cfg!(debug_assertions) { 12 * 1024 } else { 6 * 1024 }, "{each} bytes");
+    // Older kernels need two mappings more for each guard.
+    let maps = maps() - maps_before;
+    assert!(!(1000..=TASKS).contains(&maps), "{maps} mappings");
+    assert_eq!(blocked.release(), TASKS);
+    rt.shutdown().expect("an orderly end");
+}
+
+/// With address space for some hundred stacks, the tasks beyond are refused, and everything goes on.
+#[test]
+fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
+    if !in_child("under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on") {
+        return;
+    }
+    let rt = builder().build().expect("a runtime");
+    assert_eq!(rt.spawn(|| 1).join().expect("runs"), 1);
+    let limit = (status("VmSize") * 1024 + (100 << 20)) as libc::rlim_t;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: reads the limit given.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+    for _ in 0..3 {
+        let refused = rt.stats().total().out_of_stacks;
+        let blocked = Blocked::spawn(&rt, 2000);
+        while rt.stats().total().out_of_stacks == refused {
+            std::thread::yield_now();
+        }
+        // What a slab of 64 did not get, smaller ones did: all but the headroom is used.
+        let started = blocked.started.load(SeqCst);
+        assert!((200..400).contains(&started), "{started}");
+        // Some of those that were not refused yet start now.
+        assert!((started..2000).contains(&blocked.release()));
+        assert_eq!(rt.spawn(|| 2).join().expect("the runtime goes on"), 2);
+    }
+    rt.shutdown().expect("an orderly end");
+}
+
+/// Guards that split mappings leave most of the limit on them to others.
+#[test]
+fn before_maps_run_out_spawns_are_refused() {
+    if !in_child("before_maps_run_out_spawns_are_refused") {
+        return;
+    }
+    let most: usize = std::fs::read_to_string("/proc/sys/vm/max_map_count")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .expect("a limit");
+    if most > 100_000 {
+        return; // It would take long.
+    }
+    let stacks = PooledStacks::new().guard(Guard::Protected);
+    let rt = builder().stack_allocator(stacks).build().expect("a runtime");
+    let blocked = Blocked::spawn(&rt, most / 2);
+    while rt.stats().total().out_of_stacks == 0 {
+        std::thread::yield_now();
+    }
+    assert!(maps() < most * 3 / 4);
+    let started = blocked.started.load(SeqCst);
+    assert!((most / 8..most / 3).contains(&started), "{started}");
+    assert!((started..most / 2).contains(&blocked.release()));
+    rt.shutdown().expect("an orderly end");
+}
+
+/// Locked memory refuses light guards; each guard falls back by itself.
+#[test]
+fn with_all_memory_locked() {
+    if !in_child("with_all_memory_locked") {
+        return;
+    }
+    // SAFETY: takes nothing.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) } != 0 {
+        return; // Not allowed here.
+    }
+    let rt = builder().build().expect("a runtime");
+    let blocked = Blocked::spawn(&rt, 100);
+    blocked.wait_until_started(100);
+    assert_eq!(blocked.release(), 100);
+    rt.shutdown().expect("an orderly end");
+}
+
+#[test]
+fn every_allocator_works() {
+    fn works(stacks: impl StackAllocator + 'static) {
+        let rt = builder().stack_allocator(stacks).build().expect("a runtime");
+        for _ in 0..5 {
+            let blocked = Blocked::spawn(&rt, 100);
+            blocked.wait_until_started(100);
+            assert_eq!(blocked.release(), 100);
+        }
+        rt.shutdown().expect("an orderly end");
+    }
+    for guard in [Guard::Light, Guard::Protected, Guard::None] {
+        works(PooledStacks::new().guard(guard));
+        works(PooledStacks::new().guard(guard).high_water(0));
+        works(FixedStacks::new().guard(guard));
+    }
+}
+
+/// An allocator that gives less than it was asked for, or nothing after the first.
+#[test]
+fn allocators_that_fail() {
+    struct Failing(FixedStacks, AtomicUsize, usize);
+    impl StackAllocator for Failing {
+        fn allocate(&self, size: usize) -> std::io::Result<sateen_runtime::Stack> {
+            if self.1.fetch_add(1, SeqCst) < self.2 {
+                return self.0.allocate(size);
+            }
+            self.0.allocate(size / 2)
+        }
+        unsafe fn deallocate(&self, stack: sateen_runtime::Stack) {
+            // SAFETY: passed on to the caller.
+            unsafe { self.0.deallocate(stack) }
+        }
+    }
+    let failing = |good| Failing(FixedStacks::new(), AtomicUsize::new(0), good);
+    let error = builder().stack_allocator(failing(0)).build().expect_err("no first stack");
+    assert!(error.to_string().starts_with("cannot reserve a stack: asked for "), "{error}");
+    // One for the proof, one for the task that blocks, one for the others.
+    let rt = builder().workers(1).stack_allocator(failing(3)).build().expect("a runtime");
+    let blocked = Blocked::spawn(&rt, 1);
+    blocked.wait_until_started(1);
+    assert_eq!(rt.spawn(|| 1).join().expect("on the second stack"), 1);
+    let more = Blocked::spawn(&rt, 3);
+    while rt.stats().total().out_of_stacks == 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(more.release(), 1);
+    assert_eq!(blocked.release(), 1);
+    rt.shutdown().expect("an orderly end");
+}
+
+/// Where Valgrind is installed, it has nothing to say about a switch of stacks.
+#[test]
+fn valgrind_knows_the_stacks() {
+    if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
+        let rt = builder().build().expect("a runtime");
+        let blocked = Blocked::spawn(&rt, 20);
+        blocked.wait_until_started(20);
+        assert_eq!(blocked.release(), 20);
+        return;
+    }
+    let output = Command::new("valgrind")
+        .arg(std::env::current_exe().expect("this test"))
+        .args(["--exact", "valgrind_knows_the_stacks", "--test-threads=1"])
+        .env("SATEEN_TEST_CHILD", "1")
+        .output();
+    let Ok(output) = output else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert!(!errors.contains("switching stacks"), "{errors}");
+    assert!(errors.contains("ERROR SUMMARY: 0 errors"), "{errors}");
+}
