@@ -36,24 +36,18 @@ use std::ptr::NonNull;
 /// [`CurrentThread::shutdown`] waits for all.
 ///
 /// ```
-/// use sateen_runtime::{Runtime, spawn_local, yield_now};
-/// use std::{cell::RefCell, rc::Rc};
+/// use sateen_runtime::{Runtime, spawn_local};
+/// use sateen_sync::local::unbounded;
 ///
 /// let runtime = Runtime::current_thread()?;
-/// let said = Rc::new(RefCell::new(Vec::new()));
-/// let sum: usize = runtime.run(|| {
-///     let tasks = ["ping", "pong"].map(|word| {
-///         let said = Rc::clone(&said);
-///         spawn_local(move || {
-///             said.borrow_mut().push(word);
-///             yield_now();
-///             said.borrow().len()
-///         })
-///     });
-///     tasks.map(|task| task.join().unwrap()).iter().sum()
+/// let (sender, receiver) = unbounded();
+/// let sum = runtime.run(move || {
+///     let task = spawn_local(move || receiver.recv().unwrap() + receiver.recv().unwrap());
+///     sender.send(20).unwrap();
+///     sender.send(22).unwrap();
+///     task.join().unwrap()
 /// });
-/// assert_eq!(*said.borrow(), ["ping", "pong"]);
-/// assert_eq!(sum, 4, "each went on after both had begun");
+/// assert_eq!(sum, 42);
 /// # Ok::<(), sateen_runtime::BuildError>(())
 /// ```
 pub struct CurrentThread {
