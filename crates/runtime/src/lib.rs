@@ -18,6 +18,8 @@ mod blocking;
 mod builder;
 #[cfg(not(loom))]
 mod context;
+#[cfg(not(loom))]
+mod current_thread;
 #[cfg(loom)]
 pub mod drain;
 #[cfg(not(loom))]
@@ -132,6 +134,7 @@ pub use sateen_sync::{
 pub use {
     blocking::blocking,
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
+    current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fork::fork,
     join::join,
     par::{

@@ -171,11 +171,7 @@ impl Runtime {
 
     /// What the workers have done so far.
     pub fn stats(&self) -> Stats {
-        Stats {
-            workers: self.shared.workers.iter().map(|w| w.counters.read()).collect(),
-            sleeping: self.shared.sleep.sleepers(),
-            searching: self.shared.sleep.searching(),
-        }
+        Stats::of(&self.shared)
     }
 
     /// Accepts no more work from outside, and waits until everything accepted is done and the workers

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     /// The threads of fibers, where those have some.
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
+    /// Its one worker's root is called by the thread's owner and returns.
+    pub(crate) pumped: bool,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long; more than the cores can run would only be in the way.
@@ -76,6 +78,7 @@ impl Shared {
             stacks,
             threads,
             hooks,
+            pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
@@ -186,6 +189,11 @@ impl Shared {
         self.life.close();
         fence(Ordering::SeqCst);
         self.wake_all();
+    }
+
+    /// Workers leave their loops.
+    pub(crate) fn stop(&self) {
+        self.life.stop();
     }
 
     /// Lets go of all fibers. No worker runs any more.
