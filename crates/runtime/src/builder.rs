@@ -9,6 +9,7 @@ use crate::shared::Shared;
 use crate::stack::{
     DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, StackSizeError, Stacks,
 };
+use crate::switch::{THREAD_OVERHEAD, Threads};
 use crate::worker::Worker;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
@@ -102,6 +103,7 @@ pub struct Builder {
     max_stacks: usize,
     policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
+    strict: bool,
 }
 
 impl std::fmt::Debug for Builder {
@@ -113,6 +115,7 @@ impl std::fmt::Debug for Builder {
             .field("stack_size", &self.stack_size)
             .field("max_stacks", &self.max_stacks)
             .field("policy", &self.policy)
+            .field("strict", &self.strict)
             .finish_non_exhaustive()
     }
 }
@@ -130,6 +133,7 @@ impl Default for Builder {
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
+            strict: false,
         }
     }
 }
@@ -223,6 +227,40 @@ impl Builder {
         self
     }
 
+    /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
+    /// what threads are, and no stack is ever switched. Default: off.
+    ///
+    /// For code that nests in thread-locals and waits in between, and for tools that cannot follow a switch
+    /// of stacks. A worker is still one at a time: of its tasks' threads only one runs, so a lock of `std` that
+    /// one task holds while it waits must not be wanted by another; for that there is
+    /// [`no_suspend`](crate::no_suspend).
+    ///
+    /// Each suspended task then takes a thread, which [`Builder::max_stacks`] and the system's limits bound, and
+    /// a suspension costs two thread switches, some microseconds, in place of some nanoseconds. Where no thread
+    /// can be had, tasks wait to be started, as without a stack. [`Builder::on_start`] and
+    /// [`Builder::on_exit`] are called on a worker's first thread only.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    /// thread_local! { static OPEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) } }
+    ///
+    /// /// Sets, calls, restores: only right if nobody else runs on this thread in between.
+    /// fn within(number: u32, f: impl FnOnce()) {
+    ///     OPEN.with_borrow_mut(|open| open.push(number));
+    ///     f();
+    ///     assert_eq!(OPEN.with_borrow_mut(Vec::pop), Some(number));
+    /// }
+    ///
+    /// let runtime = sateen_runtime::Runtime::builder().workers(1).strict(true).build()?;
+    /// let tasks = [1, 2, 3].map(|n| runtime.spawn(move || within(n, sateen_runtime::yield_now)));
+    /// tasks.into_iter().for_each(|task| task.join().unwrap());
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -254,12 +292,15 @@ impl Builder {
         // Before there are threads: registering is 5000 times dearer with them.
         fence::is_asymmetric();
         overflow::install();
-        let stacks = Stacks::new(self.stacks, stack_size, self.max_stacks);
+        let overhead = if self.strict { THREAD_OVERHEAD } else { 0 };
+        let stacks = Stacks::new(self.stacks, stack_size, self.max_stacks, overhead);
         stacks.prove().map_err(BuildError::Stack)?;
         let policies = policy::activate(self.policy.0, count);
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
-        let shared = Arc::new(Shared::new(workers, stacks, self.hooks, self.spin, alarm));
+        let threads = self.strict.then(Threads::new);
+        let shared = Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm);
+        let shared = Arc::new(shared);
         for index in 0..count {
             let thread = WorkerThread {
                 life: Life { shared: Arc::clone(&shared), index, ran: false },

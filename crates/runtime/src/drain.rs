@@ -32,7 +32,7 @@ impl DrainCount {
         Self(AtomicU64::new(0))
     }
 
-    /// One of `workers` is drained. True: all are, `has_work` found no queue with anything in it, and
+    /// One of `workers` is drained. True: all are, `has_work` found no queue with anything in it (and no pending future), and
     /// nothing will ever come. False: [`DrainCount::undrain`] must follow before the worker takes work
     /// again.
     pub fn drain(&self, workers: usize, has_work: impl FnOnce() -> bool) -> bool {

@@ -7,11 +7,12 @@
 //! | 2 | a job spawned in a scope | runs it |
 //! | 3 | the fiber of a suspended task with branches on its join stack | steals its oldest job, puts the entry back if more are left |
 //! | 4 | the fiber of a started task that can go on | resumes it; its own worker only |
+//! | 5 | a spawned future that was woken | polls it |
 
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
 use crate::scope::ScopeJob;
-use crate::task::Header;
+use crate::task::{FutureHead, Header};
 use std::ptr::NonNull;
 
 const TAG: usize = 7;
@@ -20,6 +21,7 @@ const TASK: usize = 1;
 const SCOPED: usize = 2;
 const STACK: usize = 3;
 const FIBER: usize = 4;
+const FUTURE: usize = 5;
 
 /// A run queue's entry. Owns what it points to, in the sense of the table above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,7 @@ pub(crate) enum Work {
     Scoped(*const ScopeJob),
     Stack(*const Fiber),
     Fiber(*const Fiber),
+    Future(NonNull<FutureHead>),
 }
 
 impl Entry {
@@ -65,6 +68,10 @@ impl Entry {
         Self::new(NonNull::from(fiber), FIBER)
     }
 
+    pub(crate) fn future(future: NonNull<FutureHead>) -> Self {
+        Self::new(future, FUTURE)
+    }
+
     /// Whether it is a started task that can go on.
     #[inline]
     pub(crate) fn is_fiber(self) -> bool {
@@ -88,6 +95,7 @@ impl Entry {
             SCOPED => Work::Scoped(place.cast()),
             STACK => Work::Stack(place.cast()),
             FIBER => Work::Fiber(place.cast()),
+            FUTURE => Work::Future(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
             // Untagging keeps the address of the header, which is not null.
             _ => Work::Task(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
         }

@@ -13,12 +13,12 @@ use crate::overflow::Record;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
+use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Running, cancel_unwind};
 use crate::worker::Worker;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::prim::time::Instant;
-use sateen_base::prim::{Arc, AtomicPtr, Ordering, UnsafeCell};
-use sateen_sync::park::Blocker;
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
+use sateen_sync::park::{Blocker, ThreadParker};
 use sateen_sync::timer::{Timer, TimerQueue};
 use std::cell::Cell;
 use std::task::{Wake, Waker};
@@ -31,8 +31,6 @@ pub(crate) enum Switched {
     /// The fiber has left its scheduling loop; its stack is free.
     Finished,
 }
-
-type Switch = Coroutine<(), (), (), FiberStack>;
 
 /// A started task's stack. Allocated once, reused, and freed with the runtime, because thieves and
 /// latches hold its address.
@@ -53,10 +51,15 @@ pub(crate) struct Fiber {
     start: Cell<Option<Entry>>,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
+    /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
+    held: Cell<u32>,
+    /// The present wait keeps the thread, which waits at `thread`.
+    blocking: AtomicBool,
+    thread: ThreadParker,
     /// The root's alone.
     switch: UnsafeCell<Option<Switch>>,
     /// The fiber's alone, set when it starts.
-    yielder: Cell<*const Yielder<(), ()>>,
+    back: Cell<Back>,
     record: Record,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
@@ -82,8 +85,11 @@ impl Fiber {
             running: Cell::new(std::ptr::null()),
             start: Cell::new(None),
             masks: Cell::new(0),
+            held: Cell::new(0),
+            blocking: AtomicBool::new(false),
+            thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
-            yielder: Cell::new(std::ptr::null()),
+            back: Cell::new(Back::Nowhere),
             record: Record::new(),
             me: Cell::new(std::ptr::null()),
         });
@@ -107,30 +113,26 @@ impl Fiber {
         unsafe { &*self.worker }
     }
 
-    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. Root only.
-    pub(crate) fn place(&self, stack: FiberStack, main: fn(&'static Worker, &'static Fiber)) {
+    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. The stack back: there is
+    /// no thread to go with it. Root only.
+    pub(crate) fn place(&self, stack: FiberStack, main: Main) -> Result<(), FiberStack> {
+        let slots = stack.slots();
+        self.record.place(&stack);
+        let switch = Switch::new(stack, self, main, self.shared.threads.as_ref())?;
         // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack has
         // a slot for every job that fits its frames.
-        unsafe { self.join_stack.place(stack.slots()) };
-        self.record.place(&stack);
-        let me = std::ptr::from_ref(self);
-        let switch = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: fibers and workers outlive everything that runs on them.
-            let (fiber, worker) = unsafe { (&*me, &*(*me).worker) };
-            fiber.yielder.set(yielder);
-            main(worker, fiber);
-        });
+        unsafe { self.join_stack.place(slots) };
         // SAFETY: the root alone touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
+        Ok(())
     }
 
     /// Runs the fiber until it switches back. Root only.
     pub(crate) fn resume(&self) -> Switched {
         // SAFETY: the root alone touches `switch`; the fiber never does while it runs.
-        let result = self.switch.with_mut(|slot| unsafe { (*slot).as_mut() }.map(|s| s.resume(())));
+        let result = self.switch.with_mut(|slot| unsafe { (*slot).as_mut() }.map(Switch::resume));
         match result {
-            Some(CoroutineResult::Yield(())) => Switched::Suspended,
-            Some(CoroutineResult::Return(())) => Switched::Finished,
+            Some(switched) => switched,
             None => sateen_base::abort_with("resumed a fiber without a stack"),
         }
     }
@@ -138,7 +140,13 @@ impl Fiber {
     /// The stack back from a fiber that has finished. Root only.
     pub(crate) fn take_stack(&self) -> Option<FiberStack> {
         // SAFETY: the root alone touches `switch`.
-        self.switch.with_mut(|slot| unsafe { (*slot).take() }).map(Coroutine::into_stack)
+        let switch = self.switch.with_mut(|slot| unsafe { (*slot).take() });
+        switch.map(|switch| switch.into_stack(self.shared.threads.as_ref()))
+    }
+
+    /// The way to the root, as the fiber learns it when it starts.
+    pub(crate) fn set_back(&self, back: Back) {
+        self.back.set(back);
     }
 
     /// What the fiber is to run first.
@@ -152,8 +160,8 @@ impl Fiber {
 
     /// Switches to the root. The fiber has made sure that it will be resumed.
     pub(crate) fn switch_to_root(&self) {
-        // SAFETY: set by `main`'s caller on this very stack, and the coroutine is running.
-        unsafe { (*self.yielder.get()).suspend(()) };
+        // SAFETY: set by `main`'s caller on this very stack.
+        unsafe { self.back.get().switch() };
     }
 
     /// Bytes of stack left below the caller's frame.
@@ -235,6 +243,33 @@ impl Fiber {
         self.masks.set(self.masks.get() - 1);
     }
 
+    /// Whether it must not leave the thread's stack.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.get() != 0
+    }
+
+    /// From now on its waits block the thread.
+    pub(crate) fn hold(&self) {
+        self.held.set(self.held.get() + 1);
+    }
+
+    pub(crate) fn unhold(&self) {
+        self.held.set(self.held.get() - 1);
+    }
+
+    /// Parks, with the thread, until `deadline` at most.
+    #[cold]
+    fn block(&self, deadline: Option<Instant>) {
+        // Ordering: Relaxed; whoever finds the park word `PARKED` has synchronised with `begin`.
+        self.blocking.store(true, Ordering::Relaxed);
+        if self.park_word.begin() {
+            self.worker().block(self, &self.thread, deadline, || self.park_word.unpark());
+        }
+        self.blocking.store(false, Ordering::Relaxed);
+        self.park_word.resumed();
+    }
+
     /// Makes this fiber, which was started with `task`, look whether that was cancelled; if the task is
     /// `shared`, the fibers with its branches too. Any thread that keeps the runtime.
     pub(crate) fn interrupt(&self, task: &Header, shared: bool) {
@@ -268,6 +303,9 @@ impl Linked for Fiber {
 
 impl Waiter for Fiber {
     fn park(&self) {
+        if self.is_held() {
+            return self.block(None);
+        }
         if self.park_word.begin() {
             self.worker().suspend(self);
         }
@@ -276,6 +314,12 @@ impl Waiter for Fiber {
 
     fn unpark(&self) {
         if self.park_word.unpark() {
+            // Ordering: Relaxed, see `block`.
+            if self.blocking.load(Ordering::Relaxed) {
+                // Once it has the token its runtime may end.
+                let fiber = self.to_arc();
+                return fiber.thread.unpark();
+            }
             // The fiber is suspended and only we know that it may go on: until its worker has it, the
             // worker counts it as live and does not end.
             self.worker().make_ready(&self.shared, self);
@@ -320,6 +364,10 @@ impl Blocker for Suspend {
     fn park_until(&self, deadline: Instant) {
         let fiber = Self::fiber();
         fiber.check_interrupted();
+        if fiber.is_held() {
+            fiber.block(Some(deadline));
+            return fiber.check_interrupted();
+        }
         let mut timer = std::pin::pin!(Timer::new(&*fiber.worker().timers));
         if timer.as_mut().arm(deadline, self.waker()) {
             fiber.worker().note_timer();

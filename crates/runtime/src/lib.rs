@@ -48,6 +48,8 @@ mod join_stack;
 pub mod latch;
 #[cfg(not(loom))]
 mod latch;
+#[cfg(not(loom))]
+mod live;
 #[cfg(loom)]
 pub mod offer;
 #[cfg(not(loom))]
@@ -80,8 +82,14 @@ pub mod sleepers;
 mod sleepers;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod started_on;
+#[cfg(not(loom))]
+mod started_on;
 #[cfg(not(loom))]
 mod stats;
+#[cfg(not(loom))]
+mod switch;
 #[cfg(not(loom))]
 mod task;
 #[cfg(loom)]
@@ -92,9 +100,19 @@ mod task_state;
 mod unwind;
 #[cfg(not(loom))]
 mod waits;
+#[cfg(loom)]
+pub mod wake_word;
+#[cfg(not(loom))]
+mod wake_word;
+#[cfg(loom)]
+pub mod watcher;
+#[cfg(not(loom))]
+mod watcher;
 #[cfg(not(loom))]
 mod worker;
 
+#[cfg(not(loom))]
+pub use sateen_sync::block_on;
 #[cfg(not(loom))]
 pub use {
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
@@ -111,7 +129,7 @@ pub use {
     stats::{Stats, WorkerStats},
     task::{
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
-        Spawn, TaskId, check_cancelled, current, spawn,
+        Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
-    waits::yield_now,
+    waits::{has_ready, no_suspend, yield_now},
 };

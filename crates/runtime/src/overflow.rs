@@ -33,6 +33,14 @@ impl Record {
         self.size.set(stack.size());
     }
 
+    /// The fiber has a thread, on which `size` bytes are left below `here`, and whose guard the thread
+    /// knows.
+    pub(crate) fn place_thread(&self, here: usize, size: usize) {
+        self.bottom.set(here.saturating_sub(size));
+        self.guard.set(0);
+        self.size.set(size);
+    }
+
     /// Lowest address that frames may use.
     pub(crate) fn bottom(&self) -> usize {
         self.bottom.get()

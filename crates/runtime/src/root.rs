@@ -10,6 +10,7 @@ use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
 use crate::stack::StackSize;
+use crate::switch::{Main, Threads};
 use crate::task::{self, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
@@ -38,6 +39,7 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     let guard = AbortGuard::new("a panic reached a worker's root");
     root_loop(worker);
     guard.disarm();
+    shared.threads.as_ref().map(Threads::join_ended);
     drop(signals);
     sateen_sync::park::install(before);
     call_hook(shared.hooks.on_exit.as_deref(), index);
@@ -125,14 +127,22 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         // SAFETY: fibers live as long as the runtime.
         return Some(unsafe { &*fiber });
     }
+    placed_fiber(worker, worker.shared().stacks.default_size(), scheduling_loop)
+}
+
+/// A fiber that begins with `main` on a stack of at least `size`; none if that cannot be had.
+fn placed_fiber(worker: &Worker, size: StackSize, main: Main) -> Option<&'static Fiber> {
     let shared = worker.shared();
+    let stack = shared.stacks.take(size)?;
     let fiber = bare_fiber(worker);
-    let Some(stack) = shared.stacks.take(shared.stacks.default_size()) else {
-        worker.with_bare(|bare| bare.push(fiber));
-        return None;
-    };
-    fiber.place(stack, scheduling_loop);
-    Some(fiber)
+    match fiber.place(stack, main) {
+        Ok(()) => Some(fiber),
+        Err(stack) => {
+            shared.stacks.give(stack);
+            worker.with_bare(|bare| bare.push(fiber));
+            None
+        }
+    }
 }
 
 /// A fiber without a stack.
@@ -154,10 +164,8 @@ fn bare_fiber(worker: &Worker) -> &'static Fiber {
 pub(crate) fn start_apart(worker: &Worker, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();
     let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
-    match shared.stacks.take(size) {
-        Some(stack) => {
-            let fiber = bare_fiber(worker);
-            fiber.place(stack, run_handed);
+    match placed_fiber(worker, size, run_handed) {
+        Some(fiber) => {
             fiber.will_start(Entry::task(task));
             worker.awaken(fiber);
         }

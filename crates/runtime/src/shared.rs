@@ -6,9 +6,12 @@ use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
+use crate::live::LiveCount;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
+use crate::switch::Threads;
 use crate::unwind::run_and_discard;
+use crate::watcher::Watcher;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
@@ -22,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
+    /// The threads of fibers, where those have some.
+    pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
@@ -34,7 +39,9 @@ pub(crate) struct Shared {
     /// The worker that gets the next work from outside, where workers do not steal.
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
-    pub(crate) watcher: AtomicUsize,
+    pub(crate) watcher: Watcher,
+    /// Spawned futures that have not ended.
+    pub(crate) futures: LiveCount,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -48,6 +55,7 @@ impl Shared {
     pub(crate) fn new(
         workers: Box<[Worker]>,
         stacks: Stacks,
+        threads: Option<Threads>,
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,
@@ -56,13 +64,15 @@ impl Shared {
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
+            threads,
             hooks,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
-            watcher: AtomicUsize::new(0),
+            watcher: Watcher::new(),
+            futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
             life: Life::new(),
             drained: DrainCount::new(),
@@ -200,7 +210,7 @@ impl Shared {
     /// one stops it. Returns whether the runtime is stopped; if not, [`Shared::undrain`] must follow
     /// before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
-        if self.drained.drain(self.workers.len(), || self.has_work()) {
+        if self.drained.drain(self.workers.len(), || self.has_work() || self.futures.count() != 0) {
             self.life.stop();
             fence(Ordering::SeqCst);
             self.wake_all();

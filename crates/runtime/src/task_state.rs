@@ -30,6 +30,10 @@ const CANCELLED: u32 = 32;
 const CANCELLING: u32 = 64;
 const SHARED: u32 = 128;
 
+/// Of the exchange in [`TaskState::share`]; weakened to see the model fail.
+const SHARE: Ordering =
+    if cfg!(sateen_canary = "cancel_share_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+
 /// See the [module's documentation](self).
 #[derive(Debug)]
 pub struct TaskState(AtomicU32);
@@ -75,6 +79,11 @@ impl TaskState {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(AtomicU32::new(ENTRY | HANDLE))
+    }
+
+    /// A task that only its entry's taker may run: a future, to be polled.
+    pub fn claimed() -> Self {
+        Self(AtomicU32::new(ENTRY | HANDLE | STARTED))
     }
 
     /// A task that was refused: done, with a handle, in no queue.
@@ -178,7 +187,7 @@ impl TaskState {
     pub fn share(&self) {
         // Ordering: AcqRel; a canceller that comes later in the order of this word finds the fiber, and
         // one that came before is seen by the fiber.
-        self.0.fetch_or(SHARED, Ordering::AcqRel);
+        self.0.fetch_or(SHARED, SHARE);
     }
 
     /// The run is over: a canceller that has set out may still use the fiber, and through it the
@@ -197,7 +206,7 @@ impl TaskState {
         // Ordering: Relaxed first look; the exchange decides.
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
-            if state & CANCELLING != 0 {
+            if state & CANCELLING != 0 && cfg!(not(sateen_canary = "cancel_not_awaited")) {
                 self.await_canceller();
                 state = self.0.load(Ordering::Relaxed);
             }

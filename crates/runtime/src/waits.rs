@@ -1,5 +1,6 @@
-//! Giving way.
+//! Giving way, or not.
 
+use crate::fiber::Fiber;
 use crate::worker::here;
 
 /// Lets others have the worker: a fiber that can go on, or else one piece of new work. A cancellation
@@ -28,4 +29,71 @@ pub fn yield_now() {
         }
         None => sateen_base::prim::thread::yield_now(),
     }
+}
+
+/// Whether the calling worker has anything else to run: a fiber that can go on, or a task or a scope's spawn
+/// that nobody has started. Branches do not count. Outside of tasks: no.
+///
+/// For loops that do optional work until there is something better. Cost: some loads.
+///
+/// ```
+/// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+/// runtime.install(|| {
+///     assert!(!sateen_runtime::has_ready());
+///     let task = sateen_runtime::spawn(|| 1);
+///     assert!(sateen_runtime::has_ready());
+///     assert_eq!(task.join().unwrap(), 1);
+/// });
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+pub fn has_ready() -> bool {
+    here().is_some_and(|(worker, _)| worker.has_runnable())
+}
+
+/// Runs `f`, in which no wait leaves the thread: a worker that has to wait blocks, and nothing else runs on
+/// its thread until `f` is over.
+///
+/// For code that is not made for tasks: that sets a thread-local, calls, and restores it, or that waits
+/// with a lock of `std` in hand. Outside of tasks a plain call.
+///
+/// | While the worker waits in `f` | |
+/// |---|---|
+/// | other workers | take its branches and tasks |
+/// | its suspended tasks, and tasks for this worker alone | wait for it: `f` must not wait for those |
+/// | cancellation | ends the wait, as elsewhere |
+/// | [`yield_now`] | gives way to threads only |
+///
+/// What `f` joins and others steal runs on their threads. In a [strict](crate::Builder::strict) runtime `f`
+/// has its thread in any case, and a wait keeps the worker too.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use sateen_sync::Event;
+/// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;
+/// let (total, ready) = (Mutex::new(0), Event::new());
+/// runtime.install(|| {
+///     sateen_runtime::join(
+///         || sateen_runtime::no_suspend(|| {
+///             let mut total = total.lock().unwrap();
+///             ready.wait();
+///             *total += 1;
+///         }),
+///         || ready.set(),
+///     );
+/// });
+/// assert_eq!(*total.lock().unwrap(), 1);
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
+    struct Leave(&'static Fiber);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            self.0.unhold();
+        }
+    }
+    let _leave = here().map(|(_, fiber)| {
+        fiber.hold();
+        Leave(fiber)
+    });
+    f()
 }

@@ -5,6 +5,7 @@
 //! in `worker/queues.rs`, how it answers requests in `worker/requests.rs`, how fibers come and go in
 //! `worker/fibers.rs`, finding work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
 
+mod blocked;
 mod fibers;
 mod queues;
 mod requests;
@@ -82,6 +83,8 @@ struct Own {
     ready_seen: Cell<u64>,
     /// A timer was armed that whoever minds the timers may not know of.
     timer_news: Cell<bool>,
+    /// It has slept, and not had anything to do since.
+    was_asleep: Cell<bool>,
 }
 
 // SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
@@ -122,6 +125,7 @@ impl Worker {
                 deferred: Cell::new(false),
                 ready_seen: Cell::new(0),
                 timer_news: Cell::new(false),
+                was_asleep: Cell::new(false),
             },
         }
     }

@@ -205,7 +205,10 @@ impl Future for BarrierWait<'_> {
                 if waiter.as_mut().poll_wait(cx).is_pending() {
                     return Poll::Pending;
                 }
+                #[cfg(not(sateen_canary = "barrier_round_unchecked"))]
                 let complete = || barrier.with_state(|state| state.round != mine);
+                #[cfg(sateen_canary = "barrier_round_unchecked")]
+                let complete = || mine < u64::MAX;
                 if waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), complete) {
                     return Poll::Pending;
                 }

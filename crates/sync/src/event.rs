@@ -5,8 +5,11 @@
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
 //! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
 
+use crate::park::waiting_for;
 use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::waiting::{awaited, block_timeout};
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence};
 use std::fmt;
 use std::future::Future;
@@ -101,10 +104,23 @@ impl Event {
 
     #[cold]
     fn wait_slow(&self) {
-        self.queue.wait_unless(|| self.set_or_join());
+        waiting_for(awaited("event", self), || self.queue.wait_unless(|| self.set_or_join()));
     }
 
-    /// The same as a future, which may be dropped at any time.
+    /// [`wait`](Self::wait) with a limit; whether it was set in time.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let event = sateen_sync::Event::new();
+    /// assert!(!event.wait_timeout(Duration::from_millis(1)));
+    /// event.set();
+    /// assert!(event.wait_timeout(Duration::ZERO));
+    /// ```
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        block_timeout(awaited("event", self), timeout, self.wait_async()).is_some()
+    }
+
+    /// [`wait`](Self::wait) as a future, which may be dropped at any time.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};

@@ -6,6 +6,10 @@
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
 //! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.
 //! * [`Mutex`] and [`RawMutex`], [`Event`]: built on it; each blocks, suspends or is awaited.
+//! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
+//!   [`Lazy`]: likewise, and each with time limits.
+//! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
+//! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
 //! runtimes, and nothing here starts a thread but the timers of threads that have no runtime.
@@ -33,6 +37,7 @@ pub mod oneshot;
 pub mod park;
 pub mod promise;
 mod semaphore;
+#[cfg(not(loom))]
 pub mod several;
 mod sys;
 mod thread_parker;

@@ -69,7 +69,7 @@ impl WaitCounter {
     pub fn add(&self, n: usize) {
         let more = |word: u64| (n as u64).checked_mul(ONE)?.checked_add(word);
         // Relaxed: it publishes nothing; a `done` that follows is ordered by the word.
-        let added = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        let added = self.update(Ordering::Relaxed, more);
         assert!(added.is_ok(), "a wait counter counts to 2^63 - 1");
     }
 
@@ -112,7 +112,7 @@ impl WaitCounter {
             };
             // Ordering: Release as in `done`; Acquire takes up what the others published, for those
             // who wait and get it through the queue's lock.
-            match self.word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, last) {
+            match self.update(Ordering::AcqRel, last) {
                 Ok(before) => {
                     done = true;
                     before < 2 * ONE
@@ -121,6 +121,20 @@ impl WaitCounter {
             }
         });
         done
+    }
+
+    /// Exchanges the word for what `f` makes of it, with `order`; the word as it was. If `f` makes
+    /// nothing of it: the word that was seen, as an error.
+    fn update(&self, order: Ordering, f: impl Fn(u64) -> Option<u64>) -> Result<u64, u64> {
+        // Ordering: Acquire, for what `is_zero_or_join` sees, pairs with the Release in `done`.
+        let mut word = self.word.load(Ordering::Acquire);
+        while let Some(new) = f(word) {
+            match self.word.compare_exchange_weak(word, new, order, Ordering::Acquire) {
+                Ok(_) => return Ok(word),
+                Err(seen) => word = seen,
+            }
+        }
+        Err(word)
     }
 
     /// Blocks the thread, or suspends the fiber, until the count is 0; at once if it is.
@@ -165,9 +179,8 @@ impl WaitCounter {
         #[cfg(sateen_canary = "wait_counter_waiters_bit_missing")]
         let waiters = 0;
         let join = |word: u64| (word >= ONE).then_some(word | waiters);
-        // Ordering: Acquire on failure, when it is 0, pairs with the Release in `done`. Success is
-        // relaxed: the word's own order of changes decides who sees whom.
-        self.word.fetch_update(Ordering::Relaxed, Ordering::Acquire, join).is_err()
+        // Relaxed: the word's own order of changes decides who sees whom.
+        self.update(Ordering::Relaxed, join).is_err()
     }
 }
 

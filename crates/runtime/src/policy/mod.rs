@@ -162,6 +162,7 @@ pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Schedulin
 }
 
 /// A worker's policy. An enum and not a trait object, so that the calls for each task are direct.
+#[expect(clippy::large_enum_variant)] // One a worker, and nearly always the largest.
 pub(crate) enum Active {
     Stealing(Stealing),
     Sharing(Sharing),
@@ -211,6 +212,15 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.push_normal(entry),
             _ => self.policy().awakened(Runnable::new(entry)),
+        }
+    }
+
+    /// A future that waited can go on.
+    #[inline]
+    pub(crate) fn awakened_again(&self, entry: Entry) {
+        match self {
+            Self::Stealing(policy) => policy.awakened_again(Runnable::new(entry)),
+            _ => self.awakened(entry),
         }
     }
 

@@ -4,7 +4,8 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::task::{Header, Priority, TaskId};
 
-/// Something that can run: a task nobody has started, or a started one that can go on.
+/// Something that can run: a task nobody has started, a started one that can go on, or a future that
+/// was spawned or woken.
 ///
 /// Must be returned from [`pick_next`](super::Policy::pick_next) some time. Dropped instead, it goes
 /// to the end of the calling worker's reserve.
@@ -37,13 +38,15 @@ impl Runnable {
         match self.0?.decode() {
             // SAFETY: an unstarted task's entry keeps its frame.
             Work::Task(header) => Some(unsafe { &*header.as_ptr() }),
+            // SAFETY: a queued future's entry keeps its frame, which the header starts.
+            Work::Future(head) => Some(unsafe { &*head.cast::<Header>().as_ptr() }),
             // SAFETY: fibers live as long as the runtime; one that can go on keeps its task.
             Work::Fiber(fiber) => unsafe { (*fiber).task().as_ref() },
             _ => None,
         }
     }
 
-    /// The task's number; none for what is spawned in scopes and for futures.
+    /// The task's number; none for what is spawned in scopes.
     pub fn id(&self) -> Option<TaskId> {
         self.task().map(Header::id)
     }

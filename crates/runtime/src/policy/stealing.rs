@@ -59,6 +59,11 @@ impl Fibers {
 
 pub(crate) struct Stealing {
     queues: [Queue<Entry, Stage>; Priority::COUNT],
+    /// Futures that waited and can go on, the oldest first: such that wake each other, or themselves, must
+    /// not keep the others waiting.
+    woken: Queue<Entry, Stage>,
+    /// Something may be in `woken`.
+    has_woken: Cell<bool>,
     stealer: Stealer,
     fibers: Fibers,
     /// Something may be in a queue other than the normal one.
@@ -73,20 +78,27 @@ unsafe impl Sync for Stealing {}
 unsafe impl Send for Stealing {}
 
 /// What thieves hold of a worker's queues.
-pub(crate) struct Stealer([sateen_deque::Stealer<Entry, Stage>; Priority::COUNT]);
+pub(crate) struct Stealer {
+    queues: [sateen_deque::Stealer<Entry, Stage>; Priority::COUNT],
+    woken: sateen_deque::Stealer<Entry, Stage>,
+}
 
 impl Stealer {
     fn is_empty(&self) -> bool {
-        self.0.iter().all(sateen_deque::Stealer::is_empty)
+        self.queues.iter().all(sateen_deque::Stealer::is_empty) && self.woken.is_empty()
     }
 }
 
 impl Stealing {
     pub(crate) fn new() -> Self {
         let queues = [(); Priority::COUNT].map(|()| Queue::staged_lifo());
-        let stealer = Stealer(queues.each_ref().map(Queue::stealer));
+        let woken = Queue::staged_fifo();
+        let stealer =
+            Stealer { queues: queues.each_ref().map(Queue::stealer), woken: woken.stealer() };
         Self {
             queues,
+            woken,
+            has_woken: Cell::new(false),
             stealer,
             fibers: Fibers::new(),
             unusual: Cell::new(false),
@@ -101,8 +113,16 @@ impl Stealing {
 
     /// Moves some of the victim's oldest tasks here and returns one of them.
     pub(crate) fn steal_from(&self, victim: &Self) -> Steal<Entry> {
+        if !victim.stealer.woken.is_empty() {
+            let taken =
+                victim.stealer.woken.steal_batch_with_limit_and_pop(&self.woken, STEAL_BATCH);
+            if taken != Steal::Empty {
+                self.has_woken.set(true);
+                return taken;
+            }
+        }
         for level in [HIGH, NORMAL, LOW] {
-            let (from, to) = (&victim.stealer.0[level], &self.queues[level]);
+            let (from, to) = (&victim.stealer.queues[level], &self.queues[level]);
             if level != NORMAL && from.is_empty() {
                 continue;
             }
@@ -146,6 +166,33 @@ impl Stealing {
             self.unusual.set(false);
         }
         found
+    }
+
+    /// A future that waited can go on.
+    pub(crate) fn awakened_again(&self, runnable: Runnable) {
+        let priority = runnable.priority();
+        let entry = runnable.into_entry();
+        if priority == Priority::Normal {
+            self.has_woken.set(true);
+            self.woken.push(entry);
+        } else {
+            self.push_unusual(entry, priority);
+        }
+    }
+
+    /// Fibers and woken futures, by turns.
+    #[cold]
+    fn pick_started(&self) -> Option<Entry> {
+        if !self.has_woken.get() {
+            return self.fibers.pop();
+        }
+        let fiber_first = self.resumes.get().is_multiple_of(2);
+        fiber_first.then(|| self.fibers.pop()).flatten().or_else(|| {
+            self.woken.pop().or_else(|| {
+                self.has_woken.set(false);
+                self.fibers.pop()
+            })
+        })
     }
 
     #[cold]
@@ -197,15 +244,20 @@ impl Policy for Stealing {
 
     #[inline]
     fn pick_next(&self) -> Option<Runnable> {
-        if !self.fibers.is_empty() {
+        if !self.fibers.is_empty() || self.has_woken.get() {
             let resumes = self.resumes.get() + 1;
             self.resumes.set(resumes);
-            if resumes <= RESUMES {
-                return self.fibers.pop().map(Runnable::new);
+            let started = match (resumes <= RESUMES, self.has_woken.get()) {
+                (true, true) => self.pick_started(),
+                (true, false) => self.fibers.pop(),
+                (false, _) => None,
+            };
+            if started.is_some() {
+                return started.map(Runnable::new);
             }
         }
         self.resumes.set(0);
-        self.pick_task().or_else(|| self.fibers.pop()).map(Runnable::new)
+        self.pick_task().or_else(|| self.pick_started()).map(Runnable::new)
     }
 
     fn has_ready(&self) -> bool {

@@ -34,7 +34,7 @@ const SHARED_SLOT_BYTES: usize = 1024;
 /// What is taken for a page here; the system's may be larger, which only makes the layout coarser.
 const PAGE: usize = 4096;
 /// See the [module's documentation](self). The makers of jobs check it.
-pub(crate) const BYTES_PER_SLOT: usize = 32;
+pub(crate) const BYTES_PER_SLOT: usize = 4 * size_of::<Slot>();
 /// Bytes of frames for the scheduling loop, a task that panics, and its hook.
 const MIN_FRAMES: usize = 24 * 1024;
 /// Largest stack that can be asked for: 1 GiB.
@@ -182,13 +182,20 @@ pub(crate) struct Stacks {
     allocator: Box<dyn StackAllocator>,
     size: StackSize,
     limit: usize,
+    /// Bytes that each has more than is asked for.
+    overhead: usize,
     /// Stacks in use; counted if there is a limit.
     live: AtomicUsize,
 }
 
 impl Stacks {
-    pub(crate) fn new(allocator: Box<dyn StackAllocator>, size: StackSize, limit: usize) -> Self {
-        Self { allocator, size, limit, live: AtomicUsize::new(0) }
+    pub(crate) fn new(
+        allocator: Box<dyn StackAllocator>,
+        size: StackSize,
+        limit: usize,
+        overhead: usize,
+    ) -> Self {
+        Self { allocator, size, limit, overhead, live: AtomicUsize::new(0) }
     }
 
     /// Makes a first stack and gives it back, to find out early whether there is memory for any.
@@ -213,7 +220,7 @@ impl Stacks {
             self.count_out();
             return Err(io::Error::other("as many stacks as allowed are in use"));
         }
-        let wanted = total(size.bytes());
+        let wanted = total(size.bytes() + self.overhead);
         let memory = self.allocator.allocate(wanted).inspect_err(|_| self.count_out())?;
         if memory.size() < wanted {
             let reason = format!("asked for {wanted} bytes of stack, got {}", memory.size());
@@ -266,7 +273,7 @@ mod tests {
 
     fn stacks(limit: usize) -> Stacks {
         let size = StackSize::new(0).expect("the smallest");
-        Stacks::new(Box::new(PooledStacks::new()), size, limit)
+        Stacks::new(Box::new(PooledStacks::new()), size, limit, 0)
     }
 
     #[test]

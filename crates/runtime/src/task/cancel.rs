@@ -132,7 +132,7 @@ impl CancelToken {
             }
             for task in &attached.tasks {
                 // SAFETY: a task detaches itself, under this lock, before it ends.
-                unsafe { task.0.as_ref() }.cancel();
+                unsafe { Header::cancel(task.0) };
             }
             attached.children.clone()
         };
@@ -160,7 +160,7 @@ impl CancelToken {
         let mut attached = self.0.attached.lock();
         if self.is_cancelled() {
             // SAFETY: new, so nobody else has it yet.
-            unsafe { task.as_ref() }.cancel();
+            unsafe { Header::cancel(task) };
         } else {
             attached.tasks.insert(Task(task));
         }

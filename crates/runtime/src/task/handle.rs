@@ -154,7 +154,8 @@ impl<T> JoinHandle<T> {
     /// assert!(matches!(task.join(), Err(JoinError::Cancelled)));
     /// ```
     pub fn cancel(&self) {
-        self.header().cancel();
+        // SAFETY: the handle keeps the frame.
+        unsafe { Header::cancel(self.header) };
     }
 
     /// Waits for the task's end and returns its result.
@@ -276,9 +277,14 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
+        let actions = self.header().actions;
         if self.header().state.drop_handle() {
             // SAFETY: both references are gone.
-            unsafe { (self.header().actions.free)(self.header) };
+            unsafe { (actions.free)(self.header) };
+        }
+        if actions.is_future {
+            // SAFETY: a future's frame is kept by its wake word, until now.
+            unsafe { super::future::drop_handle(self.header) };
         }
     }
 }

@@ -6,32 +6,37 @@
 mod cancel;
 mod current;
 mod frames;
+mod future;
 mod handle;
 mod identity;
 mod locals;
 mod options;
+mod spawn_async;
 mod start;
 
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
 pub(crate) use frames::Frames;
+pub(crate) use future::{Head as FutureHead, poll_queued};
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
 pub use identity::{Priority, TaskId};
 pub use locals::{FiberLocal, LocalError};
 pub use options::Spawn;
+pub use spawn_async::spawn_async;
 pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
 use identity::Extra;
-use sateen_base::prim::{AtomicPtr, AtomicU8, Ordering, UnsafeCell, thread};
+use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
@@ -49,8 +54,7 @@ pub(crate) struct Header {
     home: *const Shared,
     id: TaskId,
     location: &'static Location<'static>,
-    /// Where it was started; null before.
-    fiber: AtomicPtr<Fiber>,
+    started_on: StartedOn<Fiber>,
     /// What only some tasks have.
     extra: Option<Box<Extra>>,
 }
@@ -63,6 +67,9 @@ struct Actions {
     refuse: unsafe fn(NonNull<Header>, JoinError),
     /// Drops what is left and frees the frame.
     free: unsafe fn(NonNull<Header>),
+    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows who
+    /// keeps the frame.
+    is_future: bool,
 }
 
 impl Header {
@@ -115,25 +122,24 @@ impl Header {
 
     /// Marks the task as cancelled and makes whatever fiber runs it look.
     ///
+    /// # Safety
     /// The caller keeps the frame: it holds the handle, or the lock of the token that the task leaves
     /// before it ends.
-    pub(crate) fn cancel(&self) {
-        let Cancel::Deliver { started, shared } = self.state.cancel() else { return };
-        if started {
-            // Ordering: Acquire pairs with the Release in `start`, which is about to come if the
-            // place is still empty.
-            let fiber = loop {
-                let fiber = self.fiber.load(Ordering::Acquire);
-                if !fiber.is_null() {
-                    break fiber;
-                }
-                thread::yield_now();
-            };
-            // SAFETY: the run does not end before `cancel_delivered` (or the token's lock is free), and
-            // until then its runtime lives, and all fibers with it.
-            unsafe { Fiber::interrupt(&*fiber, self, shared) };
+    pub(crate) unsafe fn cancel(header: NonNull<Self>) {
+        // SAFETY: by contract.
+        let this = unsafe { header.as_ref() };
+        let Cancel::Deliver { started, shared } = this.state.cancel() else { return };
+        if this.actions.is_future {
+            // SAFETY: by contract; the future does not end before `cancel_delivered`.
+            unsafe { future::interrupt(header, shared) };
+        } else if started {
+            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
+            // lock is free), and until then its runtime lives, and all fibers with it.
+            if let Some(fiber) = unsafe { this.started_on.wait().as_ref() } {
+                fiber.interrupt(this, shared);
+            }
         }
-        self.state.cancel_delivered();
+        this.state.cancel_delivered();
     }
 }
 
@@ -157,7 +163,8 @@ enum Body<F, T> {
 }
 
 impl<F: FnOnce() -> T, T> Frame<F, T> {
-    const ACTIONS: Actions = Actions { run: Self::run, refuse: Self::refuse, free: Self::free };
+    const ACTIONS: Actions =
+        Actions { run: Self::run, refuse: Self::refuse, free: Self::free, is_future: false };
 
     #[inline]
     fn alloc(
@@ -175,7 +182,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 home,
                 id: birth.id,
                 location: birth.location,
-                fiber: AtomicPtr::new(std::ptr::null_mut()),
+                started_on: StartedOn::new(),
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),

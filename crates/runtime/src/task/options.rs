@@ -191,8 +191,18 @@ impl Spawn {
         handle
     }
 
+    /// The worker that it is to run on, if there is one.
+    pub(super) fn worker(&self) -> Option<usize> {
+        self.worker
+    }
+
+    /// Whether it is to start at once.
+    pub(super) fn dispatches(&self) -> bool {
+        self.dispatch
+    }
+
     /// Why it cannot be spawned there, if it cannot.
-    fn impossible(&self, shared: &Shared) -> Option<JoinError> {
+    pub(super) fn impossible(&self, shared: &Shared) -> Option<JoinError> {
         let workers = shared.workers.len();
         match (self.stack_size, self.worker) {
             (Some(size), _) if size > MAX_STACK => Some(JoinError::StackSize(size)),
@@ -201,7 +211,7 @@ impl Spawn {
         }
     }
 
-    fn birth(self, id: super::TaskId, location: &'static Location<'static>) -> Birth {
+    pub(super) fn birth(self, id: super::TaskId, location: &'static Location<'static>) -> Birth {
         let plain = self.name.is_none()
             && self.stack_size.is_none()
             && self.token.is_none()

@@ -5,7 +5,6 @@ use crate::context;
 use crate::fiber::Fiber;
 use crate::task::locals::Locals;
 use crate::unwind::discard;
-use sateen_base::prim::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -27,7 +26,7 @@ pub(crate) struct Running {
 impl Running {
     /// Runs `f` as `task` (or null) on the calling fiber.
     #[inline]
-    fn run<R>(
+    pub(super) fn run<R>(
         fiber: &Fiber,
         task: *const Header,
         id: u64,
@@ -130,8 +129,7 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     let Some(fiber) = context::with(context::Context::fiber) else {
         sateen_base::abort_with("a task was started on no fiber")
     };
-    // Ordering: Release pairs with the Acquire in `Header::cancel`.
-    task.fiber.store(std::ptr::from_ref(fiber).cast_mut(), Ordering::Release);
+    task.started_on.set(fiber);
     let locals = Locals::new();
     Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, || {
         // SAFETY: claimed.
@@ -148,7 +146,11 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
 #[cold]
 pub(crate) unsafe fn refuse_claimed(header: NonNull<Header>, error: JoinError) {
     // SAFETY: claimed.
-    unsafe { (header.as_ref().actions.refuse)(header, error) };
+    unsafe {
+        // First, for a canceller may wait for it, with the token's lock in hand.
+        header.as_ref().started_on.set_never();
+        (header.as_ref().actions.refuse)(header, error);
+    }
     identity::detach(header);
 }
 

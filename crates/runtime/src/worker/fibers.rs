@@ -4,7 +4,6 @@ use super::Worker;
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
-use crate::request_word::HUNGRY;
 use sateen_base::prim::{Ordering, thread};
 
 impl Worker {
@@ -26,14 +25,8 @@ impl Worker {
 
     /// Switches to the root from `fiber`, which has made sure that it will be resumed.
     pub(super) fn leave(&self, fiber: &Fiber) {
-        if fiber.join_stack().publish_for_suspension() {
-            self.list_branches(fiber);
-        }
         // Another join stack is in use from now on, with nothing public on it.
-        if self.shared().sleep.has_sleepers() {
-            self.request(HUNGRY);
-        }
-        self.own.ready_seen.set(0);
+        self.publish(fiber);
         fiber.switch_to_root();
     }
 
@@ -62,6 +55,9 @@ impl Worker {
     /// Lets others have the worker: a fiber that can go on, or else one piece of new work. The caller
     /// goes on after those that can go on now. Returns at once if there is nothing else to run.
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
+        if fiber.is_held() {
+            return thread::yield_now();
+        }
         self.take_inbox();
         if self.own.ready.get() == 0 {
             match self.pick().or_else(|| self.shared().take_injected()) {
@@ -73,8 +69,12 @@ impl Worker {
         self.leave(fiber);
     }
 
-    /// Runs `entry` now, on another stack; the caller goes on in its turn.
+    /// Runs `entry` now, on another stack; the caller goes on in its turn. If it must not leave its thread,
+    /// `entry` waits instead.
     pub(crate) fn dispatch(&self, fiber: &Fiber, entry: Entry) {
+        if fiber.is_held() {
+            return self.push_entry(entry);
+        }
         self.hand_off(entry);
         self.awaken(fiber);
         self.leave(fiber);

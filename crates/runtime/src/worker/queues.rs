@@ -36,6 +36,15 @@ impl Worker {
         }
     }
 
+    /// Gives a future that was woken to the policy and wakes a sleeper for it.
+    #[inline]
+    pub(crate) fn push_woken(&self, entry: Entry) {
+        self.policy.awakened_again(entry);
+        if !self.policy.is_alone() {
+            self.wake_for_push();
+        }
+    }
+
     /// Puts the branches of a fiber that suspends where they are found.
     #[cold]
     pub(super) fn list_branches(&self, fiber: &Fiber) {
@@ -122,6 +131,11 @@ impl Worker {
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
         self.own.ready.get() != 0 || !self.inbox.is_empty()
+    }
+
+    /// Whether a fiber of this worker can go on, or something waits that it could start.
+    pub(crate) fn has_runnable(&self) -> bool {
+        self.has_ready() || self.policy.has_ready() || self.has_own_arrivals() || self.has_stashed()
     }
 
     /// Takes over the fibers that others have made ready.
@@ -232,6 +246,8 @@ impl Worker {
             Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
             // SAFETY: fibers live as long as the runtime.
             Work::Stack(suspended) => self.take_from_listed(fiber, unsafe { &*suspended }),
+            // SAFETY: an entry is taken once.
+            Work::Future(future) => unsafe { task::poll_queued(self, fiber, future) },
             Work::Fiber(_) => sateen_base::abort_with("a started fiber was to be started"),
         }
     }

@@ -48,7 +48,7 @@ impl Worker {
         {
             self.counters.publications.bump();
         }
-        if self.has_request(READY) {
+        if self.has_request(READY) && !fiber.is_held() {
             self.let_ready_through(fiber);
         }
     }

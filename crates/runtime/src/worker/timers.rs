@@ -2,11 +2,11 @@
 //!
 //! Each worker arms in a queue of its own, and anybody may fire any. Busy workers look at all queues now
 //! and then; among the sleeping ones a single *watcher* sleeps no longer than until the earliest timer of
-//! all. A worker that arms an earlier one and then goes on with something else tells the watcher, or
-//! makes a sleeper the watcher; one that goes to sleep next becomes the watcher itself.
+//! all (`watcher.rs`). A worker that arms an earlier one and then goes on with something else tells the
+//! watcher, or wakes a sleeper, who becomes the watcher or, with something else to do, wakes the next;
+//! one that goes to sleep next becomes the watcher itself.
 
 use super::Worker;
-use sateen_base::prim::Ordering;
 use sateen_base::prim::time::{Duration, Instant};
 
 impl Worker {
@@ -26,17 +26,7 @@ impl Worker {
     #[cold]
     fn announce_timer_slow(&self) {
         self.own.timer_news.set(false);
-        let shared = self.shared();
-        // Ordering: SeqCst with the fence below: either we see the watcher, or it sees the timer.
-        sateen_base::prim::fence(Ordering::SeqCst);
-        match shared.watcher.load(Ordering::Relaxed) {
-            0 => {
-                shared.sleep.notify_one();
-            }
-            slot => {
-                shared.sleep.notify(slot - 1);
-            }
-        }
+        self.shared().watcher.tell(&self.shared().sleep);
     }
 
     /// Fires what is due, at every worker. Whether anything was.
@@ -55,35 +45,32 @@ impl Worker {
     }
 
     /// How long this worker may sleep: no longer than until the earliest timer, if it is to watch.
-    /// Called after it announced its sleep; [`Worker::stop_watching`] follows.
+    /// Called after it announced its sleep; [`Worker::stop_watching`] follows when it is awake.
     pub(crate) fn watch_timers(&self) -> Option<Duration> {
         let shared = self.shared();
-        let me = self.index + 1;
-        // Whoever watches already learns of our news by a notification.
-        let free = shared.watcher.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire);
-        if let Err(other) = free
-            && other != me
-        {
+        if !shared.watcher.watch(self.index) {
+            // Whoever watches learns of our news by a notification.
             self.announce_timer();
             return None;
         }
         self.own.timer_news.set(false);
-        // Ordering: see `announce_timer_slow`.
-        sateen_base::prim::fence(Ordering::SeqCst);
         let earliest = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
         earliest.map(|earliest| earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// The worker is awake. If it watched and has something else to do, another takes over.
-    pub(crate) fn stop_watching(&self, busy: bool) {
-        let shared = self.shared();
-        let me = self.index + 1;
-        if shared.watcher.load(Ordering::Relaxed) != me {
-            return;
-        }
-        shared.watcher.store(0, Ordering::Release);
-        if busy && shared.workers.iter().any(|worker| !worker.timers.is_empty()) {
-            shared.sleep.notify_one();
+    /// The worker is awake. Before it goes on with something else, [`Worker::hand_watch_on`] follows.
+    pub(crate) fn stop_watching(&self) {
+        self.shared().watcher.leave(self.index);
+        self.own.was_asleep.set(true);
+    }
+
+    /// The worker has something to do. Should it have been woken in order to watch, another has to.
+    #[inline]
+    pub(crate) fn hand_watch_on(&self) {
+        if self.own.was_asleep.replace(false) {
+            let shared = self.shared();
+            let has_timers = || shared.workers.iter().any(|worker| !worker.timers.is_empty());
+            shared.watcher.hand_on(&shared.sleep, has_timers);
         }
     }
 }

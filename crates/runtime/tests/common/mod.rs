@@ -1,7 +1,7 @@
 //! What the tests of the runtime share.
 #![allow(dead_code)]
 
-use sateen_runtime::Runtime;
+use sateen_runtime::{Builder, Runtime};
 use sateen_sync::Event;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,9 +9,24 @@ use std::time::{Duration, Instant};
 /// The worker counts that every behaviour is tried with.
 pub(crate) const WORKERS: [usize; 5] = [1, 2, 3, 4, 8];
 
+/// Whether this test binary tries the strict runtime: each waiting task keeps a thread.
+pub(crate) fn strict() -> bool {
+    env!("CARGO_CRATE_NAME").starts_with("strict")
+}
+
+/// `n` waiting tasks, or as many threads as a strict runtime can be expected to have.
+pub(crate) fn many(n: usize) -> usize {
+    if strict() { n.min(300) } else { n }
+}
+
+/// The settings under test.
+pub(crate) fn builder() -> Builder {
+    Runtime::builder().strict(strict())
+}
+
 /// A runtime of `workers`, and its end checked.
 pub(crate) fn with_runtime<R>(workers: usize, f: impl FnOnce(&Runtime) -> R) -> R {
-    let runtime = Runtime::builder().workers(workers).build().expect("a runtime");
+    let runtime = builder().workers(workers).build().expect("a runtime");
     let result = f(&runtime);
     runtime.shutdown().expect("an orderly end");
     result

@@ -115,13 +115,18 @@ impl<F: Future> Children<F> {
             let (child, waker) = &self.wakers[index];
             // Before the poll: a wake-up during it counts for the next one.
             // Ordering: Acquire pairs with the Release in `wake_by_ref`.
+            #[cfg(not(sateen_canary = "several_note_cleared_late"))]
             child.noted.swap(false, Ordering::AcqRel);
             // SAFETY: the slots are pinned in their box, and no slot is moved out of it.
             let mut slot = unsafe { self.slots.as_mut().map_unchecked_mut(|s| &mut s[index]) };
             let Some(future) = slot.as_mut().as_pin_mut() else { continue };
             let mut cx = Context::from_waker(waker);
             let result = match catch_unwind(AssertUnwindSafe(|| future.poll(&mut cx))) {
-                Ok(Poll::Pending) => continue,
+                Ok(Poll::Pending) => {
+                    #[cfg(sateen_canary = "several_note_cleared_late")]
+                    child.noted.swap(false, Ordering::AcqRel);
+                    continue;
+                }
                 Ok(Poll::Ready(output)) => Ok(output),
                 Err(panic) => Err(panic),
             };

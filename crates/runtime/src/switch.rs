@@ -1,0 +1,260 @@
+//! How control goes from a worker's root to a fiber and back.
+//!
+//! Two back ends. A *coroutine* switches stacks on the worker's thread. In a strict runtime each fiber
+//! has a *thread* of its own, and the worker is a baton: whoever holds it, the root's thread or one
+//! fiber's, is the worker, and all others of that worker are parked. The parkers' release and acquire
+//! order what one holder did before what the next one does, so whatever belongs to "the worker's thread"
+//! belongs to the holder.
+//!
+//! | holder | hands the baton on in | to |
+//! |---|---|---|
+//! | root | [`Switch::resume`] | the fiber |
+//! | fiber | [`Back::switch`], or its main function's return | the root |
+
+use crate::context;
+use crate::fiber::{Fiber, Suspend, Switched};
+use crate::stack::FiberStack;
+use crate::worker::Worker;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use sateen_base::SpinLock;
+use sateen_base::os::{self, SignalStack};
+use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, thread};
+use sateen_sync::park::{self, ThreadParker};
+
+/// What a fiber runs.
+pub(crate) type Main = fn(&'static Worker, &'static Fiber);
+
+/// What a thread needs beyond the frames of its fiber: thread-locals, and its own first frames.
+pub(crate) const THREAD_OVERHEAD: usize = 32 * 1024;
+
+/// The root's side of a fiber that has a stack.
+pub(crate) enum Switch {
+    Coroutine(Coroutine<(), (), (), FiberStack>),
+    Thread(OwnThread),
+}
+
+/// The fiber's way back to the root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Back {
+    /// It has not started.
+    Nowhere,
+    Coroutine(*const Yielder<(), ()>),
+    Thread(*const Baton),
+}
+
+impl Switch {
+    /// Prepares `main` to run for `fiber` at the first [`Switch::resume`]. None of the two outlives the
+    /// runtime. The stack back: no thread can be had.
+    pub(crate) fn new(
+        stack: FiberStack,
+        fiber: &Fiber,
+        main: Main,
+        threads: Option<&Threads>,
+    ) -> Result<Self, FiberStack> {
+        let fiber = Place(fiber);
+        if let Some(threads) = threads {
+            return OwnThread::start(stack, fiber, main, threads).map(Self::Thread);
+        }
+        Ok(Self::Coroutine(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            let fiber = fiber.get();
+            fiber.set_back(Back::Coroutine(yielder));
+            main(fiber.worker(), fiber);
+        })))
+    }
+
+    /// Runs the fiber until it switches back. Root only.
+    #[inline]
+    pub(crate) fn resume(&mut self) -> Switched {
+        match self {
+            Self::Coroutine(coroutine) => match coroutine.resume(()) {
+                CoroutineResult::Yield(()) => Switched::Suspended,
+                CoroutineResult::Return(()) => Switched::Finished,
+            },
+            Self::Thread(own) => own.baton.to_fiber(),
+        }
+    }
+
+    /// The stack of a fiber that has finished. Root only.
+    pub(crate) fn into_stack(self, threads: Option<&Threads>) -> FiberStack {
+        match (self, threads) {
+            (Self::Coroutine(coroutine), _) => coroutine.into_stack(),
+            (Self::Thread(own), Some(threads)) => threads.ended(own),
+            (Self::Thread(own), None) => own.stack,
+        }
+    }
+}
+
+impl Back {
+    /// Switches to the root, until that resumes the fiber.
+    ///
+    /// # Safety
+    /// Called by the running fiber that was given this way back.
+    #[inline]
+    pub(crate) unsafe fn switch(self) {
+        match self {
+            // SAFETY: the coroutine that this stands for is running, on this stack.
+            Self::Coroutine(yielder) => unsafe { (*yielder).suspend(()) },
+            // SAFETY: the thread that runs the fiber keeps its baton.
+            Self::Thread(baton) => unsafe { (*baton).to_root() },
+            Self::Nowhere => sateen_base::abort_with("a fiber switched before it started"),
+        }
+    }
+}
+
+/// A fiber's address that may travel to its thread.
+#[derive(Clone, Copy)]
+struct Place(*const Fiber);
+
+// SAFETY: fibers are Sync and outlive what runs on them.
+unsafe impl Send for Place {}
+
+impl Place {
+    fn get(self) -> &'static Fiber {
+        // SAFETY: fibers live as long as their runtime, and nothing that runs on them outlives that.
+        unsafe { &*self.0 }
+    }
+}
+
+/// Who of a root and one fiber is the worker.
+#[derive(Debug)]
+pub(crate) struct Baton {
+    fiber: ThreadParker,
+    root: ThreadParker,
+    finished: AtomicBool,
+}
+
+impl Baton {
+    fn to_fiber(&self) -> Switched {
+        self.fiber.unpark();
+        self.root.park();
+        // Ordering: Relaxed; the token that `park` took orders it.
+        if self.finished.load(Ordering::Relaxed) { Switched::Finished } else { Switched::Suspended }
+    }
+
+    fn to_root(&self) {
+        self.root.unpark();
+        self.fiber.park();
+    }
+}
+
+/// A fiber's thread, from the root's side.
+pub(crate) struct OwnThread {
+    baton: Arc<Baton>,
+    thread: thread::JoinHandle<()>,
+    /// For its join slots, and for the count of stacks. Its frames are on the thread's stack, which is no
+    /// larger.
+    stack: FiberStack,
+}
+
+impl OwnThread {
+    fn start(
+        stack: FiberStack,
+        fiber: Place,
+        main: Main,
+        threads: &Threads,
+    ) -> Result<Self, FiberStack> {
+        if !threads.count_in() {
+            return Err(stack);
+        }
+        let baton = Arc::new(Baton {
+            fiber: ThreadParker::new(),
+            root: ThreadParker::new(),
+            finished: AtomicBool::new(false),
+        });
+        let size = stack.size();
+        let body = {
+            let baton = Arc::clone(&baton);
+            move || be_fiber(&baton, fiber, main, size)
+        };
+        let builder = thread::Builder::new().stack_size(size);
+        // The worker's name, also where a task starts another's thread.
+        let builder = match thread::current().name() {
+            Some(name) => builder.name(name.to_owned()),
+            None => builder,
+        };
+        match builder.spawn(body) {
+            Ok(thread) => Ok(Self { baton, thread, stack }),
+            Err(_) => {
+                threads.count_out();
+                Err(stack)
+            }
+        }
+    }
+}
+
+/// The life of a fiber's thread.
+fn be_fiber(baton: &Baton, fiber: Place, main: Main, size: usize) {
+    baton.fiber.park();
+    let fiber = fiber.get();
+    let worker = fiber.worker();
+    context::with(|c| {
+        c.enter(Some(worker));
+        c.set_fiber(Some((worker, fiber)));
+    });
+    let before = park::install(Some(&Suspend));
+    let signals = SignalStack::ensure();
+    let here = 0u8;
+    fiber.record().place_thread(std::ptr::from_ref(&here) as usize, size - THREAD_OVERHEAD);
+    fiber.set_back(Back::Thread(baton));
+    main(worker, fiber);
+    drop(signals);
+    park::install(before);
+    park::set_context_id(0);
+    context::with(|c| {
+        c.set_fiber(None);
+        c.enter(None);
+    });
+    // Ordering: Relaxed, see `to_fiber`.
+    baton.finished.store(true, Ordering::Relaxed);
+    baton.root.unpark();
+    // The destructors of thread-locals run after this, as on any thread that is no worker.
+}
+
+/// The threads of a strict runtime's fibers.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    live: AtomicUsize,
+    /// Over this the standard library aborts instead of reporting.
+    limit: usize,
+    ended: SpinLock<Vec<thread::JoinHandle<()>>>,
+}
+
+impl Threads {
+    pub(crate) fn new() -> Self {
+        Self {
+            live: AtomicUsize::new(0),
+            limit: os::thread_limit().unwrap_or(usize::MAX),
+            ended: SpinLock::new(Vec::new()),
+        }
+    }
+
+    fn count_in(&self) -> bool {
+        // Ordering: Relaxed, a count that guards no data; so are the others.
+        let free = self.live.fetch_add(1, Ordering::Relaxed) < self.limit;
+        if !free {
+            self.count_out();
+        }
+        free
+    }
+
+    fn count_out(&self) {
+        self.live.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn ended(&self, own: OwnThread) -> FiberStack {
+        self.count_out();
+        let mut ended = self.ended.lock();
+        ended.retain(|thread| !thread.is_finished());
+        ended.push(own.thread);
+        own.stack
+    }
+
+    /// Waits until the threads of finished fibers are gone. For a worker that has left its loop.
+    pub(crate) fn join_ended(&self) {
+        let threads = std::mem::take(&mut *self.ended.lock());
+        for thread in threads {
+            // It cannot have panicked: no panic leaves a fiber's main function.
+            drop(thread.join());
+        }
+    }
+}

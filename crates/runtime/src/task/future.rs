@@ -1,0 +1,401 @@
+//! Futures as tasks: polled by whichever worker takes their entry, with the same handle as closures.
+//!
+//! One heap frame: the task's header, the [`WakeWord`], and the future, which gives way to the result.
+//! The header's state word says who may have the result, as for closures (a future counts as started from
+//! birth: nobody but an entry's taker may claim it); the wake word says who may poll, and who keeps
+//! the frame. The runtime is kept by its count of live futures: while one has not ended, the workers
+//! have not, so a waker that finds it pending finds the runtime.
+
+use super::{Actions, Birth, Header, JoinError, JoinHandle, Running, identity, start};
+use crate::context;
+use crate::entry::Entry;
+use crate::fiber::Fiber;
+use crate::shared::Shared;
+use crate::started_on::StartedOn;
+use crate::task_state::TaskState;
+use crate::unwind::discard;
+use crate::wake_word::{Paused, Released, WakeWord};
+use crate::worker::Worker;
+use sateen_base::prim::{Arc, AtomicU8, AtomicU32, Ordering, UnsafeCell};
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
+
+/// No worker in particular.
+const ANYWHERE: u32 = u32::MAX;
+
+/// The part of a future's task that does not depend on its type.
+#[repr(C)]
+pub(crate) struct Head {
+    task: Header,
+    word: WakeWord,
+    /// The only worker that may poll it, or [`ANYWHERE`].
+    place: AtomicU32,
+    /// Its runtime. The header's `home` is null: no joiner runs a future in place.
+    home: *const Shared,
+    actions: &'static FutureActions,
+}
+
+struct FutureActions {
+    /// Polls. True: the result is written, and the future is gone.
+    poll: unsafe fn(NonNull<Head>, &mut Context<'_>) -> bool,
+    /// Drops the future; the error is its result.
+    drop: unsafe fn(NonNull<Head>, JoinError),
+    /// Frees the frame, from which everything is gone.
+    free: unsafe fn(NonNull<Head>),
+}
+
+#[repr(C)]
+struct Frame<F: Future> {
+    head: Head,
+    body: UnsafeCell<Body<F>>,
+}
+
+enum Body<F: Future> {
+    /// Pinned: dropped where it lies.
+    Future(F),
+    Result(Result<F::Output, JoinError>),
+    Empty,
+}
+
+impl<F: Future> Frame<F> {
+    const TASK: Actions =
+        Actions { run: no_closure, refuse: refuse::<F>, free: drop_result::<F>, is_future: true };
+    const FUTURE: FutureActions =
+        FutureActions { poll: Self::poll, drop: Self::drop, free: Self::free };
+
+    /// # Safety
+    /// `head` starts a `Frame<F>`.
+    unsafe fn body<'a>(head: NonNull<Head>) -> &'a UnsafeCell<Body<F>> {
+        // SAFETY: by contract.
+        unsafe { &head.cast::<Self>().as_ref().body }
+    }
+
+    /// # Safety
+    /// `head` starts a `Frame<F>` with a future that is the caller's.
+    unsafe fn poll(head: NonNull<Head>, cx: &mut Context<'_>) -> bool {
+        // SAFETY: by contract; it is never moved.
+        let polled = unsafe { Self::body(head) }.with_mut(|body| match unsafe { &mut *body } {
+            Body::Future(future) => {
+                // SAFETY: it lies in the frame until it is dropped there.
+                let future = unsafe { Pin::new_unchecked(future) };
+                catch_unwind(AssertUnwindSafe(|| future.poll(cx)))
+            }
+            _ => sateen_base::abort_with("polled a future that is gone"),
+        });
+        let result = match polled {
+            Ok(Poll::Pending) => return false,
+            Ok(Poll::Ready(value)) => Ok(value),
+            Err(panic) => Err(start::caught(panic)),
+        };
+        // SAFETY: by contract.
+        unsafe { Self::end(head, result) };
+        true
+    }
+
+    /// # Safety
+    /// As [`Frame::poll`].
+    unsafe fn drop(head: NonNull<Head>, error: JoinError) {
+        // SAFETY: by contract.
+        unsafe { Self::end(head, Err(error)) };
+    }
+
+    /// # Safety
+    /// As [`Frame::poll`].
+    unsafe fn end(head: NonNull<Head>, result: Result<F::Output, JoinError>) {
+        // SAFETY: by contract.
+        unsafe { Self::body(head) }.with_mut(|body| {
+            // A destructor that waits is not to be cancelled, and its panic goes nowhere.
+            // SAFETY: ours, and written anew below without another drop.
+            let dropping = || sateen_sync::park::uninterrupted(|| unsafe { body.drop_in_place() });
+            discard(catch_unwind(AssertUnwindSafe(dropping)));
+            // SAFETY: as above.
+            unsafe { body.write(Body::Result(result)) };
+        });
+    }
+
+    /// # Safety
+    /// `head` starts a `Frame<F>` that nobody refers to.
+    unsafe fn free(head: NonNull<Head>) {
+        // SAFETY: made by `new`; ours alone.
+        drop(unsafe { Box::from_raw(head.cast::<Self>().as_ptr()) });
+    }
+}
+
+unsafe fn no_closure(_: NonNull<Header>) {
+    sateen_base::abort_with("a future was run like a closure");
+}
+
+/// # Safety
+/// `header` starts a `Frame<F>` with a future that is the caller's.
+unsafe fn refuse<F: Future>(header: NonNull<Header>, error: JoinError) {
+    // SAFETY: by contract.
+    unsafe { Frame::<F>::drop(header.cast(), error) };
+}
+
+/// # Safety
+/// `header` starts a `Frame<F>` that is done, with a result that is the caller's.
+unsafe fn drop_result<F: Future>(header: NonNull<Header>) {
+    // SAFETY: by contract.
+    discard(unsafe { exchange_result::<F>(header) });
+}
+
+/// # Safety
+/// As [`drop_result`].
+unsafe fn exchange_result<F: Future>(header: NonNull<Header>) -> Body<F> {
+    // SAFETY: by contract; only a result or nothing is left, so nothing pinned moves.
+    unsafe { Frame::<F>::body(header.cast()) }
+        .with_mut(|body| unsafe { std::mem::replace(&mut *body, Body::Empty) })
+}
+
+/// # Safety
+/// As [`drop_result`].
+unsafe fn take_result<F: Future>(header: NonNull<Header>) -> Result<F::Output, JoinError> {
+    // SAFETY: by contract.
+    match unsafe { exchange_result::<F>(header) } {
+        Body::Result(result) => result,
+        _ => sateen_base::abort_with("a finished future without a result"),
+    }
+}
+
+/// Makes a task of `future` and returns what is to be queued, and its handle. `worker`: the calling
+/// thread, if it is one of `home`'s.
+pub(super) fn new<F>(
+    future: F,
+    home: &Arc<Shared>,
+    worker: Option<&Worker>,
+    place: Option<usize>,
+    birth: Birth,
+) -> (NonNull<Head>, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let frame = Box::new(Frame {
+        head: Head {
+            task: Header {
+                state: TaskState::claimed(),
+                priority: AtomicU8::new(birth.priority.index()),
+                actions: &Frame::<F>::TASK,
+                waker: UnsafeCell::new(None),
+                home: std::ptr::null(),
+                id: birth.id,
+                location: birth.location,
+                started_on: StartedOn::new(),
+                extra: birth.extra,
+            },
+            word: WakeWord::new(),
+            place: AtomicU32::new(place.map_or(ANYWHERE, |index| index as u32)),
+            home: Arc::as_ptr(home),
+            actions: &Frame::<F>::FUTURE,
+        },
+        body: UnsafeCell::new(Body::Future(future)),
+    });
+    let head = NonNull::from(Box::leak(frame)).cast::<Head>();
+    home.futures.begin(worker.map(Worker::index));
+    let handle = JoinHandle::new(head.cast(), take_result::<F>);
+    // With an entry already (the word says queued), so that a cancelled token queues no second one.
+    identity::attach(head.cast());
+    (head, handle)
+}
+
+/// Puts a future whose word says that it is queued where it belongs.
+///
+/// # Safety
+/// The entry is the caller's.
+unsafe fn enqueue(head: NonNull<Head>) {
+    // SAFETY: the entry keeps the frame, which may be gone once it is pushed.
+    let (home, place) = unsafe {
+        // Ordering: Relaxed; written before the entry came here.
+        (head.as_ref().home, head.as_ref().place.load(Ordering::Relaxed))
+    };
+    let entry = Entry::future(head);
+    let here = context::with(context::Context::thread);
+    if let Some(worker) = here.filter(|worker| std::ptr::eq(Arc::as_ptr(worker.shared()), home)) {
+        if place == ANYWHERE {
+            worker.push_woken(entry);
+        } else {
+            worker.shared().workers[place as usize].post(worker.shared(), entry);
+        }
+        return;
+    }
+    // SAFETY: the future has not ended, and cannot before its entry is pushed; until then the workers
+    // keep the runtime. (Then it may end at any moment, under our hands: hence the count of our own.)
+    let shared = unsafe {
+        Arc::increment_strong_count(home);
+        Arc::from_raw(home)
+    };
+    if place == ANYWHERE {
+        shared.submit_inside(entry);
+    } else {
+        // A place that was written is that of a worker that runs.
+        shared.workers[place as usize].post(&shared, entry);
+    }
+}
+
+/// # Safety
+/// The caller has a reference, or keeps the frame in another way.
+unsafe fn wake(head: NonNull<Head>) {
+    // SAFETY: by contract; then the entry is ours.
+    unsafe {
+        if head.as_ref().word.wake() {
+            enqueue(head);
+        }
+    }
+}
+
+/// # Safety
+/// The caller has a reference and gives it up.
+unsafe fn release(head: NonNull<Head>) {
+    // SAFETY: by contract. What is abandoned is ours to queue, what is to be freed ours to free.
+    unsafe {
+        match head.as_ref().word.release() {
+            Released::Kept => {}
+            Released::Abandoned => enqueue(head),
+            Released::Free => (head.as_ref().actions.free)(head),
+        }
+    }
+}
+
+/// The handle is gone.
+///
+/// # Safety
+/// `header` starts a future's task, and the caller was its handle.
+pub(super) unsafe fn drop_handle(header: NonNull<Header>) {
+    // SAFETY: by contract.
+    unsafe { release(header.cast()) };
+}
+
+/// The future has been marked as cancelled: whoever polls it, now or next, is to see that.
+///
+/// # Safety
+/// `header` starts a future's task, and the caller keeps it from ending.
+pub(super) unsafe fn interrupt(header: NonNull<Header>, shared: bool) {
+    // SAFETY: by contract.
+    let task = unsafe {
+        wake(header.cast());
+        header.as_ref()
+    };
+    // A poll that this misses began after the wake-up, and has seen the mark.
+    let fiber = task.started_on.now();
+    // SAFETY: fibers live as long as their runtime, which does not end before the future.
+    if let Some(fiber) = unsafe { fiber.as_ref() } {
+        fiber.interrupt(task, shared);
+    }
+}
+
+/// Whoever took the entry polls the future.
+///
+/// # Safety
+/// The entry is the caller's, who gives it up.
+pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<Head>) {
+    // SAFETY: the entry, then the poll, keeps the frame.
+    let this = unsafe { head.as_ref() };
+    // Before `begin`: a canceller that wakes after it looks here.
+    this.task.started_on.set(fiber);
+    // Ordering: Relaxed; handed on with the entry.
+    if worker.policy.is_alone() && this.place.load(Ordering::Relaxed) == ANYWHERE {
+        this.place.store(worker.index() as u32, Ordering::Relaxed);
+    }
+    this.word.begin();
+    let run = |f: &dyn Fn() -> bool| {
+        let task = &raw const this.task;
+        Running::run(fiber, task, this.task.id.get(), std::ptr::null(), f)
+    };
+    let mut over = !this.task.is_cancelled()
+        && run(&|| {
+            // A reference of the poll itself, not counted: clones are.
+            // SAFETY: the poll keeps the frame.
+            let waker = unsafe { Waker::from_raw(raw_waker(head)) };
+            let waker = ManuallyDrop::new(waker);
+            // SAFETY: begun, so the future is ours.
+            unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) }
+        });
+    if !over && !this.task.is_cancelled() {
+        this.task.started_on.clear();
+        match this.word.pause() {
+            Paused::Idle => return,
+            // SAFETY: the entry is ours.
+            Paused::Again => return unsafe { enqueue(head) },
+            Paused::Abandoned => {}
+        }
+    }
+    if !over {
+        over = run(&|| {
+            // SAFETY: still ours.
+            unsafe { (this.actions.drop)(head, JoinError::Cancelled) };
+            true
+        });
+    }
+    debug_assert!(over);
+    identity::detach(head.cast());
+    worker.shared().futures.end(Some(worker.index()));
+    // SAFETY: the result is written; the run keeps the frame until `finish`.
+    unsafe {
+        super::settle(head.cast());
+        if this.word.finish() {
+            (this.actions.free)(head);
+        }
+    }
+}
+
+/// A future that was queued is not to run: it fails with `error`.
+///
+/// # Safety
+/// The entry is the caller's, who gives it up; the caller is no worker of the runtime.
+pub(super) unsafe fn refuse_queued(head: NonNull<Head>, shared: &Shared, error: JoinError) {
+    // SAFETY: the entry, then the run, keeps the frame.
+    unsafe {
+        let this = head.as_ref();
+        this.word.begin();
+        (this.actions.drop)(head, error);
+        identity::detach(head.cast());
+        shared.futures.end(None);
+        super::settle(head.cast());
+        if this.word.finish() {
+            (this.actions.free)(head);
+        }
+    }
+}
+
+static WAKER: RawWakerVTable =
+    RawWakerVTable::new(clone_raw, wake_raw, wake_by_ref_raw, release_raw);
+
+fn raw_waker(head: NonNull<Head>) -> RawWaker {
+    RawWaker::new(head.as_ptr().cast(), &WAKER)
+}
+
+fn head(data: *const ()) -> NonNull<Head> {
+    match NonNull::new(data.cast_mut()) {
+        Some(head) => head.cast(),
+        None => sateen_base::abort_with("a waker of nothing"),
+    }
+}
+
+unsafe fn clone_raw(data: *const ()) -> RawWaker {
+    let head = head(data);
+    // SAFETY: the waker's reference keeps the frame.
+    unsafe { head.as_ref() }.word.retain();
+    raw_waker(head)
+}
+
+unsafe fn wake_raw(data: *const ()) {
+    // SAFETY: the waker's reference keeps the frame, and ends here.
+    unsafe {
+        wake(head(data));
+        release(head(data));
+    }
+}
+
+unsafe fn wake_by_ref_raw(data: *const ()) {
+    // SAFETY: the waker's reference keeps the frame.
+    unsafe { wake(head(data)) };
+}
+
+unsafe fn release_raw(data: *const ()) {
+    // SAFETY: the waker's reference ends here.
+    unsafe { release(head(data)) };
+}

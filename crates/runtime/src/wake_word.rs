@@ -1,0 +1,133 @@
+//! The word that says whether a spawned future is queued, polled or idle, and who can still wake it.
+//!
+//! | bits | set from | meaning while set |
+//! |---|---|---|
+//! | `SCHEDULED` 1 | a wake-up | an entry lies in a queue; with `RUNNING`, one will when this poll is over |
+//! | `RUNNING` 2 | the taker of the entry | it is being polled: the future is the poller's alone |
+//! | `DONE` 4 | the end | the future is gone and its result passed on; `SCHEDULED` means nothing now |
+//! | the rest | | counts those that could wake it: its wakers, and its handle |
+//!
+//! | state | who owns the future | may be left by |
+//! |---|---|---|
+//! | idle, count above 0 | nobody | a wake-up: queued; the last reference's end: queued, to be dropped |
+//! | queued | the entry | its taker |
+//! | polled | the poller | its verdict: done, queued again, idle, or (idle with count 0) dropped at once |
+//! | done | nobody | the last reference's end: freed |
+//!
+//! So there is at most one entry, an entry or a poll keeps the frame, and a future that nobody can wake
+//! any more is dropped and not leaked. Proof: `README.md`, "Futures".
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU64;
+
+const SCHEDULED: u64 = 1;
+const RUNNING: u64 = 2;
+const DONE: u64 = 4;
+const REFERENCE: u64 = 8;
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct WakeWord(AtomicU64);
+
+/// What the poller of a future that is pending has to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Paused {
+    /// Nothing: it is idle, and no longer ours.
+    Idle,
+    /// Queue it: it was woken meanwhile.
+    Again,
+    /// Drop it, which is still ours: nobody can wake it.
+    Abandoned,
+}
+
+/// What is left to do for somebody who could have woken the future and now cannot.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Released {
+    /// Nothing.
+    Kept,
+    /// Queue it, so that it is dropped: nobody else can wake it.
+    Abandoned,
+    /// Free the frame.
+    Free,
+}
+
+impl WakeWord {
+    /// A future in a queue, with a handle.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(AtomicU64::new(SCHEDULED | REFERENCE))
+    }
+
+    /// The future is to be polled (again). True: the caller has to queue it.
+    pub fn wake(&self) -> bool {
+        let order = if cfg!(sateen_canary = "future_wake_relaxed") {
+            Ordering::Relaxed
+        } else {
+            Ordering::AcqRel
+        };
+        // Ordering: Release publishes the waker's past to the poll that follows, through `begin` or
+        // `pause`; Acquire pairs with `begin`: a canceller finds the fiber of a poll that has begun.
+        self.0.fetch_or(SCHEDULED, order) & (SCHEDULED | RUNNING | DONE) == 0
+    }
+
+    /// One more can wake it.
+    pub fn retain(&self) {
+        // Ordering: Relaxed; made from one that exists.
+        self.0.fetch_add(REFERENCE, Ordering::Relaxed);
+    }
+
+    /// One less can wake it.
+    pub fn release(&self) -> Released {
+        // Ordering: Relaxed first look; the exchange decides.
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let last_and_idle = word < 2 * REFERENCE && word & (SCHEDULED | RUNNING | DONE) == 0;
+            // In one step: another who queues it in between might have it freed, too.
+            let next = if last_and_idle { SCHEDULED } else { word - REFERENCE };
+            // Ordering: AcqRel, as with any reference count.
+            match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if last_and_idle => return Released::Abandoned,
+                Ok(_) if next < REFERENCE && next & DONE != 0 => return Released::Free,
+                Ok(_) => return Released::Kept,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Whoever took the entry is about to poll.
+    pub fn begin(&self) {
+        // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release publishes the
+        // poller to cancellers.
+        self.0.fetch_add(RUNNING - SCHEDULED, Ordering::AcqRel);
+    }
+
+    /// The poll is over, and the future is pending.
+    pub fn pause(&self) -> Paused {
+        // Ordering: Relaxed first look; the exchange decides.
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if word < REFERENCE && word & SCHEDULED == 0 {
+                return Paused::Abandoned;
+            }
+            let mut next = word - RUNNING;
+            if cfg!(sateen_canary = "future_pause_forgets") {
+                next &= !SCHEDULED;
+            }
+            // Ordering: Release publishes the future to the next `begin`; Acquire pairs with `wake`.
+            match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if next & SCHEDULED != 0 => return Paused::Again,
+                Ok(_) => return Paused::Idle,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// The future is gone, and its result passed on. True: free the frame.
+    pub fn finish(&self) -> bool {
+        // Ordering: AcqRel, as with any reference count.
+        self.0.fetch_add(DONE - RUNNING, Ordering::AcqRel) < REFERENCE
+    }
+}

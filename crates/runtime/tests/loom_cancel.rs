@@ -1,0 +1,147 @@
+//! Models of cancellation: a cancelled task that waits is woken and ends, whenever the mark comes; and its
+//! canceller is through with the fiber before the task is over.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Notify};
+use loom::thread;
+use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
+use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_runtime::park_word::ParkWord;
+use sateen_runtime::started_on::StartedOn;
+use sateen_runtime::task_state::{Cancel, Claim, TaskState};
+
+struct Fiber {
+    word: ParkWord,
+    handed: AtomicUsize,
+    worker: Notify,
+    /// Whether the task, or a branch of it, is published as what runs here.
+    runs: AtomicBool,
+    /// Others touch the fiber only while what keeps it is not over.
+    there: UnsafeCell<bool>,
+}
+
+impl Fiber {
+    fn new() -> Self {
+        Self {
+            word: ParkWord::new(),
+            handed: AtomicUsize::new(0),
+            worker: Notify::new(),
+            runs: AtomicBool::new(false),
+            there: UnsafeCell::new(true),
+        }
+    }
+
+    fn unpark(&self) {
+        // SAFETY: what is modelled: nobody writes it at this time.
+        assert!(self.there.with(|there| unsafe { *there }));
+        if self.word.unpark() {
+            self.handed.store(1, Relaxed);
+            self.worker.notify();
+        }
+    }
+
+    /// Waits for something that never comes, as a primitive does, until `task` is cancelled.
+    fn wait_until_cancelled(&self, task: &TaskState) {
+        while !task.is_cancelled() {
+            if self.word.begin() {
+                while self.handed.load(Relaxed) == 0 {
+                    self.worker.wait();
+                }
+                self.handed.store(0, Relaxed);
+            }
+            self.word.resumed();
+        }
+    }
+}
+
+struct Model {
+    task: TaskState,
+    started_on: StartedOn<Fiber>,
+    starter: Fiber,
+    /// Where a stolen branch runs.
+    other: Fiber,
+}
+
+// SAFETY: `there` is written when nobody touches the fiber any more; that is what is modelled.
+unsafe impl Sync for Model {}
+// SAFETY: as above.
+unsafe impl Send for Model {}
+
+impl Model {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            task: TaskState::new(),
+            started_on: StartedOn::new(),
+            starter: Fiber::new(),
+            other: Fiber::new(),
+        })
+    }
+
+    /// As `Header::cancel`.
+    fn cancel(&self) {
+        let Cancel::Deliver { started, shared } = self.task.cancel() else { return };
+        if started {
+            // SAFETY: null, or a fiber of this model.
+            if let Some(fiber) = unsafe { self.started_on.wait().as_ref() } {
+                fiber.unpark();
+                if shared && self.other.runs.load(Acquire) {
+                    self.other.unpark();
+                }
+            }
+        }
+        self.task.cancel_delivered();
+    }
+
+    /// As `run_queued`.
+    fn run(&self) {
+        assert_eq!(self.task.claim_from_queue(), Claim::Run);
+        if self.task.is_cancelled() {
+            self.started_on.set_never();
+        } else {
+            self.started_on.set(&self.starter);
+            self.starter.wait_until_cancelled(&self.task);
+        }
+        self.task.complete();
+        // SAFETY: the task is over, and with it, maybe, the runtime.
+        self.starter.there.with_mut(|there| unsafe { *there = false });
+    }
+}
+
+fn check(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(f);
+}
+
+/// Before the claim, between claim and start, before or while it waits: it ends.
+#[test]
+fn a_cancelled_task_ends() {
+    check(|| {
+        let model = Model::new();
+        let canceller = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.cancel()
+        });
+        model.run();
+        canceller.join().unwrap();
+    });
+}
+
+/// A branch that waits on another fiber is woken too, whether it was stolen before or is just being.
+#[test]
+fn a_stolen_branch_is_cancelled() {
+    check(|| {
+        let model = Model::new();
+        assert_eq!(model.task.claim_from_queue(), Claim::Run);
+        model.started_on.set(&model.starter);
+        let canceller = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.cancel()
+        });
+        model.other.runs.store(true, Release);
+        model.task.share();
+        model.other.wait_until_cancelled(&model.task);
+        canceller.join().unwrap();
+    });
+}

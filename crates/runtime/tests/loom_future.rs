@@ -1,0 +1,161 @@
+//! Models of the wake word: no wake-up is lost, one entry at most, the frame freed once.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{
+    AtomicBool, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+};
+use loom::thread;
+use sateen_runtime::wake_word::{Paused, Released, WakeWord};
+
+fn check(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(f);
+}
+
+/// A future that is ready once `flags` are all set, in a queue of one place.
+struct Frame {
+    word: WakeWord,
+    flags: [AtomicBool; 2],
+    queued: AtomicUsize,
+    /// The future: its poller's alone.
+    future: UnsafeCell<u32>,
+    freed: AtomicUsize,
+    done: AtomicUsize,
+}
+
+// SAFETY: `future` is used as the word allows; that is what is modelled.
+unsafe impl Sync for Frame {}
+// SAFETY: as above.
+unsafe impl Send for Frame {}
+
+impl Frame {
+    /// Queued, with a handle and `wakers`.
+    fn new(wakers: usize) -> Arc<Self> {
+        let frame = Self {
+            word: WakeWord::new(),
+            flags: [AtomicBool::new(false), AtomicBool::new(wakers < 2)],
+            queued: AtomicUsize::new(1),
+            future: UnsafeCell::new(0),
+            freed: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+        };
+        (0..wakers).for_each(|_| frame.word.retain());
+        Arc::new(frame)
+    }
+
+    fn push(&self) {
+        assert_eq!(self.queued.fetch_add(1, AcqRel), 0, "queued twice");
+    }
+
+    fn free(&self) {
+        assert_eq!(self.freed.fetch_add(1, Relaxed), 0, "freed twice");
+        // SAFETY: nobody refers to the frame: must not race with anything.
+        self.future.with_mut(|f| unsafe { *f = 99 });
+    }
+
+    fn release(&self) {
+        match self.word.release() {
+            Released::Kept => {}
+            Released::Abandoned => self.push(),
+            Released::Free => self.free(),
+        }
+    }
+
+    fn waker(&self, index: usize) {
+        self.flags[index].store(true, Relaxed);
+        if self.word.wake() {
+            self.push();
+        }
+        self.release();
+    }
+
+    /// Polls until there is nothing left to poll.
+    fn run(&self) {
+        loop {
+            if self.queued.compare_exchange(1, 0, Acquire, Relaxed).is_err() {
+                thread::yield_now();
+                continue;
+            }
+            self.word.begin();
+            // SAFETY: begun.
+            self.future.with_mut(|f| unsafe { *f += 1 });
+            let ready = self.flags.iter().all(|flag| flag.load(Relaxed));
+            let over = ready
+                || match self.word.pause() {
+                    Paused::Idle => false,
+                    Paused::Again => {
+                        self.push();
+                        false
+                    }
+                    Paused::Abandoned => true,
+                };
+            if over {
+                self.done.store(if ready { 1 } else { 2 }, Relaxed);
+                if self.word.finish() {
+                    self.free();
+                }
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    check(|| {
+        let frame = Frame::new(2);
+        let wakers = [0, 1].map(|index| {
+            let frame = Arc::clone(&frame);
+            thread::spawn(move || frame.waker(index))
+        });
+        frame.run();
+        assert_eq!(frame.done.load(Relaxed), 1, "dropped instead of finished");
+        wakers.into_iter().for_each(|waker| waker.join().unwrap());
+        assert_eq!(frame.freed.load(Relaxed), 0, "freed under its handle");
+        frame.release();
+        assert_eq!(frame.freed.load(Relaxed), 1, "leaked");
+    });
+}
+
+#[test]
+fn what_nobody_can_wake_ends_too() {
+    check(|| {
+        let frame = Frame::new(1);
+        let waker = thread::spawn({
+            let frame = Arc::clone(&frame);
+            move || frame.release()
+        });
+        let handle = thread::spawn({
+            let frame = Arc::clone(&frame);
+            move || frame.release()
+        });
+        frame.run();
+        assert_eq!(frame.done.load(Relaxed), 2);
+        waker.join().unwrap();
+        handle.join().unwrap();
+        assert_eq!(frame.freed.load(Relaxed), 1, "leaked");
+    });
+}
+
+#[test]
+fn a_wake_up_and_a_dropped_handle() {
+    check(|| {
+        let frame = Frame::new(1);
+        let waker = thread::spawn({
+            let frame = Arc::clone(&frame);
+            move || frame.waker(0)
+        });
+        let handle = thread::spawn({
+            let frame = Arc::clone(&frame);
+            move || frame.release()
+        });
+        frame.run();
+        assert_eq!(frame.done.load(Relaxed), 1, "dropped instead of finished");
+        waker.join().unwrap();
+        handle.join().unwrap();
+        assert_eq!(frame.freed.load(Relaxed), 1, "leaked");
+    });
+}

@@ -1,0 +1,106 @@
+//! What holds of a runtime holds of a strict one, where each waiting task keeps a thread of its own.
+
+#![allow(clippy::duplicate_mod, reason = "what the included tests share is included with each")]
+
+mod common;
+
+// The same tests; `common` builds strict runtimes in this binary.
+#[path = "blocking.rs"]
+mod blocking;
+#[path = "fork_join.rs"]
+mod fork_join;
+
+use sateen_runtime::{Runtime, Spawn, yield_now};
+use sateen_sync::Event;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::thread;
+
+fn strict(workers: usize) -> Runtime {
+    Runtime::builder().workers(workers).strict(true).build().expect("a runtime")
+}
+
+#[test]
+fn tasks_that_wait_have_threads_of_their_own() {
+    let runtime = strict(1);
+    let gate = Arc::new(Event::new());
+    let tasks = [(); 3].map(|()| {
+        let gate = Arc::clone(&gate);
+        runtime.spawn(move || {
+            let before = thread::current().id();
+            gate.wait();
+            assert_eq!(before, thread::current().id());
+            before
+        })
+    });
+    gate.set();
+    let ids = tasks.map(|task| task.join().expect("ran"));
+    // The first may have been woken before the second began.
+    assert!(ids.iter().all(|&id| id != thread::current().id()));
+}
+
+#[test]
+fn threads_are_used_again() {
+    thread_local! { static USES: Cell<u32> = const { Cell::new(0) } }
+    let runtime = strict(1);
+    let uses: u32 = (0..200)
+        .map(|_| {
+            let task = runtime.spawn(|| {
+                yield_now();
+                USES.replace(USES.get() + 1)
+            });
+            task.join().expect("ran")
+        })
+        .max()
+        .expect("some");
+    assert!(uses >= 50, "{uses} tasks at most shared a thread");
+}
+
+#[test]
+fn nothing_is_left_of_the_threads_at_the_end() {
+    struct Alive(Arc<()>);
+    thread_local! { static HELD: std::cell::RefCell<Option<Alive>> = const { std::cell::RefCell::new(None) } }
+    let alive = Arc::new(());
+    let runtime = strict(2);
+    for _ in 0..50 {
+        let (alive, large) = (Arc::clone(&alive), Spawn::new().stack_size(1 << 20));
+        // Some on threads that last, some on ones of their own.
+        let hold = move || {
+            yield_now();
+            let held = HELD.replace(Some(Alive(alive)));
+            drop(held.map(|held| held.0));
+        };
+        runtime.spawn(hold.clone()).join().expect("ran");
+        runtime.spawn_with(large, hold).join().expect("ran");
+    }
+    runtime.shutdown().expect("an orderly end");
+    assert_eq!(Arc::strong_count(&alive), 1, "a thread is left, with its thread-locals");
+}
+
+#[test]
+fn a_task_may_have_a_larger_stack() {
+    fn deep(n: usize) -> usize {
+        let here = std::hint::black_box([n as u8; 1024]);
+        if n == 0 { 0 } else { usize::from(here[0] == n as u8) + deep(n - 1) }
+    }
+    let runtime = strict(1);
+    let large = Spawn::new().stack_size(4 << 20);
+    assert_eq!(runtime.spawn_with(large, || deep(2000)).join().expect("ran"), 2000);
+}
+
+#[test]
+fn a_cancelled_task_unwinds_on_its_thread() {
+    let runtime = strict(1);
+    let (started, gate) = (Arc::new(Event::new()), Arc::new(Event::new()));
+    let task = runtime.spawn({
+        let (started, gate) = (Arc::clone(&started), Arc::clone(&gate));
+        move || {
+            started.set();
+            gate.wait();
+        }
+    });
+    started.wait();
+    task.cancel();
+    assert!(matches!(task.join(), Err(sateen_runtime::JoinError::Cancelled)));
+    assert_eq!(runtime.spawn(|| 1).join().expect("the runtime goes on"), 1);
+}

@@ -1,0 +1,183 @@
+//! Models of `OnceLock`, the auto-reset event, the barrier, the wait counter, and waiting for several.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::several::join_all_async;
+use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitCounter, block_on, oneshot};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 20_000;
+    model.check(f);
+}
+
+/// Two initialise: one does, both read.
+#[test]
+fn initialised_once() {
+    model(3, || {
+        let cell = Arc::new(OnceLock::new());
+        let other = thread::spawn({
+            let cell = cell.clone();
+            move || *cell.get_or_init(|| 1)
+        });
+        let mine = *cell.get_or_init(|| 2);
+        assert_eq!(other.join().unwrap(), mine);
+        assert_eq!(cell.get(), Some(&mine));
+    });
+}
+
+/// One fails while another waits: the other is woken and begins.
+#[test]
+fn the_next_begins() {
+    model(3, || {
+        let cell = Arc::new(OnceLock::new());
+        let other = thread::spawn({
+            let cell = cell.clone();
+            move || drop(cell.get_or_try_init(|| Err::<i32, ()>(())).copied())
+        });
+        assert_eq!(*cell.get_or_init(|| 2), 2);
+        other.join().unwrap();
+    });
+}
+
+/// One waits for a value that another makes.
+#[test]
+fn waiting_for_a_value() {
+    model(3, || {
+        let cell = Arc::new(OnceLock::new());
+        let other = thread::spawn({
+            let cell = cell.clone();
+            move || cell.set(1).unwrap()
+        });
+        assert_eq!(*cell.wait(), 1);
+        other.join().unwrap();
+    });
+}
+
+/// Two sets, two waits: each set lets one through.
+#[test]
+fn an_auto_event_lets_one_through() {
+    model(2, || {
+        let event = Arc::new(AutoEvent::new());
+        let own = event.clone();
+        let mut first = Box::pin(own.wait_async());
+        assert!(poll(first.as_mut()).is_pending());
+        let setter = thread::spawn({
+            let event = event.clone();
+            move || event.set()
+        });
+        let waiter = thread::spawn(move || event.wait());
+        drop(first); // Let through or not: the one `set` is for somebody else.
+        waiter.join().unwrap();
+        setter.join().unwrap();
+        assert!(!own.try_wait());
+    });
+}
+
+/// A set and a wait at the same time.
+#[test]
+fn an_auto_event_is_not_missed() {
+    model(3, || {
+        let event = Arc::new(AutoEvent::new());
+        let setter = thread::spawn({
+            let event = event.clone();
+            move || event.set()
+        });
+        event.wait();
+        setter.join().unwrap();
+        assert!(!event.try_wait());
+    });
+}
+
+/// Two rounds of two: one leader each, and what came before is visible.
+#[test]
+fn a_barrier_twice() {
+    model(2, || {
+        let shared = Arc::new((Barrier::new(2), UnsafeCell::new(0)));
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                // SAFETY: the model checks that nobody reads before the round is complete.
+                shared.1.with_mut(|n| unsafe { *n = 1 });
+                let first = shared.0.wait().is_leader();
+                (first, shared.0.wait().is_leader())
+            }
+        });
+        let first = shared.0.wait().is_leader();
+        // SAFETY: as above.
+        assert_eq!(shared.1.with(|n| unsafe { *n }), 1);
+        let second = shared.0.wait().is_leader();
+        assert_eq!(other.join().unwrap(), (!first, !second));
+    });
+}
+
+/// One comes for the next round while the leader is still releasing this one: it stays.
+#[test]
+fn a_barrier_early() {
+    model(3, || {
+        let barrier = Arc::new(Barrier::new(2));
+        let own = barrier.clone();
+        let mut first = Box::pin(own.wait_async());
+        assert!(poll(first.as_mut()).is_pending());
+        let other = thread::spawn(move || barrier.wait().is_leader());
+        let mut early = Box::pin(own.wait_async());
+        if poll(early.as_mut()).is_pending() {
+            assert!(other.join().unwrap());
+            assert!(poll(early.as_mut()).is_pending(), "released with the round before");
+        } else {
+            own.wait();
+            other.join().unwrap();
+        }
+        assert!(poll(first.as_mut()).is_ready());
+    });
+}
+
+/// The last two finish while one waits; what they did is visible.
+#[test]
+fn a_wait_counter() {
+    model(2, || {
+        let shared = Arc::new((WaitCounter::new(2), UnsafeCell::new(0), UnsafeCell::new(0)));
+        let others = [0, 1].map(|which| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let mine = if which == 0 { &shared.1 } else { &shared.2 };
+                // SAFETY: the model checks that nobody reads before both are done.
+                mine.with_mut(|n| unsafe { *n = 1 });
+                shared.0.done();
+            })
+        });
+        shared.0.wait();
+        // SAFETY: as above.
+        assert_eq!((shared.1.with(|n| unsafe { *n }), shared.2.with(|n| unsafe { *n })), (1, 1));
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// Two children are woken while the parent polls.
+#[test]
+fn children_are_polled_when_woken() {
+    model(2, || {
+        let (first, a) = oneshot::channel();
+        let (second, b) = oneshot::channel();
+        let threads = [
+            thread::spawn(move || first.send(1).unwrap()),
+            thread::spawn(move || second.send(2).unwrap()),
+        ];
+        assert_eq!(block_on(join_all_async((a, b))), (Ok(1), Ok(2)));
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}

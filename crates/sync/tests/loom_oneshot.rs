@@ -1,0 +1,99 @@
+//! Models of the oneshot channel and of promises.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::oneshot::{self, BrokenPromise};
+use sateen_sync::{Promise, block_on};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.max_branches = 10_000;
+    model.check(f);
+}
+
+/// What was sent, and what came before, arrives.
+#[test]
+fn a_value_arrives() {
+    model(|| {
+        let past = Arc::new(UnsafeCell::new(0));
+        let (sender, receiver) = oneshot::channel();
+        let thread = thread::spawn({
+            let past = past.clone();
+            move || {
+                // SAFETY: the model checks that nobody reads before the value has arrived.
+                past.with_mut(|n| unsafe { *n = 1 });
+                sender.send(2).unwrap();
+            }
+        });
+        assert_eq!(receiver.recv(), Ok(2));
+        // SAFETY: as above.
+        assert_eq!(past.with(|n| unsafe { *n }), 1);
+        thread.join().unwrap();
+    });
+}
+
+/// The waker is replaced while the value comes.
+#[test]
+fn the_newest_waker_is_woken() {
+    model(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        assert!(poll(&mut receiver).is_pending());
+        let thread = thread::spawn(move || sender.send(2).unwrap());
+        assert_eq!(block_on(receiver), Ok(2));
+        thread.join().unwrap();
+    });
+}
+
+/// Both leave at once: the value goes to one of them, once.
+#[test]
+fn the_receiver_leaves() {
+    model(|| {
+        let value = std::sync::Arc::new(());
+        let (sender, receiver) = oneshot::channel();
+        let thread = thread::spawn({
+            let value = value.clone();
+            move || sender.send(value).is_ok()
+        });
+        drop(receiver);
+        thread.join().unwrap();
+        assert_eq!(std::sync::Arc::strong_count(&value), 1);
+    });
+}
+
+/// The sender leaves while the receiver begins to wait.
+#[test]
+fn a_broken_promise() {
+    model(|| {
+        let (sender, receiver) = oneshot::channel::<u8>();
+        let thread = thread::spawn(move || drop(sender));
+        assert_eq!(receiver.recv(), Err(BrokenPromise));
+        thread.join().unwrap();
+    });
+}
+
+/// Two wait for one promise.
+#[test]
+fn a_shared_future() {
+    model(|| {
+        let mut promise = Promise::new();
+        let shared = promise.future().unwrap().share();
+        let thread = thread::spawn({
+            let shared = shared.clone();
+            move || assert_eq!(shared.get(), Ok(&1))
+        });
+        let setter = thread::spawn(move || promise.set_value(1));
+        assert_eq!(block_on(shared), Ok(1));
+        thread.join().unwrap();
+        setter.join().unwrap();
+    });
+}

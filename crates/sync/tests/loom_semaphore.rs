@@ -1,0 +1,135 @@
+//! Models of the semaphore: exclusion, order, no lost wake-up, leaving, closing.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::{AcquireError, Semaphore, block_on};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 20_000;
+    model.check(f);
+}
+
+/// One permit, two threads: a lock.
+#[test]
+fn one_permit() {
+    model(3, || {
+        let shared = Arc::new((Semaphore::new(1), UnsafeCell::new(0)));
+        let add = |shared: &(Semaphore, UnsafeCell<i32>)| {
+            let _permit = shared.0.acquire(1).unwrap();
+            // SAFETY: the model checks that nobody else is here.
+            shared.1.with_mut(|n| unsafe { *n += 1 });
+        };
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || add(&shared)
+        });
+        add(&shared);
+        other.join().unwrap();
+        // SAFETY: the other thread is gone.
+        assert_eq!(shared.1.with(|n| unsafe { *n }), 2);
+        assert_eq!(shared.0.available_permits(), 1);
+    });
+}
+
+/// One wants two permits that two others give one by one.
+#[test]
+fn many_from_few() {
+    model(2, || {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let givers = [0; 2].map(|_| {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || semaphore.add_permits(1))
+        });
+        semaphore.acquire(2).unwrap().forget();
+        for giver in givers {
+            giver.join().unwrap();
+        }
+        assert_eq!(semaphore.available_permits(), 0);
+    });
+}
+
+/// Two wait for one each; two permits come at once, and the first passes the turn on.
+#[test]
+fn both_are_woken() {
+    model(2, || {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let takers = [0; 2].map(|_| {
+            let semaphore = semaphore.clone();
+            thread::spawn(move || semaphore.acquire(1).unwrap().forget())
+        });
+        semaphore.add_permits(2);
+        for taker in takers {
+            taker.join().unwrap();
+        }
+        assert_eq!(semaphore.available_permits(), 0);
+    });
+}
+
+/// The first of two waiters is dropped while it is being woken: the second gets the permit.
+#[test]
+fn a_dropped_waiter_passes_its_turn_on() {
+    model(3, || {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let own = semaphore.clone();
+        let mut first = Box::pin(own.acquire_async(1));
+        let mut second = Box::pin(own.acquire_async(1));
+        assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
+        let giver = thread::spawn(move || semaphore.add_permits(1));
+        drop(first);
+        assert!(block_on(second).is_ok());
+        giver.join().unwrap();
+    });
+}
+
+/// The first wants more than there will be and leaves: the second is not left behind.
+#[test]
+fn a_big_one_leaves() {
+    model(3, || {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let own = semaphore.clone();
+        let mut big = Box::pin(own.acquire_async(2));
+        let mut small = Box::pin(own.acquire_async(1));
+        assert!(poll(big.as_mut()).is_pending() && poll(small.as_mut()).is_pending());
+        let giver = thread::spawn(move || semaphore.add_permits(1));
+        drop(big);
+        assert!(block_on(small).is_ok());
+        giver.join().unwrap();
+    });
+}
+
+/// Closing and giving at the same time: the waiter gets one or the other, and goes on.
+#[test]
+fn closing() {
+    model(2, || {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let threads = [
+            thread::spawn({
+                let semaphore = semaphore.clone();
+                move || semaphore.close()
+            }),
+            thread::spawn({
+                let semaphore = semaphore.clone();
+                move || semaphore.add_permits(1)
+            }),
+        ];
+        match semaphore.acquire(1) {
+            Ok(guard) => drop(guard),
+            Err(error) => assert_eq!(error, AcquireError::Closed),
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(semaphore.available_permits(), 1);
+    });
+}
