@@ -108,7 +108,7 @@ static TCMALLOC: Recipe = Recipe {
     start: |_| words(&["./sateen-tcmalloc"]),
 };
 
-const OUR_TREES: &[&str] = &["sateen-join", "sateen-suspend", "sateen-detach"];
+const OUR_TREES: &[&str] = &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-async"];
 const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];
 const TREES_AND_TURNS: &[&str] = &[
     "skynet-join",
