@@ -12,6 +12,7 @@ mod stealing;
 pub use runnable::Runnable;
 
 use crate::entry::Entry;
+use crate::fiber::Fiber;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, TaskId};
 use round_robin::RoundRobin;
@@ -203,6 +204,15 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.awakened(runnable),
             _ => self.policy().awakened(runnable),
+        }
+    }
+
+    /// [`Active::awakened`] for a fiber.
+    #[inline(always)]
+    pub(crate) fn awaken_fiber(&self, fiber: &Fiber) {
+        match self {
+            Self::Stealing(policy) => policy.push_fiber(fiber),
+            _ => self.policy().awakened(Runnable::new(Entry::fiber(fiber))),
         }
     }
 

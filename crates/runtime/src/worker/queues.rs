@@ -124,7 +124,7 @@ impl Worker {
     #[inline]
     pub(crate) fn awaken(&self, fiber: &Fiber) {
         self.own.ready.set(self.own.ready.get() + 1);
-        self.policy.awakened(Entry::fiber(fiber));
+        self.policy.awaken_fiber(fiber);
     }
 
     /// Whether a fiber of this worker can go on.
