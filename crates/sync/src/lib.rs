@@ -36,7 +36,10 @@ mod mutex;
 mod once;
 pub mod oneshot;
 pub mod park;
+pub mod poison;
 pub mod promise;
+mod reentrant;
+mod rwlock;
 mod semaphore;
 #[cfg(not(loom))]
 pub mod several;
@@ -57,6 +60,11 @@ pub use event_count::EventCount;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use once::{Lazy, Once, OnceLock, OnceState};
 pub use promise::{PackagedTask, Promise, PromiseFuture, SharedFuture};
+pub use reentrant::{ContextId, MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
+pub use rwlock::{
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RwLock, RwLockAsync, RwLockFuture,
+    RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
 pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
 pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
 pub use wait_queue::WaitQueue;
