@@ -131,3 +131,22 @@ fn the_head_gives_up() {
         assert!(own.try_write().is_some());
     });
 }
+
+/// The same for a future that waits behind the head, while somebody reads on.
+#[test]
+fn the_gate_is_passed_on() {
+    model(3, || {
+        let lock = lock();
+        let own = lock.clone();
+        let reader = own.read();
+        let mut write = Box::pin(own.write_async());
+        assert!(poll(write.as_mut()).is_pending());
+        let mut late = Box::pin(own.read_async());
+        assert!(poll(late.as_mut()).is_pending());
+        let other = thread::spawn(move || lock.read_recursive().get());
+        drop(write);
+        assert!(poll(late.as_mut()).is_ready());
+        drop(reader);
+        other.join().unwrap();
+    });
+}
