@@ -1,15 +1,38 @@
 //! Two tasks of `sateen` that take turns.
 
 use super::runtime::{Sateen, runtime};
-use crate::adapter::{OURS, Turns, Way};
+use crate::adapter::{Between, Locks, OURS, Turns, Way};
 use crate::error::Error;
 use sateen::Runtime;
-use sateen::sync::Event;
+use sateen::sync::{Condvar, Event, Mutex, MutexGuard};
 use std::sync::Arc;
+
+impl Locks for Sateen {
+    type Lock = Mutex<u64>;
+    type Guard<'a> = MutexGuard<'a, u64>;
+    type Condvar = Condvar;
+
+    fn new() -> Mutex<u64> {
+        Mutex::new(0)
+    }
+
+    fn lock(lock: &Mutex<u64>) -> MutexGuard<'_, u64> {
+        lock.lock()
+    }
+
+    fn wait<'a>(condvar: &Condvar, mut guard: Self::Guard<'a>) -> Self::Guard<'a> {
+        condvar.wait(&mut guard);
+        guard
+    }
+
+    fn notify_one(condvar: &Condvar) {
+        condvar.notify_one();
+    }
+}
 
 impl Turns for Sateen {
     const NAME: &'static str = OURS;
-    const WAYS: &'static [Way] = &[Way::Yield, Way::Event];
+    const WAYS: &'static [Way] = &[Way::Yield, Way::Mutex, Way::Condvar, Way::Event];
     type Pool = Runtime;
 
     fn build(workers: usize) -> Result<Runtime, Error> {
@@ -20,7 +43,7 @@ impl Turns for Sateen {
         let times = hops / 2;
         match way {
             Way::Yield => pair(pool, move |_| {
-                (0..times).for_each(|_| sateen_runtime::yield_now());
+                (0..times).for_each(|_| sateen::yield_now());
                 times
             }),
             Way::Event => {
@@ -28,7 +51,10 @@ impl Turns for Sateen {
                 events[0].set();
                 pair(pool, move |me| by_event(&events, me, times))
             }
-            _ => unreachable!("not among the ways"),
+            _ => {
+                let between = Between::<Self>::default();
+                pair(pool, move |me| between.hop(way, me, times))
+            }
         }
     }
 }
