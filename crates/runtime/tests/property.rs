@@ -79,8 +79,8 @@ fn order(workers: usize, when: When, futures: bool) -> Vec<u64> {
     changer.join().unwrap();
     let tasks = Arc::into_inner(tasks).expect("the changer has ended");
     tasks.into_iter().for_each(|task| task.join().unwrap());
-    let order = order.lock().clone();
-    order
+    let mut order = order.lock();
+    std::mem::take(&mut *order)
 }
 
 #[test]

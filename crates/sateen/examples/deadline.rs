@@ -13,32 +13,38 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What waits, by deadline and arrival.
 #[derive(Default)]
-struct Queue(Mutex<(BTreeMap<(u64, u64), Runnable>, u64)>);
+struct Queue(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    by_deadline_and_arrival: BTreeMap<(u64, u64), Runnable>,
+    arrivals: u64,
+}
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, (BTreeMap<(u64, u64), Runnable>, u64)> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn push(&self, deadline: u64, runnable: Runnable) {
-        let (waiting, arrivals) = &mut *self.lock();
-        *arrivals += 1;
-        waiting.insert((deadline, *arrivals), runnable);
+        let mut waiting = self.lock();
+        waiting.arrivals += 1;
+        let key = (deadline, waiting.arrivals);
+        waiting.by_deadline_and_arrival.insert(key, runnable);
     }
 
     fn pop(&self) -> Option<Runnable> {
-        self.lock().0.pop_first().map(|(_, runnable)| runnable)
+        self.lock().by_deadline_and_arrival.pop_first().map(|(_, runnable)| runnable)
     }
 
     /// When the first is due.
     fn first(&self) -> Option<u64> {
-        self.lock().0.first_key_value().map(|(key, _)| key.0)
+        self.lock().by_deadline_and_arrival.first_key_value().map(|(key, _)| key.0)
     }
 
     fn remove(&self, task: TaskId) -> Option<Runnable> {
-        let waiting = &mut self.lock().0;
+        let waiting = &mut self.lock().by_deadline_and_arrival;
         let key = *waiting.iter().find(|(_, runnable)| runnable.id() == Some(task))?.0;
         waiting.remove(&key)
     }
