@@ -285,10 +285,11 @@ impl Fiber {
         self.heir.store(task.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Whether the task here has been cancelled. The worker only.
+    /// Whether the task here has been cancelled, by itself or with all others. The worker only.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
-        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled)
+        unsafe { self.task().as_ref() }
+            .is_some_and(|task| task.is_cancelled() || self.shared.is_cancelling())
     }
 
     /// A cancellation point: unwinds if the task has been cancelled and may be interrupted here.
