@@ -296,11 +296,14 @@ impl Fiber {
         unsafe { self.task().as_ref() }.map_or(Priority::Normal, Header::priority)
     }
 
-    /// Whether the task here has been cancelled, or its time is over. The worker only.
+    /// Whether the task here has been cancelled, by itself or with all others, or its time is over. The
+    /// worker only.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
-        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled) || self.is_over_limit()
+        unsafe { self.task().as_ref() }
+            .is_some_and(|task| task.is_cancelled() || self.shared.is_cancelling())
+            || self.is_over_limit()
     }
 
     /// Whether the time of a limit that is in force here is over. The worker only.

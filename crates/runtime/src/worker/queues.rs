@@ -7,7 +7,7 @@ use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
 use crate::request_word::HUNGRY;
 use crate::root::start_apart;
-use crate::task::{self, Header, Running};
+use crate::task::{self, Header, JoinError, Running};
 use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
@@ -229,6 +229,10 @@ impl Worker {
         self.own.ready_seen.set(0);
         self.announce_timer();
         match entry.decode() {
+            Work::Task(header) if self.shared().is_cancelling() => {
+                // SAFETY: the entry's reference to the task is ours now.
+                unsafe { task::refuse_queued(header, JoinError::Cancelled) };
+            }
             Work::Task(header) => {
                 // SAFETY: the entry's reference to the task is ours now.
                 match unsafe { header.as_ref() }.stack_size() {
