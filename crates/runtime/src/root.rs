@@ -11,7 +11,7 @@ use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
 use crate::stack::StackSize;
 use crate::switch::{Main, Threads};
-use crate::task::{self, Header, JoinError};
+use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
@@ -250,7 +250,7 @@ fn starve(worker: &Worker, naps: u32) {
     // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
     let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
     if naps >= STARVED_NAPS && starved == shared.workers.len() {
-        for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks) {
+        for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks, |_| ()) {
             worker.counters.out_of_stacks.bump();
         }
     }
@@ -274,9 +274,23 @@ fn starve(worker: &Worker, naps: u32) {
     shared.starved.fetch_sub(1, Ordering::AcqRel);
 }
 
+/// Nothing that is queued is to begin: closures fail, futures are dropped at their turn.
+#[cold]
+pub(crate) fn cancel_queued(worker: &Worker) {
+    let error = || JoinError::Cancelled;
+    refuse_spawns(worker, error, |future| {
+        // SAFETY: the entry, which is put back, keeps the frame.
+        call_off_fiber(|| unsafe { Header::cancel(future.cast()) });
+    });
+}
+
 /// The spawns in reach fail, so that whoever waits for them can go on; how many. Branches and scoped work
 /// stay: their owners run or await them.
-pub(crate) fn refuse_spawns(worker: &Worker, error: fn() -> JoinError) -> usize {
+fn refuse_spawns(
+    worker: &Worker,
+    error: fn() -> JoinError,
+    future: impl Fn(NonNull<FutureHead>),
+) -> usize {
     let mut refused = 0;
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
@@ -288,6 +302,10 @@ pub(crate) fn refuse_spawns(worker: &Worker, error: fn() -> JoinError) -> usize 
                     // SAFETY: the entry's reference to the task is ours.
                     unsafe { task::refuse_queued(header, error()) };
                 });
+            }
+            Work::Future(head) => {
+                future(head);
+                keep.push(entry);
             }
             _ => keep.push(entry),
         }
