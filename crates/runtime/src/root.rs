@@ -105,7 +105,7 @@ pub(crate) fn end_idle(worker: &Worker) {
 fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
     let picked = match worker.take_handoff() {
         None if starved => worker.pick_fiber(),
-        None => worker.pick(),
+        None => worker.pick_next(),
         handed => handed,
     };
     let Some(entry) = picked else { return base_fiber(worker) };
@@ -202,6 +202,7 @@ fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
 fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
+    let stands_in = worker.index() >= shared.regular;
     loop {
         let spare = worker.with_idle(|idle| idle.len());
         // Ordering: Relaxed; a starved worker asks again.
@@ -209,7 +210,8 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
-        match worker.take_handoff().or_else(|| worker.pick()).or_else(|| worker.idle()) {
+        let next = || if stands_in { worker.pick_next() } else { worker.pick() };
+        match worker.take_handoff().or_else(next).or_else(|| worker.idle()) {
             Some(entry) if entry.is_fiber() => {
                 worker.hand_off(entry);
                 if spare >= IDLE_FIBERS {
@@ -249,7 +251,7 @@ fn starve(worker: &Worker, naps: u32) {
     let shared = worker.shared();
     // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
     let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
-    if naps >= STARVED_NAPS && starved == shared.workers.len() {
+    if naps >= STARVED_NAPS && starved == shared.regular + shared.spares.active() {
         for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks, |_| ()) {
             worker.counters.out_of_stacks.bump();
         }

@@ -8,6 +8,7 @@ use crate::hooks::Hooks;
 use crate::latch::Waiter;
 use crate::live::LiveCount;
 use crate::sleepers::{Alarm, Sleepers};
+use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::switch::Threads;
 use crate::unwind::run_and_discard;
@@ -21,7 +22,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Shared {
+    /// The regular ones, then the spares.
     pub(crate) workers: Box<[Worker]>,
+    pub(crate) regular: usize,
+    pub(crate) spares: Spares,
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
@@ -61,8 +65,16 @@ impl Shared {
         hooks: Hooks,
         spin: Duration,
         alarm: Option<Alarm>,
+        spares: Spares,
     ) -> Self {
+        let regular = workers.len() - spares.count();
+        let drained = DrainCount::new();
+        // Those without a thread.
+        (0..spares.count()).for_each(|_| drained.absent());
+        let exited = Exited { count: spares.count(), wakers: Vec::new() };
         Self {
+            regular,
+            spares,
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
@@ -70,7 +82,7 @@ impl Shared {
             hooks,
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
-            patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
+            patient_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
@@ -78,8 +90,8 @@ impl Shared {
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
             life: Life::new(),
-            drained: DrainCount::new(),
-            exited: Mutex::new(Exited::default()),
+            drained,
+            exited: Mutex::new(exited),
             changed: Condvar::new(),
             workers,
         }
@@ -202,9 +214,15 @@ impl Shared {
         self.drain_absent();
     }
 
-    /// How many threads have left.
+    /// How many regular threads have left, about.
     pub(crate) fn exited(&self) -> usize {
-        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count
+        let count = self.exited.lock().unwrap_or_else(PoisonError::into_inner).count;
+        count.saturating_sub(self.spares.count()).min(self.regular)
+    }
+
+    /// Those that have ever worked.
+    pub(crate) fn workers(&self) -> &[Worker] {
+        &self.workers[..self.regular + self.spares.born()]
     }
 
     /// Wakes every sleeping worker.
@@ -212,6 +230,7 @@ impl Shared {
         for index in 0..self.workers.len() {
             self.sleep.notify(index);
         }
+        self.spares.wake_all();
     }
 
     /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The last
@@ -249,6 +268,11 @@ impl Shared {
         !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
     }
 
+    /// A spare's thread is about to start. The caller's has not left.
+    pub(crate) fn thread_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
+    }
+
     /// A worker thread has left its loop, or will never run.
     pub(crate) fn thread_exited(&self) {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,10 +302,10 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until `count` threads have left, or until `deadline`; says whether they have.
+    /// Blocks the thread until `count` regular threads have left, with the spares' that have started, or until `deadline`; says whether they have.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        while exited.count < count {
+        while exited.count < count + self.spares.count() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
@@ -294,7 +318,6 @@ impl Shared {
 }
 
 /// Threads that have left their loops, and who waits for that.
-#[derive(Default)]
 struct Exited {
     count: usize,
     wakers: Vec<Waker>,
