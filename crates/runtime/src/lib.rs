@@ -89,6 +89,8 @@ pub mod sleepers;
 #[cfg(not(loom))]
 mod sleepers;
 #[cfg(not(loom))]
+mod spares;
+#[cfg(not(loom))]
 mod stack;
 #[cfg(loom)]
 pub mod started_on;

@@ -53,7 +53,7 @@ impl Runtime {
 
     /// How many workers it has.
     pub fn workers(&self) -> usize {
-        self.shared.workers.len()
+        self.shared.regular
     }
 
     /// Runs `f` on a worker and returns its result: inside, `join`, `scope` and the others use this

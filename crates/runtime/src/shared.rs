@@ -10,6 +10,7 @@ use crate::latch::Waiter;
 use crate::live::LiveCount;
 use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
+use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::switch::Threads;
 use crate::unwind::run_and_discard;
@@ -24,7 +25,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Shared {
+    /// The regular ones, then the spares.
     pub(crate) workers: Box<[Worker]>,
+    pub(crate) regular: usize,
+    pub(crate) spares: Spares,
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
@@ -70,12 +74,20 @@ pub(crate) struct Setup {
     pub(crate) alarm: Option<Alarm>,
     pub(crate) watch: Option<Watch>,
     pub(crate) blocking: blocking::Limits,
+    pub(crate) spares: Spares,
 }
 
 impl Shared {
     pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
-        let Setup { threads, hooks, spin, alarm, watch, blocking } = setup;
+        let Setup { threads, hooks, spin, alarm, watch, blocking, spares } = setup;
+        let regular = workers.len() - spares.count();
+        let drained = DrainCount::new();
+        // Those without a thread.
+        (0..spares.count()).for_each(|_| drained.absent());
+        let exited = Exited { count: spares.count(), wakers: Vec::new() };
         Self {
+            regular,
+            spares,
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
@@ -83,7 +95,7 @@ impl Shared {
             hooks,
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
-            patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
+            patient_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
@@ -94,8 +106,8 @@ impl Shared {
             cancelling: AtomicBool::new(false),
             gate: Gate::new(),
             life: Life::new(),
-            drained: DrainCount::new(),
-            exited: Mutex::new(Exited::default()),
+            drained,
+            exited: Mutex::new(exited),
             changed: Condvar::new(),
             workers,
         }
@@ -236,9 +248,15 @@ impl Shared {
         self.drain_absent();
     }
 
-    /// How many threads have left.
+    /// How many regular threads have left, about.
     pub(crate) fn exited(&self) -> usize {
-        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count
+        let count = self.exited.lock().unwrap_or_else(PoisonError::into_inner).count;
+        count.saturating_sub(self.spares.count()).min(self.regular)
+    }
+
+    /// Those that have ever worked.
+    pub(crate) fn workers(&self) -> &[Worker] {
+        &self.workers[..self.regular + self.spares.born()]
     }
 
     /// Wakes every sleeping worker.
@@ -246,6 +264,7 @@ impl Shared {
         for index in 0..self.workers.len() {
             self.sleep.notify(index);
         }
+        self.spares.wake_all();
     }
 
     /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The last
@@ -286,6 +305,11 @@ impl Shared {
         !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
     }
 
+    /// A spare's thread is about to start. The caller's has not left.
+    pub(crate) fn thread_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
+    }
+
     /// A worker thread has left its loop, or will never run.
     pub(crate) fn thread_exited(&self) {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -323,10 +347,10 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until `count` threads have left, or until `deadline`; says whether they have.
+    /// Blocks the thread until `count` regular threads have left, with the spares' that have started, or until `deadline`; says whether they have.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        while exited.count < count {
+        while exited.count < count + self.spares.count() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
@@ -339,7 +363,6 @@ impl Shared {
 }
 
 /// Threads that have left their loops, and who waits for that.
-#[derive(Default)]
 struct Exited {
     count: usize,
     wakers: Vec<Waker>,

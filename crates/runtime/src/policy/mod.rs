@@ -167,6 +167,13 @@ pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Schedulin
     Scheduling(Kind::Custom(Box::new(make)))
 }
 
+impl Kind {
+    /// Whether one worker can take over what waits at another.
+    pub(crate) fn moves_work(&self) -> bool {
+        matches!(self, Self::Stealing | Self::Sharing)
+    }
+}
+
 /// A worker's policy. An enum and not a trait object, so that the calls for each task are direct.
 #[expect(clippy::large_enum_variant)] // One a worker, and nearly always the largest.
 pub(crate) enum Active {

@@ -206,7 +206,7 @@ impl Spawn {
 
     /// Why it cannot be spawned there, if it cannot.
     pub(super) fn impossible(&self, shared: &Shared) -> Option<JoinError> {
-        let workers = shared.workers.len();
+        let workers = shared.regular;
         match (self.stack_size, self.worker) {
             (Some(size), _) if size > MAX_STACK => Some(JoinError::StackSize(size)),
             (_, Some(worker)) if worker >= workers => Some(JoinError::NoWorker { worker, workers }),
@@ -247,7 +247,7 @@ fn post(shared: &Shared, index: usize, entry: Entry) {
     if !shared.workers[index].post(shared, entry)
         && let crate::entry::Work::Task(header) = entry.decode()
     {
-        let workers = shared.workers.len();
+        let workers = shared.regular;
         // SAFETY: not posted, so the entry's reference is ours. (The worker's thread was never run.)
         unsafe { task::refuse_queued(header, JoinError::NoWorker { worker: index, workers }) };
     }

@@ -125,7 +125,7 @@ impl Spawn {
         match (place, worker) {
             (Some(index), _) => {
                 if !shared.workers[index].post(shared, entry) {
-                    let workers = shared.workers.len();
+                    let workers = shared.regular;
                     let error = JoinError::NoWorker { worker: index, workers };
                     // SAFETY: not posted, so the entry is ours.
                     unsafe { future::refuse_queued(head, shared, error) };
