@@ -84,6 +84,7 @@ impl Shared {
         let drained = DrainCount::new();
         // Those without a thread.
         (0..spares.count()).for_each(|_| drained.absent());
+        workers[regular..].iter().for_each(|spare| _ = spare.leave_out());
         let exited = Exited { count: spares.count(), wakers: Vec::new() };
         Self {
             regular,

@@ -83,6 +83,9 @@ impl Spares {
                 self.slots.iter().position(|slot| slot.is(state)).zip(Some(state))
             });
             let Some((slot, before)) = free.filter(|_| active < *blocked) else { return };
+            if before == DORMANT {
+                shared.workers[shared.regular + slot].come_in();
+            }
             if before != RETIRING {
                 shared.undrain();
             }
@@ -105,6 +108,7 @@ impl Spares {
         shared.thread_starts();
         self.born.fetch_max(slot + 1, Ordering::Relaxed);
         let started = thread::Builder::new().name(self.slots[slot].name.clone()).spawn(move || {
+            body.workers[index].come_in();
             root::worker_main(Arc::clone(&body), index);
             body.thread_exited();
         });
@@ -156,7 +160,10 @@ impl Spares {
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
             let _blocked = self.blocked.lock();
-            if !self.slots[slot].is(RETIRING) {
+            // (Nothing is posted to one that lies down: it would lie there too.)
+            if !self.slots[slot].is(RETIRING)
+                || !shared.workers[shared.regular + slot].try_leave_out()
+            {
                 return;
             }
             self.set(slot, DORMANT);

@@ -234,6 +234,22 @@ impl Worker {
         std::mem::take(&mut *mail)
     }
 
+    /// The worker's thread is about to rest for long, unless something was posted to it: then false. From
+    /// then on nothing is posted.
+    pub(crate) fn try_leave_out(&self) -> bool {
+        let mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(mail.is_empty(), Ordering::Relaxed);
+        mail.is_empty()
+    }
+
+    /// The worker has a thread again, or for the first time.
+    pub(crate) fn come_in(&self) {
+        let _mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(false, Ordering::Relaxed);
+    }
+
     /// Puts `entry` where only this worker finds it; false if it never will. Any thread.
     pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
         {
