@@ -1,11 +1,15 @@
 //! Building a runtime, and what can go wrong.
 
+use crate::blocking;
+use crate::current_thread::CurrentThread;
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling};
+use crate::report::Watch;
 use crate::root;
 use crate::runtime::Runtime;
-use crate::shared::Shared;
+use crate::shared::{Setup, Shared};
+use crate::sleepers::Alarm;
 use crate::stack::{
     DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, StackSizeError, Stacks,
 };
@@ -103,7 +107,10 @@ pub struct Builder {
     max_stacks: usize,
     policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
+    report_blocked: bool,
+    blocking: blocking::Limits,
     strict: bool,
+    on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl std::fmt::Debug for Builder {
@@ -133,7 +140,10 @@ impl Default for Builder {
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
+            report_blocked: false,
+            blocking: blocking::Limits::default(),
             strict: false,
+            on_arrival: None,
         }
     }
 }
@@ -227,6 +237,36 @@ impl Builder {
         self
     }
 
+    /// Prints a [`Report`](crate::Report) on stderr when all fibers wait, nothing is queued and no timer is
+    /// pending: once, and again only after something has run. Default: no.
+    ///
+    /// Something outside of the runtime may be about to wake a fiber: the report says for how many that is
+    /// possible. Cost: nothing while there is work; a worker that goes to sleep counts itself, and the last one
+    /// looks whether any fiber waits.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder().workers(2).report_blocked(true).build()?;
+    /// assert_eq!(runtime.spawn(|| 1 + 1).join().unwrap(), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn report_blocked(mut self, report: bool) -> Self {
+        self.report_blocked = report;
+        self
+    }
+
+    /// Most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such calls run
+    /// where they are made, and block the worker.
+    pub fn blocking_threads(mut self, most: usize) -> Self {
+        self.blocking.threads = most;
+        self
+    }
+
+    /// How long such a thread waits for another call before it ends. Default 10 s.
+    pub fn blocking_keep_alive(mut self, keep: Duration) -> Self {
+        self.blocking.keep = keep;
+        self
+    }
+
     /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
     /// what threads are, and no stack is ever switched. Default: off.
     ///
@@ -261,6 +301,39 @@ impl Builder {
         self
     }
 
+    /// For [`Builder::current_thread`]: called when something arrives for a thread that is not running its
+    /// tasks, or that stops while some could still run, so that the thread gets to them. Called on any
+    /// thread, perhaps more often than needed; must not block or panic.
+    pub fn on_arrival(mut self, arrival: impl Fn() + Send + Sync + 'static) -> Self {
+        self.on_arrival = Some(Box::new(arrival));
+        self
+    }
+
+    /// A runtime that is the calling thread, in place of [`Builder::build`]. Of the settings only those of
+    /// stacks and [`Builder::on_arrival`] matter.
+    ///
+    /// # Errors
+    /// [`BuildError`], as for [`Builder::build`].
+    pub fn current_thread(self) -> Result<CurrentThread, BuildError> {
+        let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, 1, 0)?;
+        fence::is_asymmetric();
+        overflow::install();
+        let policies = policy::activate(policy::round_robin().0, 1);
+        let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let alarm = self.on_arrival.map(|arrival| Box::new(move |_: usize| arrival()) as Alarm);
+        let setup = Setup {
+            threads: None,
+            hooks: Hooks::default(),
+            spin: Duration::ZERO,
+            alarm,
+            watch: None,
+            blocking: self.blocking,
+        };
+        let mut shared = Shared::new(workers, stacks, setup);
+        shared.pumped = true;
+        Ok(CurrentThread::new(Arc::new(shared)))
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -279,11 +352,6 @@ impl Builder {
         if count == 0 || count > MAX_WORKERS {
             return Err(BuildError::Workers(count));
         }
-        let stack_size =
-            StackSize::new(self.stack_size).map_err(|error| BuildError::StackSize(error.0))?;
-        if self.max_stacks < count {
-            return Err(BuildError::Stacks { stacks: self.max_stacks, workers: count });
-        }
         if let Some(limit) = os::thread_limit().filter(|&limit| count > limit) {
             let reason = format!("the system's limit on memory maps allows about {limit} threads");
             return Err(BuildError::Thread { worker: limit, source: io::Error::other(reason) });
@@ -293,13 +361,21 @@ impl Builder {
         fence::is_asymmetric();
         overflow::install();
         let overhead = if self.strict { THREAD_OVERHEAD } else { 0 };
-        let stacks = Stacks::new(self.stacks, stack_size, self.max_stacks, overhead);
-        stacks.prove().map_err(BuildError::Stack)?;
+        let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
         let policies = policy::activate(self.policy.0, count);
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let watch = self.report_blocked.then(Watch::new);
         let threads = self.strict.then(Threads::new);
-        let shared = Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm);
+        let setup = Setup {
+            threads,
+            hooks: self.hooks,
+            spin: self.spin,
+            alarm,
+            watch,
+            blocking: self.blocking,
+        };
+        let shared = Shared::new(workers, stacks, setup);
         let shared = Arc::new(shared);
         for index in 0..count {
             let thread = WorkerThread {
@@ -319,6 +395,23 @@ impl Builder {
         shared.open();
         Ok(Runtime::new(shared))
     }
+}
+
+/// Stacks, of which at least one can be had.
+fn make_stacks(
+    allocator: Box<dyn StackAllocator>,
+    size: usize,
+    stacks: usize,
+    workers: usize,
+    overhead: usize,
+) -> Result<Stacks, BuildError> {
+    let size = StackSize::new(size).map_err(|error| BuildError::StackSize(error.0))?;
+    if stacks < workers {
+        return Err(BuildError::Stacks { stacks, workers });
+    }
+    let stacks = Stacks::new(allocator, size, stacks, overhead);
+    stacks.prove().map_err(BuildError::Stack)?;
+    Ok(stacks)
 }
 
 fn default_workers() -> Result<usize, BuildError> {

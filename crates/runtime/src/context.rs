@@ -26,6 +26,13 @@ pub(crate) struct Context {
     inline: Cell<u32>,
 }
 
+/// What a thread was before it became a worker for a while.
+pub(crate) struct Saved {
+    running: (*const Worker, *const Fiber),
+    thread: *const Worker,
+    inline: u32,
+}
+
 thread_local! {
     static CONTEXT: Context = const {
         Context {
@@ -104,6 +111,24 @@ impl Context {
                 self.fiber.set(std::ptr::null());
             }
         }
+    }
+
+    /// Makes the thread one like any other, and returns what it was, for [`Context::restore`].
+    pub(crate) fn step_out(&self) -> Saved {
+        let running = (self.worker.get(), self.fiber.get());
+        let saved = Saved { running, thread: self.thread.get(), inline: self.inline.replace(0) };
+        self.set_fiber(None);
+        self.enter(None);
+        saved
+    }
+
+    /// Makes the thread what it was.
+    pub(crate) fn restore(&self, saved: &Saved) {
+        let (worker, fiber) = saved.running;
+        // SAFETY: null, or what runs the caller's frames, which keep it.
+        self.set_fiber(unsafe { worker.as_ref().zip(fiber.as_ref()) });
+        self.thread.set(saved.thread);
+        self.inline.set(saved.inline);
     }
 
     /// Whether nested work has to run on this thread by plain calls.

@@ -70,16 +70,26 @@ fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
     while !shared.is_stopped() || worker.has_ready() {
-        let Some(fiber) = next_fiber(worker, naps > 0) else {
-            starve(worker, naps);
-            naps += 1;
-            continue;
-        };
-        naps = 0;
-        if worker.run_fiber(fiber) == Switched::Finished {
-            recycle(worker, fiber);
-        }
+        naps = step(worker, naps);
     }
+    end_idle(worker);
+}
+
+/// Resumes one fiber, or naps, the `naps`th time in a row, for want of a stack. Returns the naps so far.
+#[inline]
+pub(crate) fn step(worker: &Worker, naps: u32) -> u32 {
+    let Some(fiber) = next_fiber(worker, naps > 0) else {
+        starve(worker, naps);
+        return naps + 1;
+    };
+    if worker.run_fiber(fiber) == Switched::Finished {
+        recycle(worker, fiber);
+    }
+    0
+}
+
+/// Ends the fibers at the base of their loops. The runtime is stopped.
+pub(crate) fn end_idle(worker: &Worker) {
     while let Some(fiber) = worker.with_idle(Vec::pop) {
         // SAFETY: fibers live as long as the runtime.
         let fiber = unsafe { &*fiber };
@@ -100,6 +110,8 @@ fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
     };
     let Some(entry) = picked else { return base_fiber(worker) };
     if let Some(fiber) = entry.as_fiber() {
+        // (Others either start something, which says so too, or go to sleep and watch themselves.)
+        worker.announce_timer();
         return Some(fiber);
     }
     match base_fiber(worker) {
@@ -127,7 +139,9 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         // SAFETY: fibers live as long as the runtime.
         return Some(unsafe { &*fiber });
     }
-    placed_fiber(worker, worker.shared().stacks.default_size(), scheduling_loop)
+    let shared = worker.shared();
+    let main = if shared.pumped { one_by_one } else { scheduling_loop };
+    placed_fiber(worker, shared.stacks.default_size(), main)
 }
 
 /// A fiber that begins with `main` on a stack of at least `size`; none if that cannot be had.
@@ -216,6 +230,21 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     guard.disarm();
 }
 
+/// The scheduling loop of a worker whose root is called now and then: that decides after each entry whether
+/// to go on.
+fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
+    let guard = AbortGuard::new("a panic reached the scheduling loop");
+    while let Some(entry) = worker.take_handoff() {
+        worker.execute(fiber, entry);
+        if worker.with_idle(|idle| idle.len()) >= IDLE_FIBERS {
+            break;
+        }
+        worker.with_idle(|idle| idle.push(fiber));
+        fiber.switch_to_root();
+    }
+    guard.disarm();
+}
+
 /// No stack to start work on: wait for a fiber to become ready or a stack to become free.
 #[cold]
 fn starve(worker: &Worker, naps: u32) {
@@ -223,7 +252,9 @@ fn starve(worker: &Worker, naps: u32) {
     // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
     let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
     if naps >= STARVED_NAPS && starved == shared.workers.len() {
-        give_up_spawns(worker);
+        for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks) {
+            worker.counters.out_of_stacks.bump();
+        }
     }
     if naps == 0 {
         // Sleepers may hold spare stacks.
@@ -245,18 +276,19 @@ fn starve(worker: &Worker, naps: u32) {
     shared.starved.fetch_sub(1, Ordering::AcqRel);
 }
 
-/// Every worker is stuck without a stack: the spawns in reach fail, so that whoever waits for them can
-/// go on. Branches and scoped work stay: their owners run or await them.
-fn give_up_spawns(worker: &Worker) {
+/// The spawns in reach fail, so that whoever waits for them can go on; how many. Branches and scoped work
+/// stay: their owners run or await them.
+pub(crate) fn refuse_spawns(worker: &Worker, error: fn() -> JoinError) -> usize {
+    let mut refused = 0;
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
     while let Some(entry) = worker.pick().or_else(|| shared.take_injected()) {
         match entry.decode() {
             Work::Task(header) => {
-                worker.counters.out_of_stacks.bump();
+                refused += 1;
                 call_off_fiber(|| {
                     // SAFETY: the entry's reference to the task is ours.
-                    unsafe { task::refuse_queued(header, JoinError::OutOfStacks) };
+                    unsafe { task::refuse_queued(header, error()) };
                 });
             }
             _ => keep.push(entry),
@@ -268,4 +300,5 @@ fn give_up_spawns(worker: &Worker) {
             None => worker.stash(entry),
         }
     }
+    refused
 }

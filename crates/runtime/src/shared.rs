@@ -1,5 +1,6 @@
 //! What the workers of one runtime share.
 
+use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
@@ -7,6 +8,7 @@ use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
 use crate::live::LiveCount;
+use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::switch::Threads;
@@ -28,6 +30,8 @@ pub(crate) struct Shared {
     /// The threads of fibers, where those have some.
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
+    /// Its one worker's root is called by the thread's owner and returns.
+    pub(crate) pumped: bool,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long; more than the cores can run would only be in the way.
@@ -40,6 +44,10 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: Watcher,
+    /// Tells when everything is blocked, if that was asked for.
+    pub(crate) watch: Option<Watch>,
+    /// Threads for calls that block.
+    pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
     gate: Gate,
@@ -51,26 +59,33 @@ pub(crate) struct Shared {
     changed: Condvar,
 }
 
+/// What the builder has made besides.
+pub(crate) struct Setup {
+    pub(crate) threads: Option<Threads>,
+    pub(crate) hooks: Hooks,
+    pub(crate) spin: Duration,
+    pub(crate) alarm: Option<Alarm>,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) blocking: blocking::Limits,
+}
+
 impl Shared {
-    pub(crate) fn new(
-        workers: Box<[Worker]>,
-        stacks: Stacks,
-        threads: Option<Threads>,
-        hooks: Hooks,
-        spin: Duration,
-        alarm: Option<Alarm>,
-    ) -> Self {
+    pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
+        let Setup { threads, hooks, spin, alarm, watch, blocking } = setup;
         Self {
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
             threads,
             hooks,
+            pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
+            watch,
+            blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
@@ -176,6 +191,11 @@ impl Shared {
         self.wake_all();
     }
 
+    /// Workers leave their loops.
+    pub(crate) fn stop(&self) {
+        self.life.stop();
+    }
+
     /// Lets go of all fibers. No worker runs any more.
     pub(crate) fn forget_fibers(&self) {
         let fibers = std::mem::take(&mut *self.fibers.lock());
@@ -226,6 +246,9 @@ impl Shared {
     /// A worker that will never run counts as drained for good.
     pub(crate) fn drain_absent(&self) {
         self.drained.absent();
+        if let Some(watch) = &self.watch {
+            watch.absent();
+        }
         fence(Ordering::SeqCst);
         // Whoever drained before has to count again.
         self.wake_all();

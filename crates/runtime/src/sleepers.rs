@@ -68,7 +68,8 @@ impl Sleepers {
         }
     }
 
-    fn sound(&self, index: usize) {
+    /// Calls the alarm, if there is one.
+    pub fn sound(&self, index: usize) {
         if let Some(alarm) = &self.alarm {
             alarm(index);
         }

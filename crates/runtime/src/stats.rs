@@ -1,5 +1,6 @@
 //! What each worker counts, and the sum of it.
 
+use crate::shared::Shared;
 use sateen_base::prim::{AtomicU64, Ordering};
 
 macro_rules! counters {
@@ -51,6 +52,8 @@ counters! {
     suspensions,
     /// Spawns refused because no stack could be had and nothing else could run.
     out_of_stacks,
+    /// Times it was asked about its fibers, for a report.
+    surveys,
 }
 
 /// A counter with a single writer: no locked instruction.
@@ -84,6 +87,14 @@ pub struct Stats {
 }
 
 impl Stats {
+    pub(crate) fn of(shared: &Shared) -> Self {
+        Self {
+            workers: shared.workers.iter().map(|w| w.counters.read()).collect(),
+            sleeping: shared.sleep.sleepers(),
+            searching: shared.sleep.searching(),
+        }
+    }
+
     /// All workers together.
     pub fn total(&self) -> WorkerStats {
         let mut sum = WorkerStats::default();

@@ -16,7 +16,7 @@ pub(crate) use queues::here;
 pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY};
 
 use crate::context;
-use crate::entry::Entry;
+use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::inbox::Inbox;
 use crate::join_stack::JoinStack;
@@ -282,6 +282,18 @@ pub(crate) fn spin_for<W: Waiter>(latch: &crate::latch::Latch<W>) {
             return;
         }
         sateen_base::prim::spin_loop();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A question that came when nobody was left to answer it.
+        for entry in std::mem::take(&mut *self.mail.lock()) {
+            if let Work::Job(job) = entry.decode() {
+                // SAFETY: taken from the mail, so ours to run, once.
+                unsafe { ((*job).run)(job) };
+            }
+        }
     }
 }
 

@@ -258,6 +258,24 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    // SAFETY: it may go anywhere.
+    unsafe { new_local(f, home, birth) }
+}
+
+/// [`new`] for what does not go to other threads.
+///
+/// # Safety
+/// Only the calling thread takes the entry, now and later, unless `F` and `T` are `Send`.
+#[inline]
+pub(crate) unsafe fn new_local<F, T>(
+    f: F,
+    home: &Shared,
+    birth: Birth,
+) -> (NonNull<Header>, JoinHandle<T>)
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
     let header = Frame::alloc(TaskState::new(), Body::Closure(f), home, birth);
     identity::attach(header);
     (header, JoinHandle::new(header, take_result::<F, T>))

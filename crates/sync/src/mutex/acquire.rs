@@ -2,13 +2,14 @@
 
 use super::raw::{PATIENCE, RawMutex, SPINS, STARVED};
 use crate::wait_queue::{Cancelled, Place, Waiter};
+use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 /// A locker that may queue. It owns the mutex's `WAKING` bit from being notified until it takes the
 /// lock, rejoins the queue, or is dropped and hands the bit on.
-pub(super) struct Acquire<'a> {
+pub(crate) struct Acquire<'a> {
     raw: &'a RawMutex,
     waiter: Waiter<'a>,
     /// It has noticed that it was notified.
@@ -18,7 +19,7 @@ pub(super) struct Acquire<'a> {
 }
 
 impl<'a> Acquire<'a> {
-    pub(super) fn new(raw: &'a RawMutex) -> Self {
+    pub(crate) fn new(raw: &'a RawMutex) -> Self {
         let (on_the_way, lost) = (Cell::new(false), Cell::new(0));
         Self { raw, waiter: Waiter::new(&raw.queue), on_the_way, lost }
     }
@@ -48,23 +49,38 @@ impl<'a> Acquire<'a> {
         state
     }
 
-    /// Blocks until notified. To be called after a pending [`attempt`](Self::attempt).
-    pub(super) fn wait(mut self: Pin<&mut Self>) {
-        self.as_mut().waiter().wait();
+    /// Blocks until notified, or (false) until `deadline`, having left the queue. To be called after a
+    /// pending [`attempt`](Self::attempt).
+    pub(super) fn wait_until(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
+        let waiter = self.as_mut().waiter();
+        match deadline {
+            None => waiter.wait(),
+            Some(deadline) => {
+                if !waiter.wait_until(deadline) {
+                    return false;
+                }
+            }
+        }
         self.set_out();
+        true
     }
 
     /// As a future: everything that can be done without blocking.
-    pub(super) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.waiter.is_waiting() {
             if self.as_mut().waiter().poll_wait(cx).is_pending() {
                 return Poll::Pending;
             }
             self.set_out();
         } else if !self.on_the_way.get() && self.raw.spin(false, SPINS) {
+            self.raw.acquired();
             return Poll::Ready(());
         }
-        self.attempt(|| cx.waker().clone())
+        let state = self.as_mut().attempt(|| cx.waker().clone());
+        if state.is_ready() {
+            self.raw.acquired();
+        }
+        state
     }
 
     /// It noticed that it was notified.

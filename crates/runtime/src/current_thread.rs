@@ -1,0 +1,487 @@
+//! A runtime that is the thread that made it.
+//!
+//! One worker without a thread: its root is the thread's owner, who calls [`CurrentThread::run`] and the
+//! others. While none of them runs the worker sleeps, as far as others can tell: it is announced in the
+//! event count, and being woken means the arrival callback. Fibers stay suspended in between.
+
+use crate::builder::{BuildError, Builder};
+use crate::context;
+use crate::entry::Entry;
+use crate::fiber::Suspend;
+use crate::join_stack::Job;
+use crate::root;
+use crate::shared::Shared;
+use crate::stats::Stats;
+use crate::task::{self, Birth, Header, JoinError, JoinHandle, Spawn};
+use crate::worker::Worker;
+use sateen_base::AbortGuard;
+use sateen_base::os::SignalStack;
+use sateen_base::prim::Arc;
+use sateen_base::prim::time::{Duration, Instant};
+use std::cell::{Cell, RefCell};
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+/// A runtime that is the calling thread: tasks run on it while the thread calls one of the methods that say
+/// so, by turns, and stay where they are in between.
+///
+/// For a thread that has something else to do besides, or that alone may do something, such as a GUI's. Its
+/// tasks may wait like all others; they need not be `Send` ([`CurrentThread::spawn_local`]). Other threads
+/// send it work through a [`Spawner`]. Primitives without atomics are in `sateen_sync::local`.
+///
+/// Dropping it drops the tasks that have not started, and cancels those that wait and lets them unwind. What
+/// then waits still, such as a task that may not be interrupted, is leaked with its stack;
+/// [`CurrentThread::shutdown`] waits for all.
+///
+/// ```
+/// use sateen_runtime::{Runtime, spawn_local};
+/// use sateen_sync::local::unbounded;
+///
+/// let runtime = Runtime::current_thread()?;
+/// let (sender, receiver) = unbounded();
+/// let sum = runtime.run(move || {
+///     let task = spawn_local(move || receiver.recv().unwrap() + receiver.recv().unwrap());
+///     sender.send(20).unwrap();
+///     sender.send(22).unwrap();
+///     task.join().unwrap()
+/// });
+/// assert_eq!(sum, 42);
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+pub struct CurrentThread {
+    shared: Arc<Shared>,
+    running: Cell<bool>,
+    /// The worker is announced as one that sleeps.
+    asleep: Cell<bool>,
+    naps: Cell<u32>,
+    _signals: Option<SignalStack>,
+    not_send: PhantomData<*const ()>,
+}
+
+/// What [`CurrentThread::poll`] leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Polled {
+    /// More could run at once.
+    pub ready: bool,
+    /// When the next timer is due, if there is one.
+    pub next_timer: Option<Instant>,
+}
+
+impl crate::Runtime {
+    /// A runtime that is the calling thread, with the defaults; see [`Builder::current_thread`].
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub fn current_thread() -> Result<CurrentThread, BuildError> {
+        Builder::default().current_thread()
+    }
+}
+
+impl CurrentThread {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        shared.workers[0].set_shared(Some(Arc::clone(&shared)));
+        shared.open();
+        let this = Self {
+            shared,
+            running: Cell::new(false),
+            asleep: Cell::new(false),
+            naps: Cell::new(0),
+            _signals: SignalStack::ensure().ok(),
+            not_send: PhantomData,
+        };
+        this.fall_asleep();
+        this
+    }
+
+    fn worker(&self) -> &Worker {
+        &self.shared.workers[0]
+    }
+
+    // ---- running ----
+
+    /// Runs `f` as a task of this runtime, and other tasks with it, until `f` is done; sleeps while nothing can
+    /// run. In `f` waits suspend, and `join`, `spawn` and the others use this runtime.
+    ///
+    /// # Panics
+    /// With the panic of `f`; and if the runtime runs already, that is, in one of its own tasks.
+    pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let call = Call::new(f);
+        let entered = self.enter();
+        self.worker().push_entry(call.entry());
+        // The frame has to stay until the call is over: nothing unwinds out of this.
+        self.drive(|| call.is_done());
+        drop(entered);
+        call.result()
+    }
+
+    /// [`CurrentThread::run`] until `future` is ready, for example a task's handle.
+    ///
+    /// # Panics
+    /// As [`CurrentThread::run`].
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::current_thread()?;
+    /// let task = runtime.spawn_local(|| 6 * 7);
+    /// assert_eq!(runtime.run_until(task).unwrap(), 42);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn run_until<F: IntoFuture>(&self, future: F) -> F::Output {
+        self.run(|| sateen_sync::block_on(future))
+    }
+
+    /// Runs tasks until none can run. Returns when the next timer is due, if there is one.
+    ///
+    /// # Panics
+    /// If the runtime runs already.
+    pub fn run_until_idle(&self) -> Option<Instant> {
+        let _entered = self.enter();
+        self.pump(|| false);
+        self.next_timer()
+    }
+
+    /// Runs tasks until none can run, but starts or resumes none after `budget` is over. At least one runs if
+    /// one can.
+    ///
+    /// For a thread that has other things to look after: it calls this now and then, and when the arrival
+    /// callback or [`Polled::next_timer`] says so.
+    ///
+    /// # Panics
+    /// If the runtime runs already.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime = sateen_runtime::Runtime::current_thread()?;
+    /// for _ in 0..2 {
+    ///     drop(runtime.spawn_local(|| ()));
+    /// }
+    /// assert!(runtime.poll(Duration::ZERO).ready);
+    /// assert!(!runtime.poll(Duration::MAX).ready);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn poll(&self, budget: Duration) -> Polled {
+        let _entered = self.enter();
+        let end = Instant::now().checked_add(budget);
+        let mut first = true;
+        let over = || !std::mem::take(&mut first) && end.is_some_and(|end| Instant::now() >= end);
+        Polled { ready: self.pump(over), next_timer: self.next_timer() }
+    }
+
+    /// When the next timer is due, if there is one: the thread should run the runtime then.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.worker().timers.earliest()
+    }
+
+    /// Runs what can run until `over`, asked before each step, or until nothing can. Whether more could.
+    fn pump(&self, mut over: impl FnMut() -> bool) -> bool {
+        let guard = AbortGuard::new("a panic reached a worker's root");
+        let worker = self.worker();
+        let more = loop {
+            worker.fire_timers();
+            let more = worker.has_runnable();
+            if !more || over() {
+                break more;
+            }
+            self.naps.set(root::step(worker, self.naps.get()));
+        };
+        guard.disarm();
+        more
+    }
+
+    /// Runs and sleeps until `done`.
+    fn drive(&self, mut done: impl FnMut() -> bool) {
+        loop {
+            self.pump(&mut done);
+            if done() {
+                return;
+            }
+            self.sleep();
+        }
+    }
+
+    /// Sleeps until something arrives or a timer is due.
+    fn sleep(&self) {
+        let (sleep, worker) = (&self.shared.sleep, self.worker());
+        if !sleep.announce(0, || worker.has_runnable()) {
+            return;
+        }
+        worker.counters.parks.bump();
+        let left = self.next_timer().map(|at| at.saturating_duration_since(Instant::now()));
+        if !sleep.sleep(0, left) {
+            sleep.cancel(0);
+        }
+    }
+
+    // ---- at its edges ----
+
+    fn enter(&self) -> Entered<'_> {
+        assert!(!self.running.replace(true), "a runtime was run by one of its own tasks");
+        if self.asleep.replace(false) {
+            self.shared.sleep.cancel(0);
+        }
+        let saved = context::with(context::Context::step_out);
+        context::with(|c| c.enter(Some(self.worker())));
+        Entered {
+            runtime: self,
+            saved,
+            blocker: sateen_sync::park::install(Some(&Suspend)),
+            id: sateen_sync::park::set_context_id(0),
+        }
+    }
+
+    /// The worker sleeps until it is entered again: what arrives calls back.
+    fn fall_asleep(&self) {
+        self.asleep.set(self.shared.sleep.announce(0, || self.worker().has_runnable()));
+        if !self.asleep.get() {
+            self.shared.sleep.sound(0);
+        }
+    }
+
+    /// Something was queued by this thread, which may not be running.
+    fn nudge(&self) {
+        if self.asleep.get() && self.shared.sleep.notify(0) {
+            self.asleep.set(false);
+            // Takes the notification.
+            self.shared.sleep.cancel(0);
+        }
+    }
+
+    // ---- work ----
+
+    /// Spawns a task that need not be `Send`. It starts when the runtime runs.
+    ///
+    /// Waiting for it outside of this runtime's tasks is done with [`CurrentThread::run_until`].
+    #[track_caller]
+    pub fn spawn_local<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + 'static,
+        T: 'static,
+    {
+        // SAFETY: the runtime is not Send, so this is its thread.
+        let handle = unsafe { spawn_here(self.worker(), f, Location::caller()) };
+        self.nudge();
+        handle
+    }
+
+    /// For other threads, to spawn on this one.
+    pub fn spawner(&self) -> Spawner {
+        Spawner { shared: Arc::clone(&self.shared) }
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> Stats {
+        Stats::of(&self.shared)
+    }
+
+    // ---- the end ----
+
+    /// Accepts no more work from other threads, and runs all tasks to their end.
+    ///
+    /// # Panics
+    /// If the runtime runs already.
+    pub fn shutdown(self) {
+        self.shared.close();
+        let entered = self.enter();
+        self.drive(|| self.worker().suspended() == 0 && !self.worker().has_runnable());
+        drop(entered);
+    }
+
+    /// Ends all tasks that can be ended.
+    fn end_tasks(&self) {
+        loop {
+            self.cancel_started();
+            let mut ran = false;
+            self.pump(|| {
+                root::refuse_spawns(self.worker(), || JoinError::Cancelled);
+                let over = !self.worker().has_runnable();
+                ran |= !over;
+                over
+            });
+            if !ran {
+                return;
+            }
+        }
+    }
+
+    fn cancel_started(&self) {
+        let tasks: Vec<NonNull<Header>> = {
+            let fibers = self.shared.fibers.lock();
+            fibers.iter().filter_map(|fiber| NonNull::new(fiber.task().cast_mut())).collect()
+        };
+        for task in tasks {
+            // SAFETY: a fiber that is suspended in it keeps it, and this thread, which alone could resume
+            // the fiber, does not do so in between.
+            unsafe { Header::cancel(task) };
+        }
+    }
+}
+
+impl Drop for CurrentThread {
+    fn drop(&mut self) {
+        if self.running.get() {
+            return;
+        }
+        let worker = self.worker();
+        self.shared.close();
+        let entered = self.enter();
+        self.end_tasks();
+        // What still waits keeps everything: the worker has a count of what it belongs to.
+        let all = worker.suspended() == 0;
+        if all {
+            self.shared.stop();
+            root::end_idle(worker);
+        }
+        drop(entered);
+        if all {
+            worker.set_shared(None);
+            self.shared.thread_exited();
+        }
+    }
+}
+
+impl std::fmt::Debug for CurrentThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CurrentThread").field("running", &self.running).finish_non_exhaustive()
+    }
+}
+
+/// The thread is the worker while this lives.
+struct Entered<'a> {
+    runtime: &'a CurrentThread,
+    saved: context::Saved,
+    blocker: Option<&'static dyn sateen_sync::park::Blocker>,
+    id: u64,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        sateen_sync::park::set_context_id(self.id);
+        sateen_sync::park::install(self.blocker);
+        context::with(|c| c.restore(&self.saved));
+        self.runtime.running.set(false);
+        if !self.runtime.shared.is_stopped() {
+            self.runtime.fall_asleep();
+        }
+    }
+}
+
+/// Spawns on the [`CurrentThread`] whose task this is what need not be `Send`.
+///
+/// # Panics
+/// Anywhere else.
+///
+/// See [`CurrentThread`] for an example.
+#[track_caller]
+pub fn spawn_local<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
+    let worker = context::with(context::Context::worker).filter(|worker| worker.shared().pumped);
+    let worker = worker.expect("spawn_local outside of a current-thread runtime's tasks");
+    // SAFETY: a task of the runtime runs here, so this is its thread.
+    unsafe { spawn_here(worker, f, Location::caller()) }
+}
+
+/// # Safety
+/// On the thread of the current-thread runtime that `worker` is of.
+unsafe fn spawn_here<F, T>(
+    worker: &Worker,
+    f: F,
+    location: &'static Location<'static>,
+) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
+    let birth = Birth::plain(worker.ids().draw(), location);
+    // SAFETY: the runtime has no other thread: what is queued here stays here.
+    let (header, handle) = unsafe { task::new_local(f, worker.shared(), birth) };
+    worker.push_entry(Entry::task(header));
+    handle
+}
+
+/// Spawns on a [`CurrentThread`] from any thread.
+///
+/// ```
+/// let runtime = sateen_runtime::Runtime::current_thread()?;
+/// let spawner = runtime.spawner();
+/// let worker = std::thread::spawn(move || {
+///     spawner.spawn(|| std::thread::current().id()).join().unwrap()
+/// });
+/// runtime.run(|| while !worker.is_finished() {
+///     sateen_runtime::yield_now();
+/// });
+/// assert_eq!(worker.join().unwrap(), std::thread::current().id());
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Spawner {
+    shared: Arc<Shared>,
+}
+
+impl Spawner {
+    /// Spawns a task on the runtime's thread, which starts it when it runs the runtime. After the runtime's end
+    /// the handle gives [`JoinError::ShutDown`].
+    #[track_caller]
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        Spawn::new().spawn_on(&self.shared, f, Location::caller())
+    }
+
+    /// [`Spawner::spawn`] with settings.
+    #[track_caller]
+    pub fn spawn_with<F, T>(&self, settings: Spawn, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        settings.spawn_on(&self.shared, f, Location::caller())
+    }
+}
+
+/// A closure in the frame of [`CurrentThread::run`].
+#[repr(C)]
+struct Call<F, R> {
+    job: Job,
+    f: Cell<Option<F>>,
+    result: RefCell<Option<std::thread::Result<R>>>,
+}
+
+impl<F: FnOnce() -> R, R> Call<F, R> {
+    fn new(f: F) -> Self {
+        Self { job: Job { run: Self::run }, f: Cell::new(Some(f)), result: RefCell::new(None) }
+    }
+
+    fn entry(&self) -> Entry {
+        Entry::job(NonNull::from(&self.job))
+    }
+
+    /// # Safety
+    /// `job` starts a `Call<F, R>`, whose frame waits on this thread.
+    unsafe fn run(job: *const Job) {
+        // SAFETY: by contract.
+        let this = unsafe { &*job.cast::<Self>() };
+        if let Some(f) = this.f.take() {
+            let result = catch_unwind(AssertUnwindSafe(f));
+            *this.result.borrow_mut() = Some(result);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.result.borrow().is_some()
+    }
+
+    fn result(self) -> R {
+        match self.result.into_inner() {
+            Some(Ok(value)) => value,
+            Some(Err(panic)) => resume_unwind(panic),
+            None => sateen_base::abort_with("a call ended without a result"),
+        }
+    }
+}
