@@ -66,7 +66,7 @@ fn three_lockers() {
 /// (patience being 1 in the model) bars the other, which then queues behind it.
 #[test]
 fn a_waiter_that_loses_races() {
-    model(3, || {
+    model(2, || {
         let mutex = Arc::new(Mutex::new(0));
         let other = thread::spawn({
             let mutex = mutex.clone();
