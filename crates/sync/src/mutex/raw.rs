@@ -221,6 +221,8 @@ impl RawMutex {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             let bar = if word & FAIR != 0 { STARVED } else { bar };
+            #[cfg(sateen_canary = "mutex_fair_unbarred")]
+            let bar = 0;
             if word & WAITERS == 0 || word & WAKING != 0 {
                 // Nobody to wake, or somebody is on the way already, and the others are woken by
                 // whoever takes the lock.
