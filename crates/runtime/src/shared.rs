@@ -7,7 +7,7 @@ use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
-use crate::live::LiveCount;
+use crate::live::LiveFutures;
 use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::spares::Spares;
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     /// Threads for calls that block.
     pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
-    pub(crate) futures: LiveCount,
+    pub(crate) futures: LiveFutures,
     /// A shutdown does not wait any longer.
     cancelling: AtomicBool,
     gate: Gate,
@@ -103,7 +103,7 @@ impl Shared {
             watch,
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
-            futures: LiveCount::new(workers.len()),
+            futures: LiveFutures::new(workers.len()),
             cancelling: AtomicBool::new(false),
             gate: Gate::new(),
             life: Life::new(),
