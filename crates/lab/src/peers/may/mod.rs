@@ -3,8 +3,8 @@
 //! Its scheduler is one for the process and never ends, so each turn runs in a process of its own. A guarded
 //! stack takes two memory maps, of which the system allows some 65,000, and a coroutine that finds none
 //! panics. The library has no setting for that, so for more than 10,000 coroutines its processes load
-//! something that leaves out the guards. Stacks have the default size, the pool keeps as many as the library
-//! does by default.
+//! something that leaves out the guards. Stacks have the default size; the pool then keeps as many as skynet
+//! needs, otherwise as many as by default.
 
 use super::programs;
 use crate::adapter::{Between, Crowd, Crowds, Form, Late, Locks, Open, Tasks, Turns, Way};
@@ -62,6 +62,10 @@ impl Tasks for May {
     }
 
     fn skynet((): &(), _form: Form, leaves: u64) -> u64 {
+        if leaves > MOST_GUARDED {
+            // Counts until the first coroutine is started. Inner nodes are a ninth of the leaves.
+            may::config().set_pool_capacity((leaves + leaves / 8) as usize);
+        }
         go!(move || tree(0, leaves)).join().expect(CALM)
     }
 }
