@@ -10,6 +10,7 @@ use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
+use crate::spares::Spares;
 use crate::stack::{
     DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, StackSizeError, Stacks,
 };
@@ -28,6 +29,8 @@ pub const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
 
 /// How long a failed build waits for the threads it has made.
 const ABANDON_PATIENCE: Duration = Duration::from_secs(5);
+/// Most substitutes by default.
+const SUBSTITUTES: usize = 4;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
 /// Why a runtime could not be built. Nothing is left behind.
@@ -110,6 +113,7 @@ pub struct Builder {
     report_blocked: bool,
     blocking: blocking::Limits,
     strict: bool,
+    substitutes: Option<usize>,
     on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -123,6 +127,7 @@ impl std::fmt::Debug for Builder {
             .field("max_stacks", &self.max_stacks)
             .field("policy", &self.policy)
             .field("strict", &self.strict)
+            .field("substitutes", &self.substitutes)
             .finish_non_exhaustive()
     }
 }
@@ -143,6 +148,7 @@ impl Default for Builder {
             report_blocked: false,
             blocking: blocking::Limits::default(),
             strict: false,
+            substitutes: None,
             on_arrival: None,
         }
     }
@@ -162,7 +168,7 @@ impl Builder {
         self
     }
 
-    /// Called on each worker's thread before it takes work. It is not a task: what it joins runs on the
+    /// Called on each worker's thread before it takes work, also on a substitute's. It is not a task: what it joins runs on the
     /// spot, what it spawns is refused. A panic in it is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_start = Some(Box::new(hook));
@@ -301,6 +307,18 @@ impl Builder {
         self
     }
 
+    /// Most substitutes that work while others are blocked in [`no_suspend`](crate::no_suspend), one for each.
+    /// Default: as many as workers, but at most 4.
+    ///
+    /// A substitute is a worker with a thread that is started when it is first needed, not by
+    /// [`Builder::spawn_handler`]; its index follows those of the workers. When the blocked worker goes on, it ends
+    /// what it has begun, takes nothing new, and sleeps. Policies under which workers do not
+    /// take over from each other ([`round_robin`](policy::round_robin), [`custom`](policy::custom)) have none.
+    pub fn substitutes(mut self, substitutes: usize) -> Self {
+        self.substitutes = Some(substitutes);
+        self
+    }
+
     /// For [`Builder::current_thread`]: called when something arrives for a thread that is not running its
     /// tasks, or that stops while some could still run, so that the thread gets to them. Called on any
     /// thread, perhaps more often than needed; must not block or panic.
@@ -328,6 +346,7 @@ impl Builder {
             alarm,
             watch: None,
             blocking: self.blocking,
+            spares: Spares::new(Vec::new()),
         };
         let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
@@ -362,7 +381,12 @@ impl Builder {
         overflow::install();
         let overhead = if self.strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
-        let policies = policy::activate(self.policy.0, count);
+        let spares = match self.policy.0.moves_work() {
+            true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
+            false => 0,
+        };
+        let names = (count..count + spares).map(&self.name).collect();
+        let policies = policy::activate(self.policy.0, count + spares);
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let watch = self.report_blocked.then(Watch::new);
@@ -374,6 +398,7 @@ impl Builder {
             alarm,
             watch,
             blocking: self.blocking,
+            spares: Spares::new(names),
         };
         let shared = Shared::new(workers, stacks, setup);
         let shared = Arc::new(shared);

@@ -12,7 +12,7 @@ use crate::join_stack::Job;
 use crate::root;
 use crate::shared::Shared;
 use crate::stats::Stats;
-use crate::task::{self, Birth, Header, JoinError, JoinHandle, Spawn};
+use crate::task::{self, Birth, Header, JoinHandle, Spawn};
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
 use sateen_base::os::SignalStack;
@@ -32,7 +32,7 @@ use std::ptr::NonNull;
 /// send it work through a [`Spawner`]. Primitives without atomics are in `sateen_sync::local`.
 ///
 /// Dropping it drops the tasks that have not started, and cancels those that wait and lets them unwind. What
-/// then waits still, such as a task that may not be interrupted, is leaked with its stack;
+/// then waits still, such as a task that may not be interrupted or a spawned future, is leaked;
 /// [`CurrentThread::shutdown`] waits for all.
 ///
 /// ```
@@ -284,8 +284,13 @@ impl CurrentThread {
     pub fn shutdown(self) {
         self.shared.close();
         let entered = self.enter();
-        self.drive(|| self.worker().suspended() == 0 && !self.worker().has_runnable());
+        self.drive(|| self.is_empty() && !self.worker().has_runnable());
         drop(entered);
+    }
+
+    /// Whether nothing waits that others could wake.
+    fn is_empty(&self) -> bool {
+        self.worker().suspended() == 0 && self.shared.futures.count() == 0
     }
 
     /// Ends all tasks that can be ended.
@@ -294,7 +299,7 @@ impl CurrentThread {
             self.cancel_started();
             let mut ran = false;
             self.pump(|| {
-                root::refuse_spawns(self.worker(), || JoinError::Cancelled);
+                root::cancel_queued(self.worker());
                 let over = !self.worker().has_runnable();
                 ran |= !over;
                 over
@@ -328,7 +333,7 @@ impl Drop for CurrentThread {
         let entered = self.enter();
         self.end_tasks();
         // What still waits keeps everything: the worker has a count of what it belongs to.
-        let all = worker.suspended() == 0;
+        let all = self.is_empty();
         if all {
             self.shared.stop();
             root::end_idle(worker);
@@ -424,7 +429,7 @@ pub struct Spawner {
 
 impl Spawner {
     /// Spawns a task on the runtime's thread, which starts it when it runs the runtime. After the runtime's end
-    /// the handle gives [`JoinError::ShutDown`].
+    /// the handle gives [`JoinError::ShutDown`](crate::JoinError).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where

@@ -39,6 +39,9 @@ impl Worker {
     /// of the runtime, then come back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        if self.rest() {
+            return None;
+        }
         self.fire_timers();
         let found = self.search();
         if found.is_some() || self.has_ready() {
@@ -70,7 +73,7 @@ impl Worker {
     }
 
     /// Sends a sleeper if there is work that it could take.
-    fn pass_on(&self) {
+    pub(crate) fn pass_on(&self) {
         let shared = self.shared();
         shared.sleep.pass_on(|| shared.has_stealable());
     }
@@ -118,7 +121,7 @@ impl Worker {
         if self.policy.is_alone() {
             return None;
         }
-        let workers = &shared.workers;
+        let workers = shared.workers();
         let start = self.random(workers.len());
         for i in 0..workers.len() {
             let victim = &workers[(start + i) % workers.len()];

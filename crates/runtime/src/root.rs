@@ -11,7 +11,7 @@ use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
 use crate::stack::StackSize;
 use crate::switch::{Main, Threads};
-use crate::task::{self, Header, JoinError};
+use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
@@ -105,7 +105,7 @@ pub(crate) fn end_idle(worker: &Worker) {
 fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
     let picked = match worker.take_handoff() {
         None if starved => worker.pick_fiber(),
-        None => worker.pick(),
+        None => worker.pick_next(),
         handed => handed,
     };
     let Some(entry) = picked else { return base_fiber(worker) };
@@ -204,6 +204,7 @@ fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
 fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
+    let stands_in = worker.index() >= shared.regular;
     loop {
         let spare = worker.with_idle(|idle| idle.len());
         // Ordering: Relaxed; a starved worker asks again.
@@ -211,7 +212,8 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
-        match worker.take_handoff().or_else(|| worker.pick()).or_else(|| worker.idle()) {
+        let next = || if stands_in { worker.pick_next() } else { worker.pick() };
+        match worker.take_handoff().or_else(next).or_else(|| worker.idle()) {
             Some(entry) if entry.is_fiber() => {
                 worker.hand_off(entry);
                 if spare >= IDLE_FIBERS {
@@ -251,8 +253,8 @@ fn starve(worker: &Worker, naps: u32) {
     let shared = worker.shared();
     // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
     let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
-    if naps >= STARVED_NAPS && starved == shared.workers.len() {
-        for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks) {
+    if naps >= STARVED_NAPS && starved == shared.regular + shared.spares.active() {
+        for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks, |_| ()) {
             worker.counters.out_of_stacks.bump();
         }
     }
@@ -276,9 +278,23 @@ fn starve(worker: &Worker, naps: u32) {
     shared.starved.fetch_sub(1, Ordering::AcqRel);
 }
 
+/// Nothing that is queued is to begin: closures fail, futures are dropped at their turn.
+#[cold]
+pub(crate) fn cancel_queued(worker: &Worker) {
+    let error = || JoinError::Cancelled;
+    refuse_spawns(worker, error, |future| {
+        // SAFETY: the entry, which is put back, keeps the frame.
+        call_off_fiber(|| unsafe { Header::cancel(future.cast()) });
+    });
+}
+
 /// The spawns in reach fail, so that whoever waits for them can go on; how many. Branches and scoped work
 /// stay: their owners run or await them.
-pub(crate) fn refuse_spawns(worker: &Worker, error: fn() -> JoinError) -> usize {
+fn refuse_spawns(
+    worker: &Worker,
+    error: fn() -> JoinError,
+    future: impl Fn(NonNull<FutureHead>),
+) -> usize {
     let mut refused = 0;
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
@@ -290,6 +306,10 @@ pub(crate) fn refuse_spawns(worker: &Worker, error: fn() -> JoinError) -> usize 
                     // SAFETY: the entry's reference to the task is ours.
                     unsafe { task::refuse_queued(header, error()) };
                 });
+            }
+            Work::Future(head) => {
+                future(head);
+                keep.push(entry);
             }
             _ => keep.push(entry),
         }

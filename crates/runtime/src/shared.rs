@@ -10,6 +10,7 @@ use crate::latch::Waiter;
 use crate::live::LiveCount;
 use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
+use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::switch::Threads;
 use crate::unwind::run_and_discard;
@@ -17,13 +18,17 @@ use crate::watcher::Watcher;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicUsize, Ordering, fence};
+use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
+use sateen_sync::park;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Shared {
+    /// The regular ones, then the spares.
     pub(crate) workers: Box<[Worker]>,
+    pub(crate) regular: usize,
+    pub(crate) spares: Spares,
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
@@ -50,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
+    /// A shutdown does not wait any longer.
+    cancelling: AtomicBool,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -67,12 +74,20 @@ pub(crate) struct Setup {
     pub(crate) alarm: Option<Alarm>,
     pub(crate) watch: Option<Watch>,
     pub(crate) blocking: blocking::Limits,
+    pub(crate) spares: Spares,
 }
 
 impl Shared {
     pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
-        let Setup { threads, hooks, spin, alarm, watch, blocking } = setup;
+        let Setup { threads, hooks, spin, alarm, watch, blocking, spares } = setup;
+        let regular = workers.len() - spares.count();
+        let drained = DrainCount::new();
+        // Those without a thread.
+        (0..spares.count()).for_each(|_| drained.absent());
+        let exited = Exited { count: spares.count(), wakers: Vec::new() };
         Self {
+            regular,
+            spares,
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
@@ -80,7 +95,7 @@ impl Shared {
             hooks,
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
-            patient_searchers: (workers.len().min(sateen_base::os::usable_cores()) / 2).max(1),
+            patient_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
@@ -88,10 +103,11 @@ impl Shared {
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
+            cancelling: AtomicBool::new(false),
             gate: Gate::new(),
             life: Life::new(),
-            drained: DrainCount::new(),
-            exited: Mutex::new(Exited::default()),
+            drained,
+            exited: Mutex::new(exited),
             changed: Condvar::new(),
             workers,
         }
@@ -133,10 +149,28 @@ impl Shared {
         self.gate.enter()
     }
 
-    /// Makes the fibers that `which` names look whether they have been cancelled.
-    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) {
+    /// Makes the fibers that `which` names look whether they have been cancelled. How many.
+    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) -> usize {
         let fibers = self.fibers.lock();
-        fibers.iter().filter(|fiber| which(fiber)).for_each(|fiber| fiber.unpark());
+        let mut count = 0;
+        for fiber in fibers.iter().filter(|fiber| which(fiber)) {
+            fiber.unpark();
+            count += 1;
+        }
+        count
+    }
+
+    /// From now on every task and future counts as cancelled.
+    pub(crate) fn start_cancelling(&self) {
+        // Ordering: Release pairs with `is_cancelling`.
+        self.cancelling.store(true, Ordering::Release);
+    }
+
+    /// Whether everything is to end.
+    #[inline]
+    pub(crate) fn is_cancelling(&self) -> bool {
+        // Ordering: Acquire, as any cancellation; a fiber that parks too late to see it is woken after.
+        self.cancelling.load(Ordering::Acquire)
     }
 
     /// Takes an entry from the injector.
@@ -214,9 +248,15 @@ impl Shared {
         self.drain_absent();
     }
 
-    /// How many threads have left.
+    /// How many regular threads have left, about.
     pub(crate) fn exited(&self) -> usize {
-        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count
+        let count = self.exited.lock().unwrap_or_else(PoisonError::into_inner).count;
+        count.saturating_sub(self.spares.count()).min(self.regular)
+    }
+
+    /// Those that have ever worked.
+    pub(crate) fn workers(&self) -> &[Worker] {
+        &self.workers[..self.regular + self.spares.born()]
     }
 
     /// Wakes every sleeping worker.
@@ -224,6 +264,7 @@ impl Shared {
         for index in 0..self.workers.len() {
             self.sleep.notify(index);
         }
+        self.spares.wake_all();
     }
 
     /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The last
@@ -264,6 +305,11 @@ impl Shared {
         !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
     }
 
+    /// A spare's thread is about to start. The caller's has not left.
+    pub(crate) fn thread_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
+    }
+
     /// A worker thread has left its loop, or will never run.
     pub(crate) fn thread_exited(&self) {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -279,24 +325,32 @@ impl Shared {
         wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
     }
 
-    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime).
-    pub(crate) fn wait_all_exited(&self) {
+    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime). False:
+    /// `deadline` came first.
+    pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
+        let waker = park::current_waker();
         loop {
             {
                 let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
                 if exited.count == self.workers.len() {
-                    return;
+                    return true;
                 }
-                exited.wakers.push(sateen_sync::park::current_waker());
+                if !exited.wakers.iter().any(|other| other.will_wake(&waker)) {
+                    exited.wakers.push(waker.clone());
+                }
             }
-            sateen_sync::park::park();
+            match deadline {
+                None => park::park(),
+                Some(deadline) if deadline <= Instant::now() => return false,
+                Some(deadline) => park::park_until(deadline),
+            }
         }
     }
 
-    /// Blocks the thread until `count` threads have left, or until `deadline`; says whether they have.
+    /// Blocks the thread until `count` regular threads have left, with the spares' that have started, or until `deadline`; says whether they have.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        while exited.count < count {
+        while exited.count < count + self.spares.count() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
@@ -309,7 +363,6 @@ impl Shared {
 }
 
 /// Threads that have left their loops, and who waits for that.
-#[derive(Default)]
 struct Exited {
     count: usize,
     wakers: Vec<Waker>,

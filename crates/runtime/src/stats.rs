@@ -78,7 +78,8 @@ impl Counter {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Each worker's share, by index.
+    /// Each worker's share, by index; after them, those of the substitutes that have worked
+    /// ([`Builder::substitutes`](crate::Builder::substitutes)).
     pub workers: Vec<WorkerStats>,
     /// How many workers sleep in the kernel right now.
     pub sleeping: usize,
@@ -89,7 +90,7 @@ pub struct Stats {
 impl Stats {
     pub(crate) fn of(shared: &Shared) -> Self {
         Self {
-            workers: shared.workers.iter().map(|w| w.counters.read()).collect(),
+            workers: shared.workers().iter().map(|w| w.counters.read()).collect(),
             sleeping: shared.sleep.sleepers(),
             searching: shared.sleep.searching(),
         }

@@ -9,6 +9,7 @@ mod blocked;
 mod fibers;
 mod queues;
 mod requests;
+mod spare;
 mod timers;
 
 pub(crate) use queues::here;

@@ -4,7 +4,8 @@ mod common;
 
 use common::{fib, message};
 use sateen_runtime::{
-    CurrentThread, JoinError, Runtime, has_ready, join, scope, spawn, spawn_local, yield_now,
+    CurrentThread, JoinError, Runtime, has_ready, join, scope, spawn, spawn_async, spawn_local,
+    yield_now,
 };
 use sateen_sync::timer::{sleep, sleep_async};
 use sateen_sync::{Event, Mutex, park};
@@ -273,6 +274,35 @@ fn dropped_it_ends_its_tasks() {
     drop(runtime);
     assert_eq!(count.get(), 3);
     assert!(waits.is_finished() && matches!(late.join(), Err(JoinError::Cancelled)));
+}
+
+#[test]
+fn dropped_it_ends_futures_that_can_run() {
+    let runtime = here();
+    let (again, event) = (Arc::new(AtomicUsize::new(0)), Arc::new(Event::new()));
+    let (count, pending) = (Arc::clone(&again), Arc::clone(&event));
+    let (ready, waits) = runtime.run(move || {
+        let ready = spawn_async(std::future::poll_fn(move |cx| {
+            count.fetch_add(1, SeqCst);
+            cx.waker().wake_by_ref();
+            std::task::Poll::<()>::Pending
+        }));
+        let waits = spawn_async(async move { pending.wait_async().await });
+        yield_now();
+        (ready, waits)
+    });
+    for _ in 0..10 {
+        runtime.poll(Duration::ZERO);
+    }
+    assert!(again.load(SeqCst) >= 1 && !waits.is_finished());
+    drop(runtime);
+    assert!(matches!(ready.join(), Err(JoinError::Cancelled)));
+    event.set();
+    drop(waits);
+    let runtime = here();
+    let done = runtime.run(|| spawn_async(async { 3 }));
+    runtime.shutdown();
+    assert_eq!(done.join().expect("run by the shutdown"), 3);
 }
 
 #[test]

@@ -3,12 +3,16 @@
 mod common;
 
 use common::{fib, with_runtime};
-use sateen_runtime::{JoinError, has_ready, join, no_suspend, par_for, spawn, yield_now};
+use sateen_runtime::{
+    JoinError, Runtime, has_ready, join, no_suspend, par_for, policy, spawn, worker_index,
+    yield_now,
+};
 use sateen_sync::Event;
 use sateen_sync::timer::{sleep, sleep_async};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
 use std::time::{Duration, Instant};
 
 thread_local! {
@@ -77,6 +81,109 @@ fn the_blocked_workers_tasks_and_branches_are_taken_by_others() {
         });
         assert_eq!(ran.load(SeqCst), 11);
     });
+}
+
+#[test]
+fn a_substitute_takes_over_and_retires() {
+    for strict in [false, true] {
+        let rt = Runtime::builder().workers(1).strict(strict).build().expect("a runtime");
+        for _ in 0..30 {
+            // What the blocked worker waits for is among its own branches, and its own tasks.
+            let event = Arc::new(Event::new());
+            rt.install(|| join(|| no_suspend(|| event.wait()), || event.set()));
+            let (second, inner) = (Arc::new(Event::new()), Arc::clone(&event));
+            event.reset();
+            let set = Arc::clone(&second);
+            rt.install(move || {
+                drop(spawn(move || set.set()));
+                no_suspend(|| second.wait());
+                inner.set();
+            });
+        }
+        let stats = rt.stats();
+        assert_eq!((rt.workers(), stats.workers.len()), (1, 2));
+        rt.shutdown().expect("an orderly end");
+    }
+}
+
+#[test]
+fn what_a_substitute_began_ends_there() {
+    with_runtime(1, |rt| {
+        for _ in 0..20 {
+            let (begun, go) = (Arc::new(Event::new()), Arc::new(Event::new()));
+            let task = rt.install(|| {
+                let (tell, wait) = (Arc::clone(&begun), Arc::clone(&go));
+                let task = spawn(move || {
+                    let there = thread::current().id();
+                    tell.set();
+                    wait.wait();
+                    sleep(Duration::from_micros(100));
+                    assert_eq!(there, thread::current().id());
+                    worker_index()
+                });
+                no_suspend(|| begun.wait());
+                task
+            });
+            // The blocked worker goes on, the substitute has a suspended task.
+            assert_eq!(rt.install(|| fib(5)), 5);
+            go.set();
+            assert_eq!(task.join().expect("ran"), Some(1));
+        }
+    });
+}
+
+#[test]
+fn a_runtime_ends_with_a_worker_blocked() {
+    for workers in [1, 2] {
+        with_runtime(workers, |rt| {
+            for _ in 0..5 {
+                rt.spawn(|| no_suspend(|| sleep(Duration::from_millis(3)))).join().expect("ran");
+            }
+            drop(rt.spawn(|| {
+                no_suspend(|| sleep(Duration::from_millis(3)));
+                drop(spawn(|| no_suspend(|| sleep(Duration::from_millis(3)))));
+            }));
+        });
+    }
+}
+
+#[test]
+fn no_more_substitutes_than_allowed() {
+    let rt = Runtime::builder().workers(1).substitutes(0).build().expect("a runtime");
+    let other = rt.install(|| {
+        let other = spawn(|| ());
+        no_suspend(|| sleep(Duration::from_millis(3)));
+        assert!(!other.is_finished());
+        other
+    });
+    other.join().expect("ran later");
+    assert_eq!(rt.stats().workers.len(), 1);
+    let rt = Runtime::builder().workers(1).substitutes(2).build().expect("a runtime");
+    let tasks: Vec<_> =
+        (0..10).map(|_| rt.spawn(|| no_suspend(|| sleep(Duration::from_millis(1))))).collect();
+    tasks.into_iter().for_each(|task| task.join().expect("ran"));
+    assert!(rt.stats().workers.len() <= 3);
+}
+
+#[test]
+fn work_goes_on_while_workers_come_and_go() {
+    for policy in [policy::work_stealing, policy::work_sharing] {
+        let rt = Runtime::builder().workers(2).policy(policy()).build().expect("a runtime");
+        let sum = AtomicUsize::new(0);
+        rt.install(|| {
+            par_for(0..400, |i| {
+                if i % 4 == 0 {
+                    no_suspend(|| sleep(Duration::from_micros(50)));
+                }
+                let task = spawn(|| fib(5) as usize);
+                yield_now();
+                let (a, b) = join(|| fib(4), || fib(3));
+                sum.fetch_add(task.join().expect("ran") + (a + b) as usize, SeqCst);
+            });
+        });
+        assert_eq!(sum.load(SeqCst), 400 * 10);
+        rt.shutdown().expect("an orderly end");
+    }
 }
 
 #[test]

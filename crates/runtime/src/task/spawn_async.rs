@@ -119,13 +119,13 @@ impl Spawn {
         }
         let (place, dispatch) = (self.worker(), self.dispatches());
         let id = worker.map_or_else(Ids::outside, |worker| worker.ids().draw());
-        let birth = self.birth(id, location);
+        let birth = self.birth(shared, id, location);
         let (head, handle) = future::new(future, shared, worker, place, birth);
         let entry = Entry::future(head);
         match (place, worker) {
             (Some(index), _) => {
                 if !shared.workers[index].post(shared, entry) {
-                    let workers = shared.workers.len();
+                    let workers = shared.regular;
                     let error = JoinError::NoWorker { worker: index, workers };
                     // SAFETY: not posted, so the entry is ours.
                     unsafe { future::refuse_queued(head, shared, error) };

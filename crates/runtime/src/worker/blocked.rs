@@ -19,6 +19,18 @@ impl Worker {
         self.counters.suspensions.bump();
         self.publish(fiber);
         self.announce_timer();
+        let shared = self.shared();
+        shared.spares.block(shared);
+        self.sleep_blocked(thread, deadline, withdraw);
+        shared.spares.unblock(shared);
+    }
+
+    fn sleep_blocked(
+        &self,
+        thread: &ThreadParker,
+        deadline: Option<Instant>,
+        withdraw: impl Fn() -> bool,
+    ) {
         loop {
             // Others fire our timers too, but there may be none.
             let next = [deadline, self.timers.earliest()].into_iter().flatten().min();

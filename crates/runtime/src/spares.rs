@@ -1,0 +1,190 @@
+//! Workers that take over while others are blocked in `no_suspend`.
+//!
+//! Their places follow those of the regular workers; their threads are started when first needed. State of
+//! one, changed under the lock:
+//!
+//! | state | meaning | leaves it |
+//! |---|---|---|
+//! | `UNBORN` | no thread; counts as drained and as exited | a worker that blocks: to `ACTIVE`, and starts it |
+//! | `ACTIVE` | works like any worker | itself, finding more active than blocked: to `RETIRING` |
+//! | `RETIRING` | takes nothing new, resumes its own fibers | itself, with none left: to `DORMANT`; a worker that blocks: to `ACTIVE` |
+//! | `DORMANT` | sleeps on its parker; counts as drained | a worker that blocks: to `ACTIVE` |
+//!
+//! Whoever moves one on from `UNBORN` or `DORMANT` takes back its report of being drained first, and is a
+//! worker that is not drained itself: so the count of those never completes in between.
+
+use crate::root;
+use crate::shared::Shared;
+use sateen_base::SpinLock;
+use sateen_base::prim::{Arc, AtomicU8, AtomicUsize, Ordering, thread};
+use sateen_sync::park::ThreadParker;
+
+const UNBORN: u8 = 0;
+const ACTIVE: u8 = 1;
+const RETIRING: u8 = 2;
+const DORMANT: u8 = 3;
+
+struct Slot {
+    /// Changes under the lock.
+    state: AtomicU8,
+    parker: ThreadParker,
+    name: String,
+}
+
+/// See the [module's documentation](self).
+pub(crate) struct Spares {
+    /// Workers that are blocked.
+    blocked: SpinLock<usize>,
+    /// Spares that are `ACTIVE`. Changes under the lock.
+    active: AtomicUsize,
+    /// Slots whose threads have been started: the first ones.
+    born: AtomicUsize,
+    slots: Box<[Slot]>,
+}
+
+impl Spares {
+    /// As many as there are names for their threads.
+    pub(crate) fn new(names: Vec<String>) -> Self {
+        let slot = |name| Slot { state: AtomicU8::new(UNBORN), parker: ThreadParker::new(), name };
+        Self {
+            blocked: SpinLock::new(0),
+            active: AtomicUsize::new(0),
+            born: AtomicUsize::new(0),
+            slots: names.into_iter().map(slot).collect(),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many have ever worked. Recent.
+    pub(crate) fn born(&self) -> usize {
+        // Ordering: Relaxed, a figure; so are the others outside of the lock.
+        self.born.load(Ordering::Relaxed)
+    }
+
+    /// How many work like any worker. Recent.
+    pub(crate) fn active(&self) -> usize {
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// A worker, the caller, is about to block: a spare takes its place, if one is left.
+    pub(crate) fn block(&self, shared: &Arc<Shared>) {
+        if self.slots.is_empty() {
+            return;
+        }
+        let (slot, before) = {
+            let mut blocked = self.blocked.lock();
+            *blocked += 1;
+            let active = self.active();
+            // The oldest state first, and so the started ones before the others.
+            let free = [RETIRING, DORMANT, UNBORN].iter().find_map(|&state| {
+                self.slots.iter().position(|slot| slot.is(state)).zip(Some(state))
+            });
+            let Some((slot, before)) = free.filter(|_| active < *blocked) else { return };
+            if before != RETIRING {
+                shared.undrain();
+            }
+            self.set(slot, ACTIVE);
+            (slot, before)
+        };
+        match before {
+            UNBORN => self.start(shared, slot),
+            _ => {
+                self.slots[slot].parker.unpark();
+                shared.sleep.notify(shared.regular + slot);
+            }
+        }
+    }
+
+    #[cold]
+    fn start(&self, shared: &Arc<Shared>, slot: usize) {
+        let (index, body) = (shared.regular + slot, Arc::clone(shared));
+        // Before its thread may end.
+        shared.thread_starts();
+        self.born.fetch_max(slot + 1, Ordering::Relaxed);
+        let started = thread::Builder::new().name(self.slots[slot].name.clone()).spawn(move || {
+            root::worker_main(Arc::clone(&body), index);
+            body.thread_exited();
+        });
+        if started.is_err() {
+            // The others go on alone.
+            shared.thread_exited();
+            let _blocked = self.blocked.lock();
+            self.set(slot, UNBORN);
+            shared.drain();
+        }
+    }
+
+    /// The calling worker is blocked no more.
+    pub(crate) fn unblock(&self, shared: &Shared) {
+        if self.slots.is_empty() {
+            return;
+        }
+        let surplus = {
+            let mut blocked = self.blocked.lock();
+            *blocked -= 1;
+            if self.active() <= *blocked {
+                return;
+            }
+            self.slots.iter().position(|slot| slot.is(ACTIVE))
+        };
+        // Should it sleep, it had better not be among those that are woken for work.
+        surplus.map(|slot| shared.sleep.notify(shared.regular + slot));
+    }
+
+    /// Whether spare `slot`, the caller, is to take nothing new.
+    pub(crate) fn is_surplus(&self, slot: usize) -> bool {
+        if !self.slots[slot].is(ACTIVE) {
+            return true;
+        }
+        let blocked = self.blocked.lock();
+        let surplus = self.active() > *blocked;
+        if surplus {
+            self.set(slot, RETIRING);
+        }
+        surplus
+    }
+
+    /// Whether spare `slot` may take new work again.
+    pub(crate) fn is_active(&self, slot: usize) -> bool {
+        self.slots[slot].is(ACTIVE)
+    }
+
+    /// Spare `slot`, the caller, has nothing left: sleeps until it is needed or the runtime is stopped.
+    pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
+        {
+            let _blocked = self.blocked.lock();
+            if !self.slots[slot].is(RETIRING) {
+                return;
+            }
+            self.set(slot, DORMANT);
+            shared.drain();
+        }
+        while self.slots[slot].is(DORMANT) && !shared.is_stopped() {
+            self.slots[slot].parker.park();
+        }
+    }
+
+    /// The runtime is stopped, or all are to count themselves once more.
+    pub(crate) fn wake_all(&self) {
+        self.slots.iter().for_each(|slot| slot.parker.unpark());
+    }
+
+    /// Under the lock.
+    fn set(&self, slot: usize, state: u8) {
+        // Ordering: Relaxed, under the lock. Outside of it only the slot's own thread looks, and acts on
+        // what it sees under the lock.
+        let before = self.slots[slot].state.swap(state, Ordering::Relaxed);
+        let active = self.active() + usize::from(state == ACTIVE) - usize::from(before == ACTIVE);
+        self.active.store(active, Ordering::Relaxed);
+    }
+}
+
+impl Slot {
+    fn is(&self, state: u8) -> bool {
+        // Ordering: Relaxed, see `Spares::set`.
+        self.state.load(Ordering::Relaxed) == state
+    }
+}

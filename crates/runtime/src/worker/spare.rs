@@ -1,0 +1,62 @@
+//! What a worker does that stands in for others: see `spares.rs`.
+
+use super::Worker;
+use crate::entry::Entry;
+use sateen_base::prim::time::Instant;
+
+impl Worker {
+    /// Its place among the spares, if it is one.
+    #[inline]
+    fn spare(&self) -> Option<usize> {
+        self.index.checked_sub(self.shared().regular)
+    }
+
+    /// [`Worker::pick`], or, of a spare that is not needed, what only it can do.
+    #[inline]
+    pub(crate) fn pick_next(&self) -> Option<Entry> {
+        match self.spare() {
+            Some(slot) if self.shared().spares.is_surplus(slot) => self.pick_last(),
+            _ => self.pick(),
+        }
+    }
+
+    #[cold]
+    fn pick_last(&self) -> Option<Entry> {
+        // What the policy holds is its own, or for all.
+        if self.policy.stealing().is_some() { self.pick() } else { self.pick_fiber() }
+    }
+
+    /// A spare that is not needed rests; false for all others.
+    #[inline]
+    pub(crate) fn rest(&self) -> bool {
+        let surplus = self.spare().filter(|&slot| self.shared().spares.is_surplus(slot));
+        surplus.inspect(|&slot| self.rest_slow(slot)).is_some()
+    }
+
+    #[cold]
+    fn rest_slow(&self, slot: usize) {
+        let shared = self.shared();
+        // What was left to it as one who searches, or was woken.
+        self.pass_on();
+        let mine = || self.has_own_arrivals() || self.has_ready() || self.has_stashed();
+        if mine() {
+            return;
+        }
+        if self.suspended() == 0 {
+            return shared.spares.lie_down(slot, shared);
+        }
+        let wanted = || mine() || shared.spares.is_active(slot) || shared.is_stopped();
+        if !shared.sleep.announce(self.index, wanted) {
+            return;
+        }
+        self.announce_timer();
+        let next = self.timers.earliest();
+        let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
+        if !shared.sleep.sleep(self.index, limit) {
+            shared.sleep.cancel(self.index);
+        }
+        self.fire_timers();
+        self.stop_watching();
+        self.hand_watch_on();
+    }
+}
