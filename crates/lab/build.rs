@@ -5,8 +5,21 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 8] =
-    ["sateen", "sateen-deque", "rayon", "chili", "forte", "tokio", "crossbeam-deque", "st3"];
+const NAMED: [&str; 13] = [
+    "sateen",
+    "sateen-runtime",
+    "sateen-sync",
+    "sateen-deque",
+    "rayon",
+    "chili",
+    "forte",
+    "tokio",
+    "crossbeam-deque",
+    "st3",
+    "may",
+    "corosensei",
+    "parking_lot",
+];
 
 fn main() {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -46,7 +46,7 @@ fn every_promised_identity_is_listed() {
     }
     promised.push("forkjoin/fib/serial/w1".to_owned());
     for experiment in ["skynet", "skynet100k"] {
-        for case in ["join", "join-suspend", "detach"] {
+        for case in ["join", "join-suspend", "detach", "async"] {
             for rest in ["stealing/w1", "stealing/w2", "sharing/w1", "sharing/w2", "roundrobin/w1"]
             {
                 promised.push(format!("{experiment}/{case}/sateen-{rest}"));
@@ -59,6 +59,7 @@ fn every_promised_identity_is_listed() {
     }
     promised.push("switch/yield/sateen/w1".to_owned());
     promised.push("fiber/block-cost/sateen/w1".to_owned());
+    promised.push("fiber/skew/sateen-async/w2".to_owned());
     promised.push("lock/uncontended-empty/mutex/t1".to_owned());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [

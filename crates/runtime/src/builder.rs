@@ -1,12 +1,14 @@
 //! Building a runtime, and what can go wrong.
 
+use crate::blocking;
 use crate::current_thread::CurrentThread;
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling};
+use crate::report::Watch;
 use crate::root;
 use crate::runtime::Runtime;
-use crate::shared::Shared;
+use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
 use crate::spares::Spares;
 use crate::stack::{
@@ -108,6 +110,8 @@ pub struct Builder {
     max_stacks: usize,
     policy: Scheduling,
     stacks: Box<dyn StackAllocator>,
+    report_blocked: bool,
+    blocking: blocking::Limits,
     strict: bool,
     substitutes: Option<usize>,
     on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
@@ -141,6 +145,8 @@ impl Default for Builder {
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
             stacks: Box::new(PooledStacks::new()),
+            report_blocked: false,
+            blocking: blocking::Limits::default(),
             strict: false,
             substitutes: None,
             on_arrival: None,
@@ -237,6 +243,36 @@ impl Builder {
         self
     }
 
+    /// Prints a [`Report`](crate::Report) on stderr when all fibers wait, nothing is queued and no timer is
+    /// pending: once, and again only after something has run. Default: no.
+    ///
+    /// Something outside of the runtime may be about to wake a fiber: the report says for how many that is
+    /// possible. Cost: nothing while there is work; a worker that goes to sleep counts itself, and the last one
+    /// looks whether any fiber waits.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder().workers(2).report_blocked(true).build()?;
+    /// assert_eq!(runtime.spawn(|| 1 + 1).join().unwrap(), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn report_blocked(mut self, report: bool) -> Self {
+        self.report_blocked = report;
+        self
+    }
+
+    /// Most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such calls run
+    /// where they are made, and block the worker.
+    pub fn blocking_threads(mut self, most: usize) -> Self {
+        self.blocking.threads = most;
+        self
+    }
+
+    /// How long such a thread waits for another call before it ends. Default 10 s.
+    pub fn blocking_keep_alive(mut self, keep: Duration) -> Self {
+        self.blocking.keep = keep;
+        self
+    }
+
     /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
     /// what threads are, and no stack is ever switched. Default: off.
     ///
@@ -303,16 +339,16 @@ impl Builder {
         let policies = policy::activate(policy::round_robin().0, 1);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let alarm = self.on_arrival.map(|arrival| Box::new(move |_: usize| arrival()) as Alarm);
-        let hooks = Hooks::default();
-        let mut shared = Shared::new(
-            workers,
-            stacks,
-            None,
-            hooks,
-            Duration::ZERO,
+        let setup = Setup {
+            threads: None,
+            hooks: Hooks::default(),
+            spin: Duration::ZERO,
             alarm,
-            Spares::new(Vec::new()),
-        );
+            watch: None,
+            blocking: self.blocking,
+            spares: Spares::new(Vec::new()),
+        };
+        let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
         Ok(CurrentThread::new(Arc::new(shared)))
     }
@@ -353,9 +389,18 @@ impl Builder {
         let policies = policy::activate(self.policy.0, count + spares);
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let watch = self.report_blocked.then(Watch::new);
         let threads = self.strict.then(Threads::new);
-        let shared =
-            Shared::new(workers, stacks, threads, self.hooks, self.spin, alarm, Spares::new(names));
+        let setup = Setup {
+            threads,
+            hooks: self.hooks,
+            spin: self.spin,
+            alarm,
+            watch,
+            blocking: self.blocking,
+            spares: Spares::new(names),
+        };
+        let shared = Shared::new(workers, stacks, setup);
         let shared = Arc::new(shared);
         for index in 0..count {
             let thread = WorkerThread {

@@ -15,10 +15,13 @@ use crate::shared::Shared;
 use crate::stack::FiberStack;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Running, cancel_unwind};
+use crate::time::Limit;
+use crate::wait_record::{Wait, WaitRecord};
 use crate::worker::Worker;
 use sateen_base::prim::time::Instant;
-use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
-use sateen_sync::park::{Blocker, ThreadParker};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
+use sateen_base::tsc;
+use sateen_sync::park::{Awaited, Blocker, ThreadParker};
 use sateen_sync::timer::{Timer, TimerQueue};
 use std::cell::Cell;
 use std::task::{Wake, Waker};
@@ -45,12 +48,20 @@ pub(crate) struct Fiber {
     task: AtomicPtr<Header>,
     /// The task whose branches lie on the join stack. Changes only while that is bare.
     heir: AtomicPtr<Header>,
+    /// The number of what runs here, 0 for nothing. Written with `running`.
+    id: AtomicU64,
+    /// What it waits for. Written by the fiber.
+    wait: WaitRecord,
+    /// The waits around that one, outermost first. The fiber's alone.
+    outer_waits: UnsafeCell<Vec<Wait>>,
     /// What runs here now, with what it goes back to. The fiber's alone, like the next.
     running: Cell<*const Running>,
     /// What a fiber made for one task starts with. The worker's alone.
     start: Cell<Option<Entry>>,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
+    /// The innermost [limit](crate::time) in force here; null for none.
+    limit: Cell<*const Limit>,
     /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
     held: Cell<u32>,
     /// The present wait keeps the thread, which waits at `thread`.
@@ -65,8 +76,8 @@ pub(crate) struct Fiber {
     me: Cell<*const Fiber>,
 }
 
-// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `heir`, `worker` and `shared` only, which are
-// Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `heir`, `id`, `wait`, `worker` and `shared`
+// only, which are Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
 // worker's thread.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
@@ -82,9 +93,13 @@ impl Fiber {
             shared,
             task: AtomicPtr::new(std::ptr::null_mut()),
             heir: AtomicPtr::new(std::ptr::null_mut()),
+            id: AtomicU64::new(0),
+            wait: WaitRecord::new(),
+            outer_waits: UnsafeCell::new(Vec::new()),
             running: Cell::new(std::ptr::null()),
             start: Cell::new(None),
             masks: Cell::new(0),
+            limit: Cell::new(std::ptr::null()),
             held: Cell::new(0),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
@@ -187,17 +202,77 @@ impl Fiber {
     pub(crate) fn set_running(&self, running: *const Running) {
         self.running.set(running);
         // SAFETY: null, or a place on the stack that the caller stands on.
-        let task = unsafe { running.as_ref() }.map_or(std::ptr::null(), |running| running.task);
-        // Ordering: Release publishes the task to those who list or interrupt fibers.
+        let (task, id) = unsafe { running.as_ref() }
+            .map_or((std::ptr::null(), 0), |running| (running.task, running.id));
+        // Ordering: Release publishes the task to those who interrupt fibers.
         self.task.store(task.cast_mut(), Ordering::Release);
-        sateen_sync::park::set_context_id(self.context_id());
+        // Ordering: Relaxed; others only want to know which fibers are live.
+        self.id.store(id, Ordering::Relaxed);
+        sateen_sync::park::set_context_id(id);
     }
 
-    /// The number of what runs here, for locks and reports; 0 for nothing. The worker only.
+    /// The number of what runs here, for locks and reports; 0 for nothing. Exact for the worker, a hint
+    /// for others.
     #[inline]
     pub(crate) fn context_id(&self) -> u64 {
-        // SAFETY: null, or a place on the fiber's stack, which stays while it runs that.
-        unsafe { self.running.get().as_ref() }.map_or(0, |running| running.id)
+        // Ordering: Relaxed, see `set_running`.
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// What it waits for, if it says so.
+    pub(crate) fn wait(&self) -> Option<Wait> {
+        self.wait.read()
+    }
+
+    /// Whether it waits for a wake-up; a hint for all but its worker.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.park_word.is_parked()
+    }
+
+    /// Whether its waits must not unwind. The worker only.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.masks.get() != 0
+    }
+
+    /// How many wakers of this fiber there are, about. The caller holds one count besides the runtime's.
+    pub(crate) fn wakers(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self).saturating_sub(2)
+    }
+
+    /// See [`Blocker::waits_for`].
+    #[inline]
+    fn waits_for(&self, what: Option<Awaited>) {
+        if let Some(what) = what {
+            if self.wait.is_waiting() {
+                self.begin_inner_wait();
+            }
+            self.wait.begin(&Wait { what, since: tsc::now().max(1) });
+            return;
+        }
+        self.wait.end();
+        // SAFETY: the fiber's own, and no reference leaves the closures.
+        if let Some(outer) = self.outer_waits.with_mut(|outer| unsafe { (*outer).pop() }) {
+            self.wait.begin(&outer);
+        }
+    }
+
+    #[cold]
+    fn begin_inner_wait(&self) {
+        if let Some(outer) = self.wait.read() {
+            // SAFETY: as above.
+            self.outer_waits.with_mut(|waits| unsafe { (*waits).push(outer) });
+        }
+    }
+
+    /// Parks. Whoever calls checks what it waits for.
+    fn park_here(&self) {
+        if self.is_held() {
+            return self.block(None);
+        }
+        if self.park_word.begin() {
+            self.worker().suspend(self);
+        }
+        self.park_word.resumed();
     }
 
     /// The task that stolen branches belong to. A thief may ask until it has run what it stole.
@@ -214,10 +289,26 @@ impl Fiber {
         self.heir.store(task.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Whether the task here has been cancelled. The worker only.
+    /// Whether the task here has been cancelled, or its time is over. The worker only.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
-        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled)
+        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled) || self.is_over_limit()
+    }
+
+    /// Whether the time of a limit that is in force here is over. The worker only.
+    pub(crate) fn is_over_limit(&self) -> bool {
+        // SAFETY: null, or on the fiber's stack, until it is no longer in force.
+        unsafe { self.limit.get().as_ref() }.is_some_and(Limit::is_over)
+    }
+
+    #[inline]
+    pub(crate) fn limit(&self) -> *const Limit {
+        self.limit.get()
+    }
+
+    /// The fiber only; `limit` lies on its stack, or is null.
+    pub(crate) fn set_limit(&self, limit: *const Limit) {
+        self.limit.set(limit);
     }
 
     /// A cancellation point: unwinds if the task has been cancelled and may be interrupted here.
@@ -301,15 +392,14 @@ impl Linked for Fiber {
     }
 }
 
+/// What a fiber waits for whose branches, or scoped spawns, are not done.
+pub(crate) const BRANCHES: &str = "branches";
+
 impl Waiter for Fiber {
     fn park(&self) {
-        if self.is_held() {
-            return self.block(None);
-        }
-        if self.park_word.begin() {
-            self.worker().suspend(self);
-        }
-        self.park_word.resumed();
+        self.waits_for(Some(Awaited { kind: BRANCHES, place: 0, owner: None }));
+        self.park_here();
+        self.waits_for(None);
     }
 
     fn unpark(&self) {
@@ -357,7 +447,7 @@ impl Blocker for Suspend {
     fn park(&self) {
         let fiber = Self::fiber();
         fiber.check_interrupted();
-        Waiter::park(fiber);
+        fiber.park_here();
         fiber.check_interrupted();
     }
 
@@ -372,9 +462,13 @@ impl Blocker for Suspend {
         if timer.as_mut().arm(deadline, self.waker()) {
             fiber.worker().note_timer();
         }
-        Waiter::park(fiber);
+        fiber.park_here();
         timer.disarm();
         fiber.check_interrupted();
+    }
+
+    fn waits_for(&self, what: Option<Awaited>) {
+        Self::fiber().waits_for(what);
     }
 
     fn timers(&self) -> Option<Arc<TimerQueue>> {

@@ -220,12 +220,19 @@ impl Worker {
             && timer.is_none_or(|left| left > TRIM_AFTER)
             && shared.stacks.has_spare();
         let limit = [timer, forced, trims.then_some(TRIM_AFTER)].into_iter().flatten().min();
+        let watch = shared.watch.as_ref().filter(|_| private == Private::None);
+        if watch.is_some_and(|watch| watch.rests(shared)) {
+            shared.sleep.cancel(me);
+            return false;
+        }
         let drains = shared.is_closing() && self.suspended() == 0;
         if drains && shared.drain() {
+            watch.inspect(|watch| watch.wakes());
             shared.sleep.cancel(me);
             return false;
         }
         let woken = self.sleep_for(limit);
+        watch.inspect(|watch| watch.wakes());
         if drains {
             shared.undrain();
         }

@@ -13,6 +13,8 @@
 //! protocols and proofs: `README.md` of this crate.
 
 #[cfg(not(loom))]
+mod blocking;
+#[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
 mod context;
@@ -66,6 +68,8 @@ pub mod park_word;
 mod park_word;
 #[cfg(not(loom))]
 pub mod policy;
+#[cfg(not(loom))]
+mod report;
 #[cfg(loom)]
 pub mod request_word;
 #[cfg(not(loom))]
@@ -101,7 +105,13 @@ pub mod task_state;
 #[cfg(not(loom))]
 mod task_state;
 #[cfg(not(loom))]
+mod time;
+#[cfg(not(loom))]
 mod unwind;
+#[cfg(loom)]
+pub mod wait_record;
+#[cfg(not(loom))]
+mod wait_record;
 #[cfg(not(loom))]
 mod waits;
 #[cfg(loom)]
@@ -116,9 +126,15 @@ mod watcher;
 mod worker;
 
 #[cfg(not(loom))]
-pub use sateen_sync::block_on;
+pub use sateen_sync::{
+    block_on,
+    timer::{
+        Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
+    },
+};
 #[cfg(not(loom))]
 pub use {
+    blocking::blocking,
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fork::fork,
@@ -126,15 +142,18 @@ pub use {
     par::{
         Grain, grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
     },
+    report::{Blocked, Deadlock, FiberInfo, FiberState, Owner, Report, WaitsFor},
     runtime::{Runtime, ShutdownError, worker_index},
     scope::{Scope, scope},
     stack::{
         FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
+        stack_used,
     },
     stats::{Stats, WorkerStats},
     task::{
         CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
         Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
+    time::timeout,
     waits::{has_ready, no_suspend, yield_now},
 };

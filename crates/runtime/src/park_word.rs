@@ -52,6 +52,13 @@ impl ParkWord {
         self.0.swap(RUNNING, Ordering::Acquire);
     }
 
+    /// Whether the owner is off the processor, or about to be, and nobody has woken it. A hint.
+    #[cfg(not(loom))]
+    pub(crate) fn is_parked(&self) -> bool {
+        // Ordering: Acquire pairs with `begin`: what the owner wrote before is visible.
+        self.0.load(Ordering::Acquire) == PARKED
+    }
+
     /// A wake-up, from any thread. True: the caller, and nobody else, hands the fiber to its worker.
     pub fn unpark(&self) -> bool {
         if cfg!(sateen_canary = "park_unpark_in_two_steps") {

@@ -110,6 +110,8 @@ fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
     };
     let Some(entry) = picked else { return base_fiber(worker) };
     if let Some(fiber) = entry.as_fiber() {
+        // (Others either start something, which says so too, or go to sleep and watch themselves.)
+        worker.announce_timer();
         return Some(fiber);
     }
     match base_fiber(worker) {

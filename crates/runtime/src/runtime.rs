@@ -239,7 +239,7 @@ pub(crate) fn warn_once(error: &BuildError) {
 
 /// A job in the frame of a thread, or of another runtime's task, that waits for it.
 #[repr(C)]
-struct Installed<F, R> {
+pub(crate) struct Installed<F, R> {
     job: Job,
     /// 1 once the result is there.
     done: AtomicUsize,
@@ -252,7 +252,7 @@ struct Installed<F, R> {
 unsafe impl<F: Send, R: Send> Sync for Installed<F, R> {}
 
 impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
-    fn new(f: F) -> Self {
+    pub(crate) fn new(f: F) -> Self {
         Self {
             job: Job { run: Self::run },
             done: AtomicUsize::new(0),
@@ -260,6 +260,11 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
             f: UnsafeCell::new(ManuallyDrop::new(f)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
+    }
+
+    /// To be run once, by whoever gets it.
+    pub(crate) fn as_job(&self) -> *const Job {
+        (&raw const *self).cast()
     }
 
     fn entry(&self) -> Entry {
@@ -289,7 +294,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    fn wait_caught(&self) -> std::thread::Result<R> {
+    pub(crate) fn wait_caught(&self) -> std::thread::Result<R> {
         let mut unwound = None;
         // Ordering: Acquire pairs with the Release in `run`.
         while self.done.load(Ordering::Acquire) == 0 {

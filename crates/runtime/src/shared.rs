@@ -1,5 +1,6 @@
 //! What the workers of one runtime share.
 
+use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
@@ -7,6 +8,7 @@ use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
 use crate::live::LiveCount;
+use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::spares::Spares;
 use crate::stack::Stacks;
@@ -46,6 +48,10 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: Watcher,
+    /// Tells when everything is blocked, if that was asked for.
+    pub(crate) watch: Option<Watch>,
+    /// Threads for calls that block.
+    pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
     gate: Gate,
@@ -57,20 +63,28 @@ pub(crate) struct Shared {
     changed: Condvar,
 }
 
+/// What the builder has made besides.
+pub(crate) struct Setup {
+    pub(crate) threads: Option<Threads>,
+    pub(crate) hooks: Hooks,
+    pub(crate) spin: Duration,
+    pub(crate) alarm: Option<Alarm>,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) blocking: blocking::Limits,
+    pub(crate) spares: Spares,
+}
+
 impl Shared {
-    pub(crate) fn new(
-        workers: Box<[Worker]>,
-        stacks: Stacks,
-        threads: Option<Threads>,
-        hooks: Hooks,
-        spin: Duration,
-        alarm: Option<Alarm>,
-        spares: Spares,
-    ) -> Self {
+    pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
+        let Setup { threads, hooks, spin, alarm, watch, blocking, spares } = setup;
         let regular = workers.len() - spares.count();
         let drained = DrainCount::new();
         // Those without a thread.
-        (0..spares.count()).for_each(|_| drained.absent());
+        for spare in &workers[regular..] {
+            drop(spare.leave_out());
+            drained.absent();
+            watch.as_ref().inspect(|watch| watch.absent());
+        }
         let exited = Exited { count: spares.count(), wakers: Vec::new() };
         Self {
             regular,
@@ -86,6 +100,8 @@ impl Shared {
             starved: AtomicUsize::new(0),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
+            watch,
+            blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
             gate: Gate::new(),
@@ -250,9 +266,41 @@ impl Shared {
         self.drained.undrain();
     }
 
+    /// Spare `slot`, which is idle and empty, does nothing for a while, if nothing came at the last moment;
+    /// whether it does.
+    pub(crate) fn dismiss(&self, slot: usize) -> bool {
+        let leaves = self.workers[self.regular + slot].leave_empty();
+        if leaves {
+            self.drain();
+        }
+        leaves
+    }
+
+    /// A dismissed worker rests, until it is recalled.
+    pub(crate) fn rest_dismissed(&self) {
+        if let Some(watch) = &self.watch
+            && watch.rests(self)
+        {
+            // All have been asked, but for those that are absent.
+            watch.absent();
+        }
+    }
+
+    /// Spare `slot` is about to work again, or for the first time. The caller is a worker and works.
+    pub(crate) fn recall(&self, slot: usize) {
+        self.undrain();
+        if let Some(watch) = &self.watch {
+            watch.wakes();
+        }
+        self.workers[self.regular + slot].attend();
+    }
+
     /// A worker that will never run counts as drained for good.
     pub(crate) fn drain_absent(&self) {
         self.drained.absent();
+        if let Some(watch) = &self.watch {
+            watch.absent();
+        }
         fence(Ordering::SeqCst);
         // Whoever drained before has to count again.
         self.wake_all();

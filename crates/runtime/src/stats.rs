@@ -52,6 +52,8 @@ counters! {
     suspensions,
     /// Spawns refused because no stack could be had and nothing else could run.
     out_of_stacks,
+    /// Times it was asked about its fibers, for a report.
+    surveys,
 }
 
 /// A counter with a single writer: no locked instruction.

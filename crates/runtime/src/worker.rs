@@ -17,7 +17,7 @@ pub(crate) use queues::here;
 pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY};
 
 use crate::context;
-use crate::entry::Entry;
+use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::inbox::Inbox;
 use crate::join_stack::JoinStack;
@@ -44,7 +44,7 @@ pub(crate) struct Worker {
     /// Work that only this worker may start.
     mail: SpinLock<VecDeque<Entry>>,
     has_mail: AtomicBool,
-    /// Its thread was never started.
+    /// Its thread was never started, or a spare's sleeps and takes nothing.
     absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
@@ -234,7 +234,22 @@ impl Worker {
         std::mem::take(&mut *mail)
     }
 
-    /// Puts `entry` where only this worker finds it; false if it never will. Any thread.
+    /// [`Worker::leave_out`] for a while, if nothing was posted; whether that is so.
+    pub(crate) fn leave_empty(&self) -> bool {
+        let mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(mail.is_empty(), Ordering::Relaxed);
+        mail.is_empty()
+    }
+
+    /// The worker will take what is posted to it from now on.
+    pub(crate) fn attend(&self) {
+        let _mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(false, Ordering::Relaxed);
+    }
+
+    /// Puts `entry` where only this worker finds it; false if it never will or does not now. Any thread.
     pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
         {
             let mut mail = self.mail.lock();
@@ -283,6 +298,18 @@ pub(crate) fn spin_for<W: Waiter>(latch: &crate::latch::Latch<W>) {
             return;
         }
         sateen_base::prim::spin_loop();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A question that came when nobody was left to answer it.
+        for entry in std::mem::take(&mut *self.mail.lock()) {
+            if let Work::Job(job) = entry.decode() {
+                // SAFETY: taken from the mail, so ours to run, once.
+                unsafe { ((*job).run)(job) };
+            }
+        }
     }
 }
 

@@ -5,8 +5,8 @@ mod common;
 use common::{at_all_counts, message, with_runtime};
 use sateen_runtime::policy::{round_robin, work_sharing};
 use sateen_runtime::{
-    CancelToken, JoinError, Priority, Runtime, Spawn, block_on, current, fork, join, spawn_async,
-    worker_index, yield_now,
+    CancelToken, JoinError, Priority, Runtime, Spawn, block_on, blocking, current, fork, join,
+    spawn_async, timeout, worker_index, yield_now,
 };
 use sateen_sync::{Event, Mutex, oneshot};
 use std::future::{Future, poll_fn};
@@ -395,6 +395,28 @@ fn placed_and_dispatched() {
         })
         .collect();
     rt.spawn(move || event.set()).join().unwrap();
+    tasks.into_iter().for_each(|task| task.join().unwrap());
+}
+
+#[test]
+fn where_every_task_keeps_a_thread() {
+    let rt = Runtime::builder().workers(2).strict(true).build().unwrap();
+    let event = Arc::new(Event::new());
+    let tasks: Vec<_> = (0..20)
+        .map(|i| {
+            let event = Arc::clone(&event);
+            rt.spawn_async(async move {
+                match i % 4 {
+                    0 => event.wait_async().await,
+                    1 => event.wait(),
+                    2 => blocking(|| event.wait()),
+                    _ => timeout(Duration::from_secs(600), || event.wait()).unwrap(),
+                }
+                once_more().await;
+            })
+        })
+        .collect();
+    event.set();
     tasks.into_iter().for_each(|task| task.join().unwrap());
 }
 

@@ -148,16 +148,16 @@ impl Model {
     }
 }
 
-fn check(f: impl Fn() + Sync + Send + 'static) {
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(preemptions);
     builder.check(f);
 }
 
 /// The owner pushes one job and is busy; whenever that is, the sleeper gets it.
 #[test]
 fn a_private_job_is_not_slept_through() {
-    check(|| {
+    check(3, || {
         let model = Model::new(0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -172,7 +172,7 @@ fn a_private_job_is_not_slept_through() {
 /// asleep.
 #[test]
 fn a_queued_job_is_not_slept_through() {
-    check(|| {
+    check(3, || {
         let model = Model::new(0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -187,7 +187,7 @@ fn a_queued_job_is_not_slept_through() {
 /// Against a submission, with its full fence, the first step alone is enough for a long sleep.
 #[test]
 fn a_submission_is_not_slept_through_from_the_first_step_on() {
-    check(|| {
+    check(3, || {
         let model = Model::new(0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -207,7 +207,7 @@ fn a_submission_is_not_slept_through_from_the_first_step_on() {
 /// The owner answers an old request while a worker falls asleep, has nothing to offer, and pushes then.
 #[test]
 fn an_answer_without_an_offer_leaves_the_request() {
-    check(|| {
+    check(3, || {
         let model = Model::new(HUNGRY);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -222,7 +222,7 @@ fn an_answer_without_an_offer_leaves_the_request() {
 /// A searcher steals the last public job while the owner answers a sleeper's request with it.
 #[test]
 fn the_last_public_job_is_stolen_under_an_answer() {
-    check(|| {
+    check(3, || {
         let model = Model::new(0);
         model.push(0);
         model.stack.publish();
@@ -247,7 +247,7 @@ fn the_last_public_job_is_stolen_under_an_answer() {
 /// searched finds something else.
 #[test]
 fn the_last_public_job_is_taken_back() {
-    check(|| {
+    check(3, || {
         let model = Model::new(0);
         model.push(0);
         model.stack.publish();
@@ -267,7 +267,7 @@ fn the_last_public_job_is_taken_back() {
 /// A submitter relies on a searcher that finds something else at this moment.
 #[test]
 fn a_searcher_with_its_hands_full_passes_on() {
-    check(|| {
+    check(3, || {
         let model = Model::new(0);
         model.sleepers.begin_search();
         model.asleep(B);
@@ -284,7 +284,7 @@ fn a_searcher_with_its_hands_full_passes_on() {
 /// A notification for a submission goes to a worker that has something of its own to do by then.
 #[test]
 fn a_notified_worker_with_its_hands_full_passes_on() {
-    check(|| {
+    check(2, || {
         let model = Model::new(0);
         model.asleep(A);
         model.asleep(B);

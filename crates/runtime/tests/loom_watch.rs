@@ -17,6 +17,7 @@ struct Model {
     sleepers: Sleepers,
     watcher: Watcher,
     timer: AtomicBool,
+    fired: AtomicBool,
 }
 
 impl Model {
@@ -25,6 +26,7 @@ impl Model {
             sleepers: Sleepers::new(2, None),
             watcher: Watcher::new(),
             timer: AtomicBool::new(false),
+            fired: AtomicBool::new(false),
         })
     }
 
@@ -48,6 +50,20 @@ impl Model {
         }
     }
 
+    /// Sleeps until it has seen the timer, or somebody has.
+    fn watch_until_fired(&self, me: usize, other: usize) {
+        while self.sleepers.announce(me, || self.fired.load(Relaxed)) {
+            if self.watcher.watch(me) && self.timer.load(Relaxed) {
+                self.sleepers.cancel(me);
+                self.fired.store(true, Relaxed);
+                self.sleepers.wake_owner(other);
+                return;
+            }
+            self.sleepers.sleep(me, None);
+            self.watcher.leave(me);
+        }
+    }
+
     /// A worker is awake and has something to do.
     fn get_busy(&self, me: usize) {
         self.watcher.leave(me);
@@ -55,16 +71,16 @@ impl Model {
     }
 }
 
-fn check(f: impl Fn() + Sync + Send + 'static) {
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(preemptions);
     builder.check(f);
 }
 
 /// The only sleeper sees the timer before it sleeps for good, or is told.
 #[test]
 fn a_timer_is_not_slept_through() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -75,10 +91,24 @@ fn a_timer_is_not_slept_through() {
     });
 }
 
+/// Two fall asleep: one watches, and the other may be the one who is told.
+#[test]
+fn a_timer_is_not_slept_through_by_two() {
+    check(2, || {
+        let model = Model::new();
+        let sleepers = [(A, B), (B, A)].map(|(me, other)| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.watch_until_fired(me, other))
+        });
+        model.arm();
+        sleepers.map(|sleeper| sleeper.join().unwrap());
+    });
+}
+
 /// The watcher wakes for something else while a timer is armed: the one who sleeps on takes over.
 #[test]
 fn a_busy_watcher_hands_on() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         assert!(!model.fall_asleep(A));
         assert!(!model.fall_asleep(B));
@@ -99,7 +129,7 @@ fn a_busy_watcher_hands_on() {
 /// As above, but the other one is just falling asleep, and finds the first one watching.
 #[test]
 fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         assert!(!model.fall_asleep(A));
         assert!(model.sleepers.notify(A));
@@ -117,7 +147,7 @@ fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
 /// A worker that was woken in order to watch, and has found something else to do, wakes the next.
 #[test]
 fn one_who_was_to_watch_hands_on() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         for slot in [A, B] {
             assert!(model.sleepers.announce(slot, || false));

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use sateen_runtime::{FixedStacks, Guard, PooledStacks, Runtime, min_stack_size};
+use sateen_runtime::{FixedStacks, Guard, PooledStacks, Runtime, min_stack_size, stack_used};
 use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -137,13 +137,15 @@ fn a_handler_of_the_programs_own_is_called() {
     assert_eq!(output.status.code(), Some(77), "{errors}");
 }
 
+/// Uses a little more than `usable` bytes below `top`, and says how many.
+fn deep(top: usize, usable: usize) -> usize {
+    let frame = black_box([usable; 32]);
+    let used = top - std::ptr::from_ref(&frame) as usize;
+    if used > usable { used } else { deep(top, usable).max(frame[5]) }
+}
+
 #[test]
 fn the_whole_size_can_be_used() {
-    fn deep(top: usize, usable: usize) -> usize {
-        let frame = black_box([usable; 32]);
-        let used = top - std::ptr::from_ref(&frame) as usize;
-        if used > usable { used } else { deep(top, usable).max(frame[5]) }
-    }
     // Unguarded ones too.
     for size in [min_stack_size(), 1 << 20] {
         let stacks = PooledStacks::new().guard(Guard::None);
@@ -157,4 +159,22 @@ fn the_whole_size_can_be_used() {
             assert!(rt.spawn(task).join().expect("fits") > usable);
         }
     }
+}
+
+#[test]
+fn what_has_been_used_can_be_told() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let rt = Runtime::builder().workers(1).build().expect("a runtime");
+    let task = || {
+        let before = stack_used().expect("in a task");
+        let here = 0u8;
+        let used = deep(std::ptr::from_ref(&here) as usize, 50_000);
+        (before, used, stack_used().expect("in a task"))
+    };
+    let (before, used, after) = rt.spawn(task).join().expect("ran");
+    assert!(before < 20_000, "{before}");
+    assert!((used..used + 20_000).contains(&after), "{after}");
+    assert_eq!(stack_used(), None);
 }

@@ -21,6 +21,8 @@ fn in_child(name: &str) -> bool {
         .env("SATEEN_TEST_CHILD", "1")
         // Else the heap takes large steps when it pleases, which count against limits on memory.
         .env("MALLOC_ARENA_MAX", "1")
+        // It takes memory, and where that has run out a child that fails would not end.
+        .env("RUST_BACKTRACE", "0")
         .output()
         .expect("the child runs");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -129,9 +131,10 @@ fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
         while rt.stats().total().out_of_stacks == refused {
             std::thread::yield_now();
         }
-        // What a slab of 64 did not get, smaller ones did: all but the headroom is used.
+        // What a slab of 64 did not get, smaller ones did: all but the headroom is used. (A worker may have
+        // held that much when the limit was set: so there is room for 341 stacks, or 406.)
         let started = blocked.started.load(SeqCst);
-        assert!((200..400).contains(&started), "{started}");
+        assert!((200..500).contains(&started), "{started}");
         // Some of those that were not refused yet start now.
         assert!((started..2000).contains(&blocked.release()));
         assert_eq!(rt.spawn(|| 2).join().expect("the runtime goes on"), 2);

@@ -20,15 +20,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub use sateen_runtime::{
-    BuildError, Builder, Grain, JoinError, JoinHandle, MAX_WORKERS, Runtime, Scope, ShutdownError,
-    Stats, WORKERS_VARIABLE, WorkerStats, WorkerThread, fork, grain, join, par_chunks_mut, par_for,
-    par_map, par_reduce, par_sort, par_sort_unstable, scope, spawn, worker_index,
-};
+pub use sateen_runtime::*;
 
 /// Primitives on which a thread blocks, a task is suspended, and a future waits: written once each.
 pub mod sync {
-    pub use sateen_sync::{Event, Mutex, MutexGuard};
+    pub use sateen_sync::*;
 }
 
 /// Work-stealing deques with the names of `crossbeam-deque`.

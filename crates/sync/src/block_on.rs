@@ -1,6 +1,7 @@
 //! Waiting for a future from anywhere.
 
-use crate::park::{self, Awaited};
+use crate::park;
+use crate::waiting::awaited;
 use sateen_base::prim::{AtomicBool, Ordering};
 use std::future::IntoFuture;
 use std::pin::pin;
@@ -47,8 +48,7 @@ struct Signal {
 
 impl Signal {
     fn wait(&self) {
-        let what = Awaited { kind: "future", place: 0, owner: None };
-        park::waiting_for(what, || {
+        park::waiting_for(awaited("future", self), || {
             // Ordering: Acquire pairs with the Release in `wake_by_ref`.
             while !self.woken.swap(false, Ordering::Acquire) {
                 park::park();

@@ -9,7 +9,7 @@ use crate::park::waiting_for;
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
 use sateen_base::prim::searched::AtomicU32;
-use sateen_base::prim::time::Duration;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
 use std::fmt;
 use std::future::Future;
@@ -118,6 +118,14 @@ impl Event {
     /// ```
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         block_timeout(awaited("event", self), timeout, self.wait_async()).is_some()
+    }
+
+    /// [`wait`](Self::wait) until `deadline` at the latest; whether it was set in time.
+    pub fn wait_until(&self, deadline: Instant) -> bool {
+        self.is_set()
+            || waiting_for(awaited("event", self), || {
+                self.queue.wait_unless_until(deadline, || self.set_or_join())
+            })
     }
 
     /// [`wait`](Self::wait) as a future, which may be dropped at any time.

@@ -249,6 +249,13 @@ pub fn context_id() -> u64 {
     }
 }
 
+/// The same, but 0 for a plain thread that has not drawn one: for where each instruction counts.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn known_context_id() -> u64 {
+    CONTEXT_ID.with(Cell::get)
+}
+
 /// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns the
 /// one before. For whoever runs contexts; ids with the top bit set are those of plain threads.
 #[inline]

@@ -372,13 +372,13 @@ fn stress_conserves() {
             let guard = semaphore.acquire_async(n % 5 + 1).await.unwrap();
             out.set(out.get() + guard.permits());
             assert!(out.get() <= 5);
-            if n % 2 == 0 {
+            if n.is_multiple_of(2) {
                 sender.send_async(n).await.unwrap();
                 sent.set(sent.get() + n);
             }
             out.set(out.get() - guard.permits());
             drop(guard);
-            if n % 2 == 0 {
+            if n.is_multiple_of(2) {
                 received.set(received.get() + receiver.recv_async().await.unwrap());
             }
         }

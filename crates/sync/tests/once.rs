@@ -85,7 +85,7 @@ fn a_cell_like_that_of_std() {
 fn asynchronous_initialisers() {
     let cell = OnceLock::new();
     // Dropped in the middle: the next one begins.
-    let mut first = Box::pin(cell.get_or_init_async(|| pending::<u8>()));
+    let mut first = Box::pin(cell.get_or_init_async(pending::<u8>));
     assert!(poll(first.as_mut()).is_pending());
     let mut second = Box::pin(cell.get_or_try_init_async(|| ready(Err("no"))));
     let mut third = Box::pin(cell.get_or_init_async(|| ready(3)));
@@ -94,7 +94,7 @@ fn asynchronous_initialisers() {
     drop(first);
     assert_eq!(poll(second.as_mut()), Poll::Ready(Err("no")));
     assert_eq!(poll(third.as_mut()), Poll::Ready(&3));
-    assert_eq!(block_on(cell.get_or_init_async(|| pending())), &3);
+    assert_eq!(block_on(cell.get_or_init_async(pending)), &3);
 
     let panicking = OnceLock::<u8>::new();
     panics(|| *block_on(panicking.get_or_init_async(async || panic!("no"))));

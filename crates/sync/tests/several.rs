@@ -23,8 +23,8 @@ use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(2);
 
-fn panicking<T>() -> impl Future<Output = T> {
-    async { panic!("child") }
+async fn panicking<T>() -> T {
+    panic!("child")
 }
 
 /// Counts when it is dropped.

@@ -43,9 +43,9 @@ pub(crate) trait CrowdsVisitor {
     fn visit<C: Crowds>(&mut self);
 }
 
-/// Shows `visitor` our runtime, its futures if `futures`, and, if asked, the peers.
-pub(crate) fn visit_crowds(peers: bool, futures: bool, visitor: &mut impl CrowdsVisitor) {
-    crate::ours::visit_crowds(futures, visitor);
+/// Shows `visitor` our runtime, by tasks and by futures, and, if asked, the peers.
+pub(crate) fn visit_crowds(peers: bool, visitor: &mut impl CrowdsVisitor) {
+    crate::ours::visit_crowds(visitor);
     if peers {
         crate::peers::visit_crowds(visitor);
     }

@@ -5,6 +5,8 @@ use crate::adapter::{Crowd, Crowds, Late, OURS, Open};
 use crate::error::Error;
 use sateen::Runtime;
 use sateen::sync::Event;
+use sateen_runtime::spawn_async;
+use sateen_sync::timer::{sleep, sleep_async};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,7 +46,54 @@ impl Crowds for Sateen {
                 let late = Arc::clone(&late);
                 drop(sateen::spawn(move || {
                     let start = Instant::now();
-                    sateen_sync::timer::sleep(span);
+                    sleep(span);
+                    late.report(span, start.elapsed());
+                }));
+            }
+        }));
+    }
+}
+
+/// The same by futures, which may go on on another worker.
+pub(crate) struct Futures;
+
+impl Crowds for Futures {
+    const NAME: &'static str = "sateen-async";
+    type Pool = Runtime;
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        runtime(workers)
+    }
+
+    fn gather(
+        pool: &Runtime,
+        crowd: &Arc<Crowd>,
+        each: impl Fn() + Copy + Send + Sync + 'static,
+    ) -> Open {
+        let gate = Arc::new(Event::new());
+        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+        drop(pool.spawn(move || {
+            for _ in 0..crowd.size {
+                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                drop(spawn_async(async move {
+                    crowd.arrive();
+                    gate.wait_async().await;
+                    each();
+                    crowd.leave();
+                }));
+            }
+        }));
+        Box::new(move || gate.set())
+    }
+
+    fn sleep(pool: &Runtime, spans: Vec<Duration>, late: &Arc<Late>) {
+        let late = Arc::clone(late);
+        drop(pool.spawn(move || {
+            for span in spans {
+                let late = Arc::clone(&late);
+                drop(spawn_async(async move {
+                    let start = Instant::now();
+                    sleep_async(span).await;
                     late.report(span, start.elapsed());
                 }));
             }

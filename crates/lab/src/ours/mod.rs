@@ -52,7 +52,8 @@ pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
     visitor.visit::<runtime::Sateen>();
 }
 
-/// Shows `visitor` our runtime with many tasks, and with many futures if `futures`.
-pub(crate) fn visit_crowds(_futures: bool, visitor: &mut impl CrowdsVisitor) {
+/// Shows `visitor` our runtime with many tasks, and with many futures.
+pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
     visitor.visit::<runtime::Sateen>();
+    visitor.visit::<crowds::Futures>();
 }

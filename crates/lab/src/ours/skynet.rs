@@ -3,6 +3,7 @@
 
 use sateen::sync::Event;
 use sateen_runtime::Spawn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +26,28 @@ fn tree(first: u64, leaves: u64, leaf: impl Fn() + Copy + Send + 'static) -> u64
     let children: [_; 10] =
         std::array::from_fn(|i| sateen::spawn(move || tree(first + i as u64 * tenth, tenth, leaf)));
     children.into_iter().map(|c| c.join().expect("no task of skynet panics")).sum()
+}
+
+/// The same by futures, whose handles a node awaits.
+pub(crate) fn future(first: u64, leaves: u64) -> u64 {
+    sateen_runtime::block_on(future_tree(first, leaves))
+}
+
+fn future_tree(first: u64, leaves: u64) -> Pin<Box<dyn Future<Output = u64> + Send>> {
+    Box::pin(async move {
+        if leaves == 1 {
+            return first;
+        }
+        let tenth = leaves / 10;
+        let children: [_; 10] = std::array::from_fn(|i| {
+            sateen_runtime::spawn_async(future_tree(first + i as u64 * tenth, tenth))
+        });
+        let mut sum = 0;
+        for child in children {
+            sum += child.await.expect("no task of skynet panics");
+        }
+        sum
+    })
 }
 
 /// What ten detached children deliver to.

@@ -30,6 +30,7 @@ pub(super) fn is_cancelled() -> bool {
     unsafe { fiber.running().as_ref() }
         .and_then(|running| unsafe { running.task.as_ref() })
         .is_some_and(Header::is_cancelled)
+        || fiber.is_over_limit()
 }
 
 /// A cancellation point for loops that never block.

@@ -6,6 +6,7 @@ use crate::fiber::Fiber;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::worker::Worker;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
 use std::any::Any;
 use std::future::Future;
@@ -176,8 +177,46 @@ impl<T> JoinHandle<T> {
         self.take_result()
     }
 
+    /// [`JoinHandle::join`] that waits no longer than `limit`. Never runs the task in place.
+    ///
+    /// # Errors
+    /// The handle back, if the task had not ended by then; it goes on. (The error inside is the task's.)
+    ///
+    /// # Panics
+    /// As [`JoinHandle::join`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let event = std::sync::Arc::new(sateen_sync::Event::new());
+    /// let task = sateen_runtime::spawn({ let event = event.clone(); move || event.wait() });
+    /// let task = task.join_timeout(Duration::from_millis(1)).unwrap_err();
+    /// event.set();
+    /// task.join()?;
+    /// # Ok::<(), sateen_runtime::JoinError>(())
+    /// ```
+    pub fn join_timeout(mut self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
+        assert!(!self.taken, "{TAKEN}");
+        let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(self.join()) };
+        self.wait_with(|| {
+            let waits = Instant::now() < deadline;
+            if waits {
+                park::park_until(deadline);
+            }
+            waits
+        });
+        if self.is_finished() { Ok(self.take_result()) } else { Err(self) }
+    }
+
     #[cold]
     fn wait(&self) {
+        self.wait_with(|| {
+            park::park();
+            true
+        });
+    }
+
+    /// Waits by `park` until the task is done, or `park` says that it does not wait any more.
+    fn wait_with(&self, park: impl Fn() -> bool) {
         let waker = park::current_waker();
         let task = Awaited {
             kind: "task",
@@ -187,11 +226,7 @@ impl<T> JoinHandle<T> {
                 unsafe { (*(place as *const Header)).id().get() }
             }),
         };
-        park::waiting_for(task, || {
-            while self.poll_with(&waker).is_pending() {
-                park::park();
-            }
-        });
+        park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});
     }
 
     /// Runs the task here if this is a task of the same runtime, there is stack enough, and nobody
@@ -204,7 +239,8 @@ impl<T> JoinHandle<T> {
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
-        if !std::ptr::eq(self.header().home, shared) || !roomy {
+        // Under a limit it would be held to that, too.
+        if !std::ptr::eq(self.header().home, shared) || !roomy || !fiber.limit().is_null() {
             return false;
         }
         // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking

@@ -16,6 +16,8 @@ pub(crate) struct Running {
     pub(crate) task: *const Header,
     /// The number that locks and reports know it by.
     pub(crate) id: u64,
+    /// What ran here before and goes on afterwards; null for nothing.
+    pub(crate) outer: *const Running,
     /// Only a task's own frames reach its locals, its branches do not.
     pub(crate) locals: *const Locals,
     /// How many branches deep its own frames are; debug builds only, see `locals`.
@@ -41,14 +43,16 @@ impl Running {
                 self.0.set_heir(self.2);
             }
         }
+        let outer = fiber.running();
         let running = Self {
             task,
             id,
+            outer,
             locals,
             #[cfg(debug_assertions)]
             branches: std::cell::Cell::new(0),
         };
-        let _leave = Leave(fiber, fiber.running(), fiber.heir());
+        let _leave = Leave(fiber, outer, fiber.heir());
         fiber.set_running(&raw const running);
         // Branches that outer work has on the join stack stay its own. Whoever runs a task with an
         // identity that branches need sees to it that there are none.

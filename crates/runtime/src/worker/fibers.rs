@@ -83,7 +83,6 @@ impl Worker {
     /// Runs `fiber` until it switches back. Root only.
     #[inline]
     pub(crate) fn run_fiber(&self, fiber: &Fiber) -> Switched {
-        self.announce_timer();
         // Ordering: Release, see `current_fiber`.
         self.fiber.store(std::ptr::from_ref(fiber).cast_mut(), Ordering::Release);
         context::with(|c| c.set_fiber(Some((self, fiber))));

@@ -17,7 +17,7 @@ impl Worker {
 
     /// The worker goes on with something that may take long: somebody else has to mind the new timer.
     #[inline]
-    pub(super) fn announce_timer(&self) {
+    pub(crate) fn announce_timer(&self) {
         if self.own.timer_news.get() {
             self.announce_timer_slow();
         }

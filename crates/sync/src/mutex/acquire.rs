@@ -2,6 +2,7 @@
 
 use super::raw::{PATIENCE, RawMutex, SPINS, STARVED};
 use crate::wait_queue::{Cancelled, Place, Waiter};
+use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -48,10 +49,20 @@ impl<'a> Acquire<'a> {
         state
     }
 
-    /// Blocks until notified. To be called after a pending [`attempt`](Self::attempt).
-    pub(super) fn wait(mut self: Pin<&mut Self>) {
-        self.as_mut().waiter().wait();
+    /// Blocks until notified, or (false) until `deadline`, having left the queue. To be called after a
+    /// pending [`attempt`](Self::attempt).
+    pub(super) fn wait_until(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
+        let waiter = self.as_mut().waiter();
+        match deadline {
+            None => waiter.wait(),
+            Some(deadline) => {
+                if !waiter.wait_until(deadline) {
+                    return false;
+                }
+            }
+        }
         self.set_out();
+        true
     }
 
     /// As a future: everything that can be done without blocking.
@@ -62,9 +73,14 @@ impl<'a> Acquire<'a> {
             }
             self.set_out();
         } else if !self.on_the_way.get() && self.raw.spin(false, SPINS) {
+            self.raw.acquired();
             return Poll::Ready(());
         }
-        self.attempt(|| cx.waker().clone())
+        let state = self.as_mut().attempt(|| cx.waker().clone());
+        if state.is_ready() {
+            self.raw.acquired();
+        }
+        state
     }
 
     /// It noticed that it was notified.

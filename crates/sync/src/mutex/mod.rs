@@ -1,16 +1,18 @@
 //! Mutual exclusion for threads, fibers and futures.
 
 mod acquire;
+mod guard;
 mod raw;
 
+pub(crate) use guard::Relock;
+pub use guard::{MappedMutexGuard, MutexGuard};
 pub use raw::RawMutex;
 
 use acquire::Acquire;
 use sateen_base::prim::UnsafeCell;
+use sateen_base::prim::time::{Duration, Instant};
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -20,13 +22,18 @@ use std::task::{Context, Poll};
 /// * **Fairness is eventual.** A running locker may overtake those who wait: handing the lock to one
 ///   that sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
 ///   newcomers, so nobody waits for ever behind lockers; [`try_lock`](Self::try_lock) is not barred.
+///   [`fair`](Self::fair) makes one on which nobody is ever overtaken,
+///   [`unlock_fair`](MutexGuard::unlock_fair) is so for once.
 /// * **No poisoning.** A panic under the lock unlocks it; the value is as the panic left it.
+///   [`poison::Mutex`](crate::Mutex) poisons.
 /// * **Guards are `Send`** if the value is: a future may hold one across an await and go on elsewhere.
-/// * Locking again while holding it waits for ever.
+/// * Locking again while holding it waits for ever; [`ReentrantMutex`](crate::Mutex) counts.
 /// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. If that waker
 ///   panics, the panic leaves the unlock; the lock stays usable.
 ///
-/// Cost: 40 bytes and the value. Uncontended, one locked instruction to lock and one to unlock; a
+/// Names, guards and arguments are those of `lock_api` and `parking_lot`.
+///
+/// Cost: 48 bytes and the value. Uncontended, one locked instruction to lock and one to unlock; a
 /// contended lock spins for less than a microsecond or two, then queues.
 ///
 /// ```
@@ -60,6 +67,24 @@ impl<T> Mutex<T> {
         }
     }
 
+    crate::sys::const_except_loom! {
+        /// An unlocked mutex on which lockers take turns in the order in which they came: an unlock lets
+        /// the first waiter have the lock next, and newcomers, `try_lock` too, find it taken until that
+        /// one has come. (The lock is not handed over to it; it is only kept free.)
+        ///
+        /// Contended, each turn costs a wake-up: for a few threads fighting over a short section, this
+        /// is slower by an order of magnitude. Uncontended it costs the same.
+        ///
+        /// ```
+        /// let mutex = sateen_sync::Mutex::fair(1);
+        /// *mutex.lock() += 1;
+        /// assert_eq!(mutex.into_inner(), 2);
+        /// ```
+        pub const fn fair(value: T) -> Self {
+            Self { raw: RawMutex::fair(), value: UnsafeCell::new(value) }
+        }
+    }
+
     /// The value back; nobody can hold the lock. See [`get_mut`](Self::get_mut).
     pub fn into_inner(self) -> T {
         self.value.into_inner()
@@ -89,6 +114,33 @@ impl<T: ?Sized> Mutex<T> {
         self.raw.try_acquire().then(|| MutexGuard::new(self))
     }
 
+    /// As [`lock`](Self::lock), but gives up after `timeout`. (As a future:
+    /// [`timeout_async`](crate::timer::timeout_async).)
+    ///
+    /// ```
+    /// let mutex = sateen_sync::Mutex::new(1);
+    /// let guard = mutex.try_lock_for(std::time::Duration::ZERO).expect("free");
+    /// assert!(mutex.try_lock_for(std::time::Duration::from_millis(1)).is_none());
+    /// # drop(guard);
+    /// ```
+    pub fn try_lock_for(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
+        self.try_lock_until_opt(|| Instant::now().checked_add(timeout))
+    }
+
+    /// As [`lock`](Self::lock), but gives up at `deadline`.
+    pub fn try_lock_until(&self, deadline: Instant) -> Option<MutexGuard<'_, T>> {
+        self.try_lock_until_opt(|| Some(deadline))
+    }
+
+    /// Asks for the time only if the lock is taken.
+    fn try_lock_until_opt(
+        &self,
+        deadline: impl FnOnce() -> Option<Instant>,
+    ) -> Option<MutexGuard<'_, T>> {
+        let taken = self.raw.try_acquire() || self.raw.acquire_until(deadline());
+        taken.then(|| MutexGuard::new(self))
+    }
+
     /// A future of the guard. Dropped early it leaves the queue, and if it had been woken the next
     /// waiter is woken instead.
     ///
@@ -111,6 +163,19 @@ impl<T: ?Sized> Mutex<T> {
     /// Whether the lock is held, at some moment: for reports, not for decisions.
     pub fn is_locked(&self) -> bool {
         self.raw.is_held()
+    }
+
+    /// Unlocks a mutex whose guard was forgotten.
+    ///
+    /// # Safety
+    /// It is locked, and no guard of it will be used or dropped.
+    pub unsafe fn force_unlock(&self) {
+        self.raw.release();
+    }
+
+    /// Where the value is: for those who know that they hold the lock.
+    pub fn data_ptr(&self) -> *mut T {
+        self.value.with_mut(|value| value)
     }
 
     /// The value, without locking: the exclusive borrow proves that nobody holds it.
@@ -139,59 +204,6 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
             Some(guard) => out.field("data", &&*guard).finish(),
             None => out.field("data", &format_args!("<locked>")).finish(),
         }
-    }
-}
-
-/// Access to the value of a locked [`Mutex`]; unlocks when dropped, on any thread.
-#[must_use = "the mutex is unlocked as soon as its guard is dropped"]
-#[clippy::has_significant_drop]
-pub struct MutexGuard<'a, T: ?Sized> {
-    mutex: &'a Mutex<T>,
-    /// Sent or shared only if a `&mut T` may be.
-    _value: PhantomData<&'a mut T>,
-}
-
-impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// The caller has just taken the lock.
-    #[inline(always)]
-    fn new(mutex: &'a Mutex<T>) -> Self {
-        Self { mutex, _value: PhantomData }
-    }
-}
-
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
-    type Target = T;
-    #[inline]
-    fn deref(&self) -> &T {
-        // SAFETY: the guard holds the lock, and the result borrows the guard.
-        self.mutex.value.with(|value| unsafe { &*value })
-    }
-}
-
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, borrowing the guard exclusively.
-        self.mutex.value.with_mut(|value| unsafe { &mut *value })
-    }
-}
-
-impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        self.mutex.raw.release();
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }
 

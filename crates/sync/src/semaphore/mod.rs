@@ -16,9 +16,10 @@ use word::{CLOSED, MAX, WAITERS, WAKING, Word};
 
 /// A counted number of permits: at most so many at a time.
 ///
-/// * **First come, first served.** While anybody waits, newcomers queue, and [`try_acquire`]
-///   (Self::try_acquire) fails, even if there are permits: so one who wants many is not starved by
-///   those who want few. A waiter that was woken should be polled or dropped soon: others wait for it.
+/// * **First come, first served.** While anybody waits, newcomers queue, and
+///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so one who wants many is not
+///   starved by those who want few. A waiter that was woken should be polled or dropped soon: others
+///   wait for it.
 /// * **Permits are guards**, given back when dropped. [`SemaphoreGuard::forget`] keeps them out of the
 ///   semaphore, [`add_permits`](Self::add_permits) puts new ones in.
 /// * **[`close`](Self::close)** ends all waiting with an error, for good.

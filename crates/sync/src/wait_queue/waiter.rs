@@ -164,29 +164,34 @@ impl<'q> Waiter<'q> {
     ///
     /// Ready at once if it is not waiting.
     pub fn poll_wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_permit(cx).map(drop)
+    }
+
+    /// The same, telling the permit: none if it was not waiting.
+    pub fn poll_permit(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Permit>> {
         let this = self.into_ref().get_ref();
         if !this.involved.get() {
-            return Poll::Ready(());
+            return Poll::Ready(None);
         }
         // `will_wake` compares pointers and runs no foreign code, so it may be asked under the lock.
         let current = this.queue.locked(|_| match this.take_notified() {
-            Some(_) => None,
+            Some(permit) => Err(permit),
             // SAFETY: the lock is held.
-            None => Some(this.node.with(|node| unsafe {
+            None => Ok(this.node.with(|node| unsafe {
                 (*node).waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
             })),
         });
         match current {
-            None => Poll::Ready(()),
-            Some(true) => Poll::Pending,
-            Some(false) => this.replace_waker(cx.waker().clone()),
+            Err(permit) => Poll::Ready(Some(permit)),
+            Ok(true) => Poll::Pending,
+            Ok(false) => this.replace_waker(cx.waker().clone()),
         }
     }
 
-    fn replace_waker(&self, waker: Waker) -> Poll<()> {
+    fn replace_waker(&self, waker: Waker) -> Poll<Option<Permit>> {
         let (state, unused) = self.queue.locked(|_| {
-            if self.take_notified().is_some() {
-                return (Poll::Ready(()), Some(waker));
+            if let Some(permit) = self.take_notified() {
+                return (Poll::Ready(Some(permit)), Some(waker));
             }
             // SAFETY: the lock is held.
             let old = self.node.with_mut(|node| unsafe { (*node).waker.replace(waker) });

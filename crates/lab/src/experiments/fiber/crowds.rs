@@ -30,7 +30,7 @@ pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     let wanted = plan.size(if plan.short { MILLION / 10 } else { MILLION }, 1_000);
     let fits = host::free_memory().map_or(MILLION, |bytes| bytes / 2 / ROOM_OF_ONE);
     let size = wanted.min(fits).max(1);
-    visit_crowds(plan.peers, false, &mut AddMillion { group: &mut group, workers, size });
+    visit_crowds(plan.peers, &mut AddMillion { group: &mut group, workers, size });
     if plan.peers {
         let values = |v: &[f64], job: &Job| vec![scaled(v[0] / 1e9, job.size), v[1]];
         let job = Job { case: "", workers, size, check: size, values };
@@ -98,7 +98,7 @@ pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
         (group.min_runs, group.max_runs) = (1, Some(1));
     }
     let size = plan.size(10_000, 20);
-    visit_crowds(plan.peers, true, &mut AddSkew { group: &mut group, workers, size });
+    visit_crowds(plan.peers, &mut AddSkew { group: &mut group, workers, size });
     if plan.peers {
         let values = |v: &[f64], job: &Job| vec![efficiency(v[0], job.size, job.workers)];
         let job = Job { case: "", workers, size, check: size, values };

@@ -25,7 +25,7 @@ pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     }
     let sleepers = plan.size(100_000, 100);
     let longest = plan.size(Duration::from_secs(1), Duration::from_millis(10));
-    visit_crowds(plan.peers, false, &mut AddAll { group: &mut group, workers, sleepers, longest });
+    visit_crowds(plan.peers, &mut AddAll { group: &mut group, workers, sleepers, longest });
     // Programs sleep for as long whatever the number: no smoke.
     if plan.peers && !plan.smoke {
         let values = |nanoseconds: &[f64], _: &Job| nanoseconds.iter().map(|ns| ns / 1e3).collect();

@@ -1,5 +1,5 @@
 //! Peers in other languages: programs of ours in `peers-src`, written from each system's
-//! documentation.
+//! documentation. And our own tasks with other allocators, which are programs too.
 
 mod recipe;
 mod serve;
@@ -73,6 +73,42 @@ static GHC: Recipe = Recipe {
     start: |workers| words(&["./peer", "+RTS", &format!("-N{workers}"), "-RTS"]),
 };
 
+/// Cargo for one of our own small programs, with the profile and the place of the lab itself.
+fn cargo(command: &str, allocator: &str, more: &[&str]) -> Vec<String> {
+    let mut all = words(&[option_env!("CARGO").unwrap_or("cargo"), command, "--quiet"]);
+    all.extend(words(&["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]));
+    all.extend(words(&["--features", &format!("peers,{allocator}")]));
+    all.extend(words(&["--bin", &format!("sateen-{allocator}")]));
+    all.extend(recipe::place_and_profile());
+    all.extend(words(more));
+    all
+}
+
+static MIMALLOC: Recipe = Recipe {
+    name: "Sateen with mimalloc",
+    sources: &[],
+    compile: || cargo("build", "mimalloc", &[]),
+    start: |_| words(&["./sateen-mimalloc"]),
+};
+
+static JEMALLOC: Recipe = Recipe {
+    name: "Sateen with jemalloc",
+    sources: &[],
+    compile: || cargo("build", "jemalloc", &[]),
+    start: |_| words(&["./sateen-jemalloc"]),
+};
+
+static TCMALLOC: Recipe = Recipe {
+    name: "Sateen with tcmalloc",
+    sources: &[],
+    compile: || {
+        let link = ["-Clink-arg=-Wl,--no-as-needed", "-Clink-arg=-l:libtcmalloc_minimal.so.4"];
+        cargo("rustc", "tcmalloc", &[&["--"], &link[..]].concat())
+    },
+    start: |_| words(&["./sateen-tcmalloc"]),
+};
+
+const OUR_TREES: &[&str] = &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-async"];
 const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];
 const TREES_AND_TURNS: &[&str] = &[
     "skynet-join",
@@ -84,6 +120,27 @@ const TREES_AND_TURNS: &[&str] = &[
 ];
 
 static PEERS: &[Peer] = &[
+    Peer {
+        implementation: "sateen-stealing-tcmalloc",
+        recipe: &TCMALLOC,
+        arguments: &[],
+        most_workers: ANY,
+        cases: OUR_TREES,
+    },
+    Peer {
+        implementation: "sateen-stealing-mimalloc",
+        recipe: &MIMALLOC,
+        arguments: &[],
+        most_workers: ANY,
+        cases: OUR_TREES,
+    },
+    Peer {
+        implementation: "sateen-stealing-jemalloc",
+        recipe: &JEMALLOC,
+        arguments: &[],
+        most_workers: ANY,
+        cases: OUR_TREES,
+    },
     Peer {
         implementation: "boost-stealing",
         recipe: &BOOST,

@@ -66,6 +66,17 @@ fn build(recipe: &Recipe) -> Result<PathBuf, String> {
     result
 }
 
+/// Arguments that make Cargo build beside the lab's own executable, as it was built.
+pub(super) fn place_and_profile() -> Vec<String> {
+    let own = env::current_exe().unwrap_or_default();
+    let mut above = own.ancestors().skip(1);
+    let name = above.next().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let target = above.next().unwrap_or(Path::new(".")).to_string_lossy();
+    // The only profile whose folder has another name.
+    let profile = if name == "debug" { "dev" } else { name.as_ref() };
+    ["--profile", profile, "--target-dir", target.as_ref()].map(str::to_owned).to_vec()
+}
+
 /// Runs a compiler in `folder`.
 fn compile(words: &[String], folder: &Path) -> Result<(), String> {
     let Some((compiler, arguments)) = words.split_first() else { return Ok(()) };

@@ -1,0 +1,199 @@
+//! Calls that block the operating system's thread, shipped to threads that may be blocked.
+//!
+//! The pool is elastic: a call takes an idle thread, or a new one below the limit, or else waits in a
+//! queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
+//! frame, which waits for it, come what may.
+
+use crate::context;
+use crate::join_stack::Job;
+use crate::runtime::{Installed, Runtime};
+use sateen_base::prim::Arc;
+use sateen_base::prim::thread;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_sync::park::{self, Awaited};
+use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Most threads, and how long one waits for something to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) threads: usize,
+    pub(crate) keep: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { threads: 512, keep: Duration::from_secs(10) }
+    }
+}
+
+/// A runtime's hold of its pool. Dropped, it lets the threads end.
+pub(crate) struct Pool(Arc<Inner>);
+
+struct Inner {
+    limits: Limits,
+    state: Mutex<State>,
+    /// Something is queued, or the pool is closed.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Shipped>,
+    threads: usize,
+    /// Those of them that wait, notified or not: as many entries of the queue are provided for.
+    idle: usize,
+    closed: bool,
+}
+
+/// A job whose caller waits for it.
+struct Shipped(*const Job);
+
+// SAFETY: an `Installed` of a closure that is Send; whoever takes it from the queue runs it, once.
+unsafe impl Send for Shipped {}
+
+impl Shipped {
+    fn run(self) {
+        // SAFETY: taken from the queue, so ours to run; its caller waits until it has run.
+        unsafe { ((*self.0).run)(self.0) };
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let (state, changed) = (Mutex::new(State::default()), Condvar::new());
+        Self(Arc::new(Inner { limits, state, changed }))
+    }
+
+    /// Sees to it that the job is run. The caller waits for it afterwards.
+    fn ship(&self, job: Shipped) {
+        let inner = &self.0;
+        {
+            let mut state = inner.lock();
+            state.queue.push_back(job);
+            if state.queue.len() <= state.idle {
+                drop(state);
+                inner.changed.notify_one();
+                return;
+            }
+            if state.threads >= inner.limits.threads {
+                // They take it when they have done what they do. Without any, nobody ever will.
+                let left = if state.threads == 0 { state.take_all() } else { VecDeque::new() };
+                drop(state);
+                return left.into_iter().for_each(Shipped::run);
+            }
+            state.threads += 1;
+        }
+        let pool = Arc::clone(inner);
+        let name = "sateen-blocking".to_owned();
+        if thread::Builder::new().name(name).spawn(move || pool.serve()).is_err() {
+            let left = {
+                let mut state = inner.lock();
+                state.threads -= 1;
+                // Others may have relied on this thread, too.
+                if state.threads == 0 { state.take_all() } else { VecDeque::new() }
+            };
+            left.into_iter().for_each(Shipped::run);
+        }
+    }
+}
+
+impl State {
+    fn take_all(&mut self) -> VecDeque<Shipped> {
+        std::mem::take(&mut self.queue)
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing unwinds while it is held.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread's life.
+    fn serve(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.queue.pop_front() {
+                drop(state);
+                job.run();
+                state = self.lock();
+                continue;
+            }
+            if state.closed {
+                break;
+            }
+            state.idle += 1;
+            let until = Instant::now().checked_add(self.limits.keep);
+            while state.queue.is_empty() && !state.closed {
+                let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+                if left.is_some_and(|left| left.is_zero()) {
+                    break;
+                }
+                let left = left.unwrap_or(Duration::MAX);
+                let waited = self.changed.wait_timeout(state, left);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            state.idle -= 1;
+            if state.queue.is_empty() {
+                break;
+            }
+        }
+        state.threads -= 1;
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Runs `f`, which may block the operating system's thread (a file, a foreign library, a `std` lock), on a
+/// thread that is there for that, and returns its result. The calling task is suspended meanwhile and
+/// its worker goes on with others. `f` may borrow.
+///
+/// Outside of tasks `f` runs here: a plain thread may block. So it does on the pool's own threads, where
+/// a nested `blocking` is a plain call. To `f` its thread is like any other that belongs to no runtime:
+/// what it spawns goes to the global one.
+///
+/// The pool is the runtime's: [`Builder::blocking_threads`](crate::Builder::blocking_threads) limits it,
+/// and calls beyond the limit wait for their turn; so `f` should not wait for another `blocking` call to
+/// begin. If the system gives no thread, `f` waits for one of those that are there, and without any it
+/// runs here.
+///
+/// No cancellation point: a task that is cancelled meanwhile learns of it at the next.
+///
+/// # Panics
+/// With the panic of `f`.
+///
+/// Cost: two switches between threads, some microseconds; a thread's start where none is idle.
+///
+/// ```
+/// let path = std::env::temp_dir();
+/// let is_dir = sateen_runtime::spawn(move || {
+///     sateen_runtime::blocking(|| path.is_dir()) // borrowed
+/// });
+/// assert!(is_dir.join().unwrap());
+/// ```
+pub fn blocking<F, R>(f: F) -> R
+where
+    F: FnOnce() -> R + Send,
+    R: Send,
+{
+    let Some(worker) = context::with(context::Context::worker) else { return f() };
+    let job = Installed::new(f);
+    worker.shared().blocking.ship(Shipped(job.as_job()));
+    let what = Awaited { kind: "blocking", place: 0, owner: None };
+    park::waiting_for(what, || park::uninterrupted(|| job.wait_caught()))
+        .unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+impl Runtime {
+    /// How many threads there are at present for calls of [`blocking`].
+    pub fn blocking_threads(&self) -> usize {
+        self.shared.blocking.0.lock().threads
+    }
+}

@@ -1,0 +1,160 @@
+//! What is told of one fiber.
+
+use crate::task::TaskId;
+use sateen_base::prim::time::Duration;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A live fiber as [`Runtime::fibers`](crate::Runtime::fibers) saw it: a task that has been started and has
+/// not ended, or other work (a stolen branch, a scoped spawn, what came through `install`).
+///
+/// A task that runs another in place, because it joins it, shares its fiber; each has an entry then, and
+/// the outer one waits for the inner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FiberInfo {
+    /// Its number: a task's [`TaskId`], or one that no task has.
+    pub id: u64,
+    /// The task that it is or works for.
+    pub task: Option<TaskId>,
+    /// That task's name.
+    pub name: Option<Arc<str>>,
+    /// Where that task was spawned.
+    pub location: Option<&'static Location<'static>>,
+    /// What it does.
+    pub state: FiberState,
+    /// What it waits for, if it waits and says so: all waits of `sateen-sync`, joins, and unfinished branches do.
+    pub waits_for: Option<WaitsFor>,
+    /// The worker that it belongs to.
+    pub worker: usize,
+    /// Its waits are [uninterrupted](sateen_sync::park::uninterrupted): cancelling does not end them.
+    pub masked: bool,
+    /// Most bytes of stack that it has used so far. Debug builds only.
+    pub stack_used: Option<usize>,
+    /// Its worker was busy and did not answer: task, name, location, mask and owners are not known.
+    pub partial: bool,
+    /// Somebody holds a waker for it.
+    pub(super) has_waker: bool,
+    /// When its wait began, in ticks.
+    pub(super) since: u64,
+    /// Another task runs on top of it.
+    pub(super) is_outer: bool,
+}
+
+/// What a fiber does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FiberState {
+    /// It has the processor (or its thread would, if the system let it).
+    Running,
+    /// It could go on, and waits for its worker.
+    Ready,
+    /// It waits for something.
+    Waiting,
+}
+
+/// What a fiber waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitsFor {
+    /// Kind of the primitive, such as `"mutex"`; `"task"` in a join, `"branches"` where a join, a fork or a
+    /// scope has to wait for work that others took.
+    pub kind: &'static str,
+    /// Its address; 0 if it has none.
+    pub place: usize,
+    /// Who has to let go of it, or end, where that is known.
+    pub owner: Option<Owner>,
+    /// For how long it has waited.
+    pub time: Duration,
+}
+
+/// Who owns what a fiber waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Owner {
+    /// Its number: [`FiberInfo::id`], or that of a plain thread or a task that has not been started.
+    pub id: u64,
+    /// Its name, if it has one and is a live fiber of this runtime.
+    pub name: Option<Arc<str>>,
+}
+
+impl Owner {
+    /// Whether it is a thread outside of any task.
+    pub fn is_thread(&self) -> bool {
+        self.id >> 63 != 0
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_thread() {
+            return f.write_str("a thread");
+        }
+        write!(f, "task {}", self.id)?;
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, " {name:?}"))
+    }
+}
+
+impl WaitsFor {
+    /// `waits for mutex 0x7f.. held by task 9 "b"`, as the middle of a sentence.
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.owner, self.kind) {
+            (Some(owner), "task") => return write!(f, "waits for the end of {owner}"),
+            (_, kind) => write!(f, "waits for {kind}")?,
+        }
+        if self.place != 0 {
+            write!(f, " {:#x}", self.place)?;
+        }
+        self.owner.as_ref().map_or(Ok(()), |owner| write!(f, " held by {owner}"))
+    }
+}
+
+impl FiberInfo {
+    /// `task 7 "a" (spawned at x.rs:3:5)`.
+    pub(super) fn write_name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_task = self.task.is_some_and(|task| task.get() == self.id);
+        let what = if is_task { "task" } else { "work" };
+        write!(f, "{what} {}", self.id)?;
+        if let (false, Some(task)) = (is_task, self.task) {
+            write!(f, " of task {task}")?;
+        }
+        if let Some(name) = &self.name {
+            write!(f, " {name:?}")?;
+        }
+        self.location.map_or(Ok(()), |location| write!(f, " (spawned at {location})"))
+    }
+
+    pub(super) fn write_wait(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.waits_for, self.state) {
+            (Some(wait), _) => wait.write(f),
+            (None, FiberState::Running) => f.write_str("runs"),
+            (None, FiberState::Ready) => f.write_str("can go on"),
+            (None, FiberState::Waiting) => f.write_str("waits"),
+        }
+    }
+}
+
+/// One line: `task 7 "a" (spawned at x.rs:3:5) on worker 0 waits for mutex 0x7f.. held by task 9 "b", for 1.2s`.
+impl fmt::Display for FiberInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_name(f)?;
+        write!(f, " on worker {} ", self.worker)?;
+        self.write_wait(f)?;
+        if let Some(wait) = &self.waits_for
+            && self.since != 0
+        {
+            write!(f, ", for {:.1?}", wait.time)?;
+        }
+        if let (Some(_), FiberState::Ready) = (&self.waits_for, self.state) {
+            f.write_str(", and has been woken")?;
+        }
+        if self.masked {
+            f.write_str(", uninterrupted")?;
+        }
+        if let Some(bytes) = self.stack_used.filter(|_| !self.is_outer) {
+            write!(f, ", {bytes} bytes of stack")?;
+        }
+        if self.partial { f.write_str("; its worker is busy") } else { Ok(()) }
+    }
+}

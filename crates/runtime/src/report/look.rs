@@ -1,0 +1,111 @@
+//! Looking at a fiber, from its own worker or from outside.
+
+use super::info::{FiberInfo, FiberState, Owner, WaitsFor};
+use crate::fiber::Fiber;
+use crate::task::{Header, Running};
+use crate::wait_record::Wait;
+use sateen_base::prim::Arc;
+use sateen_base::prim::time::Duration;
+use sateen_base::tsc;
+
+fn waits_for(wait: &Wait, owner: Option<u64>) -> WaitsFor {
+    WaitsFor {
+        kind: wait.what.kind,
+        place: wait.what.place,
+        owner: owner.map(|id| Owner { id, name: None }),
+        time: Duration::from_nanos(tsc::nanos(tsc::now().saturating_sub(wait.since))),
+    }
+}
+
+fn bare(fiber: &Fiber, id: u64, state: FiberState) -> FiberInfo {
+    FiberInfo {
+        id,
+        task: None,
+        name: None,
+        location: None,
+        state,
+        waits_for: None,
+        worker: fiber.worker().index(),
+        masked: false,
+        stack_used: None,
+        partial: false,
+        has_waker: false,
+        since: 0,
+        is_outer: false,
+    }
+}
+
+/// Adds what can be told of `fiber` without its worker's help.
+pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
+    let id = fiber.context_id();
+    if id == 0 {
+        return;
+    }
+    let current = fiber.worker().current_fiber();
+    // Parked first: in a `no_suspend` the current one may wait, too.
+    let state = if fiber.is_parked() {
+        FiberState::Waiting
+    } else if current.is_some_and(|current| std::ptr::eq(current, &raw const **fiber)) {
+        FiberState::Running
+    } else {
+        FiberState::Ready
+    };
+    let mut info = FiberInfo { partial: true, ..bare(fiber, id, state) };
+    info.has_waker = fiber.wakers() > 0;
+    if state != FiberState::Running
+        && let Some(wait) = fiber.wait()
+    {
+        info.since = wait.since;
+        info.waits_for = Some(waits_for(&wait, None));
+    }
+    out.push(info);
+}
+
+/// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not run.
+pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
+    // SAFETY: what runs on a suspended fiber lies on its stack; the fiber cannot go on before we return,
+    // for it would on this thread.
+    let Some(running) = (unsafe { fiber.running().as_ref() }) else { return };
+    let state = if fiber.is_parked() { FiberState::Waiting } else { FiberState::Ready };
+    let mut info = bare(fiber, running.id, state);
+    info.has_waker = fiber.wakers() > 0;
+    #[cfg(debug_assertions)]
+    {
+        // SAFETY: we are on its worker's thread.
+        info.stack_used = unsafe { fiber.record().high_water() };
+    }
+    if let Some(wait) = fiber.wait() {
+        // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is there.
+        let owner = wait.what.owner.map(|owner| unsafe { owner(wait.what.place) });
+        info.since = wait.since;
+        info.waits_for = Some(waits_for(&wait, owner.filter(|&id| id != 0)));
+    }
+    let mut inner = running;
+    name(&mut info, fiber, running);
+    out.push(info);
+    // SAFETY: as above, for each place further up the stack.
+    while let Some(outer) = unsafe { inner.outer.as_ref() } {
+        let mut info = FiberInfo { is_outer: true, ..bare(fiber, outer.id, FiberState::Waiting) };
+        info.waits_for = Some(WaitsFor {
+            kind: "task",
+            place: inner.task as usize,
+            owner: Some(Owner { id: inner.id, name: None }),
+            time: Duration::ZERO,
+        });
+        name(&mut info, fiber, outer);
+        out.push(info);
+        inner = outer;
+    }
+}
+
+/// On the worker's thread, as above.
+fn name(info: &mut FiberInfo, fiber: &Fiber, running: &Running) {
+    info.masked = fiber.is_masked();
+    // SAFETY: null, or a task that does not end before what runs for it here.
+    let task: Option<&Header> = unsafe { running.task.as_ref() };
+    if let Some(task) = task {
+        info.task = Some(task.id());
+        info.name = task.name().cloned();
+        info.location = Some(task.location());
+    }
+}

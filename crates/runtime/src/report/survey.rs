@@ -1,0 +1,233 @@
+//! Asking every worker about its fibers.
+//!
+//! What lies behind a fiber's pointers may be read on its own worker's thread only, while the fiber does
+//! not run. So each worker finds a job in its mail, and looks at its own. Who does not come to it in time is busy;
+//! of its fibers only that is told which everybody may read.
+//!
+//! | stage of a worker's part | means | leaves it |
+//! |---|---|---|
+//! | `Asked` | the list of its fibers waits for the worker | worker: to `Looking`; whoever asked, impatient: to `Told` |
+//! | `Looking` | the worker looks | worker: to `Told` |
+//! | `Told` | done; a worker that comes now has nothing to do | nobody |
+
+use super::info::FiberInfo;
+use super::look;
+use crate::entry::Entry;
+use crate::fiber::Fiber;
+use crate::join_stack::Job;
+use crate::shared::Shared;
+use crate::unwind::run_and_discard;
+use crate::worker::here;
+use sateen_base::SpinLock;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, AtomicUsize, Ordering};
+use sateen_sync::park;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+/// How long a busy worker may take to answer.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Fibers copied in one hold of the runtime's list.
+const CHUNK: usize = 256;
+
+pub(super) struct Survey {
+    parts: Box<[Part]>,
+    /// Workers that have not told.
+    left: AtomicUsize,
+    then: Then,
+}
+
+/// What is done when all have told.
+pub(super) enum Then {
+    Wake(Waker),
+    /// On the worker that was the last to tell.
+    Call(fn(&Arc<Shared>, Answers)),
+}
+
+#[repr(C)]
+struct Part {
+    job: Job,
+    /// For the job, which holds a count of it.
+    survey: *const Survey,
+    stage: SpinLock<Stage>,
+}
+
+// SAFETY: `survey` does not change; the rest is Sync.
+unsafe impl Sync for Part {}
+// SAFETY: as above.
+unsafe impl Send for Part {}
+
+enum Stage {
+    Asked(Vec<Arc<Fiber>>),
+    Looking,
+    Told(Vec<FiberInfo>),
+}
+
+/// What the workers told.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) fibers: Vec<FiberInfo>,
+    /// Workers that did not answer.
+    pub(super) busy: usize,
+}
+
+impl Survey {
+    fn new(shared: &Shared, then: Then) -> Arc<Self> {
+        let lists = shared.live_fibers();
+        // One count is the poster's.
+        let left = AtomicUsize::new(lists.len() + 1);
+        Arc::new_cyclic(|survey| {
+            let part = |list| Part {
+                job: Job { run: Part::run },
+                survey: survey.as_ptr(),
+                stage: SpinLock::new(Stage::Asked(list)),
+            };
+            Self { parts: lists.into_iter().map(part).collect(), left, then }
+        })
+    }
+
+    /// Asks all workers.
+    fn post(self: &Arc<Self>, shared: &Shared) {
+        let mut told = 1;
+        for (worker, part) in shared.workers.iter().zip(&self.parts) {
+            let count = Arc::into_raw(Arc::clone(self));
+            if !worker.post(shared, Entry::job(NonNull::from(&part.job))) {
+                // A worker that never ran has nothing to tell.
+                *part.stage.lock() = Stage::Told(Vec::new());
+                told += 1;
+                // SAFETY: it was not posted, so the count is still ours.
+                drop(unsafe { Arc::from_raw(count) });
+            }
+        }
+        self.told(told);
+    }
+
+    /// So many parts more are told.
+    fn told(&self, parts: usize) {
+        // Ordering: AcqRel; the last one sees what all others told.
+        if self.left.fetch_sub(parts, Ordering::AcqRel) != parts {
+            return;
+        }
+        match &self.then {
+            Then::Wake(waker) => run_and_discard(|| waker.wake_by_ref()),
+            Then::Call(then) => {
+                if let Some((worker, _)) = here() {
+                    run_and_discard(|| then(worker.shared(), self.collect()));
+                }
+            }
+        }
+    }
+
+    /// Asks, and leaves the rest to the workers, all of which are idle.
+    pub(super) fn begin(shared: &Shared, then: fn(&Arc<Shared>, Answers)) {
+        Self::new(shared, Then::Call(then)).post(shared);
+    }
+
+    /// Asks, and waits for the answers, for [`PATIENCE`] at most.
+    pub(super) fn conduct(shared: &Shared) -> Answers {
+        let survey = Self::new(shared, Then::Wake(park::current_waker()));
+        survey.post(shared);
+        let deadline = Instant::now() + PATIENCE;
+        // Cancellation must not leave the lists of fibers behind.
+        park::uninterrupted(|| {
+            while survey.is_open() && Instant::now() < deadline {
+                park::park_until(deadline);
+            }
+        });
+        survey.collect()
+    }
+
+    fn is_open(&self) -> bool {
+        // Ordering: Acquire pairs with the decrement in `told`.
+        self.left.load(Ordering::Acquire) != 0
+    }
+
+    /// The answers. Of workers that have not come to it, what can be seen from outside.
+    fn collect(&self) -> Answers {
+        let mut answers = Answers::default();
+        for part in &self.parts {
+            let mut backoff = sateen_base::Backoff::new();
+            loop {
+                let stage = std::mem::replace(&mut *part.stage.lock(), Stage::Looking);
+                match stage {
+                    Stage::Told(fibers) => answers.fibers.extend(fibers),
+                    Stage::Asked(fibers) => {
+                        answers.busy += 1;
+                        fibers.iter().for_each(|f| look::from_outside(f, &mut answers.fibers));
+                    }
+                    Stage::Looking => {
+                        // The worker is at it, and blocks nowhere.
+                        backoff.snooze();
+                        continue;
+                    }
+                }
+                // Should the worker come later, it finds that nothing is asked.
+                *part.stage.lock() = Stage::Told(Vec::new());
+                break;
+            }
+        }
+        answers
+    }
+}
+
+impl Part {
+    /// # Safety
+    /// `job` starts a `Part` whose survey's count is the caller's.
+    unsafe fn run(job: *const Job) {
+        // SAFETY: by contract; the count goes at the end.
+        let (part, survey) = unsafe {
+            let part = &*job.cast::<Self>();
+            (part, Arc::from_raw(part.survey))
+        };
+        let asked = {
+            let mut stage = part.stage.lock();
+            match std::mem::replace(&mut *stage, Stage::Looking) {
+                Stage::Asked(fibers) => Some(fibers),
+                other => {
+                    *stage = other;
+                    None
+                }
+            }
+        };
+        let Some(fibers) = asked else { return };
+        let mut told = Vec::new();
+        if let Some((worker, here)) = here() {
+            // Not the one that we run on, which may have been something else when it was listed.
+            let others = fibers.iter().filter(|fiber| !std::ptr::eq(&raw const ***fiber, here));
+            others.for_each(|fiber| look::from_worker(fiber, &mut told));
+            worker.counters.surveys.bump();
+        }
+        drop(fibers);
+        *part.stage.lock() = Stage::Told(told);
+        survey.told(1);
+    }
+}
+
+impl Shared {
+    /// The fibers that something runs on, by worker.
+    fn live_fibers(&self) -> Vec<Vec<Arc<Fiber>>> {
+        let mut lists: Vec<Vec<Arc<Fiber>>> = self.workers.iter().map(|_| Vec::new()).collect();
+        let mut chunk = Vec::with_capacity(CHUNK);
+        let mut at = 0;
+        loop {
+            {
+                // The list only grows, until the last worker has left.
+                let fibers = self.fibers.lock();
+                let rest = fibers.get(at..).unwrap_or(&[]);
+                let live = rest.iter().take(CHUNK).filter(|fiber| fiber.context_id() != 0);
+                chunk.extend(live.cloned());
+                at += CHUNK;
+                if rest.len() <= CHUNK {
+                    at = usize::MAX;
+                }
+            }
+            for fiber in chunk.drain(..) {
+                let index = fiber.worker().index();
+                lists[index].push(fiber);
+            }
+            if at == usize::MAX {
+                return lists;
+            }
+        }
+    }
+}

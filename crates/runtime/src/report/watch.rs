@@ -1,0 +1,99 @@
+//! Whether anything will ever go on by itself.
+//!
+//! A runtime is *blocked* if it has fibers, all of them wait, nothing is queued and no timer is pending.
+//! Seen so at one moment takes two looks: whatever waited at the first and has not been suspended again by
+//! the second, where it still waits, has waited in between.
+
+use super::survey::{Answers, Survey};
+use super::{Blocked, FiberState, Report};
+use crate::drain::DrainCount;
+use crate::fiber::Fiber;
+use crate::shared::Shared;
+use sateen_base::prim::{Arc, AtomicU64, Ordering};
+use std::collections::HashSet;
+
+/// A number that changes whenever a task begins or is suspended.
+pub(super) fn activity(shared: &Shared) -> u64 {
+    let each = shared.workers.iter().map(|worker| {
+        let counters = worker.counters.read();
+        counters.tasks.wrapping_sub(counters.surveys).wrapping_add(counters.suspensions)
+    });
+    each.fold(0, u64::wrapping_add)
+}
+
+/// Whether the runtime is blocked, `report` being what was seen, and `before` the activity before that.
+pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<Blocked> {
+    let all_wait = report.fibers.iter().all(|fiber| fiber.state == FiberState::Waiting);
+    if report.busy > 0 || report.fibers.is_empty() || !all_wait || has_timers(shared) {
+        return None;
+    }
+    let seen: HashSet<u64> = report.fibers.iter().map(|fiber| fiber.id).collect();
+    let outer = report.fibers.iter().filter(|fiber| fiber.is_outer).count();
+    let waits = |fiber: &Fiber| fiber.is_parked() && seen.contains(&fiber.context_id());
+    let waiting = shared.fibers.lock().iter().filter(|fiber| waits(fiber)).count();
+    if waiting + outer != seen.len() || shared.has_work() || activity(shared) != before {
+        return None;
+    }
+    let could_be_woken = report.fibers.iter().filter(|fiber| {
+        let owner = fiber.waits_for.as_ref().and_then(|wait| wait.owner.as_ref());
+        fiber.has_waker && !fiber.is_outer && owner.is_none_or(|owner| !seen.contains(&owner.id))
+    });
+    Some(Blocked { outside_wakers: could_be_woken.count() })
+}
+
+fn has_timers(shared: &Shared) -> bool {
+    shared.workers.iter().any(|worker| !worker.timers.is_empty())
+}
+
+/// Tells by itself when the runtime is blocked; see [`Builder::report_blocked`](crate::Builder::report_blocked).
+pub(crate) struct Watch {
+    /// Workers that sleep for good.
+    resting: DrainCount,
+    /// The activity at which it was asked last.
+    asked: AtomicU64,
+}
+
+impl Watch {
+    pub(crate) fn new() -> Self {
+        Self { resting: DrainCount::new(), asked: AtomicU64::new(0) }
+    }
+
+    /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked, and
+    /// the workers have been asked: it does not sleep. False: [`Watch::wakes`] follows its sleep.
+    pub(crate) fn rests(&self, shared: &Shared) -> bool {
+        if !self.resting.drain(shared.workers.len(), || shared.has_work()) || has_timers(shared) {
+            return false;
+        }
+        let now = activity(shared);
+        let parked = || shared.fibers.lock().iter().any(|fiber| fiber.is_parked());
+        // Ordering: Relaxed; the resting worker that is the last is alone, and passes the number on by
+        // the drain word.
+        if self.asked.load(Ordering::Relaxed) == now || !parked() {
+            return false;
+        }
+        self.asked.store(now, Ordering::Relaxed);
+        self.wakes();
+        Survey::begin(shared, tell);
+        true
+    }
+
+    pub(crate) fn wakes(&self) {
+        self.resting.undrain();
+    }
+
+    /// A worker never runs.
+    pub(crate) fn absent(&self) {
+        self.resting.absent();
+    }
+}
+
+/// On the last worker to answer.
+fn tell(shared: &Arc<Shared>, answers: Answers) {
+    let Some(watch) = &shared.watch else { return };
+    let before = watch.asked.load(Ordering::Relaxed);
+    let mut report = Report::new(shared, answers, 0);
+    report.blocked = blocked(shared, &report, before);
+    if report.blocked.is_some() {
+        sateen_base::os::write_stderr(format!("sateen: {report}").as_bytes());
+    }
+}

@@ -1,0 +1,108 @@
+//! Sleeping, and limits in time on what a closure waits for.
+//!
+//! A limit is a frame on its caller's stack, in a list that the fiber holds: where a wait of the fiber asks
+//! whether the task has been cancelled, it asks the clock too, and the limit's timer wakes the fiber.
+
+use crate::fiber::Fiber;
+use crate::join::on_global;
+use crate::task::Cancelled;
+use crate::worker::here;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_sync::park::Blocker;
+use sateen_sync::timer::{Elapsed, Timer};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+
+/// A limit in force. Lies on the stack of the fiber that it is for.
+#[derive(Debug)]
+pub(crate) struct Limit {
+    deadline: Instant,
+    /// The next outer one, or null.
+    outer: *const Limit,
+}
+
+impl Limit {
+    /// Whether the time of this one or of an outer one is over.
+    pub(crate) fn is_over(&self) -> bool {
+        let now = Instant::now();
+        let mut limit = Some(self);
+        while let Some(this) = limit {
+            if this.deadline <= now {
+                return true;
+            }
+            // SAFETY: null, or on the same stack, further out.
+            limit = unsafe { this.outer.as_ref() };
+        }
+        false
+    }
+}
+
+/// Runs `f`, which may wait no longer than for `limit` from now: then whatever it waits for, or waits for
+/// next, ends as if the task had been cancelled, by unwinding; what `f` owns is dropped. A result wins,
+/// even a late one.
+///
+/// What is a cancellation point is one here too ([`check_cancelled`](crate::check_cancelled) among them),
+/// and nothing else is: time spent computing, in [`blocking`](crate::blocking()) or in branches that other
+/// workers have taken is waited for. On a thread outside of tasks `f` runs on the global
+/// runtime; if that is shut down, here and without a limit.
+///
+/// For futures there is [`timeout_async`](crate::timeout_async), for spawned tasks
+/// [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
+///
+/// # Errors
+/// [`Elapsed`] if the time was over first.
+///
+/// # Panics
+/// With the panic of `f`.
+///
+/// Cost: arming a timer, and taking it back; a catch of panics.
+///
+/// ```
+/// use sateen_runtime::{Elapsed, timeout};
+/// use std::time::Duration;
+/// let event = sateen_sync::Event::new();
+/// assert_eq!(timeout(Duration::from_millis(1), || event.wait()), Err(Elapsed));
+/// event.set();
+/// assert_eq!(timeout(Duration::from_secs(9), || event.wait()), Ok(()));
+/// ```
+pub fn timeout<F, R>(limit: Duration, f: F) -> Result<R, Elapsed>
+where
+    F: FnOnce() -> R + Send,
+    R: Send,
+{
+    match here() {
+        Some((_, fiber)) => within(fiber, limit, f),
+        None => on_global(f, (), |f, ()| timeout(limit, f), |f, ()| Ok(f())),
+    }
+}
+
+fn within<R>(fiber: &'static Fiber, limit: Duration, f: impl FnOnce() -> R) -> Result<R, Elapsed> {
+    /// Ends the limit; it is not dropped while `f` runs.
+    struct Leave(&'static Fiber, *const Limit);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            self.0.set_limit(self.1);
+        }
+    }
+    // Further off than the clock goes: no limit.
+    let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(f()) };
+    let mut timer = pin!(Timer::new(&*fiber.worker().timers));
+    if timer.as_mut().arm(deadline, fiber.to_arc().into()) {
+        crate::fiber::Suspend.earlier_timer();
+    }
+    let limit = Limit { deadline, outer: fiber.limit() };
+    let result = {
+        let _leave = Leave(fiber, limit.outer);
+        fiber.set_limit(&raw const limit);
+        catch_unwind(AssertUnwindSafe(f))
+    };
+    timer.disarm();
+    match result {
+        Ok(value) => Ok(value),
+        // Without this limit it would not have ended like this.
+        Err(panic) if panic.is::<Cancelled>() && limit.is_over() && !fiber.is_cancelled() => {
+            Err(Elapsed)
+        }
+        Err(panic) => resume_unwind(panic),
+    }
+}

@@ -1,0 +1,115 @@
+//! What a fiber waits for: written by the fiber at each wait, read by anybody at any time.
+//!
+//! A sequence lock of one writer, all of it in atomics:
+//!
+//! | `version` | `since` | means | leaves it |
+//! |---|---|---|---|
+//! | even | 0 | no wait | owner: `begin` |
+//! | odd | any | a wait is being written | owner: in the same `begin` |
+//! | even | not 0 | the other words describe the wait | owner: `begin` of the next, or `end` |
+//!
+//! Writing costs plain stores. A reader that meets a write reads nothing. Proof: `README.md`, "Seeing
+//! what waits"; model: `loom_wait_record.rs`.
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use sateen_sync::park::Awaited;
+
+/// A wait and when it began, in ticks, never 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// What is waited for.
+    pub what: Awaited,
+    /// When it began.
+    pub since: u64,
+}
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct WaitRecord {
+    version: AtomicU32,
+    since: AtomicU64,
+    kind: AtomicPtr<u8>,
+    kind_len: AtomicUsize,
+    place: AtomicUsize,
+    /// An `unsafe fn(usize) -> u64`, or null.
+    owner: AtomicPtr<()>,
+}
+
+type OwnerFn = unsafe fn(usize) -> u64;
+
+impl WaitRecord {
+    /// No wait.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self {
+            version: AtomicU32::new(0),
+            since: AtomicU64::new(0),
+            kind: AtomicPtr::new(std::ptr::null_mut()),
+            kind_len: AtomicUsize::new(0),
+            place: AtomicUsize::new(0),
+            owner: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// From now on the fiber waits for that. The fiber only.
+    #[inline]
+    pub fn begin(&self, wait: &Wait) {
+        // Ordering: Relaxed; one writer.
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
+        if cfg!(not(sateen_canary = "wait_record_no_fence")) {
+            // Ordering: Release; whoever reads one of the stores below finds the version odd, or a later
+            // one, after its own fence in `read`.
+            fence(Ordering::Release);
+        }
+        let owner = wait.what.owner.map_or(std::ptr::null_mut(), |owner| owner as *mut ());
+        self.kind.store(wait.what.kind.as_ptr().cast_mut(), Ordering::Relaxed);
+        self.kind_len.store(wait.what.kind.len(), Ordering::Relaxed);
+        self.place.store(wait.what.place, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Relaxed);
+        self.since.store(wait.since, Ordering::Relaxed);
+        // Ordering: Release pairs with the Acquire in `read`: the words are seen.
+        self.version.store(version.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The fiber waits no longer. The fiber only.
+    #[inline]
+    pub fn end(&self) {
+        // Ordering: Relaxed; a reader takes the wait whole or not at all either way.
+        self.since.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the fiber waits. Exact for the fiber itself.
+    #[inline]
+    pub fn is_waiting(&self) -> bool {
+        // Ordering: Relaxed; a flag.
+        self.since.load(Ordering::Relaxed) != 0
+    }
+
+    /// What the fiber waits for; none too if that changes right now. Any thread.
+    pub fn read(&self) -> Option<Wait> {
+        // Ordering: Acquire pairs with the Release in `begin`.
+        let version = self.version.load(Ordering::Acquire);
+        let since = self.since.load(Ordering::Relaxed);
+        let kind = self.kind.load(Ordering::Relaxed);
+        let kind_len = self.kind_len.load(Ordering::Relaxed);
+        let place = self.place.load(Ordering::Relaxed);
+        let owner = self.owner.load(Ordering::Relaxed);
+        // Ordering: Acquire; see `begin`.
+        fence(Ordering::Acquire);
+        let unchanged = self.version.load(Ordering::Relaxed) == version;
+        if !version.is_multiple_of(2) || !unchanged || since == 0 {
+            return None;
+        }
+        // SAFETY: the version says that pointer and length are of one `&'static str`.
+        let kind =
+            unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(kind, kind_len)) };
+        // SAFETY: not null, so made from such a function.
+        let owner =
+            (!owner.is_null()).then(|| unsafe { std::mem::transmute::<*mut (), OwnerFn>(owner) });
+        Some(Wait { what: Awaited { kind, place, owner }, since })
+    }
+}

@@ -1,0 +1,406 @@
+//! Listing fibers, naming deadlocks, telling that all is blocked.
+
+mod common;
+
+use common::{at_all_counts, with_runtime};
+use sateen_runtime::{
+    CancelToken, FiberInfo, FiberState, JoinError, JoinHandle, Priority, Report, Runtime, Spawn,
+    join, scope, spawn, yield_now,
+};
+use sateen_sync::park::{self, Awaited};
+use sateen_sync::timer::sleep;
+use sateen_sync::{Mutex, WaitCounter};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Opens once; those who wait say for what.
+#[repr(transparent)]
+struct Gate(WaitCounter);
+
+impl Gate {
+    fn new() -> Self {
+        Self(WaitCounter::new(1))
+    }
+
+    fn set(&self) {
+        self.0.done();
+    }
+
+    fn wait(&self) {
+        self.0.wait();
+    }
+}
+
+/// Reports until one is as wanted.
+fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let report = rt.report();
+        if wanted(&report) {
+            return report;
+        }
+        eprintln!("{report}");
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(Instant::now() < end, "not seen: {report}");
+        std::thread::yield_now();
+    }
+}
+
+fn all_wait(report: &Report, count: usize) -> bool {
+    let mut fibers = report.fibers.iter();
+    report.busy == 0 && fibers.len() == count && fibers.all(|f| f.state == FiberState::Waiting)
+}
+
+fn named<'a>(report: &'a Report, name: &str) -> &'a FiberInfo {
+    let is = |fiber: &&FiberInfo| fiber.name.as_deref() == Some(name);
+    report.fibers.iter().find(is).unwrap_or_else(|| panic!("no {name:?} in {report}"))
+}
+
+#[test]
+fn names_places_and_waits_are_told() {
+    at_all_counts(|rt| {
+        let (event, lock) = (Arc::new(Gate::new()), Arc::new(Mutex::new(())));
+        let guard = lock.lock();
+        let inner = Arc::clone(&event);
+        let reader = Spawn::new().name("reader").priority(Priority::High);
+        let reader = rt.spawn_with(reader, move || inner.wait());
+        let line = line!() - 1;
+        let inner = Arc::clone(&lock);
+        let locker = rt.spawn_with(Spawn::new().name("locker"), move || drop(inner.lock()));
+        let id = reader.id();
+        let report = until(rt, |report| all_wait(report, 2));
+        let seen = named(&report, "reader");
+        assert_eq!((seen.id, seen.task), (id.get(), Some(id)));
+        let place = seen.location.expect("a place");
+        assert_eq!((place.file(), place.line()), (file!(), line));
+        let wait = seen.waits_for.as_ref().expect("a wait");
+        assert_eq!((wait.kind, wait.place), ("wait counter", Arc::as_ptr(&event) as usize));
+        assert!(!seen.partial && !seen.masked && seen.worker < rt.workers());
+        assert_eq!(seen.stack_used.is_some(), cfg!(debug_assertions));
+        assert_eq!(named(&report, "locker").state, FiberState::Waiting);
+        assert!(report.deadlocks.is_empty());
+        assert_eq!(report.blocked.expect("all wait").outside_wakers, 2);
+        let text = report.to_string();
+        assert!(
+            text.contains(&format!("task {id} \"reader\" (spawned at {place}) on worker")),
+            "{text}"
+        );
+        assert!(text.contains("waits for wait counter 0x"), "{text}");
+        assert!(
+            text.contains("all blocked, no timer pending, 2 outside wakers outstanding"),
+            "{text}"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+        let later = rt.report();
+        let waited = |report: &Report| named(report, "reader").waits_for.as_ref().map(|w| w.time);
+        assert!(waited(&later) > waited(&report), "{later}");
+        event.set();
+        drop(guard);
+        reader.join().expect("set");
+        locker.join().expect("free");
+        assert_eq!(rt.fibers().len(), 0);
+    });
+}
+
+/// A lock that tells who owns it.
+#[derive(Default)]
+struct Lock {
+    owner: AtomicU64,
+    waiting: std::sync::Mutex<Vec<std::task::Waker>>,
+}
+
+impl Lock {
+    fn lock(&self) {
+        let what = Awaited {
+            kind: "lock",
+            place: std::ptr::from_ref(self) as usize,
+            // SAFETY: asked while we wait.
+            owner: Some(|place| unsafe { (*(place as *const Self)).owner.load(SeqCst) }),
+        };
+        park::waiting_for(what, || {
+            loop {
+                self.waiting.lock().expect("sound").push(park::current_waker());
+                if self.owner.compare_exchange(0, park::context_id(), SeqCst, SeqCst).is_ok() {
+                    return;
+                }
+                park::park();
+            }
+        });
+    }
+
+    fn unlock(&self) {
+        self.owner.store(0, SeqCst);
+        let waiting = std::mem::take(&mut *self.waiting.lock().expect("sound"));
+        waiting.into_iter().for_each(std::task::Waker::wake);
+    }
+}
+
+#[test]
+fn two_locks_taken_crosswise_are_a_named_deadlock() {
+    at_all_counts(|rt| {
+        let locks = Arc::new([Lock::default(), Lock::default()]);
+        let both = Arc::new([Gate::new(), Gate::new()]);
+        let task = |name: &'static str, mine: usize| {
+            let (locks, both) = (Arc::clone(&locks), Arc::clone(&both));
+            rt.spawn_with(Spawn::new().name(name), move || {
+                locks[mine].lock();
+                both[mine].set();
+                both[1 - mine].wait();
+                locks[1 - mine].lock();
+            })
+        };
+        let (a, b) = (task("a", 0), task("b", 1));
+        let other = Arc::clone(&both);
+        let bystander = rt.spawn(move || other[0].wait());
+        let report = until(rt, |report| !report.deadlocks.is_empty());
+        assert_eq!(report.deadlocks.len(), 1);
+        let mut names: Vec<_> =
+            report.deadlocks[0].fibers.iter().map(|fiber| fiber.name.as_deref()).collect();
+        names.sort();
+        assert_eq!(names, [Some("a"), Some("b")]);
+        let text = report.deadlocks[0].to_string();
+        let (a_id, b_id) = (a.id(), b.id());
+        let place = std::ptr::from_ref(&locks[1]) as usize;
+        assert!(text.starts_with("deadlock: task "), "{text}");
+        assert!(
+            text.contains(&format!("waits for lock {place:#x} held by task {b_id} \"b\"")),
+            "{text}"
+        );
+        assert!(text.contains(&format!("held by task {a_id} \"a\"")), "{text}");
+        assert!(text.contains(", which waits for lock 0x"), "{text}");
+        assert!(text.contains(file!()), "{text}");
+        bystander.join().expect("its event is set");
+        let blocked = until(rt, |report| report.blocked.is_some()).blocked.expect("checked");
+        assert_eq!(blocked.outside_wakers, 0);
+        a.cancel();
+        assert!(matches!(a.join(), Err(JoinError::Cancelled)));
+        locks[0].unlock();
+        b.join().expect("the lock is free");
+    });
+}
+
+#[test]
+fn joining_in_a_circle_or_oneself_is_a_deadlock() {
+    at_all_counts(|rt| {
+        type Place = Arc<OnceLock<std::sync::Mutex<Option<JoinHandle<()>>>>>;
+        let circle = |members: usize| {
+            let places: Vec<Place> = (0..members).map(|_| Place::default()).collect();
+            let filled = Arc::new(Gate::new());
+            let token = CancelToken::new();
+            let tasks: Vec<_> = (0..members)
+                .map(|index| {
+                    let next = Arc::clone(&places[(index + 1) % members]);
+                    let filled = Arc::clone(&filled);
+                    let settings = Spawn::new().name(format!("t{index}")).token(&token);
+                    rt.spawn_with(settings, move || {
+                        filled.wait();
+                        let handle =
+                            next.get().and_then(|place| place.lock().expect("sound").take());
+                        let _ = handle.expect("a handle").join();
+                    })
+                })
+                .collect();
+            // All started, or they would run each other in place.
+            until(rt, |report| all_wait(report, members));
+            let ids: Vec<_> = tasks.iter().map(JoinHandle::id).collect();
+            for (task, place) in tasks.into_iter().zip(&places) {
+                place.set(std::sync::Mutex::new(Some(task))).expect("empty");
+            }
+            filled.set();
+            let report = until(rt, |report| !report.deadlocks.is_empty());
+            let deadlock = &report.deadlocks[0];
+            assert_eq!(deadlock.fibers.len(), members);
+            assert_eq!(deadlock.to_string().matches("waits for the end of task").count(), members);
+            assert!(
+                ids.iter().all(|id| deadlock.fibers.iter().any(|fiber| fiber.task == Some(*id)))
+            );
+            token.cancel();
+            until(rt, |report| report.fibers.is_empty());
+        };
+        (1..=3).for_each(circle);
+    });
+}
+
+#[test]
+fn a_task_that_runs_another_in_place_waits_for_it() {
+    with_runtime(1, |rt| {
+        let lock = Arc::new(Lock::default());
+        let inner = Arc::clone(&lock);
+        let outer = rt.spawn_with(Spawn::new().name("outer"), move || {
+            inner.lock();
+            let lock = Arc::clone(&inner);
+            let task = Spawn::new().name("inner").spawn(move || lock.lock());
+            let _ = task.join();
+        });
+        let report = until(rt, |report| !report.deadlocks.is_empty());
+        assert_eq!(report.fibers.len(), 2, "{report}");
+        let seen = named(&report, "outer").waits_for.clone().expect("buried");
+        assert_eq!(seen.owner.and_then(|owner| owner.name).as_deref(), Some("inner"));
+        lock.unlock();
+        outer.join().expect("free");
+    });
+}
+
+#[test]
+fn branches_and_other_work_are_told_too() {
+    at_all_counts(|rt| {
+        let event = Gate::new();
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| {
+                rt.install(|| {
+                    scope(|s| {
+                        s.spawn(|_| event.wait());
+                        yield_now();
+                        join(|| event.wait(), || event.wait());
+                    })
+                });
+            });
+            let report = until(rt, |report| all_wait(report, 3) && report.fibers.len() == 3);
+            assert!(report.fibers.iter().all(|fiber| fiber.task.is_none()), "{report}");
+            assert!(report.to_string().contains("work "), "{report}");
+            event.set();
+            waiting.join().expect("no panic");
+        });
+    });
+}
+
+#[test]
+fn a_busy_worker_holds_nobody_up() {
+    with_runtime(2, |rt| {
+        let (event, stop) = (Arc::new(Gate::new()), Arc::new(AtomicBool::new(false)));
+        let inner = Arc::clone(&event);
+        let waits = rt.spawn_with(Spawn::new().on_worker(0), move || inner.wait());
+        until(rt, |report| all_wait(report, 1));
+        let end = Arc::clone(&stop);
+        let busy = rt.spawn_with(Spawn::new().on_worker(0), move || {
+            while !end.load(SeqCst) {
+                std::hint::spin_loop();
+            }
+        });
+        let report = until(rt, |report| report.fibers.len() == 2);
+        assert_eq!(report.busy, 1);
+        assert!(report.fibers.iter().all(|fiber| fiber.partial), "{report}");
+        let seen = report.fibers.iter().find(|fiber| fiber.id == waits.id().get()).expect("seen");
+        assert_eq!(seen.waits_for.as_ref().expect("a wait").kind, "wait counter");
+        let seen = report.fibers.iter().find(|fiber| fiber.id == busy.id().get()).expect("seen");
+        assert_eq!(seen.state, FiberState::Running);
+        stop.store(true, SeqCst);
+        event.set();
+        waits.join().expect("set");
+        busy.join().expect("stopped");
+    });
+}
+
+#[test]
+fn timers_and_the_asker_are_not_blocked() {
+    at_all_counts(|rt| {
+        let sleeper = rt.spawn(|| sleep(Duration::from_millis(300)));
+        let report = until(rt, |report| all_wait(report, 1) || sleeper.is_finished());
+        if let Some(fiber) = report.fibers.first() {
+            assert_eq!(fiber.waits_for.as_ref().expect("a wait").kind, "timer");
+            assert_eq!(report.blocked, None);
+        }
+        sleeper.join().expect("awake");
+        let (tell, told) = std::sync::mpsc::channel();
+        let rt_ref: &Runtime = rt;
+        rt_ref.install(|| {
+            let report = rt_ref.report();
+            assert_eq!(report.fibers.len(), 1, "{report}");
+            assert_eq!(report.fibers[0].state, FiberState::Running);
+            assert_eq!(report.blocked, None);
+            tell.send(()).expect("heard");
+        });
+        told.recv().expect("told");
+    });
+}
+
+#[test]
+fn fibers_come_and_go_while_several_look() {
+    for workers in [1, 2, 3, 8] {
+        with_runtime(workers, |rt| {
+            let done = AtomicBool::new(false);
+            let looks = AtomicUsize::new(0);
+            std::thread::scope(|threads| {
+                for _ in 0..3 {
+                    threads.spawn(|| {
+                        while !done.load(SeqCst) {
+                            for fiber in rt.fibers() {
+                                assert!(fiber.id != 0 && fiber.worker < workers);
+                                std::hint::black_box(fiber.to_string());
+                            }
+                            assert!(rt.report().deadlocks.is_empty());
+                            looks.fetch_add(1, SeqCst);
+                        }
+                    });
+                }
+                let event = Arc::new(Gate::new());
+                let lock = Arc::new(Mutex::new(0));
+                let tasks: Vec<_> = (0..10_000)
+                    .map(|index| {
+                        let (event, lock) = (Arc::clone(&event), Arc::clone(&lock));
+                        let settings = Spawn::new().name(format!("task {index}"));
+                        rt.spawn_with(settings, move || match index % 4 {
+                            0 => yield_now(),
+                            1 => event.wait(),
+                            2 => drop(spawn(yield_now).join()),
+                            _ => *lock.lock() += 1,
+                        })
+                    })
+                    .collect();
+                event.set();
+                tasks.into_iter().for_each(|task| task.join().expect("no panic"));
+                while looks.load(SeqCst) == 0 {
+                    std::thread::yield_now();
+                }
+                done.store(true, SeqCst);
+            });
+        });
+    }
+}
+
+/// The child blocks; the parent reads what the runtime said by itself.
+#[test]
+fn a_blocked_runtime_says_so_by_itself() {
+    const NAME: &str = "a_blocked_runtime_says_so_by_itself";
+    if std::env::var_os("SATEEN_TEST_CHILD").is_none() {
+        let output = Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+            .env("SATEEN_TEST_CHILD", "1")
+            .output()
+            .expect("the child runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        // Once for each time that all was blocked, and not while a timer was pending.
+        let blocked = "all blocked, no timer pending, 1 outside waker outstanding";
+        let times = said.lines().filter(|line| *line == blocked).count();
+        assert_eq!(times, 4 * 2, "{said}");
+        assert_eq!(said.matches("\"reader\"").count(), 4 * 2, "{said}");
+        return;
+    }
+    for workers in [1, 2, 3, 8] {
+        let rt =
+            Runtime::builder().workers(workers).report_blocked(true).build().expect("a runtime");
+        for _ in 0..2 {
+            rt.spawn(|| sleep(Duration::from_millis(20))).join().expect("awake");
+            let event = Arc::new(Gate::new());
+            let inner = Arc::clone(&event);
+            let task = rt.spawn_with(Spawn::new().name("reader"), move || inner.wait());
+            // Until it has been said, and no worker has anything left to say.
+            let end = Instant::now() + Duration::from_secs(30);
+            let quiet = |rt: &Runtime| {
+                let stats = rt.stats();
+                stats.sleeping == workers && stats.total().surveys > 0
+            };
+            let before = rt.stats().total().surveys;
+            while rt.stats().total().surveys < before + workers as u64 || !quiet(&rt) {
+                assert!(Instant::now() < end, "nothing was said");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(30));
+            event.set();
+            task.join().expect("set");
+        }
+    }
+}

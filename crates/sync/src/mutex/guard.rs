@@ -1,0 +1,240 @@
+//! Guards of a mutex: of its whole value, and of a part of it.
+
+use super::{Mutex, RawMutex};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+/// Access to the value of a locked [`Mutex`]; unlocks when dropped, on any thread.
+///
+/// What is done with a guard is an associated function, since the value's own methods go first.
+#[must_use = "the mutex is unlocked as soon as its guard is dropped"]
+#[clippy::has_significant_drop]
+pub struct MutexGuard<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    /// Sent or shared only if a `&mut T` may be.
+    _value: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// The caller has just taken the lock.
+    #[inline(always)]
+    pub(super) fn new(mutex: &'a Mutex<T>) -> Self {
+        Self { mutex, _value: PhantomData }
+    }
+
+    /// The mutex that this guard locks.
+    pub fn mutex(this: &Self) -> &'a Mutex<T> {
+        this.mutex
+    }
+
+    pub(crate) fn raw(this: &Self) -> &'a RawMutex {
+        &this.mutex.raw
+    }
+
+    /// A guard of a part of the value.
+    ///
+    /// ```
+    /// use sateen_sync::{Mutex, MutexGuard};
+    /// let mutex = Mutex::new((1, "two"));
+    /// let mut first = MutexGuard::map(mutex.lock(), |pair| &mut pair.0);
+    /// *first = 3;
+    /// drop(first);
+    /// assert_eq!(*mutex.lock(), (3, "two"));
+    /// ```
+    pub fn map<U: ?Sized>(
+        mut this: Self,
+        part: impl FnOnce(&mut T) -> &mut U,
+    ) -> MappedMutexGuard<'a, U> {
+        let value = NonNull::from(part(&mut this));
+        let this = ManuallyDrop::new(this);
+        MappedMutexGuard { raw: &this.mutex.raw, value, _value: PhantomData }
+    }
+
+    /// A guard of a part of the value, if `part` finds it; otherwise this one back.
+    ///
+    /// # Errors
+    /// The guard, if `part` returns `None`.
+    pub fn try_map<U: ?Sized>(
+        mut this: Self,
+        part: impl FnOnce(&mut T) -> Option<&mut U>,
+    ) -> Result<MappedMutexGuard<'a, U>, Self> {
+        match part(&mut this).map(NonNull::from) {
+            Some(value) => {
+                let this = ManuallyDrop::new(this);
+                Ok(MappedMutexGuard { raw: &this.mutex.raw, value, _value: PhantomData })
+            }
+            None => Err(this),
+        }
+    }
+
+    /// Unlocks so that the first waiter, if there is one, gets the lock next.
+    pub fn unlock_fair(this: Self) {
+        ManuallyDrop::new(this).mutex.raw.release_fair();
+    }
+
+    /// Runs `f` with the mutex unlocked, and takes the lock again, also if `f` panics.
+    ///
+    /// ```
+    /// use sateen_sync::{Mutex, MutexGuard};
+    /// let mutex = Mutex::new(1);
+    /// let mut guard = mutex.lock();
+    /// MutexGuard::unlocked(&mut guard, || *mutex.lock() += 1);
+    /// assert_eq!(*guard, 2);
+    /// ```
+    pub fn unlocked<R>(this: &mut Self, f: impl FnOnce() -> R) -> R {
+        // First, so that the lock is taken again whatever the unlock and `f` do.
+        let _relock = Relock(&this.mutex.raw);
+        this.mutex.raw.release();
+        f()
+    }
+
+    /// As [`unlocked`](Self::unlocked), with a [fair](Self::unlock_fair) unlock.
+    pub fn unlocked_fair<R>(this: &mut Self, f: impl FnOnce() -> R) -> R {
+        let _relock = Relock(&this.mutex.raw);
+        this.mutex.raw.release_fair();
+        f()
+    }
+
+    /// Lets the first waiter, if there is one, have the lock for a while.
+    pub fn bump(this: &mut Self) {
+        if this.mutex.raw.has_waiters() {
+            Self::unlocked_fair(this, || ());
+        }
+    }
+
+    /// The value for as long as the mutex lives, which stays locked.
+    pub fn leak(this: Self) -> &'a mut T {
+        let this = ManuallyDrop::new(this);
+        // SAFETY: the lock is held for ever: nobody else gets at the value through the mutex, but by
+        // `&mut` or by value, when this borrow of the mutex is over.
+        this.mutex.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+/// Takes a lock again at the end: a guard stands for it. Not interrupted, also while unwinding.
+pub(crate) struct Relock<'a>(pub(crate) &'a RawMutex);
+
+impl Drop for Relock<'_> {
+    fn drop(&mut self) {
+        crate::park::uninterrupted(|| self.0.acquire());
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard holds the lock, and the result borrows the guard.
+        self.mutex.value.with(|value| unsafe { &*value })
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`, borrowing the guard exclusively.
+        self.mutex.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.mutex.raw.release();
+    }
+}
+
+/// Access to a part of the value of a locked [`Mutex`]; see [`MutexGuard::map`].
+#[must_use = "the mutex is unlocked as soon as its guard is dropped"]
+#[clippy::has_significant_drop]
+pub struct MappedMutexGuard<'a, T: ?Sized> {
+    raw: &'a RawMutex,
+    value: NonNull<T>,
+    _value: PhantomData<&'a mut T>,
+}
+
+// SAFETY: it is a `&'a mut T` and the right to unlock, which any thread may use.
+unsafe impl<T: ?Sized + Send> Send for MappedMutexGuard<'_, T> {}
+// SAFETY: shared, it is a `&T`.
+unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
+
+impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
+    /// A guard of a part of the part.
+    pub fn map<U: ?Sized>(
+        mut this: Self,
+        part: impl FnOnce(&mut T) -> &mut U,
+    ) -> MappedMutexGuard<'a, U> {
+        let value = NonNull::from(part(&mut this));
+        MappedMutexGuard { raw: ManuallyDrop::new(this).raw, value, _value: PhantomData }
+    }
+
+    /// A guard of a part of the part, if `part` finds it; otherwise this one back.
+    ///
+    /// # Errors
+    /// The guard, if `part` returns `None`.
+    pub fn try_map<U: ?Sized>(
+        mut this: Self,
+        part: impl FnOnce(&mut T) -> Option<&mut U>,
+    ) -> Result<MappedMutexGuard<'a, U>, Self> {
+        match part(&mut this).map(NonNull::from) {
+            Some(value) => {
+                let raw = ManuallyDrop::new(this).raw;
+                Ok(MappedMutexGuard { raw, value, _value: PhantomData })
+            }
+            None => Err(this),
+        }
+    }
+
+    /// Unlocks so that the first waiter, if there is one, gets the lock next.
+    pub fn unlock_fair(this: Self) {
+        ManuallyDrop::new(this).raw.release_fair();
+    }
+}
+
+impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: it came from a `&mut` of the locked value, and nobody else gets at it before the
+        // unlock in `drop`.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`, borrowing the guard exclusively.
+        unsafe { self.value.as_mut() }
+    }
+}
+
+impl<T: ?Sized> Drop for MappedMutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.raw.release();
+    }
+}
+
+macro_rules! shows_its_value {
+    ($($guard:ident),*) => { $(
+        impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    )* };
+}
+#[allow(unused_imports)]
+pub(crate) use shows_its_value;
+
+shows_its_value!(MutexGuard, MappedMutexGuard);

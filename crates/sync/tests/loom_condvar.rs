@@ -1,0 +1,107 @@
+//! Models of the condition variable.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::{Condvar, Mutex, block_on};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 10_000;
+    model.check(f);
+}
+
+/// The condition changes while a thread begins to wait: it is notified, or does not wait.
+#[test]
+fn no_notification_is_lost() {
+    model(3, || {
+        let shared = Arc::new((Mutex::new(false), Condvar::new()));
+        let setter = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                *shared.0.lock() = true;
+                shared.1.notify_one();
+            }
+        });
+        let mut guard = shared.0.lock();
+        shared.1.wait_while(&mut guard, |set| !*set);
+        drop(guard);
+        setter.join().unwrap();
+    });
+}
+
+/// A thread and a future, the condition notified once for each.
+#[test]
+fn a_thread_and_a_future() {
+    model(2, || {
+        let shared = Arc::new((Mutex::new(0), Condvar::new()));
+        let waiter = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                block_on(async {
+                    let mut guard = shared.0.lock_async().await;
+                    while *guard == 0 {
+                        guard = shared.1.wait_async(guard).await;
+                    }
+                    *guard -= 1;
+                });
+            }
+        });
+        *shared.0.lock() += 1;
+        shared.1.notify_all();
+        waiter.join().unwrap();
+        assert_eq!(*shared.0.lock(), 0);
+    });
+}
+
+/// A wait that is dropped while it is notified, in any stage, lets the next one have it.
+#[test]
+fn a_dropped_wait_passes_the_notification_on() {
+    model(2, || {
+        let shared = Arc::new((Mutex::new(()), Condvar::new()));
+        let own = shared.clone();
+        let mut first = Box::pin(own.1.wait_async(own.0.lock()));
+        assert!(poll(first.as_mut()).is_pending());
+        let mut second = Box::pin(own.1.wait_async(own.0.lock()));
+        assert!(poll(second.as_mut()).is_pending());
+        let guard = own.0.lock();
+        let notifier = thread::spawn(move || assert!(shared.1.notify_one()));
+        // Notified by now, it waits for the mutex.
+        assert!(poll(first.as_mut()).is_pending());
+        drop(first);
+        drop(guard);
+        notifier.join().unwrap();
+        assert!(poll(second.as_mut()).is_ready());
+    });
+}
+
+/// A time-out against a notification: one of the two waits ends with it.
+#[test]
+fn a_time_out_loses_no_notification() {
+    model(2, || {
+        let shared = Arc::new((Mutex::new(()), Condvar::new()));
+        let own = shared.clone();
+        let guard = own.0.lock();
+        let timed = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let now = std::time::Instant::now();
+                shared.1.wait_until(&mut shared.0.lock(), now).timed_out()
+            }
+        });
+        let mut behind = Box::pin(own.1.wait_async(guard));
+        assert!(poll(behind.as_mut()).is_pending());
+        let notified = shared.1.notify_one();
+        let timed_out = timed.join().unwrap();
+        assert!(notified);
+        assert_eq!(timed_out, poll(behind.as_mut()).is_ready());
+    });
+}
