@@ -55,12 +55,14 @@ fn every_promised_identity_is_listed() {
     }
     promised.extend(["pthread-8k", "std-thread"].map(|i| format!("skynet10k/join/{i}/w2")));
     for config in ["w1", "w2"] {
-        promised.extend(["event"].map(|c| format!("switch/pingpong-{c}/sateen/{config}")));
+        promised.extend(
+            ["mutex", "condvar", "event"].map(|c| format!("switch/pingpong-{c}/sateen/{config}")),
+        );
     }
     promised.push("switch/yield/sateen/w1".to_owned());
     promised.push("fiber/block-cost/sateen/w1".to_owned());
     promised.push("fiber/skew/sateen-async/w2".to_owned());
-    promised.push("lock/uncontended-empty/mutex/t1".to_owned());
+    promised.extend(["mutex", "mutex-local"].map(|m| format!("lock/uncontended-empty/{m}/t1")));
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",

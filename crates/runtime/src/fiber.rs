@@ -14,7 +14,7 @@ use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
 use crate::switch::{Back, Main, Switch};
-use crate::task::{Header, Running, cancel_unwind};
+use crate::task::{Header, Priority, Running, cancel_unwind};
 use crate::time::Limit;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::worker::Worker;
@@ -289,13 +289,25 @@ impl Fiber {
         self.heir.store(task.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Whether the task here has been cancelled, or its time is over. The worker only.
+    /// How urgent the task here is. The worker only.
+    #[inline]
+    pub(crate) fn priority(&self) -> Priority {
+        // SAFETY: what runs here keeps its task.
+        unsafe { self.task().as_ref() }.map_or(Priority::Normal, Header::priority)
+    }
+
+    /// Whether the task here has been cancelled, by itself or with all others, or its time is over. The
+    /// worker only.
+    #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
-        unsafe { self.task().as_ref() }.is_some_and(Header::is_cancelled) || self.is_over_limit()
+        unsafe { self.task().as_ref() }
+            .is_some_and(|task| task.is_cancelled() || self.shared.is_cancelling())
+            || self.is_over_limit()
     }
 
     /// Whether the time of a limit that is in force here is over. The worker only.
+    #[inline]
     pub(crate) fn is_over_limit(&self) -> bool {
         // SAFETY: null, or on the fiber's stack, until it is no longer in force.
         unsafe { self.limit.get().as_ref() }.is_some_and(Limit::is_over)

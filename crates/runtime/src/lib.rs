@@ -82,6 +82,8 @@ mod runtime;
 mod scope;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod shutdown;
 #[cfg(loom)]
 pub mod sleepers;
 #[cfg(not(loom))]
@@ -143,8 +145,9 @@ pub use {
         Grain, grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
     },
     report::{Blocked, Deadlock, FiberInfo, FiberState, Owner, Report, WaitsFor},
-    runtime::{Runtime, ShutdownError, worker_index},
+    runtime::{Runtime, worker_index},
     scope::{Scope, scope},
+    shutdown::{Remaining, ShutdownError, WhyRemaining},
     stack::{
         FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
         stack_used,

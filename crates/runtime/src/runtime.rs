@@ -9,7 +9,6 @@ use crate::stats::Stats;
 use crate::task::{JoinHandle, Spawn};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
-use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -32,36 +31,6 @@ use std::task::Waker;
 pub struct Runtime {
     pub(crate) shared: Arc<Shared>,
 }
-
-/// Why a shutdown did not come to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ShutdownError {
-    /// It was called on one of the runtime's own workers, which would wait for itself. Nothing changed.
-    OnOwnWorker,
-    /// The time was up before everything was done. The runtime accepts no more work and goes on ending.
-    TimedOut {
-        /// Worker threads that had ended by then.
-        ended: usize,
-        /// All worker threads.
-        workers: usize,
-    },
-}
-
-impl std::fmt::Display for ShutdownError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::OnOwnWorker => {
-                f.write_str("a runtime cannot be shut down by one of its own workers")
-            }
-            Self::TimedOut { ended, workers } => {
-                write!(f, "shutdown timed out when {ended} of {workers} workers had ended")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ShutdownError {}
 
 impl Runtime {
     /// Settings for a new runtime.
@@ -174,51 +143,8 @@ impl Runtime {
         Stats::of(&self.shared)
     }
 
-    /// Accepts no more work from outside, and waits until everything accepted is done and the workers
-    /// have ended. Again: waits for the same.
-    ///
-    /// # Errors
-    /// [`ShutdownError::OnOwnWorker`].
-    pub fn shutdown(&self) -> Result<(), ShutdownError> {
-        self.end(None)
-    }
-
-    /// As [`Runtime::shutdown`], but waits at most `limit`, and blocks the thread even in a task of
-    /// another runtime.
-    ///
-    /// # Errors
-    /// [`ShutdownError`].
-    pub fn shutdown_timeout(&self, limit: Duration) -> Result<(), ShutdownError> {
-        self.end(Instant::now().checked_add(limit))
-    }
-
     fn is_own_thread(&self) -> bool {
         context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared))
-    }
-
-    fn end(&self, deadline: Option<Instant>) -> Result<(), ShutdownError> {
-        if self.is_own_thread() {
-            return Err(ShutdownError::OnOwnWorker);
-        }
-        self.shared.close();
-        let workers = self.workers();
-        match deadline {
-            None => self.shared.wait_all_exited(),
-            Some(deadline) if self.shared.wait_exited(workers, deadline) => {}
-            Some(_) => {
-                return Err(ShutdownError::TimedOut { ended: self.shared.exited(), workers });
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Runtime {
-    fn drop(&mut self) {
-        if self.end(None) == Err(ShutdownError::OnOwnWorker) {
-            // Dropped by one of its own tasks: it ends by itself once that one is done.
-            self.shared.close();
-        }
     }
 }
 

@@ -18,8 +18,9 @@ use crate::watcher::Watcher;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicUsize, Ordering, fence};
+use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
+use sateen_sync::park;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveCount,
+    /// A shutdown does not wait any longer.
+    cancelling: AtomicBool,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -104,6 +107,7 @@ impl Shared {
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             futures: LiveCount::new(workers.len()),
+            cancelling: AtomicBool::new(false),
             gate: Gate::new(),
             life: Life::new(),
             drained,
@@ -149,10 +153,28 @@ impl Shared {
         self.gate.enter()
     }
 
-    /// Makes the fibers that `which` names look whether they have been cancelled.
-    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) {
+    /// Makes the fibers that `which` names look whether they have been cancelled. How many.
+    pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) -> usize {
         let fibers = self.fibers.lock();
-        fibers.iter().filter(|fiber| which(fiber)).for_each(|fiber| fiber.unpark());
+        let mut count = 0;
+        for fiber in fibers.iter().filter(|fiber| which(fiber)) {
+            fiber.unpark();
+            count += 1;
+        }
+        count
+    }
+
+    /// From now on every task and future counts as cancelled.
+    pub(crate) fn start_cancelling(&self) {
+        // Ordering: Release pairs with `is_cancelling`.
+        self.cancelling.store(true, Ordering::Release);
+    }
+
+    /// Whether everything is to end.
+    #[inline]
+    pub(crate) fn is_cancelling(&self) -> bool {
+        // Ordering: Acquire, as any cancellation; a fiber that parks too late to see it is woken after.
+        self.cancelling.load(Ordering::Acquire)
     }
 
     /// Takes an entry from the injector.
@@ -336,17 +358,25 @@ impl Shared {
         wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
     }
 
-    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime).
-    pub(crate) fn wait_all_exited(&self) {
+    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime). False:
+    /// `deadline` came first.
+    pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
+        let waker = park::current_waker();
         loop {
             {
                 let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
                 if exited.count == self.workers.len() {
-                    return;
+                    return true;
                 }
-                exited.wakers.push(sateen_sync::park::current_waker());
+                if !exited.wakers.iter().any(|other| other.will_wake(&waker)) {
+                    exited.wakers.push(waker.clone());
+                }
             }
-            sateen_sync::park::park();
+            match deadline {
+                None => park::park(),
+                Some(deadline) if deadline <= Instant::now() => return false,
+                Some(deadline) => park::park_until(deadline),
+            }
         }
     }
 

@@ -164,8 +164,7 @@ fn order(policy: Scheduling, settings: Vec<Spawn>) -> Vec<usize> {
         while ran.lock().len() < tasks.len() {
             yield_now();
         }
-        let ran = ran.lock().clone();
-        ran
+        std::mem::take(&mut *ran.lock())
     })
 }
 
@@ -213,7 +212,7 @@ fn a_dropped_runnable_is_not_lost() {
         fn awakened(&self, runnable: Runnable) {
             let mut state = self.0.lock().expect("no panic");
             state.1 += 1;
-            if state.1 % 3 != 0 {
+            if !state.1.is_multiple_of(3) {
                 state.0.push(runnable);
             }
         }

@@ -114,8 +114,8 @@ impl Condvar {
         self.wait_raw(MutexGuard::raw(guard), Some(deadline))
     }
 
-    /// As [`wait_while`](Self::wait_while), for no longer than `timeout`. Timed out says that the
-    /// condition still held.
+    /// As [`wait_while`](Self::wait_while), for no longer than `timeout`. `condition` is not asked
+    /// again when the time is over.
     ///
     /// # Panics
     /// As [`wait_while`](Self::wait_while).
@@ -128,8 +128,8 @@ impl Condvar {
         self.wait_while_raw(guard, condition, Instant::now().checked_add(timeout))
     }
 
-    /// As [`wait_while`](Self::wait_while), no longer than until `deadline`. Timed out says that the
-    /// condition still held.
+    /// As [`wait_while`](Self::wait_while), no longer than until `deadline`. `condition` is not
+    /// asked again when the time is over.
     ///
     /// # Panics
     /// As [`wait_while`](Self::wait_while).
@@ -149,13 +149,10 @@ impl Condvar {
         deadline: Option<Instant>,
     ) -> WaitTimeoutResult {
         let mut result = WaitTimeoutResult(false);
-        while condition(guard) {
-            if result.timed_out() {
-                return result;
-            }
+        while !result.timed_out() && condition(guard) {
             result = self.wait_raw(MutexGuard::raw(guard), deadline);
         }
-        WaitTimeoutResult(false)
+        result
     }
 
     /// `mutex` is locked by the caller.

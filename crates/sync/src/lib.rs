@@ -5,7 +5,9 @@
 //! * [`EventCount`]: where workers sleep when there is nothing to do, and who is woken.
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
 //! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.
-//! * [`Mutex`] and [`RawMutex`], [`Event`]: built on it; each blocks, suspends or is awaited.
+//! * [`Mutex`], [`Condvar`], [`RwLock`], [`Event`]: built on it; each blocks, suspends or is awaited, for
+//!   ever or with a time limit. [`RawMutex`] and [`RawRwLock`] are for building others; [`ReentrantMutex`]
+//!   is for its holder again, and [`poison`] has locks that remember a panic.
 //! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
 //!   [`Lazy`]: likewise, and each with time limits.
 //! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
@@ -18,8 +20,8 @@
 //!
 //! 1. No foreign code (wakers, values) runs while an internal lock is held.
 //! 2. A notification is used by somebody or passed on: cancelling a wait loses nothing.
-//! 3. Waiting allocates nothing, but for a plain thread's own parker, once, and the
-//!    heap of a timer queue, which grows with the most timers that were ever armed at once.
+//! 3. Waiting allocates nothing, but for a plain thread's own parker, once, the signal of a
+//!    [`block_on`], and the heap of a timer queue, which grows with the most timers that were ever armed at once.
 //! 4. An unlock gives the lock to nobody: it frees it, and wakes at most one waiter.
 //!
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
@@ -36,7 +38,10 @@ mod mutex;
 mod once;
 pub mod oneshot;
 pub mod park;
+pub mod poison;
 pub mod promise;
+mod reentrant;
+mod rwlock;
 mod semaphore;
 #[cfg(not(loom))]
 pub mod several;
@@ -57,6 +62,11 @@ pub use event_count::EventCount;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use once::{Lazy, Once, OnceLock, OnceState};
 pub use promise::{PackagedTask, Promise, PromiseFuture, SharedFuture};
+pub use reentrant::{ContextId, MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
+pub use rwlock::{
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RwLock, RwLockAsync, RwLockFuture,
+    RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+};
 pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
 pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
 pub use wait_queue::WaitQueue;

@@ -11,7 +11,6 @@ mod forkjoin;
 mod program;
 mod submit;
 mod tasks;
-#[cfg_attr(not(feature = "peers"), allow(dead_code))]
 mod turns;
 
 pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
@@ -21,7 +20,6 @@ pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
 pub(crate) use program::Job;
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
 pub(crate) use tasks::{Form, Tasks, TasksVisitor, visit_policies, visit_tasks};
-#[cfg_attr(not(feature = "peers"), allow(unused_imports))]
 pub(crate) use turns::{Between, Locks, Turns, TurnsVisitor, Way, visit_turns};
 
 /// Name of our default implementation in identities.
@@ -32,11 +30,12 @@ pub(crate) const SERIAL: &str = "serial";
 pub(crate) const STAGES: [&str; 4] =
     ["sateen-plain", "sateen-padded", "sateen", "sateen-asymmetric"];
 
-/// Name of our mutex, in the experiment about locks.
-pub(crate) const OUR_MUTEX: &str = "mutex";
+/// Names of our mutexes, in the experiment about locks.
+pub(crate) const OUR_MUTEXES: [&str; 2] = ["mutex", "mutex-local"];
 
 /// Whether `implementation` is one of ours.
 pub(crate) fn is_ours(implementation: &str) -> bool {
-    [OURS, OUR_MUTEX].contains(&implementation)
+    implementation == OURS
+        || OUR_MUTEXES.contains(&implementation)
         || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
 }

@@ -1,7 +1,7 @@
 //! Libraries in which two tasks, or threads, hand a turn to and fro.
 
 use crate::error::Error;
-use std::ops::DerefMut;
+use std::ops::{DerefMut, RangeInclusive};
 
 /// How the turn is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(crate) trait Turns: 'static {
     const LINGERS: bool = false;
     /// The ways it has.
     const WAYS: &'static [Way];
-    /// Whether its tasks are threads of the system: then their number is not the pool's.
-    const THREADS: bool = false;
+    /// The numbers of workers that make sense.
+    const WORKERS: RangeInclusive<usize> = 1..=usize::MAX;
     /// Running workers; dropping it ends them.
     type Pool;
 
@@ -55,9 +55,9 @@ pub(crate) fn visit_turns(peers: bool, visitor: &mut impl TurnsVisitor) {
 
 /// Mutexes and condition variables in their usual form. The loops over them are the same for all.
 pub(crate) trait Locks: 'static {
-    type Lock: Send + Sync;
+    type Lock;
     type Guard<'a>: DerefMut<Target = u64>;
-    type Condvar: Default + Send + Sync;
+    type Condvar: Default;
 
     /// A mutex around 0.
     fn new() -> Self::Lock;

@@ -1,7 +1,8 @@
 //! Locks.
 
-use crate::adapter::OUR_MUTEX;
+use crate::adapter::OUR_MUTEXES;
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend, per_call};
+use sateen::sync;
 use std::hint::black_box;
 
 /// The experiment `lock`.
@@ -27,8 +28,14 @@ impl Experiment for Lock {
         };
         let mut group = Group::new(1, vec![figure]);
         let pairs = plan.size(1 << 20, 1 << 8);
-        group.add(OUR_MUTEX, move || {
-            let mutex = sateen::sync::Mutex::new(());
+        let [shared, local] = OUR_MUTEXES;
+        group.add(shared, move || {
+            let mutex = sync::Mutex::new(());
+            Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
+        });
+        // For the fibers of one thread: no atomics.
+        group.add(local, move || {
+            let mutex = sync::local::Mutex::new(());
             Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
         });
         if plan.peers {

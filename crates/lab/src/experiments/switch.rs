@@ -82,8 +82,7 @@ struct AddAll<'a> {
 
 impl TurnsVisitor for AddAll<'_> {
     fn visit<T: Turns>(&mut self) {
-        // Threads of the system are two whatever the number of workers.
-        if !T::WAYS.contains(&self.way) || (T::THREADS && self.workers != 2) {
+        if !T::WAYS.contains(&self.way) || !T::WORKERS.contains(&self.workers) {
             return;
         }
         let (way, workers, hops) = (self.way, self.workers, self.hops);

@@ -4,9 +4,9 @@ use super::runtime::{Sateen, runtime};
 use crate::adapter::{Crowd, Crowds, Late, OURS, Open};
 use crate::error::Error;
 use sateen::Runtime;
+use sateen::spawn_async;
 use sateen::sync::Event;
-use sateen_runtime::spawn_async;
-use sateen_sync::timer::{sleep, sleep_async};
+use sateen::sync::timer::sleep_async;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Crowds for Sateen {
                 let late = Arc::clone(&late);
                 drop(sateen::spawn(move || {
                     let start = Instant::now();
-                    sleep(span);
+                    sateen::sleep(span);
                     late.report(span, start.elapsed());
                 }));
             }

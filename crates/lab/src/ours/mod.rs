@@ -50,6 +50,7 @@ pub(crate) fn visit_policies(visitor: &mut impl TasksVisitor) {
 /// Shows `visitor` our runtime with two tasks.
 pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
     visitor.visit::<runtime::Sateen>();
+    visitor.visit::<turns::Local>();
 }
 
 /// Shows `visitor` our runtime with many tasks, and with many futures.

@@ -3,8 +3,8 @@
 use crate::adapter::{Fibers, ForkJoin, OURS, Submit};
 use crate::error::{Error, input};
 use sateen::Runtime;
+use sateen::policy::{self, Scheduling};
 use sateen::sync::Event;
-use sateen_runtime::policy::{self, Scheduling};
 use std::sync::Arc;
 
 /// A runtime of its own for each measurement; never the global one.

@@ -1,8 +1,8 @@
 //! Skynet by tasks of `sateen`, one function for each form. The lab's small programs with other
 //! allocators include this file too.
 
+use sateen::Spawn;
 use sateen::sync::Event;
-use sateen_runtime::Spawn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ pub(crate) fn join(first: u64, leaves: u64) -> u64 {
 
 /// The same; every leaf gives way once, so that it becomes a fiber with a stack.
 pub(crate) fn suspend(first: u64, leaves: u64) -> u64 {
-    tree(first, leaves, sateen_runtime::yield_now)
+    tree(first, leaves, sateen::yield_now)
 }
 
 fn tree(first: u64, leaves: u64, leaf: impl Fn() + Copy + Send + 'static) -> u64 {
@@ -30,7 +30,7 @@ fn tree(first: u64, leaves: u64, leaf: impl Fn() + Copy + Send + 'static) -> u64
 
 /// The same by futures, whose handles a node awaits.
 pub(crate) fn future(first: u64, leaves: u64) -> u64 {
-    sateen_runtime::block_on(future_tree(first, leaves))
+    sateen::block_on(future_tree(first, leaves))
 }
 
 fn future_tree(first: u64, leaves: u64) -> Pin<Box<dyn Future<Output = u64> + Send>> {
@@ -40,7 +40,7 @@ fn future_tree(first: u64, leaves: u64) -> Pin<Box<dyn Future<Output = u64> + Se
         }
         let tenth = leaves / 10;
         let children: [_; 10] = std::array::from_fn(|i| {
-            sateen_runtime::spawn_async(future_tree(first + i as u64 * tenth, tenth))
+            sateen::spawn_async(future_tree(first + i as u64 * tenth, tenth))
         });
         let mut sum = 0;
         for child in children {

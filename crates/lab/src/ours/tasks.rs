@@ -5,7 +5,7 @@ use super::skynet;
 use crate::adapter::{Form, OURS, Tasks};
 use crate::error::Error;
 use sateen::Runtime;
-use sateen_runtime::policy;
+use sateen::policy;
 
 /// Each worker has a queue of its own that the others steal from.
 pub(crate) struct Stealing;

@@ -4,6 +4,7 @@
 //! that can go on. It does not see join stacks: branches belong to whoever runs their task, and thieves
 //! take them from there (not under [`round_robin`], where every worker is alone).
 
+mod changes;
 mod round_robin;
 mod runnable;
 mod sharing;
@@ -12,8 +13,11 @@ mod stealing;
 pub use runnable::Runnable;
 
 use crate::entry::Entry;
+use crate::fiber::Fiber;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, TaskId};
+pub(crate) use changes::Changes;
+use changes::Custom;
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
@@ -81,8 +85,10 @@ pub trait Policy: Send + Sync {
     /// only needed by those that replace it.
     fn notify(&self) {}
 
-    /// The property of a task has changed ([`JoinHandle::set_property`](crate::JoinHandle)), which may
-    /// be queued here: reorder it.
+    /// The property of a task has changed
+    /// ([`JoinHandle::set_property`](crate::JoinHandle::set_property)), which may be queued here: reorder
+    /// it. Each worker's policy is told, before its next [`pick_next`](Policy::pick_next); of several changes
+    /// the last one, at least.
     fn property_change(&self, task: TaskId, property: u64) {
         let _ = (task, property);
     }
@@ -174,7 +180,7 @@ pub(crate) enum Active {
     Stealing(Stealing),
     Sharing(Sharing),
     RoundRobin(RoundRobin),
-    Custom(Arc<dyn Policy>),
+    Custom(Custom),
 }
 
 /// Makes one for each worker.
@@ -188,7 +194,12 @@ pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
         }
         Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
         Kind::Custom(mut make) => {
-            (0..workers).map(|index| Active::Custom(make(index).into())).collect()
+            let changes = Arc::new(Changes::new(workers));
+            let custom = |worker| {
+                let changes = Arc::clone(&changes);
+                Active::Custom(Custom { policy: make(worker).into(), changes, worker })
+            };
+            (0..workers).map(custom).collect()
         }
     }
 }
@@ -200,7 +211,7 @@ impl Active {
             Self::Stealing(policy) => policy,
             Self::Sharing(policy) => policy,
             Self::RoundRobin(policy) => policy,
-            Self::Custom(policy) => &**policy,
+            Self::Custom(custom) => &*custom.policy,
         }
     }
 
@@ -210,6 +221,15 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.awakened(runnable),
             _ => self.policy().awakened(runnable),
+        }
+    }
+
+    /// [`Active::awakened`] for a fiber.
+    #[inline(always)]
+    pub(crate) fn awaken_fiber(&self, fiber: &Fiber) {
+        match self {
+            Self::Stealing(policy) => policy.push_fiber(fiber),
+            _ => self.policy().awakened(Runnable::new(Entry::fiber(fiber))),
         }
     }
 
@@ -235,6 +255,10 @@ impl Active {
     pub(crate) fn pick_next(&self) -> Option<Entry> {
         match self {
             Self::Stealing(policy) => policy.pick_next(),
+            Self::Custom(custom) => {
+                custom.pass_on_changes();
+                custom.policy.pick_next()
+            }
             _ => self.policy().pick_next(),
         }
         .map(Runnable::into_entry)
@@ -289,7 +313,15 @@ impl Active {
     /// The user's policy, if this is one.
     pub(crate) fn custom(&self) -> Option<&Arc<dyn Policy>> {
         match self {
-            Self::Custom(policy) => Some(policy),
+            Self::Custom(custom) => Some(&custom.policy),
+            _ => None,
+        }
+    }
+
+    /// Where policies are told of changed properties, if they want to know.
+    pub(crate) fn changes(&self) -> Option<&Arc<Changes>> {
+        match self {
+            Self::Custom(custom) => Some(&custom.changes),
             _ => None,
         }
     }

@@ -63,7 +63,9 @@ impl Runnable {
     }
 
     /// The number that the task was given for policies ([`Spawn::property`](crate::Spawn::property)),
-    /// 0 if none.
+    /// 0 if none. It may change at any time: an order relies on what
+    /// [`awakened`](super::Policy::awakened) read and
+    /// [`property_change`](super::Policy::property_change) told.
     pub fn property(&self) -> u64 {
         self.task().map_or(0, Header::property)
     }

@@ -2,6 +2,7 @@
 
 use super::{Policy, Runnable};
 use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
 use crate::task::{self, Header, Priority};
 use sateen_base::prim::UnsafeCell;
 use sateen_deque::{Steal, Worker as Queue};
@@ -22,38 +23,64 @@ const LOW: usize = Priority::Low as usize;
 
 /// Fibers of one worker that can go on, by priority, first come first served. Worker's thread only.
 pub(super) struct Fibers {
-    queues: UnsafeCell<[VecDeque<Entry>; Priority::COUNT]>,
-    len: Cell<usize>,
+    normal: UnsafeCell<VecDeque<Entry>>,
+    /// High and low: seldom used.
+    others: UnsafeCell<[VecDeque<Entry>; 2]>,
+    others_len: Cell<usize>,
 }
 
 impl Fibers {
     pub(super) fn new() -> Self {
-        Self { queues: UnsafeCell::new(Default::default()), len: Cell::new(0) }
+        Self {
+            normal: UnsafeCell::new(VecDeque::new()),
+            others: UnsafeCell::new(Default::default()),
+            others_len: Cell::new(0),
+        }
     }
 
     #[inline]
     pub(super) fn push(&self, entry: Entry, priority: Priority) {
-        // SAFETY: worker's thread; the reference ends here.
-        self.queues
-            .with_mut(|queues| unsafe { (&mut *queues)[priority as usize].push_back(entry) });
-        self.len.set(self.len.get() + 1);
+        if priority == Priority::Normal {
+            // SAFETY: worker's thread; the reference ends here.
+            self.normal.with_mut(|normal| unsafe { (*normal).push_back(entry) });
+        } else {
+            self.push_other(entry, priority);
+        }
     }
 
     #[inline]
     pub(super) fn pop(&self) -> Option<Entry> {
-        if self.len.get() == 0 {
-            return None;
+        if self.others_len.get() != 0 {
+            return self.pop_other();
         }
-        self.len.set(self.len.get() - 1);
         // SAFETY: as above.
-        self.queues.with_mut(|queues| unsafe {
-            (&mut *queues).iter_mut().rev().find_map(VecDeque::pop_front)
-        })
+        self.normal.with_mut(|normal| unsafe { (*normal).pop_front() })
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.len.get() == 0
+        // SAFETY: as above.
+        self.others_len.get() == 0 && self.normal.with(|normal| unsafe { (*normal).is_empty() })
+    }
+
+    #[cold]
+    fn push_other(&self, entry: Entry, priority: Priority) {
+        let low = usize::from(priority == Priority::Low);
+        self.others_len.set(self.others_len.get() + 1);
+        // SAFETY: as above.
+        self.others.with_mut(|others| unsafe { (&mut *others)[low].push_back(entry) });
+    }
+
+    #[cold]
+    fn pop_other(&self) -> Option<Entry> {
+        // SAFETY: as above, in all three.
+        let other = |low: usize| self.others.with_mut(|o| unsafe { (&mut *o)[low].pop_front() });
+        let counted = |entry: Option<Entry>| {
+            entry.inspect(|_| self.others_len.set(self.others_len.get() - 1))
+        };
+        counted(other(0))
+            .or_else(|| self.normal.with_mut(|normal| unsafe { (*normal).pop_front() }))
+            .or_else(|| counted(other(1)))
     }
 }
 
@@ -137,6 +164,11 @@ impl Stealing {
             }
         }
         Steal::Empty
+    }
+
+    #[inline(always)]
+    pub(super) fn push_fiber(&self, fiber: &Fiber) {
+        self.fibers.push(Entry::fiber(fiber), fiber.priority());
     }
 
     #[inline(always)]

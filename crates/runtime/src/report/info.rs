@@ -39,7 +39,7 @@ pub struct FiberInfo {
     /// When its wait began, in ticks.
     pub(super) since: u64,
     /// Another task runs on top of it.
-    pub(super) is_outer: bool,
+    pub(crate) is_outer: bool,
 }
 
 /// What a fiber does.

@@ -2,6 +2,7 @@
 
 use super::Header;
 use crate::context;
+use crate::fiber::Fiber;
 use sateen_base::SpinLock;
 use sateen_base::prim::{AtomicBool, Ordering};
 use std::panic::resume_unwind;
@@ -25,12 +26,7 @@ impl std::error::Error for Cancelled {}
 
 /// Whether the calling task, or the one whose branch the caller is, has been cancelled.
 pub(super) fn is_cancelled() -> bool {
-    let Some(fiber) = context::with(context::Context::fiber) else { return false };
-    // SAFETY: what runs on the calling fiber keeps its task.
-    unsafe { fiber.running().as_ref() }
-        .and_then(|running| unsafe { running.task.as_ref() })
-        .is_some_and(Header::is_cancelled)
-        || fiber.is_over_limit()
+    context::with(context::Context::fiber).is_some_and(Fiber::is_cancelled)
 }
 
 /// A cancellation point for loops that never block.

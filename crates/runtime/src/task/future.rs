@@ -305,7 +305,8 @@ pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<H
         let task = &raw const this.task;
         Running::run(fiber, task, this.task.id.get(), std::ptr::null(), f)
     };
-    let mut over = !this.task.is_cancelled()
+    let cancelled = || this.task.is_cancelled() || worker.shared().is_cancelling();
+    let mut over = !cancelled()
         && run(&|| {
             // A reference of the poll itself, not counted: clones are.
             // SAFETY: the poll keeps the frame.
@@ -314,7 +315,7 @@ pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<H
             // SAFETY: begun, so the future is ours.
             unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) }
         });
-    if !over && !this.task.is_cancelled() {
+    if !over && !cancelled() {
         this.task.started_on.clear();
         match this.word.pause() {
             Paused::Idle => return,

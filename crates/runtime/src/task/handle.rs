@@ -139,6 +139,22 @@ impl<T> JoinHandle<T> {
         self.header().id()
     }
 
+    /// Changes the number that the task was spawned with for the scheduling policy
+    /// ([`Spawn::property`](super::Spawn::property)), wherever it is queued or suspended; a policy of the
+    /// user's making is told ([`Policy::property_change`](crate::policy::Policy::property_change)). False: it was spawned without.
+    ///
+    /// Cost: a short lock for each worker.
+    ///
+    /// ```
+    /// use sateen_runtime::{Spawn, spawn};
+    /// let task = Spawn::new().property(5).spawn(|| ());
+    /// assert!(task.set_property(1));
+    /// assert!(!spawn(|| ()).set_property(1));
+    /// ```
+    pub fn set_property(&self, property: u64) -> bool {
+        self.header().set_property(property)
+    }
+
     /// Asks the task to end. One that has not started never will; one that waits, or comes to a wait, a
     /// yield or another cancellation point, unwinds from there with [`Cancelled`](super::Cancelled), on its own worker.
     /// The handle then gives [`JoinError::Cancelled`]. A task that never waits runs to its end.

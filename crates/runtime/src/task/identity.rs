@@ -1,6 +1,7 @@
 //! What tells a task from others: number, name, priority, and whatever else only some tasks have.
 
 use super::{CancelToken, Header};
+use crate::policy::Changes;
 use sateen_base::prim::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::num::NonZeroU64;
@@ -56,14 +57,21 @@ impl Priority {
 }
 
 /// What only some tasks have.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Extra {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) stack_size: Option<usize>,
     /// The worker that it must run on.
     pub(crate) worker: Option<usize>,
     pub(crate) token: Option<CancelToken>,
-    pub(crate) property: AtomicU64,
+    pub(crate) property: Option<Property>,
+}
+
+/// What a policy orders by.
+pub(crate) struct Property {
+    pub(crate) value: AtomicU64,
+    /// Who wants to know when it changes.
+    pub(crate) told: Option<Arc<Changes>>,
 }
 
 /// A new task is to hear of its token.

@@ -117,7 +117,20 @@ impl Header {
 
     pub(crate) fn property(&self) -> u64 {
         // Ordering: Relaxed, as above.
-        self.extra.as_ref().map_or(0, |extra| extra.property.load(Ordering::Relaxed))
+        let property = self.extra.as_ref().and_then(|extra| extra.property.as_ref());
+        property.map_or(0, |property| property.value.load(Ordering::Relaxed))
+    }
+
+    /// Changes the property, if it has one.
+    pub(crate) fn set_property(&self, value: u64) -> bool {
+        let property = self.extra.as_ref().and_then(|extra| extra.property.as_ref());
+        let Some(property) = property else { return false };
+        // Ordering: Relaxed, as above; whoever is told below sees it.
+        property.value.store(value, Ordering::Relaxed);
+        if let Some(told) = &property.told {
+            told.tell(self.id, value);
+        }
+        true
     }
 
     /// Marks the task as cancelled and makes whatever fiber runs it look.

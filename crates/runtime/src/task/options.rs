@@ -1,6 +1,8 @@
 //! Spawning with more than a closure.
 
-use super::{Birth, CancelToken, Ids, JoinError, JoinHandle, Priority, identity::Extra};
+use super::{
+    Birth, CancelToken, Ids, JoinError, JoinHandle, Priority, identity::Extra, identity::Property,
+};
 use crate::context;
 use crate::entry::Entry;
 use crate::runtime::Runtime;
@@ -142,7 +144,8 @@ impl Spawn {
             return task::refused(f, error, location);
         }
         let (place, dispatch) = (self.worker, self.dispatch);
-        let (header, handle) = task::new(f, shared, self.birth(worker.ids().draw(), location));
+        let (header, handle) =
+            task::new(f, shared, self.birth(shared, worker.ids().draw(), location));
         let entry = Entry::task(header);
         match place {
             Some(index) if index != worker.index() => post(shared, index, entry),
@@ -183,7 +186,7 @@ impl Spawn {
             return task::refused(f, error, location);
         }
         let place = self.worker;
-        let (header, handle) = task::new(f, shared, self.birth(Ids::outside(), location));
+        let (header, handle) = task::new(f, shared, self.birth(shared, Ids::outside(), location));
         match place {
             Some(index) => post(shared, index, Entry::task(header)),
             None => shared.submit_inside(Entry::task(header)),
@@ -211,19 +214,28 @@ impl Spawn {
         }
     }
 
-    pub(super) fn birth(self, id: super::TaskId, location: &'static Location<'static>) -> Birth {
+    pub(super) fn birth(
+        self,
+        shared: &Shared,
+        id: super::TaskId,
+        location: &'static Location<'static>,
+    ) -> Birth {
         let plain = self.name.is_none()
             && self.stack_size.is_none()
             && self.token.is_none()
             && self.worker.is_none()
             && self.property.is_none();
+        let property = self.property.map(|value| Property {
+            value: AtomicU64::new(value),
+            told: shared.workers[0].policy.changes().cloned(),
+        });
         let extra = (!plain).then(|| {
             Box::new(Extra {
                 name: self.name,
                 stack_size: self.stack_size,
                 worker: self.worker,
                 token: self.token,
-                property: AtomicU64::new(self.property.unwrap_or(0)),
+                property,
             })
         });
         Birth { id, priority: self.priority, location, extra }

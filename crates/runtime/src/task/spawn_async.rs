@@ -119,7 +119,7 @@ impl Spawn {
         }
         let (place, dispatch) = (self.worker(), self.dispatches());
         let id = worker.map_or_else(Ids::outside, |worker| worker.ids().draw());
-        let birth = self.birth(id, location);
+        let birth = self.birth(shared, id, location);
         let (head, handle) = future::new(future, shared, worker, place, birth);
         let entry = Entry::future(head);
         match (place, worker) {

@@ -7,7 +7,7 @@ use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
 use crate::request_word::HUNGRY;
 use crate::root::start_apart;
-use crate::task::{self, Header, Running};
+use crate::task::{self, Header, JoinError, Running};
 use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
@@ -124,7 +124,7 @@ impl Worker {
     #[inline]
     pub(crate) fn awaken(&self, fiber: &Fiber) {
         self.own.ready.set(self.own.ready.get() + 1);
-        self.policy.awakened(Entry::fiber(fiber));
+        self.policy.awaken_fiber(fiber);
     }
 
     /// Whether a fiber of this worker can go on.
@@ -234,6 +234,10 @@ impl Worker {
         self.own.ready_seen.set(0);
         self.announce_timer();
         match entry.decode() {
+            Work::Task(header) if self.shared().is_cancelling() => {
+                // SAFETY: the entry's reference to the task is ours now.
+                unsafe { task::refuse_queued(header, JoinError::Cancelled) };
+            }
             Work::Task(header) => {
                 // SAFETY: the entry's reference to the task is ours now.
                 match unsafe { header.as_ref() }.stack_size() {

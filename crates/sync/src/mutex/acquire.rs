@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 /// A locker that may queue. It owns the mutex's `WAKING` bit from being notified until it takes the
 /// lock, rejoins the queue, or is dropped and hands the bit on.
-pub(super) struct Acquire<'a> {
+pub(crate) struct Acquire<'a> {
     raw: &'a RawMutex,
     waiter: Waiter<'a>,
     /// It has noticed that it was notified.
@@ -19,7 +19,7 @@ pub(super) struct Acquire<'a> {
 }
 
 impl<'a> Acquire<'a> {
-    pub(super) fn new(raw: &'a RawMutex) -> Self {
+    pub(crate) fn new(raw: &'a RawMutex) -> Self {
         let (on_the_way, lost) = (Cell::new(false), Cell::new(0));
         Self { raw, waiter: Waiter::new(&raw.queue), on_the_way, lost }
     }
@@ -66,7 +66,7 @@ impl<'a> Acquire<'a> {
     }
 
     /// As a future: everything that can be done without blocking.
-    pub(super) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.waiter.is_waiting() {
             if self.as_mut().waiter().poll_wait(cx).is_pending() {
                 return Poll::Pending;

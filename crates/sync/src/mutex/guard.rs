@@ -58,15 +58,26 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Errors
     /// The guard, if `part` returns `None`.
     pub fn try_map<U: ?Sized>(
-        mut this: Self,
+        this: Self,
         part: impl FnOnce(&mut T) -> Option<&mut U>,
     ) -> Result<MappedMutexGuard<'a, U>, Self> {
+        Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
+    }
+
+    /// A guard of a part of the value, if `part` finds it; otherwise this one back, with the reason.
+    ///
+    /// # Errors
+    /// The guard, and what `part` returned.
+    pub fn try_map_or_err<U: ?Sized, E>(
+        mut this: Self,
+        part: impl FnOnce(&mut T) -> Result<&mut U, E>,
+    ) -> Result<MappedMutexGuard<'a, U>, (Self, E)> {
         match part(&mut this).map(NonNull::from) {
-            Some(value) => {
+            Ok(value) => {
                 let this = ManuallyDrop::new(this);
                 Ok(MappedMutexGuard { raw: &this.mutex.raw, value, _value: PhantomData })
             }
-            None => Err(this),
+            Err(error) => Err((this, error)),
         }
     }
 
@@ -176,15 +187,26 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// # Errors
     /// The guard, if `part` returns `None`.
     pub fn try_map<U: ?Sized>(
-        mut this: Self,
+        this: Self,
         part: impl FnOnce(&mut T) -> Option<&mut U>,
     ) -> Result<MappedMutexGuard<'a, U>, Self> {
+        Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
+    }
+
+    /// A guard of a part of the part, if `part` finds it; otherwise this one back, with the reason.
+    ///
+    /// # Errors
+    /// The guard, and what `part` returned.
+    pub fn try_map_or_err<U: ?Sized, E>(
+        mut this: Self,
+        part: impl FnOnce(&mut T) -> Result<&mut U, E>,
+    ) -> Result<MappedMutexGuard<'a, U>, (Self, E)> {
         match part(&mut this).map(NonNull::from) {
-            Some(value) => {
+            Ok(value) => {
                 let raw = ManuallyDrop::new(this).raw;
                 Ok(MappedMutexGuard { raw, value, _value: PhantomData })
             }
-            None => Err(this),
+            Err(error) => Err((this, error)),
         }
     }
 
@@ -234,7 +256,5 @@ macro_rules! shows_its_value {
         }
     )* };
 }
-#[allow(unused_imports)]
-pub(crate) use shows_its_value;
 
 shows_its_value!(MutexGuard, MappedMutexGuard);

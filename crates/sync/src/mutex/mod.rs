@@ -4,11 +4,12 @@ mod acquire;
 mod guard;
 mod raw;
 
+pub(crate) use acquire::Acquire;
 pub(crate) use guard::Relock;
 pub use guard::{MappedMutexGuard, MutexGuard};
 pub use raw::RawMutex;
+pub(crate) use raw::{PATIENCE, SPINS};
 
-use acquire::Acquire;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::{Duration, Instant};
 use std::fmt;
@@ -25,9 +26,9 @@ use std::task::{Context, Poll};
 ///   [`fair`](Self::fair) makes one on which nobody is ever overtaken,
 ///   [`unlock_fair`](MutexGuard::unlock_fair) is so for once.
 /// * **No poisoning.** A panic under the lock unlocks it; the value is as the panic left it.
-///   [`poison::Mutex`](crate::Mutex) poisons.
+///   [`poison::Mutex`](crate::poison::Mutex) poisons.
 /// * **Guards are `Send`** if the value is: a future may hold one across an await and go on elsewhere.
-/// * Locking again while holding it waits for ever; [`ReentrantMutex`](crate::Mutex) counts.
+/// * Locking again while holding it waits for ever; [`ReentrantMutex`](crate::ReentrantMutex) counts.
 /// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. If that waker
 ///   panics, the panic leaves the unlock; the lock stays usable.
 ///

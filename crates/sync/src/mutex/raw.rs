@@ -30,9 +30,9 @@ const FAIR: u8 = 16;
 
 /// Lost races after which a waiter bars newcomers. Counted and not timed: a race costs a thread some
 /// microseconds and a fiber far less, and the bar should be as rare for both.
-pub(super) const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
+pub(crate) const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
 /// Doubling rounds of `pause` before queueing: 63 pauses, less than suspending a thread costs.
-pub(super) const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
+pub(crate) const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
 
 /// The lock under [`Mutex`](super::Mutex), without data: for building other locks.
 ///

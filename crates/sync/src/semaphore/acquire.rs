@@ -86,6 +86,7 @@ impl fmt::Debug for Acquire<'_> {
 
 impl Semaphore {
     /// Takes `n` permits, never out of turn: a newcomer only while nobody waits.
+    #[inline]
     pub(super) fn take(
         &self,
         n: usize,

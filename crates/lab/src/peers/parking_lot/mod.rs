@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::experiment::{Group, Run, per_call};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
 pub(crate) struct ParkingLot;
@@ -38,7 +39,8 @@ impl Locks for ParkingLot {
 impl Turns for ParkingLot {
     const NAME: &'static str = NAME;
     const WAYS: &'static [Way] = &[Way::Mutex, Way::Condvar];
-    const THREADS: bool = true;
+    // Two threads, whatever the number of workers.
+    const WORKERS: RangeInclusive<usize> = 2..=2;
     type Pool = ();
 
     fn build(_workers: usize) -> Result<(), Error> {

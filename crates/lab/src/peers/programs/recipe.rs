@@ -37,6 +37,9 @@ fn build(recipe: &Recipe) -> Result<PathBuf, String> {
     let beside = own.parent().ok_or("the lab's own folder is unknown")?;
     let words = (recipe.compile)();
     if recipe.sources.is_empty() {
+        if (recipe.start)(1).first().is_some_and(|program| !beside.join(program).exists()) {
+            announce(recipe);
+        }
         compile(&words, beside)?;
         return Ok(beside.to_path_buf());
     }
@@ -49,6 +52,7 @@ fn build(recipe: &Recipe) -> Result<PathBuf, String> {
     }
     // Another process may build the same: whoever is done first gives the folder its name.
     let draft = folder.with_file_name(format!("{name}.{}", std::process::id()));
+    announce(recipe);
     let drafted = || -> Result<(), String> {
         let told = |e: io::Error| format!("`{}`: {e}", draft.display());
         fs::create_dir_all(&draft).map_err(told)?;
@@ -75,6 +79,11 @@ pub(super) fn place_and_profile() -> Vec<String> {
     // The only profile whose folder has another name.
     let profile = if name == "debug" { "dev" } else { name.as_ref() };
     ["--profile", profile, "--target-dir", target.as_ref()].map(str::to_owned).to_vec()
+}
+
+/// Compilers may take their time.
+fn announce(recipe: &Recipe) {
+    eprintln!("sateen: building {}, this once", recipe.name);
 }
 
 /// Runs a compiler in `folder`.

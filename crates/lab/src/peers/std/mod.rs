@@ -4,6 +4,7 @@ use crate::adapter::{Between, Locks, Turns, Way};
 use crate::error::Error;
 use crate::experiment::{Group, Run, per_call};
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
@@ -37,7 +38,8 @@ impl Locks for Std {
 impl Turns for Std {
     const NAME: &'static str = "std";
     const WAYS: &'static [Way] = &[Way::Mutex, Way::Condvar];
-    const THREADS: bool = true;
+    // Two threads, whatever the number of workers.
+    const WORKERS: RangeInclusive<usize> = 2..=2;
     type Pool = ();
 
     fn build(_workers: usize) -> Result<(), Error> {
@@ -50,7 +52,10 @@ impl Turns for Std {
 }
 
 /// [`Turns::hop`] by two threads over the locks of `L`.
-pub(crate) fn on_threads<L: Locks>(way: Way, hops: u64) -> u64 {
+pub(crate) fn on_threads<L: Locks>(way: Way, hops: u64) -> u64
+where
+    Between<L>: Send + Sync,
+{
     let between = Arc::new(Between::<L>::default());
     let start = |me| {
         let between = Arc::clone(&between);

@@ -1,0 +1,225 @@
+//! The end of a runtime: waited for, or enforced as far as that goes.
+
+use crate::context;
+use crate::fiber::BRANCHES;
+use crate::report::{FiberInfo, FiberState, Report};
+use crate::runtime::Runtime;
+use crate::shared::Shared;
+use sateen_base::prim::time::{Duration, Instant};
+use std::fmt;
+
+/// How long after the last sign of progress cancelled tasks are given up.
+const GRACE: Duration = Duration::from_millis(250);
+/// The same while unstarted tasks are still to be refused.
+const GRACE_QUEUED: Duration = Duration::from_secs(1);
+/// How often that is looked at.
+const TICK: Duration = Duration::from_millis(5);
+
+/// Why a shutdown did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// It was called on one of the runtime's own workers, which would wait for itself. Nothing changed.
+    OnOwnWorker,
+    /// The time was up, and not everything could be cancelled. The runtime accepts no more work and goes on
+    /// ending, in its own threads; dropping it does not wait for that.
+    #[non_exhaustive]
+    TimedOut {
+        /// Worker threads that had ended by then.
+        ended: usize,
+        /// All worker threads.
+        workers: usize,
+        /// What has not ended, and why.
+        remaining: Vec<Remaining>,
+        /// Stacks with frames of those on them. They stay as they are for as long as their fibers do not end: for
+        /// ever, if need be.
+        stacks: usize,
+        /// Spawned futures that have not ended, because nobody has woken them.
+        futures: u64,
+    },
+}
+
+/// A fiber that a shutdown could not end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remaining {
+    /// What is known of it.
+    pub fiber: FiberInfo,
+    /// Why it has not ended.
+    pub why: WhyRemaining,
+}
+
+/// Why a cancelled fiber has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WhyRemaining {
+    /// It computes, or blocks its thread, and has come to no cancellation point.
+    Running,
+    /// It is to go on, but its worker has not come to it.
+    Queued,
+    /// Its wait is [uninterrupted](sateen_sync::park::uninterrupted).
+    Masked,
+    /// It waits for branches or scoped spawns, or runs a task in place, and that has not ended.
+    Nested,
+    /// It is no task: somebody outside waits for its result.
+    NoTask,
+    /// It waits again although it was cancelled: it caught the unwinding, or was unwinding already.
+    Resists,
+}
+
+impl WhyRemaining {
+    fn of(fiber: &FiberInfo) -> Self {
+        let nested = fiber.is_outer || fiber.waits_for.as_ref().is_some_and(|w| w.kind == BRANCHES);
+        match fiber.state {
+            FiberState::Running => Self::Running,
+            FiberState::Ready => Self::Queued,
+            _ if nested => Self::Nested,
+            _ if fiber.masked => Self::Masked,
+            _ if fiber.task.is_none() && !fiber.partial => Self::NoTask,
+            _ => Self::Resists,
+        }
+    }
+}
+
+impl fmt::Display for WhyRemaining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Running => "running",
+            Self::Queued => "queued",
+            Self::Masked => "uninterrupted",
+            Self::Nested => "waiting for nested work",
+            Self::NoTask => "no task",
+            Self::Resists => "resisting",
+        })
+    }
+}
+
+impl fmt::Display for Remaining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.why, self.fiber)
+    }
+}
+
+impl fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// More are counted, not told.
+        const TOLD: usize = 8;
+        match self {
+            Self::OnOwnWorker => {
+                f.write_str("a runtime cannot be shut down by one of its own workers")
+            }
+            Self::TimedOut { ended, workers, remaining, stacks, futures } => {
+                write!(f, "shutdown timed out when {ended} of {workers} workers had ended; ")?;
+                write!(f, "{} fibers remain on {stacks} stacks", remaining.len())?;
+                if *futures > 0 {
+                    write!(f, ", and {futures} futures")?;
+                }
+                for (index, remaining) in remaining.iter().take(TOLD).enumerate() {
+                    write!(f, "{} {remaining}", if index == 0 { ":" } else { ";" })?;
+                }
+                if remaining.len() > TOLD { f.write_str("; ..") } else { Ok(()) }
+            }
+        }
+    }
+}
+
+impl std::error::Error for ShutdownError {}
+
+impl Runtime {
+    /// Accepts no more work from outside, and waits until everything accepted is done and the workers
+    /// have ended. Again: waits for the same.
+    ///
+    /// # Errors
+    /// [`ShutdownError::OnOwnWorker`].
+    pub fn shutdown(&self) -> Result<(), ShutdownError> {
+        self.close()?;
+        self.shared.wait_all_exited(None);
+        Ok(())
+    }
+
+    /// As [`Runtime::shutdown`], but after `limit` all tasks are cancelled
+    /// ([`JoinHandle::cancel`](crate::JoinHandle::cancel) says how), and those that do not end within about 250 ms more are
+    /// given up: they keep their stacks and their workers, and dropping the runtime does not wait for them.
+    /// A task of another runtime that calls this is suspended.
+    ///
+    /// Tasks that have not started by then never do, and futures are dropped where they would be polled next.
+    ///
+    /// # Errors
+    /// [`ShutdownError`]; it names what remains, and why.
+    ///
+    /// ```
+    /// use sateen_runtime::{JoinError, Runtime};
+    /// use std::{sync::Arc, time::Duration};
+    /// let runtime = Runtime::builder().workers(2).build()?;
+    /// let event = Arc::new(sateen_sync::Event::new());
+    /// let task = runtime.spawn(move || event.wait());
+    /// runtime.shutdown_timeout(Duration::from_millis(10)).unwrap();
+    /// assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn shutdown_timeout(&self, limit: Duration) -> Result<(), ShutdownError> {
+        self.close()?;
+        if self.shared.wait_all_exited(Instant::now().checked_add(limit)) || self.cancel_all() {
+            return Ok(());
+        }
+        let fibers = Report::take(&self.shared).fibers;
+        if self.shared.wait_all_exited(Some(Instant::now())) {
+            return Ok(());
+        }
+        let remain = |fiber: FiberInfo| Remaining { why: WhyRemaining::of(&fiber), fiber };
+        Err(ShutdownError::TimedOut {
+            ended: self.shared.exited(),
+            workers: self.workers(),
+            stacks: fibers.iter().filter(|fiber| !fiber.is_outer).count(),
+            remaining: fibers.into_iter().map(remain).collect(),
+            futures: self.shared.futures.count(),
+        })
+    }
+
+    fn close(&self) -> Result<(), ShutdownError> {
+        if context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared)) {
+            return Err(ShutdownError::OnOwnWorker);
+        }
+        self.shared.close();
+        Ok(())
+    }
+
+    /// Cancels everything, and waits for as long as that helps. Whether all have ended.
+    fn cancel_all(&self) -> bool {
+        let shared: &Shared = &self.shared;
+        shared.start_cancelling();
+        let (mut fewest, mut tasks, mut since) = (usize::MAX, 0, Instant::now());
+        let mut progress = since;
+        loop {
+            // Each time anew: who was about to start has started, who caught it once may not do so again.
+            let live = shared.interrupt(|fiber| fiber.context_id() != 0);
+            let now = Instant::now();
+            if live < fewest {
+                (fewest, since, progress) = (live, now, now);
+            }
+            let begun = shared.workers.iter().map(|w| w.counters.read().tasks).sum();
+            if begun != tasks && shared.has_work() {
+                (tasks, progress) = (begun, now);
+            }
+            if now - progress > GRACE || now - since > GRACE_QUEUED {
+                return false;
+            }
+            if shared.wait_all_exited(Some(now + TICK)) {
+                return true;
+            }
+        }
+    }
+}
+
+/// Waits until everything is done, as [`Runtime::shutdown`] does; not if a
+/// [`shutdown_timeout`](Runtime::shutdown_timeout) has given that up.
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        match self.close() {
+            // Dropped by one of its own tasks: it ends by itself once that one is done.
+            Err(_) => self.shared.close(),
+            Ok(()) if self.shared.is_cancelling() => {}
+            Ok(()) => _ = self.shared.wait_all_exited(None),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One locker that has to wait, as a future; blocking forms run it too.
+
+use super::raw::{HELD_READ, HELD_UPGRADABLE, HELD_WRITE, Kind, RawRwLock};
+use crate::mutex::{self, PATIENCE};
+use crate::wait_queue::{Place, Waiter};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Ready when the lock is held; dropped before, it leaves no trace.
+pub(super) struct Acquire<'a> {
+    raw: &'a RawRwLock,
+    kind: Kind,
+    stage: Stage,
+    gate: mutex::Acquire<'a>,
+    waiter: Waiter<'a>,
+    /// How often it looked again in vain.
+    lost: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    New,
+    AtTheGate,
+    /// It holds the gate, or upgrades.
+    Head,
+    Done,
+}
+
+impl<'a> Acquire<'a> {
+    pub(super) fn new(raw: &'a RawRwLock, kind: Kind) -> Self {
+        let (gate, waiter) = (mutex::Acquire::new(&raw.gate), Waiter::new(&raw.queue));
+        Self { raw, kind, stage: Stage::New, gate, waiter, lost: 0 }
+    }
+
+    /// It has the lock: the next may come to the gate.
+    fn done(&mut self) {
+        self.stage = Stage::Done;
+        if self.kind == Kind::Upgrade {
+            return;
+        }
+        // A waker's panic must not leave behind a lock that nobody knows to be held.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.raw.gate.release())) {
+            let held = match self.kind {
+                Kind::Read | Kind::ReadAgain => HELD_READ,
+                Kind::Upgradable => HELD_UPGRADABLE,
+                Kind::Write | Kind::Upgrade => HELD_WRITE,
+            };
+            self.raw.give_back(held, 0);
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl Future for Acquire<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: `gate` and `waiter` are pinned with us and never moved; the others are plain values.
+        let this = unsafe { self.get_unchecked_mut() };
+        let (raw, kind) = (this.raw, this.kind);
+        if this.stage == Stage::New {
+            if kind != Kind::Upgrade && raw.spin(kind) {
+                this.stage = Stage::Done;
+                return Poll::Ready(());
+            }
+            this.stage = if kind == Kind::Upgrade { Stage::Head } else { Stage::AtTheGate };
+        }
+        if this.stage == Stage::AtTheGate {
+            // SAFETY: as above.
+            ready!(unsafe { Pin::new_unchecked(&mut this.gate) }.poll(cx));
+            this.stage = Stage::Head;
+        }
+        // SAFETY: as above.
+        let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };
+        while this.stage == Stage::Head {
+            ready!(waiter.as_mut().poll_wait(cx));
+            if raw.try_take(kind, true) {
+                this.done();
+                return Poll::Ready(());
+            }
+            let bar = this.lost >= PATIENCE;
+            this.lost = this.lost.saturating_add(1);
+            if waiter
+                .as_mut()
+                .enqueue(Place::Back, cx.waker().clone(), || raw.cannot_join(kind, bar))
+            {
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Acquire<'_> {
+    fn drop(&mut self) {
+        if self.stage == Stage::Head {
+            self.raw.give_up(self.kind);
+        }
+    }
+}

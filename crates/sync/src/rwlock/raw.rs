@@ -1,0 +1,256 @@
+//! The lock itself: one word, a mutex as a gate, and a queue. Protocol and proof: the crate's
+//! `README.md`, section *RwLock*.
+//!
+//! | bits | set | meaning |
+//! |---|---|---|
+//! | `WRITER` 1 | by the writer | held exclusively: no readers, no `UPGRADABLE` |
+//! | `UPGRADABLE` 2 | by the upgradable reader | held upgradably; it is not counted in the readers |
+//! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for the readers to leave; newcomers are barred |
+//! | `HEAD` 8 | by who holds the gate, under the queue's lock | it waits for the word to admit it |
+//! | `BARRED` 16 | by the same one, and by a fair unlock while `HEAD` | newcomers go to the gate |
+//! | 32 and up | by readers | how many hold it shared |
+//!
+//! `HEAD` and `BARRED` are cleared by who holds the gate, when it gets in or gives up; `UPGRADING` by who
+//! set it, likewise.
+
+use super::acquire::Acquire;
+use crate::mutex::{RawMutex, SPINS};
+use crate::wait_queue::WaitQueue;
+use crate::waiting::{awaited, block, block_timeout};
+use sateen_base::Backoff;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicUsize;
+use sateen_base::prim::time::{Duration, Instant};
+use std::fmt;
+
+const WRITER: usize = 1;
+const UPGRADABLE: usize = 2;
+const UPGRADING: usize = 4;
+const HEAD: usize = 8;
+const BARRED: usize = 16;
+const READER: usize = 32;
+
+/// Of the accesses that give the lock back.
+const GIVE_BACK: Ordering = if cfg!(sateen_canary = "rwlock_unlock_relaxed") {
+    Ordering::Relaxed
+} else {
+    Ordering::Release
+};
+
+/// What is wanted of the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read,
+    /// By somebody who may be reading already: must not wait for who waits for the readers.
+    ReadAgain,
+    Upgradable,
+    Write,
+    /// From upgradable to exclusive.
+    Upgrade,
+}
+
+impl Kind {
+    /// The word after `word` was granted this; none if it cannot be. `head`: whoever asks holds the gate.
+    #[inline(always)]
+    fn grant(self, word: usize, head: bool) -> Option<usize> {
+        let bar = if head { 0 } else { BARRED };
+        let (excludes, new) = match self {
+            Self::Read => (WRITER | UPGRADING | bar, word.wrapping_add(READER)),
+            Self::ReadAgain => (WRITER, word.wrapping_add(READER)),
+            Self::Upgradable => (WRITER | UPGRADABLE | bar, word | UPGRADABLE),
+            Self::Write => (!(UPGRADING | HEAD | BARRED) | bar, word | WRITER),
+            Self::Upgrade => {
+                (!(UPGRADABLE | UPGRADING | HEAD | BARRED), word ^ UPGRADABLE ^ WRITER)
+            }
+        };
+        match (word & excludes == 0, self) {
+            (false, _) => None,
+            (true, Self::Upgrade) => Some(new & !UPGRADING),
+            (true, _) if head => Some(new & !(HEAD | BARRED)),
+            (true, _) => Some(new),
+        }
+    }
+}
+
+/// The lock under [`RwLock`](super::RwLock), without data: for building other locks.
+///
+/// It implements all of `lock_api`'s traits for such locks, so `lock_api::RwLock<RawRwLock, T>` has
+/// upgradable and timed locking, downgrading and fair unlocking. Any thread may unlock it. It must not
+/// be freed while an unlock is still in progress.
+pub struct RawRwLock {
+    word: AtomicUsize,
+    /// Where those who cannot get in line up. Its holder is the head, who alone waits for the word.
+    pub(super) gate: RawMutex,
+    /// The head and the upgrading reader wait here: two at most.
+    pub(super) queue: WaitQueue,
+}
+
+impl RawRwLock {
+    crate::sys::const_except_loom! {
+        /// A free lock.
+        pub const fn new() -> Self {
+            Self { word: AtomicUsize::new(0), gate: RawMutex::new(), queue: WaitQueue::new() }
+        }
+    }
+
+    /// Takes it if it can be had at once.
+    #[inline]
+    pub(super) fn try_take(&self, kind: Kind, head: bool) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while let Some(new) = kind.grant(word, head) {
+            if new < word
+                && matches!(kind, Kind::Read | Kind::ReadAgain)
+                && word > usize::MAX - READER
+            {
+                too_many_readers();
+            }
+            // Ordering: Acquire pairs with the Release of those who gave it back.
+            match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(seen) => word = seen,
+            }
+        }
+        false
+    }
+
+    /// Tries for as long as a short critical section takes.
+    pub(super) fn spin(&self, kind: Kind) -> bool {
+        let mut backoff = Backoff::new();
+        for round in 0.. {
+            if self.try_take(kind, false) {
+                return true;
+            }
+            // A newcomer does not spin past somebody who waits.
+            if round == SPINS || self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 {
+                break;
+            }
+            backoff.spin();
+        }
+        false
+    }
+
+    #[inline]
+    pub(super) fn take(&self, kind: Kind) {
+        if !self.try_take(kind, false) {
+            self.take_slow(kind);
+        }
+    }
+
+    #[cold]
+    fn take_slow(&self, kind: Kind) {
+        block(awaited("rwlock", self), Acquire::new(self, kind));
+    }
+
+    pub(super) fn take_for(&self, kind: Kind, timeout: Duration) -> bool {
+        self.try_take(kind, false)
+            || block_timeout(awaited("rwlock", self), timeout, Acquire::new(self, kind)).is_some()
+    }
+
+    pub(super) fn take_until(&self, kind: Kind, deadline: Instant) -> bool {
+        self.try_take(kind, false)
+            || self.take_for(kind, deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Under the queue's lock, before joining: true if the lock can be had after all, otherwise the word
+    /// says that somebody waits.
+    pub(super) fn cannot_join(&self, kind: Kind, bar: bool) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while kind.grant(word, true).is_none() {
+            // A writer that waits for readers bars new ones: they would never end.
+            let bar = bar || (kind == Kind::Write && word >= READER);
+            let mark = match kind {
+                Kind::Upgrade => UPGRADING,
+                _ => HEAD | if bar { BARRED } else { 0 },
+            };
+            #[cfg(sateen_canary = "rwlock_head_bit_missing")]
+            let mark = mark & !HEAD;
+            // Relaxed: the word's own order of changes decides whether who gives the lock back sees the
+            // mark, and the queue's lock publishes the node.
+            let new = word | mark;
+            match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return false,
+                Err(seen) => word = seen,
+            }
+        }
+        true
+    }
+
+    /// Who waited for the word, as the head or to upgrade, gives up.
+    pub(super) fn give_up(&self, kind: Kind) {
+        if kind == Kind::Upgrade {
+            self.changed(self.word.fetch_and(!UPGRADING, Ordering::Relaxed));
+        } else {
+            self.word.fetch_and(!(HEAD | BARRED), Ordering::Relaxed);
+            #[cfg(not(sateen_canary = "rwlock_gate_kept"))]
+            self.gate.release();
+        }
+    }
+
+    /// Gives it back, or (`add`) changes what is held.
+    #[inline]
+    pub(super) fn give_back(&self, held: usize, add: usize) {
+        // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a writer.
+        let word = self.word.fetch_add(add.wrapping_sub(held), GIVE_BACK);
+        // While other readers hold it nobody who waits can get in.
+        if word & (HEAD | UPGRADING) != 0 && (held != READER || word < 2 * READER) {
+            self.changed(word);
+        }
+    }
+
+    /// Those who wait look again; `word` is what it was.
+    #[cold]
+    fn changed(&self, word: usize) {
+        if word & (HEAD | UPGRADING) != 0 {
+            self.queue.notify_all();
+        }
+    }
+
+    /// Whoever waits at the head is the next: newcomers are barred until it has come.
+    pub(super) fn bar(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & HEAD != 0 {
+            let new = word | BARRED;
+            match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(seen) => word = seen,
+            }
+        }
+    }
+
+    pub(super) fn word(&self) -> Held {
+        let word = self.word.load(Ordering::Relaxed);
+        Held { writer: word & WRITER != 0, any: word & !(HEAD | BARRED) != 0 }
+    }
+}
+
+/// How it is held, at some moment.
+pub(super) struct Held {
+    pub(super) writer: bool,
+    pub(super) any: bool,
+}
+
+/// What [`RawRwLock::give_back`] is given.
+pub(super) const HELD_READ: usize = READER;
+pub(super) const HELD_WRITE: usize = WRITER;
+pub(super) const HELD_UPGRADABLE: usize = UPGRADABLE;
+
+#[cold]
+fn too_many_readers() -> ! {
+    panic!("more readers of a lock than a word can count")
+}
+
+impl Default for RawRwLock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for RawRwLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = self.word();
+        f.debug_struct("RawRwLock")
+            .field("locked", &held.any)
+            .field("exclusively", &held.writer)
+            .finish_non_exhaustive()
+    }
+}

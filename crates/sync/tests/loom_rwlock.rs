@@ -1,0 +1,152 @@
+//! Models of the reader-writer lock: exclusion, no lost wake-up, those who give up.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::{
+    RawRwLock, RwLock, RwLockAsync, RwLockUpgradableReadGuard, RwLockWriteGuard, block_on,
+};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 10_000;
+    model.check(f);
+}
+
+/// A number that the model watches.
+struct Watched(UnsafeCell<i32>);
+
+// SAFETY: the lock under test excludes, or the model complains.
+unsafe impl Sync for Watched {}
+// SAFETY: it is a number.
+unsafe impl Send for Watched {}
+
+impl Watched {
+    fn get(&self) -> i32 {
+        // SAFETY: read by holders of the lock.
+        self.0.with(|n| unsafe { *n })
+    }
+
+    fn raise(&mut self) {
+        // SAFETY: written by a holder that is alone.
+        self.0.with_mut(|n| unsafe { *n += 1 });
+    }
+}
+
+fn lock() -> Arc<RwLock<Watched>> {
+    Arc::new(RwLock::from_raw(RawRwLock::new(), Watched(UnsafeCell::new(0))))
+}
+
+#[test]
+fn a_reader_and_a_writer() {
+    model(3, || {
+        let lock = lock();
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || lock.write().raise()
+        });
+        assert!(lock.read().get() < 2);
+        other.join().unwrap();
+        assert_eq!(lock.read().get(), 1);
+    });
+}
+
+#[test]
+fn two_writers() {
+    model(3, || {
+        let lock = lock();
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || lock.write().raise()
+        });
+        lock.write().raise();
+        other.join().unwrap();
+        assert_eq!(lock.try_read().expect("free").get(), 2);
+    });
+}
+
+/// A writer waits for two readers; whoever is the last lets it in.
+#[test]
+fn two_readers_let_a_writer_in() {
+    model(3, || {
+        let lock = lock();
+        let own = lock.clone();
+        let reader = own.read();
+        let mut write = Box::pin(own.write_async());
+        assert!(poll(write.as_mut()).is_pending());
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || lock.read_recursive().get()
+        });
+        drop(reader);
+        block_on(write).raise();
+        assert!(other.join().unwrap() < 2);
+    });
+}
+
+/// Upgrading against a reader and a downgrade.
+#[test]
+fn upgrading() {
+    model(3, || {
+        let lock = lock();
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || {
+                let mut guard = RwLockUpgradableReadGuard::upgrade(lock.upgradable_read());
+                guard.raise();
+                RwLockWriteGuard::downgrade(guard).get()
+            }
+        });
+        assert!(lock.read().get() < 2);
+        assert_eq!(other.join().unwrap(), 1);
+        assert!(lock.try_write().is_some());
+    });
+}
+
+/// The head gives up while the lock is given back: who waits behind it comes through.
+#[test]
+fn the_head_gives_up() {
+    model(3, || {
+        let lock = lock();
+        let own = lock.clone();
+        let reader = own.read();
+        let mut write = Box::pin(own.write_async());
+        assert!(poll(write.as_mut()).is_pending());
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || lock.read().get()
+        });
+        drop(write);
+        drop(reader);
+        assert_eq!(other.join().unwrap(), 0);
+        assert!(own.try_write().is_some());
+    });
+}
+
+/// The same for a future that waits behind the head, while somebody reads on.
+#[test]
+fn the_gate_is_passed_on() {
+    model(3, || {
+        let lock = lock();
+        let own = lock.clone();
+        let reader = own.read();
+        let mut write = Box::pin(own.write_async());
+        assert!(poll(write.as_mut()).is_pending());
+        let mut late = Box::pin(own.read_async());
+        assert!(poll(late.as_mut()).is_pending());
+        let other = thread::spawn(move || lock.read_recursive().get());
+        drop(write);
+        assert!(poll(late.as_mut()).is_ready());
+        drop(reader);
+        other.join().unwrap();
+    });
+}

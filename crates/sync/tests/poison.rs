@@ -1,0 +1,109 @@
+//! Locks that remember a panic, and the mutex that its holder may lock again.
+#![cfg(not(loom))]
+
+mod common;
+
+use common::block_on;
+use sateen_sync::poison::{Mutex, RwLock, TryLockError};
+use sateen_sync::{ReentrantMutex, ReentrantMutexGuard, park};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
+
+fn panics(f: impl FnOnce()) {
+    assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+}
+
+#[test]
+fn a_mutex_remembers() {
+    let mut mutex = Mutex::new(1);
+    panics(|| {
+        let _guard = mutex.lock().unwrap();
+        panic!("guard");
+    });
+    assert!(mutex.is_poisoned());
+    assert_eq!(*mutex.lock().unwrap_err().into_inner(), 1);
+    assert!(matches!(mutex.try_lock(), Err(TryLockError::Poisoned(_))));
+    assert!(block_on(mutex.lock_async()).is_err());
+    assert!(mutex.get_mut().is_err());
+    assert!(mutex.with(|_| unreachable!("it does not run")).is_err());
+    mutex.clear_poison();
+    assert_eq!(mutex.with(|value| *value).unwrap(), 1);
+    panics(|| drop(mutex.with(|_| panic!("section"))));
+    assert!(mutex.is_poisoned());
+    assert_eq!(format!("{mutex:?}"), "Mutex { lock: Mutex { data: 1 }, poisoned: true }");
+    assert_eq!(mutex.into_inner().unwrap_err().into_inner(), 1);
+}
+
+#[test]
+fn a_reader_does_not_poison_a_writer_does() {
+    let lock = RwLock::<i32>::default();
+    panics(|| {
+        let _guard = lock.read().unwrap();
+        panic!("reader");
+    });
+    assert_eq!(*lock.try_read().unwrap(), 0);
+    *lock.try_write().unwrap() += 1;
+    panics(|| {
+        let _guard = lock.write().unwrap();
+        panic!("writer");
+    });
+    assert!(lock.read().is_err() && lock.write().is_err());
+    lock.clear_poison();
+    panics(|| drop(lock.with(|_| panic!("section"))));
+    assert!(lock.is_poisoned());
+}
+
+/// While the thread unwinds for another reason, a section that ends well does not poison, in either form;
+/// one that panics does in the form that sees it.
+#[test]
+fn inside_another_unwinding() {
+    struct LocksWhenDropped<'a>(&'a Mutex<i32>, &'a Mutex<i32>);
+    impl Drop for LocksWhenDropped<'_> {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+            self.0.with(|value| *value += 1).unwrap();
+            panics(|| drop(self.1.with(|_| panic!("inner"))));
+        }
+    }
+    let (fine, hurt) = (Mutex::new(0), Mutex::new(0));
+    panics(|| {
+        let _locks = LocksWhenDropped(&fine, &hurt);
+        panic!("outer");
+    });
+    assert_eq!(*fine.lock().unwrap(), 2);
+    assert!(hurt.is_poisoned());
+}
+
+#[test]
+fn locked_again_by_its_holder_only() {
+    let mutex = ReentrantMutex::new(Cell::new(0));
+    let outer = mutex.lock();
+    let inner = mutex.try_lock().expect("the holder again");
+    inner.set(outer.get() + 1);
+    drop(outer);
+    thread::scope(|s| {
+        let other = s.spawn(|| {
+            assert!(mutex.try_lock().is_none());
+            assert!(mutex.try_lock_for(Duration::from_millis(1)).is_none());
+        });
+        other.join().unwrap();
+    });
+    drop(inner);
+    let part = ReentrantMutexGuard::map(mutex.lock(), |cell| cell);
+    assert_eq!(part.get(), 1);
+    drop(part);
+    // Another context on the same thread is another holder.
+    let before = park::set_context_id(7);
+    let guard = mutex.lock();
+    park::set_context_id(8);
+    assert!(mutex.try_lock().is_none());
+    park::set_context_id(7);
+    drop(guard);
+    park::set_context_id(before);
+    // Forgotten, it stays with its holder, who may go on.
+    std::mem::forget(mutex.lock());
+    assert!(mutex.try_lock().is_some());
+    thread::scope(|s| s.spawn(|| assert!(mutex.try_lock().is_none())).join().unwrap());
+}
