@@ -257,8 +257,6 @@ fn shutdown_waits_for_what_a_thread_will_wake() {
                 done.fetch_add(1, SeqCst);
             }));
         }
-        let closing = Duration::from_millis(10);
-        assert!(rt.shutdown_timeout(closing).is_err(), "it ended with futures pending");
         let waker = std::thread::spawn(move || {
             senders.into_iter().for_each(|sender| sender.send(()).unwrap());
         });
