@@ -83,11 +83,8 @@ impl Spares {
                 self.slots.iter().position(|slot| slot.is(state)).zip(Some(state))
             });
             let Some((slot, before)) = free.filter(|_| active < *blocked) else { return };
-            if before == DORMANT {
-                shared.workers[shared.regular + slot].come_in();
-            }
             if before != RETIRING {
-                shared.undrain();
+                shared.recall(slot);
             }
             self.set(slot, ACTIVE);
             (slot, before)
@@ -108,16 +105,17 @@ impl Spares {
         shared.thread_starts();
         self.born.fetch_max(slot + 1, Ordering::Relaxed);
         let started = thread::Builder::new().name(self.slots[slot].name.clone()).spawn(move || {
-            body.workers[index].come_in();
             root::worker_main(Arc::clone(&body), index);
             body.thread_exited();
         });
         if started.is_err() {
             // The others go on alone.
+            shared.leave_out(index);
+            {
+                let _blocked = self.blocked.lock();
+                self.set(slot, UNBORN);
+            }
             shared.thread_exited();
-            let _blocked = self.blocked.lock();
-            self.set(slot, UNBORN);
-            shared.drain();
         }
     }
 
@@ -160,15 +158,13 @@ impl Spares {
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
             let _blocked = self.blocked.lock();
-            // (Nothing is posted to one that lies down: it would lie there too.)
-            if !self.slots[slot].is(RETIRING)
-                || !shared.workers[shared.regular + slot].try_leave_out()
-            {
+            if !self.slots[slot].is(RETIRING) || !shared.dismiss(slot) {
                 return;
             }
             self.set(slot, DORMANT);
-            shared.drain();
         }
+        // It may have been the last one that the report waited for.
+        shared.rest_dismissed();
         while self.slots[slot].is(DORMANT) && !shared.is_stopped() {
             self.slots[slot].parker.park();
         }

@@ -121,7 +121,7 @@ impl Report {
             .into_iter()
             .map(|cycle| Deadlock { fibers: members(cycle) })
             .collect();
-        Self { fibers, deadlocks, blocked: None, workers: shared.workers.len(), busy }
+        Self { fibers, deadlocks, blocked: None, workers: shared.regular, busy }
     }
 
     /// Asks all workers.
