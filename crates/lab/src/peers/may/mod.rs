@@ -159,6 +159,10 @@ impl Crowds for May {
         self::workers(workers)
     }
 
+    fn environment(tasks: u64) -> Environment {
+        environment(tasks)
+    }
+
     fn gather((): &(), crowd: &Arc<Crowd>, each: impl Fn() + Copy + Send + Sync + 'static) -> Open {
         let gate = Arc::new(SyncFlag::new());
         let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
