@@ -4,8 +4,8 @@ mod common;
 
 use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
-    CancelToken, FiberInfo, FiberState, JoinError, JoinHandle, Priority, Report, Runtime, Spawn,
-    join, scope, spawn, yield_now,
+    CancelToken, FiberInfo, FiberState, JoinError, JoinHandle, Owner, Priority, Report, Runtime,
+    Spawn, join, scope, spawn, yield_now,
 };
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::timer::sleep;
@@ -79,7 +79,10 @@ fn names_places_and_waits_are_told() {
         assert_eq!((wait.kind, wait.place), ("wait counter", Arc::as_ptr(&event) as usize));
         assert!(!seen.partial && !seen.masked && seen.worker < rt.workers());
         assert_eq!(seen.stack_used.is_some(), cfg!(debug_assertions));
-        assert_eq!(named(&report, "locker").state, FiberState::Waiting);
+        let wait = named(&report, "locker").waits_for.as_ref().expect("a wait");
+        assert_eq!(wait.kind, "mutex");
+        // (A thread that nobody has asked for its number is an owner without name.)
+        assert!(wait.owner.as_ref().is_none_or(Owner::is_thread));
         assert!(report.deadlocks.is_empty());
         assert_eq!(report.blocked.expect("all wait").outside_wakers, 2);
         let text = report.to_string();
@@ -138,46 +141,70 @@ impl Lock {
 }
 
 #[test]
-fn two_locks_taken_crosswise_are_a_named_deadlock() {
+fn two_mutexes_taken_crosswise_are_a_named_deadlock() {
     at_all_counts(|rt| {
-        let locks = Arc::new([Lock::default(), Lock::default()]);
+        let locks = Arc::new([Mutex::new(()), Mutex::new(())]);
         let both = Arc::new([Gate::new(), Gate::new()]);
+        let token = CancelToken::new();
         let task = |name: &'static str, mine: usize| {
             let (locks, both) = (Arc::clone(&locks), Arc::clone(&both));
-            rt.spawn_with(Spawn::new().name(name), move || {
-                locks[mine].lock();
+            rt.spawn_with(Spawn::new().name(name).token(&token), move || {
+                let _mine = locks[mine].lock();
                 both[mine].set();
                 both[1 - mine].wait();
-                locks[1 - mine].lock();
+                drop(locks[1 - mine].lock());
             })
         };
         let (a, b) = (task("a", 0), task("b", 1));
-        let other = Arc::clone(&both);
-        let bystander = rt.spawn(move || other[0].wait());
         let report = until(rt, |report| !report.deadlocks.is_empty());
         assert_eq!(report.deadlocks.len(), 1);
-        let mut names: Vec<_> =
-            report.deadlocks[0].fibers.iter().map(|fiber| fiber.name.as_deref()).collect();
+        let members = &report.deadlocks[0].fibers;
+        let mut names: Vec<_> = members.iter().map(|fiber| fiber.name.as_deref()).collect();
         names.sort();
         assert_eq!(names, [Some("a"), Some("b")]);
         let text = report.deadlocks[0].to_string();
-        let (a_id, b_id) = (a.id(), b.id());
-        let place = std::ptr::from_ref(&locks[1]) as usize;
         assert!(text.starts_with("deadlock: task "), "{text}");
-        assert!(
-            text.contains(&format!("waits for lock {place:#x} held by task {b_id} \"b\"")),
-            "{text}"
-        );
-        assert!(text.contains(&format!("held by task {a_id} \"a\"")), "{text}");
-        assert!(text.contains(", which waits for lock 0x"), "{text}");
-        assert!(text.contains(file!()), "{text}");
-        bystander.join().expect("its event is set");
+        for (id, name) in [(a.id(), "a"), (b.id(), "b")] {
+            assert!(text.contains(&format!(" held by task {id} {name:?}")), "{text}");
+        }
+        assert!(text.contains(", which waits for mutex 0x"), "{text}");
+        assert_eq!(text.matches(file!()).count(), 2, "{text}");
         let blocked = until(rt, |report| report.blocked.is_some()).blocked.expect("checked");
-        assert_eq!(blocked.outside_wakers, 0);
-        a.cancel();
-        assert!(matches!(a.join(), Err(JoinError::Cancelled)));
-        locks[0].unlock();
-        b.join().expect("the lock is free");
+        assert_eq!((blocked.outside_wakers, blocked.futures), (0, 0));
+        token.cancel();
+        let ended = [a.join(), b.join()];
+        assert!(ended.iter().any(|result| matches!(result, Err(JoinError::Cancelled))));
+    });
+}
+
+#[test]
+fn a_mutex_locked_twice_is_a_deadlock_of_one() {
+    at_all_counts(|rt| {
+        let task = rt.spawn_with(Spawn::new().name("twice"), || {
+            let lock = Mutex::new(());
+            let _first = lock.lock();
+            drop(lock.lock());
+        });
+        let report = until(rt, |report| !report.deadlocks.is_empty());
+        assert_eq!(report.deadlocks[0].fibers.len(), 1);
+        let text = report.deadlocks[0].to_string();
+        let id = task.id();
+        assert!(text.ends_with(&format!(" held by task {id} \"twice\"")), "{text}");
+        task.cancel();
+        assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+    });
+}
+
+#[test]
+fn pending_futures_are_counted() {
+    at_all_counts(|rt| {
+        let future = rt.spawn_async(std::future::pending::<()>());
+        let report = until(rt, |report| report.blocked.is_some());
+        assert!(report.fibers.is_empty());
+        assert!(report.to_string().ends_with("outside wakers outstanding, 1 future pending\n"));
+        future.cancel();
+        assert!(matches!(future.join(), Err(JoinError::Cancelled)));
+        assert_eq!(rt.report().blocked, None);
     });
 }
 

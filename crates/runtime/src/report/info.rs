@@ -32,7 +32,7 @@ pub struct FiberInfo {
     pub masked: bool,
     /// Most bytes of stack that it has used so far. Debug builds only.
     pub stack_used: Option<usize>,
-    /// Its worker was busy and did not answer: task, name, location, mask and owners are not known.
+    /// Its worker was busy, or is a spare one, and did not answer: task, name, location, mask and owners are not known.
     pub partial: bool,
     /// Somebody holds a waker for it.
     pub(super) has_waker: bool,
@@ -155,6 +155,6 @@ impl fmt::Display for FiberInfo {
         if let Some(bytes) = self.stack_used.filter(|_| !self.is_outer) {
             write!(f, ", {bytes} bytes of stack")?;
         }
-        if self.partial { f.write_str("; its worker is busy") } else { Ok(()) }
+        if self.partial { f.write_str("; its worker did not answer") } else { Ok(()) }
     }
 }

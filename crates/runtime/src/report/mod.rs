@@ -29,7 +29,7 @@ pub struct Report {
     pub fibers: Vec<FiberInfo>,
     /// Cycles of fibers that wait for each other's locks and ends: none of them goes on by itself.
     pub deadlocks: Vec<Deadlock>,
-    /// Set if every fiber waits, no timer is pending and nothing is queued.
+    /// Set if there are fibers or futures, all wait, no timer is pending and nothing is queued.
     pub blocked: Option<Blocked>,
     /// How many workers the runtime has.
     pub workers: usize,
@@ -52,12 +52,19 @@ pub struct Blocked {
     /// Fibers that something outside of the runtime's fibers could wake, for all that is known: somebody has
     /// a waker for them, and they do not wait for another fiber's lock or end.
     pub outside_wakers: usize,
+    /// Spawned futures that have not ended. Whoever has their wakers could wake them.
+    pub futures: u64,
 }
 
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (n, s) = (self.outside_wakers, if self.outside_wakers == 1 { "" } else { "s" });
-        write!(f, "all blocked, no timer pending, {n} outside waker{s} outstanding")
+        let plural = |one: bool| if one { "" } else { "s" };
+        let (n, s) = (self.outside_wakers, plural(self.outside_wakers == 1));
+        write!(f, "all blocked, no timer pending, {n} outside waker{s} outstanding")?;
+        match (self.futures, plural(self.futures == 1)) {
+            (0, _) => Ok(()),
+            (n, s) => write!(f, ", {n} future{s} pending"),
+        }
     }
 }
 

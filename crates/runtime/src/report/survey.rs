@@ -2,7 +2,7 @@
 //!
 //! What lies behind a fiber's pointers may be read on its own worker's thread only, while the fiber does
 //! not run. So each worker finds a job in its mail, and looks at its own. Who does not come to it in time is busy;
-//! of its fibers only that is told which everybody may read.
+//! of its fibers only that is told which everybody may read. So are those of spare workers, which are not asked.
 //!
 //! | stage of a worker's part | means | leaves it |
 //! |---|---|---|
@@ -32,6 +32,8 @@ const CHUNK: usize = 256;
 
 pub(super) struct Survey {
     parts: Box<[Part]>,
+    /// The first parts are those of the regular workers, which answer.
+    regular: usize,
     /// Workers that have not told.
     left: AtomicUsize,
     then: Then,
@@ -82,14 +84,21 @@ impl Survey {
                 survey: survey.as_ptr(),
                 stage: SpinLock::new(Stage::Asked(list)),
             };
-            Self { parts: lists.into_iter().map(part).collect(), left, then }
+            Self {
+                parts: lists.into_iter().map(part).collect(),
+                regular: shared.regular,
+                left,
+                then,
+            }
         })
     }
 
     /// Asks all workers.
     fn post(self: &Arc<Self>, shared: &Shared) {
         let mut told = 1;
-        for (worker, part) in shared.workers.iter().zip(&self.parts) {
+        // Spares may be asleep, with nothing to wake up for.
+        told += self.parts.len() - self.regular;
+        for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
             let count = Arc::into_raw(Arc::clone(self));
             if !worker.post(shared, Entry::job(NonNull::from(&part.job))) {
                 // A worker that never ran has nothing to tell.
@@ -145,14 +154,14 @@ impl Survey {
     /// The answers. Of workers that have not come to it, what can be seen from outside.
     fn collect(&self) -> Answers {
         let mut answers = Answers::default();
-        for part in &self.parts {
+        for (index, part) in self.parts.iter().enumerate() {
             let mut backoff = sateen_base::Backoff::new();
             loop {
                 let stage = std::mem::replace(&mut *part.stage.lock(), Stage::Looking);
                 match stage {
                     Stage::Told(fibers) => answers.fibers.extend(fibers),
                     Stage::Asked(fibers) => {
-                        answers.busy += 1;
+                        answers.busy += usize::from(index < self.regular);
                         fibers.iter().for_each(|f| look::from_outside(f, &mut answers.fibers));
                     }
                     Stage::Looking => {

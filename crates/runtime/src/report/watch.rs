@@ -1,6 +1,6 @@
 //! Whether anything will ever go on by itself.
 //!
-//! A runtime is *blocked* if it has fibers, all of them wait, nothing is queued and no timer is pending.
+//! A runtime is *blocked* if it has fibers or futures, all of them wait, nothing is queued and no timer is pending.
 //! Seen so at one moment takes two looks: whatever waited at the first and has not been suspended again by
 //! the second, where it still waits, has waited in between.
 
@@ -24,7 +24,9 @@ pub(super) fn activity(shared: &Shared) -> u64 {
 /// Whether the runtime is blocked, `report` being what was seen, and `before` the activity before that.
 pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<Blocked> {
     let all_wait = report.fibers.iter().all(|fiber| fiber.state == FiberState::Waiting);
-    if report.busy > 0 || report.fibers.is_empty() || !all_wait || has_timers(shared) {
+    let futures = shared.futures.count();
+    let none = report.fibers.is_empty() && futures == 0;
+    if report.busy > 0 || none || !all_wait || has_timers(shared) {
         return None;
     }
     let seen: HashSet<u64> = report.fibers.iter().map(|fiber| fiber.id).collect();
@@ -38,7 +40,7 @@ pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<B
         let owner = fiber.waits_for.as_ref().and_then(|wait| wait.owner.as_ref());
         fiber.has_waker && !fiber.is_outer && owner.is_none_or(|owner| !seen.contains(&owner.id))
     });
-    Some(Blocked { outside_wakers: could_be_woken.count() })
+    Some(Blocked { outside_wakers: could_be_woken.count(), futures })
 }
 
 fn has_timers(shared: &Shared) -> bool {
@@ -47,7 +49,7 @@ fn has_timers(shared: &Shared) -> bool {
 
 /// Tells by itself when the runtime is blocked; see [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
-    /// Workers that sleep for good.
+    /// Regular workers that sleep for good.
     resting: DrainCount,
     /// The activity at which it was asked last.
     asked: AtomicU64,
@@ -61,14 +63,15 @@ impl Watch {
     /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked, and
     /// the workers have been asked: it does not sleep. False: [`Watch::wakes`] follows its sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
-        if !self.resting.drain(shared.workers.len(), || shared.has_work()) || has_timers(shared) {
+        if !self.resting.drain(shared.regular, || shared.has_work()) || has_timers(shared) {
             return false;
         }
         let now = activity(shared);
         let parked = || shared.fibers.lock().iter().any(|fiber| fiber.is_parked());
+        let waits = || shared.futures.count() != 0 || parked();
         // Ordering: Relaxed; the resting worker that is the last is alone, and passes the number on by
         // the drain word.
-        if self.asked.load(Ordering::Relaxed) == now || !parked() {
+        if self.asked.load(Ordering::Relaxed) == now || !waits() {
             return false;
         }
         self.asked.store(now, Ordering::Relaxed);
