@@ -2,12 +2,15 @@
 
 use crate::cli::TurnArgs;
 use crate::error::{ABSENT, Error, input};
-use crate::experiment::Plan;
+use crate::experiment::{Environment, Plan};
 use crate::runner::{self, Quota};
 use crate::store::identity;
 use crate::{experiments, report};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// Characters of a failed child's errors that are shown.
+const LONGEST_REASON: usize = 500;
 
 /// [`runner::take_turn`] in a child process, which prints a line for each run.
 ///
@@ -17,6 +20,7 @@ pub(crate) fn take_turn(
     id: &str,
     plan: &Plan,
     quota: Quota,
+    environment: Environment,
     mut each: impl FnMut(&[f64]),
 ) -> Result<(), Error> {
     let fail = |e| input(format!("a process of its own cannot be started: {e}"));
@@ -30,13 +34,17 @@ pub(crate) fn take_turn(
         let counts: Vec<String> = plan.workers.iter().map(usize::to_string).collect();
         command.arg("--workers").arg(counts.join(","));
     }
+    command.envs(environment()?);
+    // Of many coroutines that panic the first one tells enough.
+    command.env("RUST_BACKTRACE", "0");
     let done = command.stdin(Stdio::null()).output().map_err(fail)?;
     if !done.status.success() {
         let reason = String::from_utf8_lossy(&done.stderr);
         if done.status.code() == Some(i32::from(ABSENT)) {
             return Err(Error::Absent(reason.trim().trim_start_matches("sateen: ").to_owned()));
         }
-        return Err(Error::Wrong(format!("{}, {}", done.status, reason.trim())));
+        let reason: String = reason.trim().chars().take(LONGEST_REASON).collect();
+        return Err(Error::Wrong(format!("{}, {reason}", done.status)));
     }
     for line in String::from_utf8_lossy(&done.stdout).lines() {
         let values: Option<Vec<f64>> = line.split(' ').map(|v| v.parse().ok()).collect();

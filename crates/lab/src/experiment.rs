@@ -6,6 +6,7 @@
 //! time and a rate, or a median and a 99th percentile, come from the same run.
 
 use crate::error::Error;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// A family of cases, such as `deque` or `forkjoin`.
@@ -130,7 +131,12 @@ impl Group {
         open: impl Fn() -> Result<S, Error> + 'static,
     ) {
         let open: OpenFn = Box::new(move || open().map(|s| Box::new(s) as Box<dyn Session>));
-        self.subjects.push(Subject { implementation, open, apart: false });
+        self.subjects.push(Subject {
+            implementation,
+            open,
+            apart: false,
+            environment: || Ok(None),
+        });
     }
 
     /// Measures the implementation added last in processes of its own if `apart`, because its
@@ -140,7 +146,17 @@ impl Group {
             last.apart = apart;
         }
     }
+
+    /// Sets a variable in the processes of the implementation added last.
+    pub(crate) fn set_environment(&mut self, environment: Environment) {
+        if let Some(last) = self.subjects.last_mut() {
+            last.environment = environment;
+        }
+    }
 }
+
+/// A variable that the processes of an implementation need, if any; or why it cannot be had.
+pub(crate) type Environment = fn() -> Result<Option<(&'static str, PathBuf)>, Error>;
 
 /// Sets an implementation up for a stretch of runs.
 pub(crate) type OpenFn = Box<dyn Fn() -> Result<Box<dyn Session>, Error>>;
@@ -154,6 +170,8 @@ pub(crate) struct Subject {
     pub(crate) open: OpenFn,
     /// Each turn runs in a process of its own.
     pub(crate) apart: bool,
+    /// For that process.
+    pub(crate) environment: Environment,
 }
 
 /// An implementation that is set up and can be run.

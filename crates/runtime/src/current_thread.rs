@@ -311,6 +311,7 @@ impl CurrentThread {
     }
 
     fn cancel_started(&self) {
+        self.shared.futures.cancel();
         let tasks: Vec<NonNull<Header>> = {
             let fibers = self.shared.fibers.lock();
             fibers.iter().filter_map(|fiber| NonNull::new(fiber.task().cast_mut())).collect()

@@ -174,6 +174,7 @@ impl Fiber {
     }
 
     /// Switches to the root. The fiber has made sure that it will be resumed.
+    #[inline]
     pub(crate) fn switch_to_root(&self) {
         // SAFETY: set by `main`'s caller on this very stack.
         unsafe { self.back.get().switch() };

@@ -189,6 +189,8 @@ impl Worker {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
                 policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
+                // It may not have slept there; a notification that came has to be taken all the same.
+                sleeper.sleep_for(Some(Duration::ZERO));
             }
         }
         sleeper.was_notified()

@@ -1,54 +1,122 @@
-//! How many spawned futures have not ended: a runtime that closes waits for them.
+//! The spawned futures that have not ended: a runtime that closes waits for them, or cancels them.
 //!
-//! A counter a worker, which only that worker writes, and one for all other threads. Each for itself
-//! says nothing, for a future may end elsewhere than it began; their sum is exact whenever nobody works,
-//! which is when it is asked (`drain.rs`).
+//! A list for each worker that spawns and one for all other threads, each under a short lock; the links lie
+//! in the futures' frames. A future leaves its list before it ends, so whoever holds the lock may use
+//! every frame in the list. The numbers beside the lists are exact whenever nobody works, which is when
+//! it matters (`drain.rs`).
 
-use sateen_base::CachePadded;
-use sateen_base::prim::{AtomicU64, Ordering};
+use crate::task::{FutureHead, Header};
+use sateen_base::prim::{AtomicU64, Ordering, UnsafeCell};
+use sateen_base::{CachePadded, SpinLock};
+use std::ptr::NonNull;
 
-pub(crate) struct LiveCount {
-    workers: Box<[CachePadded<AtomicU64>]>,
-    outside: AtomicU64,
+type Place = Option<NonNull<FutureHead>>;
+
+/// A frame's place in its list.
+pub(crate) struct Links {
+    /// Which list: an index.
+    list: usize,
+    /// Previous and next; under the list's lock.
+    around: UnsafeCell<(Place, Place)>,
 }
 
-impl LiveCount {
+impl Links {
+    /// In no list yet; for the one of this worker, or of other threads.
+    pub(crate) fn new(worker: Option<usize>, workers: usize) -> Self {
+        Self { list: worker.unwrap_or(workers), around: UnsafeCell::new((None, None)) }
+    }
+}
+
+pub(crate) struct LiveFutures(Box<[CachePadded<List>]>);
+
+#[derive(Default)]
+struct List {
+    first: SpinLock<First>,
+    /// How many; written under the lock.
+    count: AtomicU64,
+}
+
+#[derive(Default)]
+struct First(Place);
+
+// SAFETY: used under the lock only, and the frames may be used from any thread.
+unsafe impl Send for First {}
+
+impl LiveFutures {
     pub(crate) fn new(workers: usize) -> Self {
-        Self {
-            workers: (0..workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
-            outside: AtomicU64::new(0),
-        }
+        Self((0..=workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// One more. `worker`: the calling thread's index, if it is a worker.
-    pub(crate) fn begin(&self, worker: Option<usize>) {
-        self.add(worker, 1);
-    }
-
-    /// One less.
-    pub(crate) fn end(&self, worker: Option<usize>) {
-        self.add(worker, u64::MAX);
-    }
-
-    fn add(&self, worker: Option<usize>, number: u64) {
-        // Ordering: Relaxed; whoever sums has synchronised with all workers through the drain word, and
-        // with other threads through the queues and the gate.
-        match worker {
-            Some(index) => {
-                let own = &self.workers[index];
-                own.store(own.load(Ordering::Relaxed).wrapping_add(number), Ordering::Relaxed);
+    /// # Safety
+    /// `head` is new, and leaves by [`LiveFutures::leave`] before it is freed.
+    pub(crate) unsafe fn enter(&self, head: NonNull<FutureHead>) {
+        // SAFETY: by contract.
+        let links = unsafe { FutureHead::links(head) };
+        let list = &self.0[links.list];
+        let mut first = list.first.lock();
+        // SAFETY: the lock is held; what is in the list is alive.
+        unsafe {
+            links.around.with_mut(|around| (*around).1 = first.0);
+            if let Some(next) = first.0 {
+                FutureHead::links(next).around.with_mut(|around| (*around).0 = Some(head));
             }
-            None => _ = self.outside.fetch_add(number, Ordering::Relaxed),
+        }
+        first.0 = Some(head);
+        list.add(1);
+    }
+
+    /// # Safety
+    /// `head` has entered, and has not left.
+    pub(crate) unsafe fn leave(&self, head: NonNull<FutureHead>) {
+        // SAFETY: by contract.
+        let links = unsafe { FutureHead::links(head) };
+        let list = &self.0[links.list];
+        let mut first = list.first.lock();
+        // SAFETY: the lock is held; what is in the list is alive.
+        unsafe {
+            let (previous, next) = links.around.with(|around| *around);
+            match previous {
+                Some(previous) => {
+                    FutureHead::links(previous).around.with_mut(|around| (*around).1 = next);
+                }
+                None => first.0 = next,
+            }
+            if let Some(next) = next {
+                FutureHead::links(next).around.with_mut(|around| (*around).0 = previous);
+            }
+        }
+        list.add(u64::MAX);
+    }
+
+    /// Cancels all. Nothing foreign runs under the locks: what is pending is queued, to be dropped.
+    #[cold]
+    pub(crate) fn cancel(&self) {
+        for list in &self.0 {
+            let first = list.first.lock();
+            let mut place = first.0;
+            while let Some(head) = place {
+                // SAFETY: in the list, so it does not end while the lock is held.
+                unsafe {
+                    Header::cancel(head.cast());
+                    place = FutureHead::links(head).around.with(|around| (*around).1);
+                }
+            }
         }
     }
 
     /// How many: exact if no worker works, and near the truth otherwise.
     pub(crate) fn count(&self) -> u64 {
-        // Ordering: Relaxed, see `add`.
-        let outside = self.outside.load(Ordering::Relaxed);
-        let sum = self.workers.iter().map(|own| own.load(Ordering::Relaxed));
-        let sum = sum.fold(outside, u64::wrapping_add);
-        // A sum taken in between may miss beginnings and find their ends.
-        if (sum as i64) < 0 { 0 } else { sum }
+        // Ordering: Relaxed; whoever needs it exact has synchronised with all workers through the drain
+        // word, and with other threads through the queues and the gate.
+        self.0.iter().map(|list| list.count.load(Ordering::Relaxed)).sum()
+    }
+}
+
+impl List {
+    /// The lock is held.
+    fn add(&self, number: u64) {
+        // Ordering: Relaxed, see `count`.
+        let count = self.count.load(Ordering::Relaxed).wrapping_add(number);
+        self.count.store(count, Ordering::Relaxed);
     }
 }

@@ -19,11 +19,17 @@ pub(crate) struct Record {
     bottom: Cell<usize>,
     guard: Cell<usize>,
     size: Cell<usize>,
+    is_thread: Cell<bool>,
 }
 
 impl Record {
     pub(crate) const fn new() -> Self {
-        Self { bottom: Cell::new(0), guard: Cell::new(0), size: Cell::new(0) }
+        Self {
+            bottom: Cell::new(0),
+            guard: Cell::new(0),
+            size: Cell::new(0),
+            is_thread: Cell::new(false),
+        }
     }
 
     /// The fiber runs on `stack` from now on.
@@ -31,6 +37,7 @@ impl Record {
         self.bottom.set(stack.bottom());
         self.guard.set(stack.guard());
         self.size.set(stack.size());
+        self.is_thread.set(false);
     }
 
     /// The fiber has a thread, on which `size` bytes are left below `here`, and whose guard the thread
@@ -39,6 +46,7 @@ impl Record {
         self.bottom.set(here.saturating_sub(size));
         self.guard.set(0);
         self.size.set(size);
+        self.is_thread.set(true);
     }
 
     /// Lowest address that frames may use.
@@ -51,15 +59,16 @@ impl Record {
         self.size.get()
     }
 
-    /// Bytes of its stack that the fiber has ever used. In debug builds only.
+    /// Bytes of its stack that the fiber has ever used; not known of a thread's. In debug builds only.
     ///
     /// # Safety
     /// The fiber keeps its stack for as long as this takes: it is suspended and cannot be resumed, or the
     /// caller is on its worker's thread.
     #[cfg(debug_assertions)]
-    pub(crate) unsafe fn high_water(&self) -> usize {
+    pub(crate) unsafe fn high_water(&self) -> Option<usize> {
+        let (bottom, size) = (self.bottom.get(), self.size.get());
         // SAFETY: passed on to the caller.
-        unsafe { crate::stack::high_water(self.bottom.get() + self.size.get(), self.size.get()) }
+        (!self.is_thread.get()).then(|| unsafe { crate::stack::high_water(bottom + size, size) })
     }
 
     fn is_guard(&self, address: usize) -> bool {

@@ -7,7 +7,7 @@ use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
-use crate::live::LiveCount;
+use crate::live::LiveFutures;
 use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::spares::Spares;
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     /// Threads for calls that block.
     pub(crate) blocking: blocking::Pool,
     /// Spawned futures that have not ended.
-    pub(crate) futures: LiveCount,
+    pub(crate) futures: LiveFutures,
     /// A shutdown does not wait any longer.
     cancelling: AtomicBool,
     gate: Gate,
@@ -83,7 +83,11 @@ impl Shared {
         let regular = workers.len() - spares.count();
         let drained = DrainCount::new();
         // Those without a thread.
-        (0..spares.count()).for_each(|_| drained.absent());
+        for spare in &workers[regular..] {
+            drop(spare.leave_out());
+            drained.absent();
+            watch.as_ref().inspect(|watch| watch.absent());
+        }
         let exited = Exited { count: spares.count(), wakers: Vec::new() };
         Self {
             regular,
@@ -102,7 +106,7 @@ impl Shared {
             watch,
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
-            futures: LiveCount::new(workers.len()),
+            futures: LiveFutures::new(workers.len()),
             cancelling: AtomicBool::new(false),
             gate: Gate::new(),
             life: Life::new(),
@@ -282,6 +286,35 @@ impl Shared {
 
     pub(crate) fn undrain(&self) {
         self.drained.undrain();
+    }
+
+    /// Spare `slot`, which is idle and empty, does nothing for a while, if nothing came at the last moment;
+    /// whether it does.
+    pub(crate) fn dismiss(&self, slot: usize) -> bool {
+        let leaves = self.workers[self.regular + slot].leave_empty();
+        if leaves {
+            self.drain();
+        }
+        leaves
+    }
+
+    /// A dismissed worker rests, until it is recalled.
+    pub(crate) fn rest_dismissed(&self) {
+        if let Some(watch) = &self.watch
+            && watch.rests(self)
+        {
+            // All have been asked, but for those that are absent.
+            watch.absent();
+        }
+    }
+
+    /// Spare `slot` is about to work again, or for the first time. The caller is a worker and works.
+    pub(crate) fn recall(&self, slot: usize) {
+        self.undrain();
+        if let Some(watch) = &self.watch {
+            watch.wakes();
+        }
+        self.workers[self.regular + slot].attend();
     }
 
     /// A worker that will never run counts as drained for good.

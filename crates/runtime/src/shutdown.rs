@@ -34,7 +34,7 @@ pub enum ShutdownError {
         /// Stacks with frames of those on them. They stay as they are for as long as their fibers do not end: for
         /// ever, if need be.
         stacks: usize,
-        /// Spawned futures that have not ended, because nobody has woken them.
+        /// Spawned futures that have not ended: a poll of theirs still runs or waits.
         futures: u64,
     },
 }
@@ -142,7 +142,7 @@ impl Runtime {
     /// given up: they keep their stacks and their workers, and dropping the runtime does not wait for them.
     /// A task of another runtime that calls this is suspended.
     ///
-    /// Tasks that have not started by then never do, and futures are dropped where they would be polled next.
+    /// Tasks that have not started by then never do, and futures are dropped.
     ///
     /// # Errors
     /// [`ShutdownError`]; it names what remains, and why.
@@ -188,11 +188,13 @@ impl Runtime {
     fn cancel_all(&self) -> bool {
         let shared: &Shared = &self.shared;
         shared.start_cancelling();
-        let (mut fewest, mut tasks, mut since) = (usize::MAX, 0, Instant::now());
+        let (mut fewest, mut tasks, mut since) = (u64::MAX, 0, Instant::now());
         let mut progress = since;
         loop {
             // Each time anew: who was about to start has started, who caught it once may not do so again.
-            let live = shared.interrupt(|fiber| fiber.context_id() != 0);
+            let fibers = shared.interrupt(|fiber| fiber.context_id() != 0);
+            shared.futures.cancel();
+            let live = fibers as u64 + shared.futures.count();
             let now = Instant::now();
             if live < fewest {
                 (fewest, since, progress) = (live, now, now);

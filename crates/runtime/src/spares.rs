@@ -84,7 +84,7 @@ impl Spares {
             });
             let Some((slot, before)) = free.filter(|_| active < *blocked) else { return };
             if before != RETIRING {
-                shared.undrain();
+                shared.recall(slot);
             }
             self.set(slot, ACTIVE);
             (slot, before)
@@ -110,10 +110,12 @@ impl Spares {
         });
         if started.is_err() {
             // The others go on alone.
+            shared.leave_out(index);
+            {
+                let _blocked = self.blocked.lock();
+                self.set(slot, UNBORN);
+            }
             shared.thread_exited();
-            let _blocked = self.blocked.lock();
-            self.set(slot, UNBORN);
-            shared.drain();
         }
     }
 
@@ -156,12 +158,13 @@ impl Spares {
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
             let _blocked = self.blocked.lock();
-            if !self.slots[slot].is(RETIRING) {
+            if !self.slots[slot].is(RETIRING) || !shared.dismiss(slot) {
                 return;
             }
             self.set(slot, DORMANT);
-            shared.drain();
         }
+        // It may have been the last one that the report waited for.
+        shared.rest_dismissed();
         while self.slots[slot].is(DORMANT) && !shared.is_stopped() {
             self.slots[slot].parker.park();
         }

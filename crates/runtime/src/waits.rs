@@ -6,7 +6,8 @@ use crate::worker::here;
 /// Lets others have the worker: a fiber that can go on, or else one piece of new work. A cancellation
 /// point. Outside of tasks it yields the thread's time slice.
 ///
-/// Cost: about two switches, some 20 ns; less if there is nothing else to run.
+/// Cost: two switches, about 20 ns; less if there is nothing else to run. (It is inlined on purpose: a return
+/// between two switches is one that the processor predicts wrong.)
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use crate::worker::here;
 /// });
 /// # Ok::<(), sateen_runtime::BuildError>(())
 /// ```
+#[inline(always)]
 pub fn yield_now() {
     match here() {
         Some((worker, fiber)) => {

@@ -44,7 +44,7 @@ pub(crate) struct Worker {
     /// Work that only this worker may start.
     mail: SpinLock<VecDeque<Entry>>,
     has_mail: AtomicBool,
-    /// Its thread was never started.
+    /// Its thread was never started, or a spare's sleeps and takes nothing.
     absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
@@ -234,7 +234,22 @@ impl Worker {
         std::mem::take(&mut *mail)
     }
 
-    /// Puts `entry` where only this worker finds it; false if it never will. Any thread.
+    /// [`Worker::leave_out`] for a while, if nothing was posted; whether that is so.
+    pub(crate) fn leave_empty(&self) -> bool {
+        let mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(mail.is_empty(), Ordering::Relaxed);
+        mail.is_empty()
+    }
+
+    /// The worker will take what is posted to it from now on.
+    pub(crate) fn attend(&self) {
+        let _mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(false, Ordering::Relaxed);
+    }
+
+    /// Puts `entry` where only this worker finds it; false if it never will or does not now. Any thread.
     pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
         {
             let mut mail = self.mail.lock();

@@ -193,18 +193,11 @@ fn a_running_task_is_named_and_left_alone() {
 }
 
 #[test]
-fn futures_are_counted_or_dropped() {
+fn futures_that_wait_are_dropped() {
     at_all_counts(|rt| {
         let idle = rt.spawn_async(pending::<()>());
-        match rt.shutdown_timeout(SOON) {
-            Err(ShutdownError::TimedOut { futures: 1, remaining, .. }) => {
-                assert!(remaining.is_empty());
-            }
-            other => panic!("nobody wakes it, but {other:?}"),
-        }
-        idle.cancel();
+        assert_eq!(rt.shutdown_timeout(SOON), Ok(()));
         assert!(matches!(idle.join(), Err(JoinError::Cancelled)));
-        end(rt);
     });
 }
 

@@ -43,7 +43,6 @@ pub mod promise;
 mod reentrant;
 mod rwlock;
 mod semaphore;
-#[cfg(not(loom))]
 pub mod several;
 mod sys;
 mod thread_parker;

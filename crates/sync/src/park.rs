@@ -265,9 +265,13 @@ pub fn set_context_id(id: u64) -> u64 {
 
 #[cold]
 fn draw_id() -> u64 {
-    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1 << 63);
-    // Relaxed: only uniqueness counts. (Not the model's atomics: a number decides nothing.)
-    let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    // Not the model's: a number decides nothing.
+    static NEXT: std::sync::Mutex<u64> = std::sync::Mutex::new(1 << 63);
+    let id = {
+        let mut next = NEXT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *next += 1;
+        *next - 1
+    };
     CONTEXT_ID.with(|cell| cell.set(id));
     id
 }

@@ -14,9 +14,9 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn model(f: impl Fn() + Sync + Send + 'static) {
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    model.preemption_bound = Some(preemptions);
     model.max_branches = 10_000;
     model.check(f);
 }
@@ -24,7 +24,7 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
 /// What was sent, and what came before, arrives.
 #[test]
 fn a_value_arrives() {
-    model(|| {
+    model(3, || {
         let past = Arc::new(UnsafeCell::new(0));
         let (sender, receiver) = oneshot::channel();
         let thread = thread::spawn({
@@ -45,7 +45,7 @@ fn a_value_arrives() {
 /// The waker is replaced while the value comes.
 #[test]
 fn the_newest_waker_is_woken() {
-    model(|| {
+    model(3, || {
         let (sender, mut receiver) = oneshot::channel();
         assert!(poll(&mut receiver).is_pending());
         let thread = thread::spawn(move || sender.send(2).unwrap());
@@ -57,7 +57,7 @@ fn the_newest_waker_is_woken() {
 /// Both leave at once: the value goes to one of them, once.
 #[test]
 fn the_receiver_leaves() {
-    model(|| {
+    model(3, || {
         let value = std::sync::Arc::new(());
         let (sender, receiver) = oneshot::channel();
         let thread = thread::spawn({
@@ -73,7 +73,7 @@ fn the_receiver_leaves() {
 /// The sender leaves while the receiver begins to wait.
 #[test]
 fn a_broken_promise() {
-    model(|| {
+    model(3, || {
         let (sender, receiver) = oneshot::channel::<u8>();
         let thread = thread::spawn(move || drop(sender));
         assert_eq!(receiver.recv(), Err(BrokenPromise));
@@ -84,7 +84,7 @@ fn a_broken_promise() {
 /// Two wait for one promise.
 #[test]
 fn a_shared_future() {
-    model(|| {
+    model(2, || {
         let mut promise = Promise::new();
         let shared = promise.future().unwrap().share();
         let thread = thread::spawn({

@@ -1,6 +1,7 @@
 //! Runtimes that can have very many tasks waiting at once.
 
 use crate::error::Error;
+use crate::experiment::Environment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, Thread};
@@ -15,8 +16,6 @@ pub(crate) trait Crowds: 'static {
     const NAME: &'static str;
     /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
     const LINGERS: bool = false;
-    /// Most tasks that can wait at once.
-    const MOST: u64 = u64::MAX;
     /// Running workers; dropping it ends them.
     type Pool;
 
@@ -25,6 +24,11 @@ pub(crate) trait Crowds: 'static {
     /// # Errors
     /// A thread that cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
+
+    /// What its processes need for so many tasks at once.
+    fn environment(_tasks: u64) -> Environment {
+        || Ok(None)
+    }
 
     /// One task starts all of `crowd`. Each member arrives, waits until the gate is open, calls `each`,
     /// and leaves.

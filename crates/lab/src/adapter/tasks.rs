@@ -1,6 +1,7 @@
 //! Libraries whose tasks can be waited for.
 
 use crate::error::Error;
+use crate::experiment::Environment;
 
 /// A form of skynet: what a node does to get its children's sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,11 @@ pub(crate) trait Tasks: 'static {
     /// # Errors
     /// A thread that cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
+
+    /// What its processes need for so many tasks at once.
+    fn environment(_tasks: u64) -> Environment {
+        || Ok(None)
+    }
 
     /// The sum of the ordinals below `leaves`, a power of ten: each task starts ten and adds up what
     /// they return, a leaf returns its ordinal. `form` is one of [`Tasks::FORMS`].

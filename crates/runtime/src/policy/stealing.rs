@@ -73,14 +73,14 @@ impl Fibers {
 
     #[cold]
     fn pop_other(&self) -> Option<Entry> {
-        // SAFETY: as above, in all three.
+        // SAFETY: as above, both times.
         let other = |low: usize| self.others.with_mut(|o| unsafe { (&mut *o)[low].pop_front() });
         let counted = |entry: Option<Entry>| {
             entry.inspect(|_| self.others_len.set(self.others_len.get() - 1))
         };
-        counted(other(0))
-            .or_else(|| self.normal.with_mut(|normal| unsafe { (*normal).pop_front() }))
-            .or_else(|| counted(other(1)))
+        // SAFETY: as above.
+        let normal = || self.normal.with_mut(|normal| unsafe { (*normal).pop_front() });
+        counted(other(0)).or_else(normal).or_else(|| counted(other(1)))
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     #[cfg(debug_assertions)]
     {
         // SAFETY: we are on its worker's thread.
-        info.stack_used = Some(unsafe { fiber.record().high_water() });
+        info.stack_used = unsafe { fiber.record().high_water() };
     }
     if let Some(wait) = fiber.wait() {
         // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is there.

@@ -72,7 +72,7 @@ pub fn stack_used() -> Option<usize> {
     #[cfg(debug_assertions)]
     // SAFETY: we are on that stack.
     return crate::context::with(crate::context::Context::fiber)
-        .map(|fiber| unsafe { fiber.record().high_water() });
+        .and_then(|fiber| unsafe { fiber.record().high_water() });
     #[cfg(not(debug_assertions))]
     None
 }

@@ -3,13 +3,14 @@
 //! One heap frame: the task's header, the [`WakeWord`], and the future, which gives way to the result.
 //! The header's state word says who may have the result, as for closures (a future counts as started from
 //! birth: nobody but an entry's taker may claim it); the wake word says who may poll, and who keeps
-//! the frame. The runtime is kept by its count of live futures: while one has not ended, the workers
+//! the frame. The runtime is kept by its list of live futures: while one has not ended, the workers
 //! have not, so a waker that finds it pending finds the runtime.
 
 use super::{Actions, Birth, Header, JoinError, JoinHandle, Running, identity, start};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
+use crate::live::Links;
 use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
@@ -36,7 +37,18 @@ pub(crate) struct Head {
     place: AtomicU32,
     /// Its runtime. The header's `home` is null: no joiner runs a future in place.
     home: *const Shared,
+    /// Its place among the runtime's live futures.
+    links: Links,
     actions: &'static FutureActions,
+}
+
+impl Head {
+    /// # Safety
+    /// The frame stays while the answer is used.
+    pub(crate) unsafe fn links<'a>(head: NonNull<Self>) -> &'a Links {
+        // SAFETY: by contract.
+        unsafe { &head.as_ref().links }
+    }
 }
 
 struct FutureActions {
@@ -190,12 +202,14 @@ where
             word: WakeWord::new(),
             place: AtomicU32::new(place.map_or(ANYWHERE, |index| index as u32)),
             home: Arc::as_ptr(home),
+            links: Links::new(worker.map(Worker::index), home.workers.len()),
             actions: &Frame::<F>::FUTURE,
         },
         body: UnsafeCell::new(Body::Future(future)),
     });
     let head = NonNull::from(Box::leak(frame)).cast::<Head>();
-    home.futures.begin(worker.map(Worker::index));
+    // SAFETY: new; it leaves at its end.
+    unsafe { home.futures.enter(head) };
     let handle = JoinHandle::new(head.cast(), take_result::<F>);
     // With an entry already (the word says queued), so that a cancelled token queues no second one.
     identity::attach(head.cast());
@@ -333,9 +347,9 @@ pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<H
     }
     debug_assert!(over);
     identity::detach(head.cast());
-    worker.shared().futures.end(Some(worker.index()));
     // SAFETY: the result is written; the run keeps the frame until `finish`.
     unsafe {
+        worker.shared().futures.leave(head);
         super::settle(head.cast());
         if this.word.finish() {
             (this.actions.free)(head);
@@ -354,7 +368,7 @@ pub(super) unsafe fn refuse_queued(head: NonNull<Head>, shared: &Shared, error: 
         this.word.begin();
         (this.actions.drop)(head, error);
         identity::detach(head.cast());
-        shared.futures.end(None);
+        shared.futures.leave(head);
         super::settle(head.cast());
         if this.word.finish() {
             (this.actions.free)(head);

@@ -50,6 +50,7 @@ impl Worker {
 
     /// Others may take all that the worker has to give, while it does nothing for a while or something
     /// else.
+    #[inline]
     pub(super) fn publish(&self, fiber: &Fiber) {
         if fiber.join_stack().publish_for_suspension() {
             self.list_branches(fiber);

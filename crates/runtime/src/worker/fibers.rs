@@ -8,6 +8,7 @@ use sateen_base::prim::{Ordering, thread};
 
 impl Worker {
     /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
+    #[inline]
     pub(crate) fn suspend(&self, fiber: &Fiber) {
         self.counters.suspensions.bump();
         let unwinding = thread::panicking() && self.own.unwinding.get() == 0;
@@ -24,6 +25,7 @@ impl Worker {
     }
 
     /// Switches to the root from `fiber`, which has made sure that it will be resumed.
+    #[inline(always)]
     pub(super) fn leave(&self, fiber: &Fiber) {
         // Another join stack is in use from now on, with nothing public on it.
         self.publish(fiber);
@@ -54,6 +56,7 @@ impl Worker {
 
     /// Lets others have the worker: a fiber that can go on, or else one piece of new work. The caller
     /// goes on after those that can go on now. Returns at once if there is nothing else to run.
+    #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
         if fiber.is_held() {
             return thread::yield_now();

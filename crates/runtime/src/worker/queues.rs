@@ -182,6 +182,11 @@ impl Worker {
             .inspect(|&entry| self.note_picked(entry))
     }
 
+    /// What is neither the policy's nor to be stolen.
+    pub(super) fn pick_aside(&self) -> Option<Entry> {
+        self.take_aside().inspect(|&entry| self.note_picked(entry))
+    }
+
     fn take_aside(&self) -> Option<Entry> {
         self.take_mail().or_else(|| self.unstash())
     }

@@ -23,7 +23,10 @@ impl Worker {
     #[cold]
     fn pick_last(&self) -> Option<Entry> {
         // What the policy holds is its own, or for all.
-        if self.policy.stealing().is_some() { self.pick() } else { self.pick_fiber() }
+        if self.policy.stealing().is_some() {
+            return self.pick();
+        }
+        self.pick_fiber().or_else(|| self.pick_aside())
     }
 
     /// A spare that is not needed rests; false for all others.
@@ -56,8 +59,13 @@ impl Worker {
         self.announce_timer();
         let next = self.timers.earliest();
         let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
-        if !shared.sleep.sleep(self.index, limit) {
+        let watch = shared.watch.as_ref();
+        let asked = watch.is_some_and(|watch| watch.rests(shared));
+        if asked || !shared.sleep.sleep(self.index, limit) {
             shared.sleep.cancel(self.index);
+        }
+        if !asked {
+            watch.inspect(|watch| watch.wakes());
         }
         self.fire_timers();
         self.stop_watching();

@@ -1,6 +1,6 @@
 //! One locker in the slow path, whether it blocks or is polled.
 
-use super::raw::{PATIENCE, RawMutex, SPINS, STARVED};
+use super::raw::{PATIENCE, RawMutex, STARVED, spins};
 use crate::wait_queue::{Cancelled, Place, Waiter};
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
@@ -34,7 +34,7 @@ impl<'a> Acquire<'a> {
         let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
         let place = if lost == 0 { Place::Back } else { Place::Front };
         let starved = if lost >= PATIENCE { STARVED } else { 0 };
-        let rounds = if on_the_way { SPINS } else { 0 };
+        let rounds = if on_the_way { spins() } else { 0 };
         let state = loop {
             if raw.spin(on_the_way, rounds) {
                 break Poll::Ready(());
@@ -72,7 +72,7 @@ impl<'a> Acquire<'a> {
                 return Poll::Pending;
             }
             self.set_out();
-        } else if !self.on_the_way.get() && self.raw.spin(false, SPINS) {
+        } else if !self.on_the_way.get() && self.raw.spin(false, spins()) {
             self.raw.acquired();
             return Poll::Ready(());
         }

@@ -8,7 +8,7 @@ pub(crate) use acquire::Acquire;
 pub(crate) use guard::Relock;
 pub use guard::{MappedMutexGuard, MutexGuard};
 pub use raw::RawMutex;
-pub(crate) use raw::{PATIENCE, SPINS};
+pub(crate) use raw::{PATIENCE, spins};
 
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::{Duration, Instant};

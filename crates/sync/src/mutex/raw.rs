@@ -31,8 +31,15 @@ const FAIR: u8 = 16;
 /// Lost races after which a waiter bars newcomers. Counted and not timed: a race costs a thread some
 /// microseconds and a fiber far less, and the bar should be as rare for both.
 pub(crate) const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
-/// Doubling rounds of `pause` before queueing: 63 pauses, less than suspending a thread costs.
-pub(crate) const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
+/// Doubling rounds of `pause` before queueing, less than the wait would cost otherwise: 63 pauses before a
+/// thread sleeps; one before a fiber suspends, which is cheap, and often makes way for the holder.
+pub(crate) fn spins() -> u32 {
+    match crate::park::installed() {
+        _ if cfg!(loom) => 0,
+        None => 6,
+        Some(_) => 1,
+    }
+}
 
 /// The lock under [`Mutex`](super::Mutex), without data: for building other locks.
 ///
@@ -107,14 +114,14 @@ impl RawMutex {
 
     #[cold]
     fn acquire_slow(&self) {
-        if !self.spin(false, SPINS) {
+        if !self.spin(false, spins()) {
             self.acquire_queued(None);
         }
     }
 
     #[cold]
     fn acquire_until_slow(&self, deadline: Option<Instant>) -> bool {
-        self.spin(false, SPINS) || self.acquire_queued(deadline)
+        self.spin(false, spins()) || self.acquire_queued(deadline)
     }
 
     fn acquire_queued(&self, deadline: Option<Instant>) -> bool {
@@ -221,6 +228,8 @@ impl RawMutex {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             let bar = if word & FAIR != 0 { STARVED } else { bar };
+            #[cfg(sateen_canary = "mutex_fair_unbarred")]
+            let bar = 0;
             if word & WAITERS == 0 || word & WAKING != 0 {
                 // Nobody to wake, or somebody is on the way already, and the others are woken by
                 // whoever takes the lock.

@@ -14,7 +14,7 @@
 //! set it, likewise.
 
 use super::acquire::Acquire;
-use crate::mutex::{RawMutex, SPINS};
+use crate::mutex::{RawMutex, spins};
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::Backoff;
@@ -115,13 +115,13 @@ impl RawRwLock {
 
     /// Tries for as long as a short critical section takes.
     pub(super) fn spin(&self, kind: Kind) -> bool {
-        let mut backoff = Backoff::new();
+        let (mut backoff, spins) = (Backoff::new(), spins());
         for round in 0.. {
             if self.try_take(kind, false) {
                 return true;
             }
             // A newcomer does not spin past somebody who waits.
-            if round == SPINS || self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 {
+            if round == spins || self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 {
                 break;
             }
             backoff.spin();

@@ -53,10 +53,9 @@ struct AddMillion<'a> {
 impl CrowdsVisitor for AddMillion<'_> {
     fn visit<C: Crowds>(&mut self) {
         let (workers, size) = (self.workers, self.size);
-        if size <= C::MOST {
-            self.group.add(C::NAME, move || Ok(Million::<C> { pool: C::build(workers)?, size }));
-            self.group.keep_apart(true);
-        }
+        self.group.add(C::NAME, move || Ok(Million::<C> { pool: C::build(workers)?, size }));
+        self.group.keep_apart(true);
+        self.group.set_environment(C::environment(size));
     }
 }
 
@@ -121,11 +120,9 @@ struct AddSkew<'a> {
 impl CrowdsVisitor for AddSkew<'_> {
     fn visit<C: Crowds>(&mut self) {
         let (workers, size) = (self.workers, self.size);
-        if size <= C::MOST {
-            self.group
-                .add(C::NAME, move || Ok(Skew::<C> { pool: C::build(workers)?, workers, size }));
-            self.group.keep_apart(C::LINGERS);
-        }
+        self.group.add(C::NAME, move || Ok(Skew::<C> { pool: C::build(workers)?, workers, size }));
+        self.group.keep_apart(C::LINGERS);
+        self.group.set_environment(C::environment(size));
     }
 }
 

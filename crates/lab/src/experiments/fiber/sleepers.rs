@@ -45,15 +45,13 @@ struct AddAll<'a> {
 impl CrowdsVisitor for AddAll<'_> {
     fn visit<C: Crowds>(&mut self) {
         let (workers, sleepers, longest) = (self.workers, self.sleepers, self.longest);
-        if sleepers > C::MOST {
-            return;
-        }
         let open = move || {
             let (pool, rng) = (C::build(workers)?, XorShift::new(20_240_711));
             Ok(Sleeping::<C> { pool, rng, sleepers, longest })
         };
         self.group.add(C::NAME, open);
         self.group.keep_apart(C::LINGERS);
+        self.group.set_environment(C::environment(sleepers));
     }
 }
 

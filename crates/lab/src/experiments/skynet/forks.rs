@@ -80,6 +80,7 @@ impl TasksVisitor for AddSpawns<'_> {
         let open = move || Ok(Spawns::<T> { pool: T::build(workers)?, form, leaves });
         self.group.add(T::NAME, open);
         self.group.keep_apart(T::LINGERS);
+        self.group.set_environment(T::environment(leaves));
     }
 }
 

@@ -83,6 +83,7 @@ impl TasksVisitor for AddAll<'_> {
         let (workers, form, leaves) = (self.workers, self.form, self.leaves);
         self.group.add(T::NAME, move || Ok(Forms::<T> { pool: T::build(workers)?, form, leaves }));
         self.group.keep_apart(T::LINGERS);
+        self.group.set_environment(T::environment(leaves));
     }
 }
 

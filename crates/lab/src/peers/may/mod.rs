@@ -1,12 +1,16 @@
 //! Adapter for `may`: coroutines with a guarded stack each.
 //!
 //! Its scheduler is one for the process and never ends, so each turn runs in a process of its own. A guarded
-//! stack takes two memory maps, and a coroutine that finds none ends the process: crowds that need
-//! more than the system's limit are left out. Stacks have the default size, the pool keeps as many as
-//! the library does by default.
+//! stack takes two memory maps, of which the system allows some 65,000, and a coroutine that finds none
+//! panics. The library has no setting for that, so for more than 10,000 coroutines its processes load
+//! something that leaves out the guards. Stacks have the default size; the pool then keeps as many as skynet
+//! needs, otherwise as many as by default.
 
+use super::programs;
 use crate::adapter::{Between, Crowd, Crowds, Form, Late, Locks, Open, Tasks, Turns, Way};
 use crate::error::Error;
+use crate::experiment::Environment;
+use crate::host;
 use may::sync::{Condvar, Mutex, MutexGuard, Semphore, SyncFlag};
 use may::{coroutine, go};
 use std::sync::Arc;
@@ -17,6 +21,25 @@ pub(crate) struct May;
 
 const NAME: &str = "may";
 const CALM: &str = "no coroutine panics";
+
+/// More coroutines than this have no guards.
+const MOST_GUARDED: u64 = 10_000;
+/// What a stack takes, which each coroutine has as soon as it is spawned.
+const ROOM_OF_ONE: u64 = 16 * 1024;
+
+/// See [`Tasks::environment`].
+fn environment(coroutines: u64) -> Environment {
+    if coroutines <= MOST_GUARDED {
+        return || Ok(None);
+    }
+    if host::free_memory().is_some_and(|bytes| coroutines * ROOM_OF_ONE > bytes / 2) {
+        return || {
+            let why = "stacks for so many coroutines would take more than half of the free memory";
+            Err(Error::Absent(format!("may: {why}")))
+        };
+    }
+    || programs::no_guards().map(|library| Some(("LD_PRELOAD", library)))
+}
 
 /// The number of workers counts until the first coroutine is started.
 fn workers(workers: usize) -> Result<(), Error> {
@@ -34,7 +57,15 @@ impl Tasks for May {
         self::workers(workers)
     }
 
+    fn environment(tasks: u64) -> Environment {
+        environment(tasks)
+    }
+
     fn skynet((): &(), _form: Form, leaves: u64) -> u64 {
+        if leaves > MOST_GUARDED {
+            // Counts until the first coroutine is started. Inner nodes are a ninth of the leaves.
+            may::config().set_pool_capacity((leaves + leaves / 8) as usize);
+        }
         go!(move || tree(0, leaves)).join().expect(CALM)
     }
 }
@@ -122,11 +153,14 @@ fn pair(each: impl Fn(usize) -> u64 + Send + Sync + 'static) -> u64 {
 impl Crowds for May {
     const NAME: &'static str = NAME;
     const LINGERS: bool = true;
-    const MOST: u64 = 10_000;
     type Pool = ();
 
     fn build(workers: usize) -> Result<(), Error> {
         self::workers(workers)
+    }
+
+    fn environment(tasks: u64) -> Environment {
+        environment(tasks)
     }
 
     fn gather((): &(), crowd: &Arc<Crowd>, each: impl Fn() + Copy + Send + Sync + 'static) -> Open {

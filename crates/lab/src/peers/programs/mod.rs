@@ -5,8 +5,10 @@ mod recipe;
 mod serve;
 
 use crate::adapter::Job;
+use crate::error::Error;
 use crate::experiment::Group;
 use recipe::Recipe;
+use std::path::PathBuf;
 
 /// A program as an implementation.
 struct Peer {
@@ -107,6 +109,21 @@ static TCMALLOC: Recipe = Recipe {
     },
     start: |_| words(&["./sateen-tcmalloc"]),
 };
+
+static NO_GUARDS: Recipe = Recipe {
+    name: "A library that leaves out guards",
+    sources: &[("no_guards.c", include_str!("../../../peers-src/no_guards.c"))],
+    compile: || words(&["cc", "-O2", "-shared", "-fPIC", "-o", "no_guards.so", "no_guards.c"]),
+    start: |_| Vec::new(),
+};
+
+/// A library to be loaded first: see its source.
+///
+/// # Errors
+/// It cannot be built.
+pub(super) fn no_guards() -> Result<PathBuf, Error> {
+    Ok(recipe::built(&NO_GUARDS)?.join("no_guards.so"))
+}
 
 const OUR_TREES: &[&str] = &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-async"];
 const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];

@@ -3,6 +3,7 @@
 //! It goes beside the lab's own executable, into a folder that is named by the hash of the sources and the
 //! compiler's arguments. A missing compiler or library is a note, not a failure.
 
+use crate::error::Error;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -26,10 +27,14 @@ pub(crate) struct Recipe {
 
 /// The folder of the built program, or why there is none. Asked once in a process, answered by
 /// what an earlier process has built if there is that.
-pub(super) fn built(recipe: &'static Recipe) -> Result<PathBuf, String> {
+///
+/// # Errors
+/// A note for the user.
+pub(super) fn built(recipe: &'static Recipe) -> Result<PathBuf, Error> {
     static DONE: Mutex<BTreeMap<&str, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
-    done.entry(recipe.name).or_insert_with(|| build(recipe)).clone()
+    let result = done.entry(recipe.name).or_insert_with(|| build(recipe));
+    result.clone().map_err(|why| Error::Absent(format!("{}: {why}", recipe.name)))
 }
 
 fn build(recipe: &Recipe) -> Result<PathBuf, String> {
@@ -45,7 +50,8 @@ fn build(recipe: &Recipe) -> Result<PathBuf, String> {
     }
     let mut hash = DefaultHasher::new();
     (recipe.sources, &words).hash(&mut hash);
-    let name = format!("{}-{:016x}", recipe.name.replace([' ', '.'], "-"), hash.finish());
+    let name =
+        format!("{}-{:016x}", recipe.name.to_lowercase().replace([' ', '.'], "-"), hash.finish());
     let folder = beside.join("peers").join(&name);
     if folder.is_dir() {
         return Ok(folder);

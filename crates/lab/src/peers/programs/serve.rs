@@ -34,7 +34,7 @@ struct Served {
 impl Served {
     fn start(recipe: &'static Recipe, arguments: &[&str], job: Job) -> Result<Self, Error> {
         let absent = |e: String| Error::Absent(format!("{}: {e}", recipe.name));
-        let folder = built(recipe).map_err(absent)?;
+        let folder = built(recipe)?;
         let words = (recipe.start)(job.workers);
         let Some((program, first)) = words.split_first() else {
             return Err(absent("no program".to_owned()));

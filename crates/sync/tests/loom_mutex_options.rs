@@ -1,0 +1,78 @@
+//! Models of the mutex's options: fair turns, and lockers whose time is over.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_sync::{Mutex, park};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = park::current_waker();
+    loop {
+        if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return out;
+        }
+        park::park();
+    }
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.max_branches = 10_000;
+    model.check(f);
+}
+
+/// A fair mutex: two lockers and one that gives up; nobody is left behind, nobody barges.
+#[test]
+fn fair_turns() {
+    model(2, || {
+        let mutex = Arc::new(Mutex::fair(0));
+        let own = mutex.clone();
+        let mut first = Box::pin(own.lock_async());
+        let guard = own.lock();
+        assert!(poll(first.as_mut()).is_pending());
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || *mutex.lock() += 1
+        });
+        drop(guard);
+        assert!(own.try_lock().is_none(), "the first waiter's turn");
+        let Poll::Ready(mut guard) = poll(first.as_mut()) else { panic!("its turn") };
+        *guard += 1;
+        drop(guard);
+        other.join().unwrap();
+        assert_eq!(*own.try_lock().expect("free"), 2);
+    });
+}
+
+/// A timed locker gives up while it is being woken: its turn is taken or passed on.
+#[test]
+fn a_locker_whose_time_is_over() {
+    model(2, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let own = mutex.clone();
+        let guard = own.lock();
+        let mut behind = Box::pin(own.lock_async());
+        let timed = thread::spawn({
+            let mutex = mutex.clone();
+            move || {
+                if let Some(mut guard) = mutex.try_lock_until(std::time::Instant::now()) {
+                    *guard += 1;
+                }
+            }
+        });
+        assert!(poll(behind.as_mut()).is_pending());
+        drop(guard);
+        *block_on(behind) += 1;
+        timed.join().unwrap();
+        assert!(*own.try_lock().expect("free") >= 1);
+    });
+}
