@@ -41,8 +41,6 @@ fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
         if wanted(&report) {
             return report;
         }
-        eprintln!("{report}");
-        std::thread::sleep(Duration::from_millis(500));
         assert!(Instant::now() < end, "not seen: {report}");
         std::thread::yield_now();
     }
