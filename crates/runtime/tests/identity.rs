@@ -236,3 +236,25 @@ fn the_context_id_is_the_tasks() {
         .expect("done");
     });
 }
+
+#[test]
+fn forgotten_handles_detach() {
+    at_all_counts(|rt| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        for i in 0..20 {
+            let ran = ran.clone();
+            let count = move || {
+                yield_now();
+                ran.fetch_add(1, SeqCst);
+            };
+            match i % 2 {
+                0 => std::mem::forget(rt.spawn(count)),
+                _ => std::mem::forget(rt.spawn_async(async move { count() })),
+            }
+        }
+        // (What was forgotten leaks; nothing waits for it.)
+        while ran.load(SeqCst) < 20 {
+            std::thread::yield_now();
+        }
+    });
+}
