@@ -3,9 +3,8 @@
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{
-    AtomicBool, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
-};
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use sateen_runtime::wake_word::{Paused, Released, WakeWord};
 
@@ -19,7 +18,9 @@ fn check(f: impl Fn() + Sync + Send + 'static) {
 struct Frame {
     word: WakeWord,
     flags: [AtomicBool; 2],
-    queued: AtomicUsize,
+    /// Its poller sleeps while nothing is there: what is lost is a deadlock.
+    queued: Mutex<usize>,
+    pushed: Condvar,
     /// The future: its poller's alone.
     future: UnsafeCell<u32>,
     freed: AtomicUsize,
@@ -37,7 +38,8 @@ impl Frame {
         let frame = Self {
             word: WakeWord::new(),
             flags: [AtomicBool::new(false), AtomicBool::new(wakers < 2)],
-            queued: AtomicUsize::new(1),
+            queued: Mutex::new(1),
+            pushed: Condvar::new(),
             future: UnsafeCell::new(0),
             freed: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
@@ -47,7 +49,18 @@ impl Frame {
     }
 
     fn push(&self) {
-        assert_eq!(self.queued.fetch_add(1, AcqRel), 0, "queued twice");
+        let mut queued = self.queued.lock().unwrap();
+        *queued += 1;
+        assert_eq!(*queued, 1, "queued twice");
+        self.pushed.notify_one();
+    }
+
+    fn take(&self) {
+        let mut queued = self.queued.lock().unwrap();
+        while *queued == 0 {
+            queued = self.pushed.wait(queued).unwrap();
+        }
+        *queued -= 1;
     }
 
     fn free(&self) {
@@ -75,10 +88,7 @@ impl Frame {
     /// Polls until there is nothing left to poll.
     fn run(&self) {
         loop {
-            if self.queued.compare_exchange(1, 0, Acquire, Relaxed).is_err() {
-                thread::yield_now();
-                continue;
-            }
+            self.take();
             self.word.begin();
             // SAFETY: begun.
             self.future.with_mut(|f| unsafe { *f += 1 });
