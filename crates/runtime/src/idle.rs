@@ -222,8 +222,7 @@ impl Worker {
             && timer.is_none_or(|left| left > TRIM_AFTER)
             && shared.stacks.has_spare();
         let limit = [timer, forced, trims.then_some(TRIM_AFTER)].into_iter().flatten().min();
-        let regular = me < shared.regular;
-        let watch = shared.watch.as_ref().filter(|_| regular && private == Private::None);
+        let watch = shared.watch.as_ref().filter(|_| private == Private::None);
         if watch.is_some_and(|watch| watch.rests(shared)) {
             shared.sleep.cancel(me);
             return false;

@@ -49,7 +49,7 @@ fn has_timers(shared: &Shared) -> bool {
 
 /// Tells by itself when the runtime is blocked; see [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
-    /// Regular workers that sleep for good.
+    /// Workers that sleep for good, have no thread, or are dismissed.
     resting: DrainCount,
     /// The activity at which it was asked last.
     asked: AtomicU64,
@@ -63,7 +63,7 @@ impl Watch {
     /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked, and
     /// the workers have been asked: it does not sleep. False: [`Watch::wakes`] follows its sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
-        if !self.resting.drain(shared.regular, || shared.has_work()) || has_timers(shared) {
+        if !self.resting.drain(shared.workers.len(), || shared.has_work()) || has_timers(shared) {
             return false;
         }
         let now = activity(shared);
