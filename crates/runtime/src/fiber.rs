@@ -17,6 +17,7 @@ use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Priority, Running, cancel_unwind};
 use crate::time::Limit;
 use crate::wait_record::{Wait, WaitRecord};
+use crate::waker;
 use crate::worker::Worker;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
@@ -24,7 +25,7 @@ use sateen_base::tsc;
 use sateen_sync::park::{Awaited, Blocker, ThreadParker};
 use sateen_sync::timer::{Timer, TimerQueue};
 use std::cell::Cell;
-use std::task::{Wake, Waker};
+use std::task::Waker;
 
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub(crate) struct Fiber {
     running: Cell<*const Running>,
     /// What a fiber made for one task starts with. The worker's alone.
     start: Cell<Option<Entry>>,
+    /// Counts of wakers that are gone, for the next ones.
+    kept: waker::Kept,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
     /// The innermost [limit](crate::time) in force here; null for none.
@@ -98,6 +101,7 @@ impl Fiber {
             outer_waits: UnsafeCell::new(Vec::new()),
             running: Cell::new(std::ptr::null()),
             start: Cell::new(None),
+            kept: waker::Kept::new(),
             masks: Cell::new(0),
             limit: Cell::new(std::ptr::null()),
             held: Cell::new(0),
@@ -237,7 +241,7 @@ impl Fiber {
 
     /// How many wakers of this fiber there are, about. The caller holds one count besides the runtime's.
     pub(crate) fn wakers(self: &Arc<Self>) -> usize {
-        Arc::strong_count(self).saturating_sub(2)
+        (Arc::strong_count(self) - self.kept.count()).saturating_sub(2)
     }
 
     /// See [`Blocker::waits_for`].
@@ -388,7 +392,24 @@ impl Fiber {
         self.record.size()
     }
 
-    /// The fiber as something a future's or a primitive's waker can hold.
+    /// The address as its `Arc` knows it.
+    #[inline]
+    pub(crate) fn address(&self) -> *const Self {
+        self.me.get()
+    }
+
+    /// See [`waker::Kept`].
+    pub(crate) fn kept(&self) -> &waker::Kept {
+        &self.kept
+    }
+
+    /// Whether the calling thread is the fiber's worker, and runs a fiber.
+    #[inline]
+    pub(crate) fn is_at_home(&self) -> bool {
+        context::with(|c| c.worker().is_some_and(|worker| std::ptr::eq(worker, self.worker)))
+    }
+
+    /// The fiber with a count of its own.
     pub(crate) fn to_arc(&self) -> Arc<Self> {
         let me = self.me.get();
         // SAFETY: fibers are only made in `new`, inside an `Arc` that the runtime holds while they run.
@@ -430,16 +451,6 @@ impl Waiter for Fiber {
     }
 }
 
-impl Wake for Fiber {
-    fn wake(self: Arc<Self>) {
-        self.unpark();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.unpark();
-    }
-}
-
 /// The hook that makes `sateen-sync` suspend fibers.
 pub(crate) struct Suspend;
 
@@ -454,7 +465,7 @@ impl Suspend {
 
 impl Blocker for Suspend {
     fn waker(&self) -> Waker {
-        Self::fiber().to_arc().into()
+        waker::of(Self::fiber())
     }
 
     fn park(&self) {

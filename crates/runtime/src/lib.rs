@@ -120,6 +120,8 @@ mod waits;
 pub mod wake_word;
 #[cfg(not(loom))]
 mod wake_word;
+#[cfg(not(loom))]
+mod waker;
 #[cfg(loom)]
 pub mod watcher;
 #[cfg(not(loom))]

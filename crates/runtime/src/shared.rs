@@ -14,6 +14,7 @@ use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::switch::Threads;
 use crate::unwind::run_and_discard;
+use crate::waker::Kept;
 use crate::watcher::Watcher;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
@@ -237,6 +238,7 @@ impl Shared {
     /// Lets go of all fibers. No worker runs any more.
     pub(crate) fn forget_fibers(&self) {
         let fibers = std::mem::take(&mut *self.fibers.lock());
+        fibers.iter().for_each(Kept::give_back);
         drop(fibers);
     }
 

@@ -87,7 +87,7 @@ fn within<R>(fiber: &'static Fiber, limit: Duration, f: impl FnOnce() -> R) -> R
     // Further off than the clock goes: no limit.
     let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(f()) };
     let mut timer = pin!(Timer::new(&*fiber.worker().timers));
-    if timer.as_mut().arm(deadline, fiber.to_arc().into()) {
+    if timer.as_mut().arm(deadline, crate::waker::of(fiber)) {
         crate::fiber::Suspend.earlier_timer();
     }
     let limit = Limit { deadline, outer: fiber.limit() };

@@ -21,7 +21,8 @@ use changes::Custom;
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
-use sharing::{SharedQueue, Sharing};
+use sharing::SharedQueue;
+pub(crate) use sharing::Sharing;
 use std::cell::Cell;
 use std::ptr::NonNull;
 pub(crate) use stealing::Stealing;
@@ -151,7 +152,8 @@ pub fn work_stealing() -> Scheduling {
     Scheduling(Kind::Stealing)
 }
 
-/// One queue for all, the oldest task first. Fairer, and slower the more workers there are.
+/// One queue for all, the oldest task first, but for the last few that a worker has spawned. Fairer, and
+/// slower the more workers there are.
 pub fn work_sharing() -> Scheduling {
     Scheduling(Kind::Sharing)
 }
@@ -238,6 +240,8 @@ impl Active {
     pub(crate) fn spawned(&self, entry: Entry) {
         match self {
             Self::Stealing(policy) => policy.push_normal(entry),
+            Self::Sharing(policy) => policy.push_normal(entry),
+            Self::RoundRobin(policy) => policy.push_normal(entry),
             _ => self.policy().awakened(Runnable::new(entry)),
         }
     }
@@ -273,8 +277,9 @@ impl Active {
     pub(crate) fn pop_task(&self, task: NonNull<task::Header>) -> bool {
         match self {
             Self::Stealing(policy) => policy.pop_task(task),
+            Self::Sharing(policy) => policy.pop_task(task),
             Self::RoundRobin(policy) => policy.pop_task(task),
-            Self::Sharing(_) | Self::Custom(_) => false,
+            Self::Custom(_) => false,
         }
     }
 
@@ -283,8 +288,9 @@ impl Active {
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         match self {
             Self::Stealing(policy) => policy.pop_youngest(),
+            Self::Sharing(policy) => policy.pop_youngest(),
             Self::RoundRobin(policy) => policy.pop_youngest(),
-            Self::Sharing(_) | Self::Custom(_) => None,
+            Self::Custom(_) => None,
         }
     }
 
@@ -294,6 +300,14 @@ impl Active {
             Self::Stealing(policy) => policy.has_stealable(),
             Self::Sharing(policy) => policy.has_shared(),
             Self::RoundRobin(_) | Self::Custom(_) => false,
+        }
+    }
+
+    /// The work-sharing policy, if this is it.
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+        match self {
+            Self::Sharing(policy) => Some(policy),
+            _ => None,
         }
     }
 

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 
 /// Tasks moved by one theft, at most.
 const STEAL_BATCH: usize = 32;
-/// Fibers resumed in a row before new work has a turn: such that wake each other for ever must not keep
+/// Fifo resumed in a row before new work has a turn: such that wake each other for ever must not keep
 /// it waiting for ever.
 const RESUMES: u32 = 61;
 /// The run queue's stage; `ARCHITECTURE.md` says why.
@@ -21,15 +21,15 @@ const NORMAL: usize = Priority::Normal as usize;
 const HIGH: usize = Priority::High as usize;
 const LOW: usize = Priority::Low as usize;
 
-/// Fibers of one worker that can go on, by priority, first come first served. Worker's thread only.
-pub(super) struct Fibers {
+/// Fifo of one worker that can go on, by priority, first come first served. Worker's thread only.
+pub(super) struct Fifo {
     normal: UnsafeCell<VecDeque<Entry>>,
     /// High and low: seldom used.
     others: UnsafeCell<[VecDeque<Entry>; 2]>,
     others_len: Cell<usize>,
 }
 
-impl Fibers {
+impl Fifo {
     pub(super) fn new() -> Self {
         Self {
             normal: UnsafeCell::new(VecDeque::new()),
@@ -55,6 +55,13 @@ impl Fibers {
         }
         // SAFETY: as above.
         self.normal.with_mut(|normal| unsafe { (*normal).pop_front() })
+    }
+
+    /// The youngest of normal priority.
+    #[inline]
+    pub(super) fn pop_youngest(&self) -> Option<Entry> {
+        // SAFETY: as above.
+        self.normal.with_mut(|normal| unsafe { (*normal).pop_back() })
     }
 
     #[inline]
@@ -92,7 +99,7 @@ pub(crate) struct Stealing {
     /// Something may be in `woken`.
     has_woken: Cell<bool>,
     stealer: Stealer,
-    fibers: Fibers,
+    fibers: Fifo,
     /// Something may be in a queue other than the normal one.
     unusual: Cell<bool>,
     resumes: Cell<u32>,
@@ -127,7 +134,7 @@ impl Stealing {
             woken,
             has_woken: Cell::new(false),
             stealer,
-            fibers: Fibers::new(),
+            fibers: Fifo::new(),
             unusual: Cell::new(false),
             resumes: Cell::new(0),
         }
@@ -212,7 +219,7 @@ impl Stealing {
         }
     }
 
-    /// Fibers and woken futures, by turns.
+    /// Fifo and woken futures, by turns.
     #[cold]
     fn pick_started(&self) -> Option<Entry> {
         if !self.has_woken.get() {

@@ -5,6 +5,7 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
+use crate::policy::Sharing;
 use crate::request_word::HUNGRY;
 use crate::root::start_apart;
 use crate::task::{self, Header, JoinError, Running};
@@ -81,7 +82,10 @@ impl Worker {
     pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
         match (self.policy.stealing(), victim.policy.stealing()) {
             (Some(own), Some(other)) => own.steal_from(other),
-            _ => Steal::Empty,
+            _ => match victim.policy.sharing().and_then(Sharing::take_staged) {
+                Some(entry) => Steal::Success(entry),
+                None => Steal::Empty,
+            },
         }
     }
 

@@ -74,7 +74,8 @@ impl<T> Mutex<T> {
         /// one has come. (The lock is not handed over to it; it is only kept free.)
         ///
         /// Contended, each turn costs a wake-up: for a few threads fighting over a short section, this
-        /// is slower by an order of magnitude. Uncontended it costs the same.
+        /// is slower by an order of magnitude. Uncontended, locking costs the same, and
+        /// unlocking a call more.
         ///
         /// ```
         /// let mutex = sateen_sync::Mutex::fair(1);

@@ -1,0 +1,103 @@
+//! Fibers' wakers: they hold a count of their fiber, like those of an `Arc`.
+//!
+//! A count that comes free on the fiber's own worker is kept for the fiber's next waker instead of being
+//! given back: there, making and using a waker costs no locked instruction. Kept counts go with the runtime.
+
+use crate::fiber::Fiber;
+use crate::latch::Waiter;
+use sateen_base::prim::{Arc, AtomicU32, Ordering};
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+/// Most counts that a fiber keeps.
+const MOST: u32 = 4;
+
+/// Counts that no waker has. Written on the fiber's worker only.
+#[derive(Debug)]
+pub(crate) struct Kept(AtomicU32);
+
+impl Kept {
+    pub(crate) fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// How many: exact on the fiber's worker, or when that has ended.
+    pub(crate) fn count(&self) -> usize {
+        // Ordering: Relaxed here and below; one thread writes, and others only read for reports.
+        self.0.load(Ordering::Relaxed) as usize
+    }
+
+    #[inline]
+    fn take(&self) -> bool {
+        let kept = self.0.load(Ordering::Relaxed);
+        if kept > 0 {
+            self.0.store(kept - 1, Ordering::Relaxed);
+        }
+        kept > 0
+    }
+
+    #[inline]
+    fn keep(&self) -> bool {
+        let kept = self.0.load(Ordering::Relaxed);
+        if kept < MOST {
+            self.0.store(kept + 1, Ordering::Relaxed);
+        }
+        kept < MOST
+    }
+
+    /// Gives all back. The fiber's worker has ended.
+    pub(crate) fn give_back(fiber: &Arc<Fiber>) {
+        while fiber.kept().take() {
+            // SAFETY: a kept count is one that a waker had.
+            unsafe { Arc::decrement_strong_count(Arc::as_ptr(fiber)) };
+        }
+    }
+}
+
+static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
+
+/// A waker for the calling fiber.
+#[inline]
+pub(crate) fn of(fiber: &Fiber) -> Waker {
+    let count = match fiber.kept().take() {
+        true => fiber.address(),
+        false => Arc::into_raw(fiber.to_arc()),
+    };
+    // SAFETY: the table's functions treat the pointer as one count of the fiber.
+    unsafe { Waker::from_raw(RawWaker::new(count.cast(), &TABLE)) }
+}
+
+/// # Safety
+/// For all four: `fiber` comes with a count, which the waker that is used has.
+unsafe fn clone(fiber: *const ()) -> RawWaker {
+    let fiber = fiber.cast::<Fiber>();
+    // SAFETY: by contract.
+    unsafe {
+        if !((*fiber).is_at_home() && (*fiber).kept().take()) {
+            Arc::increment_strong_count(fiber);
+        }
+    }
+    RawWaker::new(fiber.cast(), &TABLE)
+}
+
+unsafe fn wake(fiber: *const ()) {
+    // SAFETY: by contract; the count goes at the end.
+    unsafe {
+        wake_by_ref(fiber);
+        release(fiber);
+    }
+}
+
+unsafe fn wake_by_ref(fiber: *const ()) {
+    // SAFETY: by contract.
+    unsafe { (*fiber.cast::<Fiber>()).unpark() };
+}
+
+unsafe fn release(fiber: *const ()) {
+    let fiber = fiber.cast::<Fiber>();
+    // SAFETY: by contract; given away here, or kept.
+    unsafe {
+        if !((*fiber).is_at_home() && (*fiber).kept().keep()) {
+            Arc::decrement_strong_count(fiber);
+        }
+    }
+}
