@@ -162,7 +162,7 @@ impl Runtime {
         if self.shared.wait_all_exited(Instant::now().checked_add(limit)) || self.cancel_all() {
             return Ok(());
         }
-        let fibers = Report::take(&self.shared).fibers;
+        let fibers = self.settled();
         if self.shared.wait_all_exited(Some(Instant::now())) {
             return Ok(());
         }
@@ -203,12 +203,25 @@ impl Runtime {
             if begun != tasks && shared.has_work() {
                 (tasks, progress) = (begun, now);
             }
-            if now - progress > GRACE || now - since > GRACE_QUEUED {
-                return false;
-            }
             if shared.wait_all_exited(Some(now + TICK)) {
                 return true;
             }
+            if now - progress > GRACE || now - since > GRACE_QUEUED {
+                return false;
+            }
+        }
+    }
+
+    /// What is left, once all that was woken in vain waits again, if that does not take too long.
+    fn settled(&self) -> Vec<FiberInfo> {
+        let end = Instant::now() + GRACE;
+        loop {
+            let fibers = Report::take(&self.shared).fibers;
+            let on_its_way = |f: &FiberInfo| f.state == FiberState::Ready && !f.partial;
+            if !fibers.iter().any(on_its_way) || Instant::now() > end {
+                return fibers;
+            }
+            self.shared.wait_all_exited(Some(Instant::now() + TICK));
         }
     }
 }

@@ -127,9 +127,14 @@ fn what_remains_is_named_with_its_reason() {
         });
         let inner = Arc::clone(&event);
         let nested = rt.spawn_with(Spawn::new().name("nested"), move || {
+            let begun = Event::new();
             scope(|s| {
-                s.spawn(|_| park::uninterrupted(|| inner.wait()));
-                yield_now();
+                s.spawn(|_| {
+                    begun.set();
+                    park::uninterrupted(|| inner.wait());
+                });
+                // Somebody else begins it, or it would run in the scope's place.
+                begun.wait();
             });
         });
         let inner = Arc::clone(&event);

@@ -52,10 +52,6 @@ impl Worker {
         if !shared.sleep.announce(self.index, wanted) {
             return;
         }
-        if shared.watch.is_some() {
-            // The others may be at rest, and have last looked before this one's fibers waited.
-            shared.sleep.notify(0);
-        }
         self.announce_timer();
         let next = self.timers.earliest();
         let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
