@@ -11,6 +11,7 @@
 //! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
 //!   [`Lazy`]: likewise, and each with time limits.
 //! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
+//! * [`spin`]: the spinlock family, for threads: kinds of [`lock_api::RawMutex`] to choose from.
 //! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
@@ -44,6 +45,7 @@ mod reentrant;
 mod rwlock;
 mod semaphore;
 pub mod several;
+pub mod spin;
 mod sys;
 mod thread_parker;
 pub mod timer;
