@@ -6,6 +6,7 @@
 //! | Strategy | Finds a free block by | Bookkeeping |
 //! |---|---|---|
 //! | [`Global`] | asking a general allocator: the reference | the allocator's |
+//! | [`Magazine`] | looking into the thread's own cache | 1 bit a block, 1 KiB a thread |
 //!
 //! Below: `sateen-base`. Above: the runtime, and users. Invariant: a block is in the hands of one user at a
 //! time, and all of them come back. States and proofs are in the crate's `README.md`.
@@ -14,12 +15,15 @@ mod block_pool;
 mod blocks;
 mod error;
 mod global;
+mod magazine;
 mod probe;
 mod strategy;
+mod zeroed;
 
 pub use block_pool::BlockPool;
 pub use blocks::Blocks;
 pub use error::BuildError;
 pub use global::Global;
+pub use magazine::Magazine;
 pub use probe::{Count, Counts, NoCount, Probe};
 pub use strategy::Strategy;
