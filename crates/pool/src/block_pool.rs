@@ -56,6 +56,13 @@ impl<S: Strategy> BlockPool<S> {
         &self.blocks
     }
 
+    /// How it finds a free block. For models, whose threads have no numbers.
+    #[cfg(loom)]
+    #[doc(hidden)]
+    pub fn strategy(&self) -> &S {
+        &self.strategy
+    }
+
     /// Blocks in use: exact while nobody takes or gives, a guess otherwise.
     pub fn in_use(&self) -> usize {
         self.strategy.in_use(&self.blocks)
