@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 13] = [
+const NAMED: [&str; 14] = [
     "sateen",
     "sateen-runtime",
     "sateen-sync",
@@ -19,6 +19,7 @@ const NAMED: [&str; 13] = [
     "may",
     "corosensei",
     "parking_lot",
+    "spin",
 ];
 
 fn main() {

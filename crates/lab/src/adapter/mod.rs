@@ -8,6 +8,7 @@ mod crowds;
 mod deque;
 mod fibers;
 mod forkjoin;
+mod guarded;
 mod pools;
 mod program;
 mod submit;
@@ -18,6 +19,7 @@ pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+pub(crate) use guarded::{Family, Guarded, GuardedVisitor, Kind, visit_guarded};
 pub(crate) use pools::{
     BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
     visit_pools,
@@ -38,9 +40,13 @@ pub(crate) const STAGES: [&str; 4] =
 /// Names of our mutexes, in the experiment about locks.
 pub(crate) const OUR_MUTEXES: [&str; 2] = ["mutex", "mutex-local"];
 
+/// Names of our spinlocks.
+pub(crate) const OUR_KINDS: [&str; 3] = ["ttas", "ttas-adaptive-futex", "kernel"];
+
 /// Whether `implementation` is one of ours.
 pub(crate) fn is_ours(implementation: &str) -> bool {
     implementation == OURS
         || OUR_MUTEXES.contains(&implementation)
+        || OUR_KINDS.contains(&implementation)
         || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
 }

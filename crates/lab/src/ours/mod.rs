@@ -2,11 +2,14 @@
 
 mod crowds;
 mod deques;
+mod locks;
 mod pools;
 mod runtime;
 mod skynet;
 mod tasks;
 mod turns;
+
+pub(crate) use locks::visit_guarded;
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor,

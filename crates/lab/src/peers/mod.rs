@@ -2,8 +2,8 @@
 //! it the visits find nobody.
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LonePoolVisitor, PoolVisitor, SubmitVisitor,
-    TasksVisitor, TurnsVisitor,
+    CrowdsVisitor, DequeVisitor, Family, ForkJoinVisitor, GuardedVisitor, Job, LonePoolVisitor,
+    PoolVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
@@ -30,8 +30,10 @@ mod sharded_slab;
 #[cfg(feature = "peers")]
 mod slab;
 #[cfg(feature = "peers")]
-mod st3;
+mod spin;
 #[cfg(feature = "peers")]
+#[cfg(feature = "peers")]
+mod st3;
 mod std;
 #[cfg(feature = "peers")]
 mod tokio;
@@ -85,10 +87,9 @@ pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
         visitor.visit::<corosensei::Corosensei>();
         visitor.visit::<tokio::Tokio>();
         visitor.visit::<may::May>();
-        visitor.visit::<std::Std>();
         visitor.visit::<parking_lot::ParkingLot>();
     }
-    let _ = visitor;
+    visitor.visit::<std::Std>();
 }
 
 /// Shows `visitor` the other libraries that can have many tasks waiting.
@@ -123,14 +124,28 @@ pub(crate) fn visit_lone_pools(visitor: &mut impl LonePoolVisitor) {
     let _ = visitor;
 }
 
+/// Shows `visitor` the other libraries' locks of `family`. The standard library's are always there.
+pub(crate) fn visit_guarded<T: Send + Sync + 'static>(
+    family: Family,
+    visitor: &mut impl GuardedVisitor<T>,
+) {
+    std::visit_guarded(family, visitor);
+    #[cfg(feature = "peers")]
+    {
+        parking_lot::visit_guarded(family, visitor);
+        if family == Family::Spinning {
+            visitor.visit::<spin::Mutex<T>>();
+        }
+    }
+}
+
 /// Adds the other libraries' mutexes to `group`, each locked and unlocked `pairs` times.
 pub(crate) fn add_mutexes(group: &mut Group, pairs: u32) {
     #[cfg(feature = "peers")]
     {
         parking_lot::add_mutex(group, pairs);
-        std::add_mutex(group, pairs);
     }
-    let _ = (group, pairs);
+    std::add_mutex(group, pairs);
 }
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.

@@ -1,10 +1,10 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{Locks, PoolVisitor, Turns, Way};
+use crate::adapter::{Family, Guarded, GuardedVisitor, Locks, PoolVisitor, Turns, Way};
 use crate::error::Error;
 use crate::experiment::{Group, Run, per_call};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use std::hint::black_box;
 use std::ops::RangeInclusive;
 
@@ -49,6 +49,49 @@ impl Turns for ParkingLot {
 
     fn hop((): &(), way: Way, hops: u64) -> u64 {
         on_threads::<Self>(way, hops)
+    }
+}
+
+impl<T: Send + 'static> Guarded<T> for Mutex<T> {
+    const NAME: &'static str = NAME;
+
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.lock())
+    }
+}
+
+impl<T: Send + Sync + 'static> Guarded<T> for RwLock<T> {
+    const NAME: &'static str = NAME;
+
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.write())
+    }
+
+    #[inline(always)]
+    fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        f(&RwLock::read(self))
+    }
+}
+
+/// Shows `visitor` the locks of `family`.
+pub(super) fn visit_guarded<T: Send + Sync + 'static>(
+    family: Family,
+    visitor: &mut impl GuardedVisitor<T>,
+) {
+    match family {
+        Family::Adaptive => visitor.visit::<Mutex<T>>(),
+        Family::ReadWrite => visitor.visit::<RwLock<T>>(),
+        Family::Spinning | Family::Kernel => {}
     }
 }
 

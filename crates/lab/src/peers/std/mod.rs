@@ -1,11 +1,11 @@
 //! Adapter for the standard library: threads, its mutex and condition variable.
 
-use crate::adapter::{Between, Locks, Turns, Way};
+use crate::adapter::{Between, Family, Guarded, GuardedVisitor, Locks, Turns, Way};
 use crate::error::Error;
 use crate::experiment::{Group, Run, per_call};
 use std::hint::black_box;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 use std::thread;
 
 /// Threads, on whatever core they come to.
@@ -63,6 +63,49 @@ where
     };
     let both = [start(0), start(1)];
     both.into_iter().map(|t| t.join().expect("neither panics")).sum()
+}
+
+impl<T: Send + 'static> Guarded<T> for Mutex<T> {
+    const NAME: &'static str = "std";
+
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.lock().expect(POISONED))
+    }
+}
+
+impl<T: Send + Sync + 'static> Guarded<T> for RwLock<T> {
+    const NAME: &'static str = "std";
+
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.write().expect(POISONED))
+    }
+
+    #[inline(always)]
+    fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        f(&RwLock::read(self).expect(POISONED))
+    }
+}
+
+/// Shows `visitor` the locks of `family`.
+pub(super) fn visit_guarded<T: Send + Sync + 'static>(
+    family: Family,
+    visitor: &mut impl GuardedVisitor<T>,
+) {
+    match family {
+        Family::Adaptive => visitor.visit::<Mutex<T>>(),
+        Family::ReadWrite => visitor.visit::<RwLock<T>>(),
+        Family::Spinning | Family::Kernel => {}
+    }
 }
 
 /// Adds the mutex to the figures of one that nobody else wants.
