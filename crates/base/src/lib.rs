@@ -4,6 +4,7 @@
 //!   checker under `cfg(loom)`; no other switch exists.
 //! * [`fence`]: the asymmetric fence: a light side that costs nothing and a heavy side that the
 //!   kernel pays for.
+//! * [`thread_number`]: small numbers for threads, to index arrays by.
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`tsc`].
 //! * [`os`]: what the operating system does for us, one file an OS, a portable fallback.
 //!
@@ -18,6 +19,7 @@ mod padded;
 pub mod prim;
 mod rng;
 mod spin;
+pub mod thread_number;
 pub mod tsc;
 
 pub use abort::{AbortGuard, abort_with};

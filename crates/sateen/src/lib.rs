@@ -32,6 +32,11 @@ pub mod deque {
     pub use sateen_deque::*;
 }
 
+/// Pools of memory blocks of one size.
+pub mod pool {
+    pub use sateen_pool::*;
+}
+
 /// Queues that any thread may push to and pop from.
 pub mod queue {
     pub use sateen_queue::*;

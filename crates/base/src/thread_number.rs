@@ -1,0 +1,156 @@
+//! Small numbers for threads: dense, given back when a thread ends, the smallest first.
+//!
+//! What keeps something for each thread (a stripe of a counter, a cache of blocks) indexes an array by it. A
+//! number belongs to one living thread at a time, and what its last owner wrote is visible to the next:
+//! numbers change hands under a lock. So an array's element has a single writer, in turns.
+//!
+//! Models name their lanes themselves: under loom no thread has a number.
+
+use crate::SpinLock;
+use std::cell::Cell;
+
+/// Numbers are below this. More threads at a time get none.
+pub const LIMIT: u32 = if cfg!(loom) { 64 } else { 64 * 1024 };
+/// What [`get`] says of a thread without a number: no array is that long.
+pub const NONE: u32 = u32::MAX;
+/// As `NONE`, and for good: the thread is about to end.
+const GONE: u32 = u32::MAX - 1;
+
+thread_local! {
+    static NUMBER: Cell<u32> = const { Cell::new(NONE) };
+    /// Gives the number back when the thread ends.
+    static RETURN: Return = const { Return };
+}
+
+struct Return;
+
+impl Drop for Return {
+    fn drop(&mut self) {
+        let number = NUMBER.replace(GONE);
+        if number < LIMIT {
+            free().lock().give(number);
+        }
+    }
+}
+
+#[cfg(not(loom))]
+fn free() -> &'static SpinLock<Numbers> {
+    static FREE: SpinLock<Numbers> = SpinLock::new(Numbers::new());
+    &FREE
+}
+
+/// A model's lock cannot be a static, and nobody gets here.
+#[cfg(loom)]
+fn free() -> &'static SpinLock<Numbers> {
+    unreachable!("in a model no thread has a number")
+}
+
+/// Which numbers are in use, one bit each.
+struct Numbers {
+    used: [u64; LIMIT as usize / 64],
+    /// No word before this one has a number left.
+    first: usize,
+}
+
+impl Numbers {
+    const fn new() -> Self {
+        Self { used: [0; LIMIT as usize / 64], first: 0 }
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        let left = &mut self.used[self.first..];
+        let skip = left.iter().position(|word| *word != u64::MAX)?;
+        let bit = left[skip].trailing_ones();
+        left[skip] |= 1 << bit;
+        self.first += skip;
+        Some(self.first as u32 * 64 + bit)
+    }
+
+    fn give(&mut self, number: u32) {
+        let word = number as usize / 64;
+        self.used[word] &= !(1 << (number % 64));
+        self.first = self.first.min(word);
+    }
+}
+
+/// The calling thread's number if it has one, otherwise something not below [`LIMIT`]: then
+/// [`get_or_assign`] may help. A load.
+#[inline(always)]
+pub fn get() -> u32 {
+    NUMBER.get()
+}
+
+/// The calling thread's number, assigned if it has none yet. `None` if it is about to end (its thread-locals are
+/// being destroyed) or if [`LIMIT`] threads have one already.
+///
+/// ```
+/// use sateen_base::thread_number;
+///
+/// let mine = thread_number::get_or_assign();
+/// assert_eq!(mine, thread_number::get_or_assign());
+/// std::thread::spawn(move || assert_ne!(mine, thread_number::get_or_assign())).join().unwrap();
+/// ```
+#[inline]
+pub fn get_or_assign() -> Option<u32> {
+    match get() {
+        number if number < LIMIT => Some(number),
+        GONE => None,
+        _ => assign_slow(),
+    }
+}
+
+#[cold]
+fn assign_slow() -> Option<u32> {
+    if cfg!(loom) {
+        return None;
+    }
+    // Registers the destructor first: a number that is not given back would be lost.
+    RETURN.try_with(|_| ()).ok()?;
+    let number = free().lock().take()?;
+    NUMBER.set(number);
+    Some(number)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_first_and_each_once() {
+        let mut numbers = Box::new(Numbers::new());
+        assert!((0..200).all(|n| numbers.take() == Some(n)));
+        for n in [130, 3, 70] {
+            numbers.give(n);
+        }
+        assert_eq!([3, 70, 130, 200].map(Some), [(); 4].map(|()| numbers.take()));
+        let rest = (201..LIMIT).all(|n| numbers.take() == Some(n));
+        assert!(rest && numbers.take().is_none());
+        numbers.give(LIMIT - 1);
+        assert_eq!(numbers.take(), Some(LIMIT - 1));
+    }
+
+    #[test]
+    fn numbers_of_living_threads_differ_and_come_back() {
+        let barrier = std::sync::Barrier::new(8);
+        for _ in 0..20 {
+            let mut seen: Vec<u32> = std::thread::scope(|s| {
+                let all: Vec<_> = (0..8)
+                    .map(|_| {
+                        s.spawn(|| {
+                            let mine = get_or_assign().expect("few threads");
+                            barrier.wait();
+                            assert_eq!(get(), mine);
+                            mine
+                        })
+                    })
+                    .collect();
+                all.into_iter().map(|t| t.join().expect("no panic")).collect()
+            });
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), 8);
+            // Other tests have threads too, but not thousands.
+            assert!(seen.iter().all(|n| *n < 1000), "{seen:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The general allocator as a strategy: the reference, and what a pool without a limit falls back to.
+
+use crate::{Blocks, BuildError, Strategy};
+use std::alloc::{GlobalAlloc, System};
+use std::ptr::NonNull;
+
+/// Each block comes from the allocator `A` and goes back to it. The capacity is not kept to, so that nothing is
+/// measured but the allocator.
+///
+/// ```
+/// use sateen_pool::{BlockPool, Global};
+/// let pool = BlockPool::<Global>::new(10, 12, 4)?;
+/// let block = pool.take().expect("memory");
+/// // SAFETY: from this pool, and not used any more.
+/// unsafe { pool.give(block) };
+/// # Ok::<(), sateen_pool::BuildError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Global<A = System>(A);
+
+// SAFETY: the allocator's contract.
+unsafe impl<A: GlobalAlloc + Default> Strategy for Global<A> {
+    const NAME: &'static str = "global";
+    const OWN_MEMORY: bool = false;
+    const MOST: usize = usize::MAX;
+
+    fn new(_: &Blocks) -> Result<Self, BuildError> {
+        Ok(Self::default())
+    }
+
+    #[inline]
+    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+        // SAFETY: a pool's blocks have a size.
+        NonNull::new(unsafe { self.0.alloc(blocks.layout()) })
+    }
+
+    #[inline]
+    unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
+        // SAFETY: passed on; allocated with this layout.
+        unsafe { self.0.dealloc(block.as_ptr(), blocks.layout()) };
+    }
+
+    fn in_use(&self, _: &Blocks) -> usize {
+        0
+    }
+
+    fn bookkeeping(&self) -> usize {
+        0
+    }
+}
