@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 14] = [
+const NAMED: [&str; 15] = [
     "sateen",
     "sateen-runtime",
     "sateen-sync",
@@ -15,6 +15,7 @@ const NAMED: [&str; 14] = [
     "forte",
     "tokio",
     "crossbeam-deque",
+    "crossbeam-queue",
     "st3",
     "may",
     "corosensei",

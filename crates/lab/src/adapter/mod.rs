@@ -8,9 +8,10 @@ mod crowds;
 mod deque;
 mod fibers;
 mod forkjoin;
-mod guarded;
+mod locks;
 mod pools;
 mod program;
+mod queue;
 mod submit;
 mod tasks;
 mod turns;
@@ -19,12 +20,16 @@ pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
-pub(crate) use guarded::{Family, Guarded, GuardedVisitor, Kind, visit_guarded};
+pub(crate) use locks::{
+    LockKind, LockVisitor, ReadWrite, ReadWriteVisitor, SharedLockKind, visit_locks,
+    visit_read_write,
+};
 pub(crate) use pools::{
     BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
     visit_pools,
 };
 pub(crate) use program::Job;
+pub(crate) use queue::{Queue, QueueVisitor, visit_queues};
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
 pub(crate) use tasks::{Form, Tasks, TasksVisitor, visit_policies, visit_tasks};
 pub(crate) use turns::{Between, Locks, Turns, TurnsVisitor, Way, visit_turns};
@@ -37,16 +42,9 @@ pub(crate) const SERIAL: &str = "serial";
 pub(crate) const STAGES: [&str; 4] =
     ["sateen-plain", "sateen-padded", "sateen", "sateen-asymmetric"];
 
-/// Names of our mutexes, in the experiment about locks.
-pub(crate) const OUR_MUTEXES: [&str; 2] = ["mutex", "mutex-local"];
-
-/// Names of our spinlocks.
-pub(crate) const OUR_KINDS: [&str; 3] = ["ttas", "ttas-adaptive-futex", "kernel"];
-
 /// Whether `implementation` is one of ours.
 pub(crate) fn is_ours(implementation: &str) -> bool {
     implementation == OURS
-        || OUR_MUTEXES.contains(&implementation)
-        || OUR_KINDS.contains(&implementation)
+        || crate::ours::LOCK_NAMES.contains(&implementation)
         || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
 }

@@ -2,8 +2,8 @@
 //! it the visits find nobody.
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, Family, ForkJoinVisitor, GuardedVisitor, Job, LonePoolVisitor,
-    PoolVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
+    QueueVisitor, ReadWriteVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
@@ -31,7 +31,6 @@ mod sharded_slab;
 mod slab;
 #[cfg(feature = "peers")]
 mod spin;
-#[cfg(feature = "peers")]
 #[cfg(feature = "peers")]
 mod st3;
 mod std;
@@ -124,28 +123,31 @@ pub(crate) fn visit_lone_pools(visitor: &mut impl LonePoolVisitor) {
     let _ = visitor;
 }
 
-/// Shows `visitor` the other libraries' locks of `family`. The standard library's are always there.
-pub(crate) fn visit_guarded<T: Send + Sync + 'static>(
-    family: Family,
-    visitor: &mut impl GuardedVisitor<T>,
-) {
-    std::visit_guarded(family, visitor);
+/// Shows `visitor` the other libraries' locks. The standard library's is always there.
+pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
+    visitor.visit::<std::Std>();
     #[cfg(feature = "peers")]
     {
-        parking_lot::visit_guarded(family, visitor);
-        if family == Family::Spinning {
-            visitor.visit::<spin::Mutex<T>>();
-        }
+        visitor.visit::<parking_lot::ParkingLot>();
+        visitor.visit::<spin::Spin>();
     }
 }
 
-/// Adds the other libraries' mutexes to `group`, each locked and unlocked `pairs` times.
-pub(crate) fn add_mutexes(group: &mut Group, pairs: u32) {
+/// Shows `visitor` the other libraries' reader-writer locks. The standard library's is always there.
+pub(crate) fn visit_read_write(visitor: &mut impl ReadWriteVisitor) {
+    visitor.visit::<std::StdRwLock>();
+    #[cfg(feature = "peers")]
+    visitor.visit::<parking_lot::ParkingLotRwLock>();
+}
+
+/// Shows `visitor` the other libraries' queues.
+pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
     #[cfg(feature = "peers")]
     {
-        parking_lot::add_mutex(group, pairs);
+        visitor.visit::<crossbeam::Seg>();
+        visitor.visit::<crossbeam::Array>();
     }
-    std::add_mutex(group, pairs);
+    let _ = visitor;
 }
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.

@@ -5,7 +5,9 @@
 mod ranking;
 mod solutions;
 
-use crate::adapter::{Family, Guarded, GuardedVisitor, visit_guarded};
+use crate::adapter::{
+    LockVisitor, OURS, ReadWrite, ReadWriteVisitor, SharedLockKind, visit_locks, visit_read_write,
+};
 use crate::crew;
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
@@ -80,21 +82,18 @@ fn group(plan: &Plan, case: &'static str, what: &str, full: u64, threads: usize)
     // The contended end, where they differ most.
     group.in_tour = threads == 8;
     let full = if plan.short { full / 4 } else { full };
-    let mut fill = Fill { group, increments: plan.size(full, 4000), threads };
+    let mut fill = Fill { group, case, increments: plan.size(full, 4000), threads };
     match case {
-        "local-then-atomic" => fill.add::<LocalThenAtomic>(crate::adapter::OURS),
-        "striped" => fill.add::<Striped>(crate::adapter::OURS),
+        "local-then-atomic" => fill.add::<LocalThenAtomic>(OURS),
+        "striped" => fill.add::<Striped>(OURS),
         "atomic" => fill.add::<Atomic>("std"),
-        "rwlock-exclusive" => visit_guarded(Family::ReadWrite, plan.peers, &mut fill),
-        "kernel-mutex" => visit_guarded(Family::Kernel, plan.peers, &mut fill),
-        "adaptive-mutex" => {
-            visit_guarded(Family::Adaptive, plan.peers, &mut fill);
-            fill.visit::<YieldingSpin>();
-        }
-        _ => {
-            fill.visit::<NaiveSpin>();
-            visit_guarded(Family::Spinning, plan.peers, &mut fill);
-        }
+        "rwlock-exclusive" => visit_read_write(plan.peers, &mut fill),
+        _ => visit_locks(plan.peers, &mut fill),
+    }
+    match case {
+        "adaptive-mutex" => fill.add::<YieldingSpin>("yielding"),
+        "spin-naive" => fill.add::<NaiveSpin>("naive"),
+        _ => {}
     }
     fill.group
 }
@@ -102,6 +101,7 @@ fn group(plan: &Plan, case: &'static str, what: &str, full: u64, threads: usize)
 /// Adds solutions to a group.
 struct Fill {
     group: Group,
+    case: &'static str,
     /// Of all threads together.
     increments: u64,
     threads: usize,
@@ -119,9 +119,30 @@ impl Fill {
     }
 }
 
-impl GuardedVisitor<u64> for Fill {
-    fn visit<G: Guarded<u64>>(&mut self) {
-        self.add::<Locked<G>>(G::NAME);
+impl LockVisitor for Fill {
+    fn visit<L: SharedLockKind>(&mut self) {
+        let kinds: &[&str] = match self.case {
+            "adaptive-mutex" => &["mutex", "ttas-adaptive-futex", "std", "parking_lot"],
+            "kernel-mutex" => &["kernel"],
+            _ => &["ttas", "spin"],
+        };
+        if kinds.contains(&L::NAME) {
+            self.add::<Locked<L>>(library(L::NAME));
+        }
+    }
+}
+
+impl ReadWriteVisitor for Fill {
+    fn visit<L: ReadWrite>(&mut self) {
+        self.add::<Locked<L>>(library(L::NAME));
+    }
+}
+
+/// The case names the lock already: whose it is remains to be said.
+fn library(name: &'static str) -> &'static str {
+    match name {
+        "mutex" | "rwlock" => OURS,
+        _ => name.strip_suffix("-rwlock").unwrap_or(name),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The solutions: the number and what protects it.
 
 use super::Tally;
-use crate::adapter::Guarded;
+use crate::adapter::{LockKind, SharedLockKind};
 use sateen::sync::counter::{LocalCounter, StripedCounter};
 use sateen_base::CachePadded;
 use std::hint::black_box;
@@ -60,58 +60,53 @@ impl Tally for Atomic {
 }
 
 /// A lock around the number, taken for each increment.
-pub(super) struct Locked<G>(CachePadded<G>);
+pub(super) struct Locked<L: LockKind>(CachePadded<L::Of<u64>>);
 
-impl<G: Guarded<u64>> Default for Locked<G> {
+impl<L: LockKind> Default for Locked<L> {
     fn default() -> Self {
-        Self(CachePadded::new(G::new(0)))
+        Self(CachePadded::new(L::new(0)))
     }
 }
 
-impl<G: Guarded<u64>> Tally for Locked<G> {
+impl<L: SharedLockKind> Tally for Locked<L> {
     fn count(&self, times: u64) {
         for _ in 0..times {
-            self.0.with(|n| *n += 1);
+            L::with(&self.0, |n| *n += 1);
         }
     }
 
     fn total(&self) -> u64 {
-        self.0.read(|n| *n)
+        L::with(&self.0, |n| *n)
     }
 }
 
-/// A flag that is set by exchanges until it was clear, and what a loser does between two.
-pub(super) struct Flag<const YIELDS: bool> {
-    held: AtomicBool,
-    value: AtomicU64,
-}
+/// A flag that is set by exchanges until it was clear, around a number; and what a loser does between two.
+#[derive(Default)]
+pub(super) struct Flag<const YIELDS: bool>(CachePadded<(AtomicBool, AtomicU64)>);
 
 /// Exchanges without a pause, as first written by everybody.
 pub(super) type NaiveSpin = Flag<false>;
 /// Gives its time slice away after each exchange that fails.
 pub(super) type YieldingSpin = Flag<true>;
 
-impl<const YIELDS: bool> Guarded<u64> for Flag<YIELDS> {
-    const NAME: &'static str = if YIELDS { "yielding" } else { "naive" };
-
-    fn new(value: u64) -> Self {
-        Self { held: AtomicBool::new(false), value: AtomicU64::new(value) }
+impl<const YIELDS: bool> Tally for Flag<YIELDS> {
+    fn count(&self, times: u64) {
+        let (held, number) = &*self.0;
+        for _ in 0..times {
+            // Ordering: Acquire pairs with the Release below, by whoever held it before.
+            while held.swap(true, Ordering::Acquire) {
+                if YIELDS {
+                    thread::yield_now();
+                }
+            }
+            // A load and a store, as of any number: there is no unsafe code here, hence the atomic.
+            number.store(number.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            // Ordering: Release publishes the number to the next holder.
+            held.store(false, Ordering::Release);
+        }
     }
 
-    #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&mut u64) -> R) -> R {
-        // Ordering: Acquire pairs with the Release below, by whoever held it before.
-        while self.held.swap(true, Ordering::Acquire) {
-            if YIELDS {
-                thread::yield_now();
-            }
-        }
-        // An ordinary load and store: this crate has no unsafe code, hence the atomic.
-        let mut value = self.value.load(Ordering::Relaxed);
-        let result = f(&mut value);
-        self.value.store(value, Ordering::Relaxed);
-        // Ordering: Release publishes the value to the next holder.
-        self.held.store(false, Ordering::Release);
-        result
+    fn total(&self) -> u64 {
+        self.0.1.load(Ordering::Relaxed)
     }
 }

@@ -1,11 +1,9 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{Family, Guarded, GuardedVisitor, Locks, PoolVisitor, Turns, Way};
+use crate::adapter::{LockKind, Locks, PoolVisitor, ReadWrite, Turns, Way};
 use crate::error::Error;
-use crate::experiment::{Group, Run, per_call};
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
-use std::hint::black_box;
 use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
@@ -52,55 +50,42 @@ impl Turns for ParkingLot {
     }
 }
 
-impl<T: Send + 'static> Guarded<T> for Mutex<T> {
+impl LockKind for ParkingLot {
     const NAME: &'static str = NAME;
+    type Of<T: Send> = Mutex<T>;
 
-    fn new(value: T) -> Self {
-        Self::new(value)
+    fn new<T: Send>(value: T) -> Mutex<T> {
+        Mutex::new(value)
     }
 
     #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.lock())
+    fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.lock())
     }
 }
 
-impl<T: Send + Sync + 'static> Guarded<T> for RwLock<T> {
-    const NAME: &'static str = NAME;
+/// Its reader-writer lock.
+pub(crate) struct ParkingLotRwLock;
 
-    fn new(value: T) -> Self {
-        Self::new(value)
+impl LockKind for ParkingLotRwLock {
+    const NAME: &'static str = "parking_lot-rwlock";
+    type Of<T: Send> = RwLock<T>;
+
+    fn new<T: Send>(value: T) -> RwLock<T> {
+        RwLock::new(value)
     }
 
     #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.write())
+    fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write())
     }
+}
 
+impl ReadWrite for ParkingLotRwLock {
     #[inline(always)]
-    fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        f(&RwLock::read(self))
+    fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read())
     }
-}
-
-/// Shows `visitor` the locks of `family`.
-pub(super) fn visit_guarded<T: Send + Sync + 'static>(
-    family: Family,
-    visitor: &mut impl GuardedVisitor<T>,
-) {
-    match family {
-        Family::Adaptive => visitor.visit::<Mutex<T>>(),
-        Family::ReadWrite => visitor.visit::<RwLock<T>>(),
-        Family::Spinning | Family::Kernel => {}
-    }
-}
-
-/// Adds the mutex to the figures of one that nobody else wants.
-pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
-    group.add(NAME, move || {
-        let mutex = Mutex::new(());
-        Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
-    });
 }
 
 /// Shows `visitor` our strategies behind its lock.

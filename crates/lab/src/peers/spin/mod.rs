@@ -1,18 +1,21 @@
-//! Adapter for `spin`: its default mutex, a test and test-and-set without back-off.
+//! Adapter for `spin`: its default mutex, which tests before it exchanges and never yields.
 
-use crate::adapter::Guarded;
+use crate::adapter::LockKind;
+use spin::Mutex;
 
-pub(super) use spin::Mutex;
+/// `spin::Mutex`.
+pub(crate) struct Spin;
 
-impl<T: Send + 'static> Guarded<T> for Mutex<T> {
+impl LockKind for Spin {
     const NAME: &'static str = "spin";
+    type Of<T: Send> = Mutex<T>;
 
-    fn new(value: T) -> Self {
-        Self::new(value)
+    fn new<T: Send>(value: T) -> Mutex<T> {
+        Mutex::new(value)
     }
 
     #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.lock())
+    fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.lock())
     }
 }

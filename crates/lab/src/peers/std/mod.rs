@@ -1,11 +1,9 @@
 //! Adapter for the standard library: threads, its mutex and condition variable.
 
-use crate::adapter::{Between, Family, Guarded, GuardedVisitor, Locks, Turns, Way};
+use crate::adapter::{Between, LockKind, Locks, ReadWrite, Turns, Way};
 use crate::error::Error;
-use crate::experiment::{Group, Run, per_call};
-use std::hint::black_box;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
 /// Threads, on whatever core they come to.
@@ -65,53 +63,40 @@ where
     both.into_iter().map(|t| t.join().expect("neither panics")).sum()
 }
 
-impl<T: Send + 'static> Guarded<T> for Mutex<T> {
+impl LockKind for Std {
     const NAME: &'static str = "std";
+    type Of<T: Send> = Mutex<T>;
 
-    fn new(value: T) -> Self {
-        Self::new(value)
+    fn new<T: Send>(value: T) -> Mutex<T> {
+        Mutex::new(value)
     }
 
     #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.lock().expect(POISONED))
+    fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl<T: Send + Sync + 'static> Guarded<T> for RwLock<T> {
-    const NAME: &'static str = "std";
+/// Its reader-writer lock.
+pub(crate) struct StdRwLock;
 
-    fn new(value: T) -> Self {
-        Self::new(value)
+impl LockKind for StdRwLock {
+    const NAME: &'static str = "std-rwlock";
+    type Of<T: Send> = RwLock<T>;
+
+    fn new<T: Send>(value: T) -> RwLock<T> {
+        RwLock::new(value)
     }
 
     #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.write().expect(POISONED))
+    fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write().unwrap_or_else(PoisonError::into_inner))
     }
+}
 
+impl ReadWrite for StdRwLock {
     #[inline(always)]
-    fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        f(&RwLock::read(self).expect(POISONED))
+    fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// Shows `visitor` the locks of `family`.
-pub(super) fn visit_guarded<T: Send + Sync + 'static>(
-    family: Family,
-    visitor: &mut impl GuardedVisitor<T>,
-) {
-    match family {
-        Family::Adaptive => visitor.visit::<Mutex<T>>(),
-        Family::ReadWrite => visitor.visit::<RwLock<T>>(),
-        Family::Spinning | Family::Kernel => {}
-    }
-}
-
-/// Adds the mutex to the figures of one that nobody else wants.
-pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
-    group.add("std", move || {
-        let mutex = Mutex::new(());
-        Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
-    });
 }
