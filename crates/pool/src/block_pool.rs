@@ -56,9 +56,7 @@ impl<S: Strategy> BlockPool<S> {
         &self.blocks
     }
 
-    /// How it finds a free block. For models, whose threads have no numbers.
-    #[cfg(loom)]
-    #[doc(hidden)]
+    /// How free blocks are found.
     pub fn strategy(&self) -> &S {
         &self.strategy
     }
