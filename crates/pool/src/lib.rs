@@ -23,3 +23,8 @@ pub use error::BuildError;
 pub use global::Global;
 pub use probe::{Count, Counts, NoCount, Probe};
 pub use strategy::Strategy;
+
+mod pool;
+pub use pool::{
+    ArcPoolBox, BoxIn, Builder, Full, Growth, Key, Pool, PoolBox, PoolRef, Ref, Stats,
+};
