@@ -1,7 +1,7 @@
 //! Boxes whose memory is a pool's.
 
 use super::Pool;
-use crate::{Key, Strategy};
+use crate::{Key, Magazine, Strategy};
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -34,10 +34,10 @@ use std::sync::Arc;
 /// std::thread::spawn(move || assert_eq!(*one, 1)).join().expect("equal");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type PoolBox<'a, T, S = LockFreeTree> = BoxIn<&'a Pool<T, S>>;
+pub type PoolBox<'a, T, S = Magazine> = BoxIn<&'a Pool<T, S>>;
 
 /// As [`PoolBox`], but it keeps its pool alive.
-pub type ArcPoolBox<T, S = LockFreeTree> = BoxIn<Arc<Pool<T, S>>>;
+pub type ArcPoolBox<T, S = Magazine> = BoxIn<Arc<Pool<T, S>>>;
 
 /// How a box refers to its pool: by reference or by `Arc`. Implemented for those two only.
 pub trait PoolRef: sealed::PoolRef<Pool = Pool<Self::Value, Self::Strategy>> {

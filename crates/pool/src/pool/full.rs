@@ -13,7 +13,7 @@ use std::fmt;
 /// assert_eq!(full.into_inner(), "second");
 /// # Ok::<(), sateen_pool::BuildError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Full<T> {
     value: T,
     capacity: usize,
@@ -32,10 +32,6 @@ impl<T> Full<T> {
     /// Most blocks that the pool may have.
     pub fn capacity(&self) -> usize {
         self.capacity
-    }
-
-    pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Full<U> {
-        Full { value: f(self.value), capacity: self.capacity }
     }
 }
 

@@ -221,9 +221,12 @@ impl<T, S: Strategy> Pool<T, S> {
     /// The entry of that key, without counting.
     pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         let mut at = self.find(key)?;
+        if !self.state(at).is_live(self.generation_of(key)) {
+            return None;
+        }
         // SAFETY: a live entry holds a value. The pool is borrowed mutably, so no other reference is out (a
         // guard that was leaked is gone as a reference).
-        self.state(at).is_live(self.generation_of(key)).then(|| unsafe { at.as_mut() })
+        Some(unsafe { at.as_mut() })
     }
 
     /// All entries, in the order of their places. Looks at every block there is.
@@ -240,10 +243,14 @@ impl<T, S: Strategy> Pool<T, S> {
         self.find(key).map_or(Removed::Stale, removed)
     }
 
+    /// Evaluated wherever a key is made or looked up.
+    const HAS_KEYS: () =
+        assert!(S::OWN_MEMORY, "pools whose blocks keep nothing while free have no keys");
+
     /// The slot that a key means, whatever is in it.
     #[inline]
     fn find(&self, key: Key) -> Option<NonNull<T>> {
-        const { assert!(S::OWN_MEMORY, "pools whose blocks keep nothing while free have no keys") }
+        let () = Self::HAS_KEYS;
         self.chunks.at(key.index()).map(NonNull::cast)
     }
 
@@ -254,6 +261,7 @@ impl<T, S: Strategy> Pool<T, S> {
 
     #[inline]
     pub(super) fn key_of(&self, at: NonNull<T>) -> Key {
+        let () = Self::HAS_KEYS;
         let generation = self.state(at).generation().wrapping_add(self.number);
         Key::new(self.chunks.index_of(at.cast()), generation)
     }
@@ -274,7 +282,9 @@ impl<T: Sync, S: Strategy> Pool<T, S> {
     #[inline]
     pub fn get(&self, key: Key) -> Option<Ref<'_, T, S>> {
         let at = self.find(key)?;
-        let entered = self.state(at).enter(self.generation_of(key));
-        entered.then_some(Ref { at, key, pool: self })
+        if !self.state(at).enter(self.generation_of(key)) {
+            return None;
+        }
+        Some(Ref { at, key, pool: self })
     }
 }

@@ -13,7 +13,7 @@ pub use builder::{Builder, Growth};
 pub use full::Full;
 pub use keyed::{Key, Ref};
 
-use crate::{BuildError, Counts, Strategy};
+use crate::{BuildError, Counts, Magazine, Strategy};
 use boxed::Block;
 use chunks::Chunks;
 use sateen_base::prim::{AtomicBool, Ordering};
@@ -58,15 +58,18 @@ use std::sync::Arc;
 /// ```
 ///
 /// Dropping the pool drops the entries; boxes borrow the pool, so none is left by then.
-pub struct Pool<T, S: Strategy = LockFreeTree> {
+pub struct Pool<T, S: Strategy = Magazine> {
     chunks: Chunks<S>,
     /// Added to generations, so that pools do not take each other's keys.
     number: u32,
     /// Whether there was ever an entry: otherwise nobody looks for any, through all of the memory.
     keyed: AtomicBool,
     /// Owns values, takes and gives them through `&self`.
-    _values: PhantomData<(T, fn(T) -> T)>,
+    _values: PhantomData<(T, Invariant<T>)>,
 }
+
+/// Neither a longer nor a shorter lifetime in `T` will do.
+type Invariant<T> = fn(T) -> T;
 
 // SAFETY: through a shared pool values move from thread to thread, by boxes and by keys: `T: Send`. Shared
 // references to values come from `get` alone, which asks for `T: Sync` itself. The chunks are used through `&S`.
@@ -150,10 +153,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// # Panics
     /// If `make` does; the block is free again then.
     #[inline]
-    pub fn try_alloc_with<F: FnOnce() -> T>(
-        &self,
-        make: F,
-    ) -> Result<PoolBox<'_, T, S>, Full<F>> {
+    pub fn try_alloc_with<F: FnOnce() -> T>(&self, make: F) -> Result<PoolBox<'_, T, S>, Full<F>> {
         match Block::take(self) {
             Some(block) => Ok(block.fill(make())),
             None => Err(self.full(make)),
@@ -267,7 +267,7 @@ impl<I: Iterator<Item = NonNull<T>>, T> Drop for DropAll<I, T> {
 
 impl<T, S: Strategy> Drop for Pool<T, S> {
     fn drop(&mut self) {
-        if std::mem::needs_drop::<T>() && self.keyed.load(Ordering::Relaxed) {
+        if S::OWN_MEMORY && std::mem::needs_drop::<T>() && self.keyed.load(Ordering::Relaxed) {
             // Entries, and what leaked guards left of removed ones; boxes are none of ours.
             DropAll(self.slots().filter(|at| self.state(*at).is_kept())).run();
         }

@@ -20,6 +20,7 @@ use sateen_base::prim::{Ordering, fence};
 
 const LIVE: u64 = 1 << 31;
 const GUARDS: u64 = LIVE - 1;
+/// The generation's unit.
 const GENERATION: u64 = 1 << 32;
 
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl State {
 
     /// As a live entry of `generation` with `guards` reads.
     fn live(generation: u32) -> u64 {
-        u64::from(generation) * GENERATION | LIVE
+        u64::from(generation) << 32 | LIVE
     }
 
     /// The slot's next generation if it is vacant, its entry's if it is live.
