@@ -11,6 +11,7 @@
 //! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
 //!   [`Lazy`]: likewise, and each with time limits.
 //! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
+//! * [`counter`]: counters that threads add to without disturbing each other.
 //! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
@@ -31,6 +32,7 @@ mod auto_event;
 mod barrier;
 mod block_on;
 mod condvar;
+pub mod counter;
 mod event;
 mod event_count;
 pub mod local;

@@ -1,6 +1,8 @@
 //! What differs between the real machine and the model checker, in one place: the futex, thread
 //! locals, and constructors that cannot be `const` under loom.
 
+use lock_api::RawMutex;
+use sateen_base::RawSpinLock;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
 
@@ -109,25 +111,29 @@ impl FutexWord {
     }
 }
 
-/// The lock of a wait queue or a timer queue: `sateen-base`'s spinlock. Under loom a mutex of the model takes its place,
-/// whose waiting the checker understands; the spinlock has models of its own.
+/// The lock of a wait queue or a timer queue, of kind `L`. Under loom a mutex of the model takes its place,
+/// whose waiting the checker understands; the kinds have models of their own.
 #[derive(Debug)]
-pub(crate) struct ShortLock {
+pub(crate) struct ShortLock<L = RawSpinLock> {
     #[cfg(not(loom))]
-    raw: sateen_base::RawSpinLock,
+    raw: L,
     #[cfg(loom)]
     raw: loom::sync::Mutex<()>,
+    #[cfg(loom)]
+    kind: std::marker::PhantomData<L>,
 }
 
-impl ShortLock {
+impl<L: RawMutex> ShortLock<L> {
     const_except_loom! {
         /// A free lock.
         pub(crate) const fn new() -> Self {
             Self {
                 #[cfg(not(loom))]
-                raw: sateen_base::RawSpinLock::new(),
+                raw: L::INIT,
                 #[cfg(loom)]
                 raw: loom::sync::Mutex::new(()),
+                #[cfg(loom)]
+                kind: std::marker::PhantomData,
             }
         }
     }
@@ -137,14 +143,17 @@ impl ShortLock {
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
         #[cfg(not(loom))]
-        self.raw.acquire();
+        self.raw.lock();
         #[cfg(loom)]
         let held = self.raw.lock().expect("nobody panics under this lock");
         let guard = sateen_base::AbortGuard::new("a panic under the lock of a queue");
         let result = f();
         guard.disarm();
         #[cfg(not(loom))]
-        self.raw.release();
+        // SAFETY: locked above, on this thread.
+        unsafe {
+            self.raw.unlock();
+        }
         #[cfg(loom)]
         drop(held);
         result

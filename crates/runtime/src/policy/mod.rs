@@ -7,6 +7,7 @@
 mod changes;
 mod round_robin;
 mod runnable;
+mod shared_queue;
 mod sharing;
 mod stealing;
 
@@ -18,11 +19,12 @@ use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, TaskId};
 pub(crate) use changes::Changes;
 use changes::Custom;
+use lock_api::RawMutex;
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
-use sharing::SharedQueue;
-pub(crate) use sharing::Sharing;
+use shared_queue::{LockFree, Locked, SharedQueue};
+use sharing::{Shares, Sharing};
 use std::cell::Cell;
 use std::ptr::NonNull;
 pub(crate) use stealing::Stealing;
@@ -131,6 +133,8 @@ pub struct Scheduling(pub(crate) Kind);
 pub(crate) enum Kind {
     Stealing,
     Sharing,
+    /// Makes the policies of so many workers.
+    SharingLocked(fn(usize) -> Vec<Active>),
     RoundRobin,
     Custom(Box<dyn FnMut(usize) -> Box<dyn Policy>>),
 }
@@ -140,6 +144,7 @@ impl std::fmt::Debug for Scheduling {
         f.write_str(match self.0 {
             Kind::Stealing => "work_stealing",
             Kind::Sharing => "work_sharing",
+            Kind::SharingLocked(_) => "work_sharing_locked",
             Kind::RoundRobin => "round_robin",
             Kind::Custom(_) => "custom",
         })
@@ -158,6 +163,33 @@ pub fn work_sharing() -> Scheduling {
     Scheduling(Kind::Sharing)
 }
 
+/// [`work_sharing`] with the shared queue, and each worker's last few tasks, under locks of kind `K`: any
+/// [`lock_api::RawMutex`] that blocks its thread if it blocks at all, and never a fiber.
+///
+/// The default's queue has no lock, and is the faster one; this shows what a kind is worth inside of a scheduler.
+///
+/// ```
+/// use sateen_base::RawSpinLock;
+/// use sateen_runtime::{Runtime, policy};
+///
+/// let policy = policy::work_sharing_locked::<RawSpinLock>();
+/// let runtime = Runtime::builder().workers(2).policy(policy).build()?;
+/// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
+/// # Ok::<(), sateen_runtime::BuildError>(())
+/// ```
+pub fn work_sharing_locked<K: RawMutex + Send + Sync + 'static>() -> Scheduling {
+    Scheduling(Kind::SharingLocked(|workers| {
+        let shared = sharing::<Locked<K>>(workers);
+        shared.map(|policy| Active::SharingLocked(Box::new(policy))).collect()
+    }))
+}
+
+/// The policies of `workers` workers that share a queue.
+fn sharing<Q: SharedQueue>(workers: usize) -> impl Iterator<Item = Sharing<Q>> {
+    let queue = Arc::new(Q::new());
+    (0..workers).map(move |_| Sharing::new(Arc::clone(&queue)))
+}
+
 /// Each worker alone: what is spawned on it stays on it, tasks and branches, and runs in order. What
 /// comes from outside is dealt out in turn.
 pub fn round_robin() -> Scheduling {
@@ -172,7 +204,7 @@ pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Schedulin
 impl Kind {
     /// Whether one worker can take over what waits at another.
     pub(crate) fn moves_work(&self) -> bool {
-        matches!(self, Self::Stealing | Self::Sharing)
+        matches!(self, Self::Stealing | Self::Sharing | Self::SharingLocked(_))
     }
 }
 
@@ -180,7 +212,8 @@ impl Kind {
 #[expect(clippy::large_enum_variant)] // One a worker, and nearly always the largest.
 pub(crate) enum Active {
     Stealing(Stealing),
-    Sharing(Sharing),
+    Sharing(Sharing<LockFree>),
+    SharingLocked(Box<dyn Shares>),
     RoundRobin(RoundRobin),
     Custom(Custom),
 }
@@ -189,11 +222,8 @@ pub(crate) enum Active {
 pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
     match kind {
         Kind::Stealing => (0..workers).map(|_| Active::Stealing(Stealing::new())).collect(),
-        Kind::Sharing => {
-            let queue = Arc::new(SharedQueue::new());
-            let sharing = || Active::Sharing(Sharing::new(Arc::clone(&queue)));
-            (0..workers).map(|_| sharing()).collect()
-        }
+        Kind::Sharing => sharing::<LockFree>(workers).map(Active::Sharing).collect(),
+        Kind::SharingLocked(make) => make(workers),
         Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
         Kind::Custom(mut make) => {
             let changes = Arc::new(Changes::new(workers));
@@ -212,6 +242,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy,
             Self::Sharing(policy) => policy,
+            Self::SharingLocked(policy) => &**policy,
             Self::RoundRobin(policy) => policy,
             Self::Custom(custom) => &*custom.policy,
         }
@@ -241,6 +272,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.push_normal(entry),
             Self::Sharing(policy) => policy.push_normal(entry),
+            Self::SharingLocked(policy) => policy.push_normal(entry),
             Self::RoundRobin(policy) => policy.push_normal(entry),
             _ => self.policy().awakened(Runnable::new(entry)),
         }
@@ -278,6 +310,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.pop_task(task),
             Self::Sharing(policy) => policy.pop_task(task),
+            Self::SharingLocked(policy) => policy.pop_task(task),
             Self::RoundRobin(policy) => policy.pop_task(task),
             Self::Custom(_) => false,
         }
@@ -289,6 +322,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.pop_youngest(),
             Self::Sharing(policy) => policy.pop_youngest(),
+            Self::SharingLocked(policy) => policy.pop_youngest(),
             Self::RoundRobin(policy) => policy.pop_youngest(),
             Self::Custom(_) => None,
         }
@@ -299,14 +333,16 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.has_stealable(),
             Self::Sharing(policy) => policy.has_shared(),
+            Self::SharingLocked(policy) => policy.has_shared(),
             Self::RoundRobin(_) | Self::Custom(_) => false,
         }
     }
 
-    /// The work-sharing policy, if this is it.
-    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+    /// The oldest task that this worker has staged, if it does that. Any thread.
+    pub(crate) fn take_staged(&self) -> Option<Entry> {
         match self {
-            Self::Sharing(policy) => Some(policy),
+            Self::Sharing(policy) => policy.take_staged(),
+            Self::SharingLocked(policy) => policy.take_staged(),
             _ => None,
         }
     }

@@ -5,13 +5,13 @@
 //! stale entries in everybody's way. Nobody waits for a stage: a worker that finds the shared queue empty takes
 //! the oldest of its own, then of others'.
 
+use super::shared_queue::SharedQueue;
 use super::stealing::{Fifo, pop_task};
 use super::{Policy, Runnable};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
-use sateen_base::SpinLock;
-use sateen_base::prim::{Arc, AtomicUsize, Ordering, spin_loop};
-use sateen_deque::{Injector, Steal};
+use lock_api::Mutex;
+use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -21,33 +21,10 @@ const RESUMES: u32 = 61;
 /// Tasks staged at a worker, at most; then the older half goes to the shared queue.
 const STAGED: usize = 32;
 
-/// What nobody has started, by priority, the oldest first.
-pub(crate) struct SharedQueue([Injector<Entry>; Priority::COUNT]);
-
-impl SharedQueue {
-    pub(super) fn new() -> Self {
-        Self([(); Priority::COUNT].map(|()| Injector::new()))
-    }
-
-    fn push(&self, entry: Entry, priority: Priority) {
-        self.0[priority as usize].push(entry);
-    }
-
-    fn take(&self, priority: Priority) -> Option<Entry> {
-        loop {
-            match self.0[priority as usize].steal() {
-                Steal::Success(entry) => return Some(entry),
-                Steal::Empty => return None,
-                Steal::Retry => spin_loop(),
-            }
-        }
-    }
-}
-
 /// A worker's view of the shared queue, its stage, and its own fibers.
-pub(crate) struct Sharing {
-    shared: Arc<SharedQueue>,
-    staged: SpinLock<VecDeque<Entry>>,
+pub(crate) struct Sharing<Q: SharedQueue> {
+    shared: Arc<Q>,
+    staged: Mutex<Q::Lock, VecDeque<Entry>>,
     /// Written under the lock of `staged`.
     staged_len: AtomicUsize,
     fibers: Fifo,
@@ -56,24 +33,33 @@ pub(crate) struct Sharing {
 
 // SAFETY: all methods but `has_shared` and `take_staged` are called on the worker's thread only; see
 // `Stealing`.
-unsafe impl Sync for Sharing {}
+unsafe impl<Q: SharedQueue> Sync for Sharing<Q> {}
 // SAFETY: as above.
-unsafe impl Send for Sharing {}
+unsafe impl<Q: SharedQueue> Send for Sharing<Q> {}
 
-impl Sharing {
-    pub(super) fn new(shared: Arc<SharedQueue>) -> Self {
+/// What the runtime asks of work sharing beyond [`Policy`], whatever its queue.
+pub(crate) trait Shares: Policy {
+    /// Whether anything waits in the shared queue or at this worker that others could take. Any thread.
+    fn has_shared(&self) -> bool;
+    /// The oldest task staged here. Any thread.
+    fn take_staged(&self) -> Option<Entry>;
+    /// Stages a new task of normal priority.
+    fn push_normal(&self, entry: Entry);
+    /// The youngest staged here.
+    fn pop_youngest(&self) -> Option<Entry>;
+    /// See [`Active::pop_task`](super::Active::pop_task).
+    fn pop_task(&self, task: NonNull<Header>) -> bool;
+}
+
+impl<Q: SharedQueue> Sharing<Q> {
+    pub(super) fn new(shared: Arc<Q>) -> Self {
         Self {
             shared,
-            staged: SpinLock::new(VecDeque::with_capacity(STAGED + 1)),
+            staged: Mutex::new(VecDeque::with_capacity(STAGED + 1)),
             staged_len: AtomicUsize::new(0),
             fibers: Fifo::new(),
             resumes: Cell::new(0),
         }
-    }
-
-    /// Whether anything waits in the shared queue or at this worker that others could take. Any thread.
-    pub(super) fn has_shared(&self) -> bool {
-        self.has_staged() || self.shared.0.iter().any(|queue| !queue.is_empty())
     }
 
     fn has_staged(&self) -> bool {
@@ -89,30 +75,6 @@ impl Sharing {
         result
     }
 
-    /// The oldest task staged here. Any thread.
-    pub(crate) fn take_staged(&self) -> Option<Entry> {
-        if self.has_staged() { self.staged(VecDeque::pop_front) } else { None }
-    }
-
-    #[inline]
-    pub(super) fn push_normal(&self, entry: Entry) {
-        self.staged(|staged| {
-            staged.push_back(entry);
-            if staged.len() > STAGED {
-                let older = staged.drain(..STAGED / 2);
-                older.for_each(|entry| self.shared.push(entry, Priority::Normal));
-            }
-        });
-    }
-
-    pub(super) fn pop_youngest(&self) -> Option<Entry> {
-        if self.has_staged() { self.staged(VecDeque::pop_back) } else { None }
-    }
-
-    pub(super) fn pop_task(&self, task: NonNull<Header>) -> bool {
-        pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
-    }
-
     fn take_task(&self) -> Option<Entry> {
         let shared = |priority| self.shared.take(priority);
         shared(Priority::High)
@@ -122,7 +84,36 @@ impl Sharing {
     }
 }
 
-impl Policy for Sharing {
+impl<Q: SharedQueue> Shares for Sharing<Q> {
+    fn has_shared(&self) -> bool {
+        self.has_staged() || !self.shared.is_empty()
+    }
+
+    fn take_staged(&self) -> Option<Entry> {
+        if self.has_staged() { self.staged(VecDeque::pop_front) } else { None }
+    }
+
+    #[inline]
+    fn push_normal(&self, entry: Entry) {
+        self.staged(|staged| {
+            staged.push_back(entry);
+            if staged.len() > STAGED {
+                let older = staged.drain(..STAGED / 2);
+                older.for_each(|entry| self.shared.push(entry, Priority::Normal));
+            }
+        });
+    }
+
+    fn pop_youngest(&self) -> Option<Entry> {
+        if self.has_staged() { self.staged(VecDeque::pop_back) } else { None }
+    }
+
+    fn pop_task(&self, task: NonNull<Header>) -> bool {
+        pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
+    }
+}
+
+impl<Q: SharedQueue> Policy for Sharing<Q> {
     fn awakened(&self, runnable: Runnable) {
         let priority = runnable.priority();
         let entry = runnable.into_entry();

@@ -5,7 +5,6 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
-use crate::policy::Sharing;
 use crate::request_word::HUNGRY;
 use crate::root::start_apart;
 use crate::task::{self, Header, JoinError, Running};
@@ -82,7 +81,7 @@ impl Worker {
     pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
         match (self.policy.stealing(), victim.policy.stealing()) {
             (Some(own), Some(other)) => own.steal_from(other),
-            _ => match victim.policy.sharing().and_then(Sharing::take_staged) {
+            _ => match victim.policy.take_staged() {
                 Some(entry) => Steal::Success(entry),
                 None => Steal::Empty,
             },

@@ -20,6 +20,8 @@ pub use waiter::{Cancelled, Wait, Waiter};
 use crate::sys::ShortLock;
 use crate::wakers::{Batch, FirstPanic};
 use list::List;
+use lock_api::RawMutex;
+use sateen_base::RawSpinLock;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Instant;
 use std::fmt;
@@ -32,7 +34,11 @@ use std::fmt;
 /// notifier sees the waiter. A primitive that wants to skip the lock when nobody waits keeps a
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
 ///
-/// Cost: 32 bytes; two locked instructions for a notification that finds nobody.
+/// `L` is the kind of that lock, any of [`lock_api::RawMutex`] that blocks its thread if it blocks at all: never a
+/// lock that is made of a wait queue. With one that is not `Sync` the queue and its waiters stay on their
+/// thread. [`new`](Self::new) makes the default kind, [`with_lock`](WaitQueue::with_lock) any.
+///
+/// Cost: 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
 ///
 /// ```
 /// use sateen_sync::WaitQueue;
@@ -52,17 +58,17 @@ use std::fmt;
 /// WAITERS.wait_unless(|| LEFT.load(SeqCst) == 0);
 /// assert_eq!(LEFT.load(SeqCst), 0);
 /// ```
-pub struct WaitQueue {
-    lock: ShortLock,
+pub struct WaitQueue<L = RawSpinLock> {
+    lock: ShortLock<L>,
     /// Accessed by the holder of `lock` only, as are all nodes linked in it.
     list: UnsafeCell<List>,
 }
 
 // SAFETY: the list's pointers lead to nodes of pinned waiters, which may be reached from any thread
-// that holds the lock; the wakers in them are `Send`.
-unsafe impl Send for WaitQueue {}
-// SAFETY: as above; every access takes the lock.
-unsafe impl Sync for WaitQueue {}
+// that holds the lock; the wakers in them are `Send`. While waiters refer to it the queue does not move.
+unsafe impl<L: Send> Send for WaitQueue<L> {}
+// SAFETY: as above; every access takes the lock, which threads may share.
+unsafe impl<L: Sync> Sync for WaitQueue<L> {}
 
 /// What a notification did, told under the queue's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +81,25 @@ pub struct Outcome {
 
 impl WaitQueue {
     crate::sys::const_except_loom! {
-        /// An empty queue.
+        /// An empty queue under the default lock.
         pub const fn new() -> Self {
+            Self::with_lock()
+        }
+    }
+}
+
+impl<L: RawMutex> WaitQueue<L> {
+    crate::sys::const_except_loom! {
+        /// An empty queue under a lock of kind `L`.
+        ///
+        /// ```
+        /// use sateen_base::RawSpinLock;
+        /// use sateen_sync::WaitQueue;
+        ///
+        /// static WAITERS: WaitQueue<RawSpinLock> = WaitQueue::with_lock();
+        /// assert!(!WAITERS.notify_one());
+        /// ```
+        pub const fn with_lock() -> Self {
             Self { lock: ShortLock::new(), list: UnsafeCell::new(List::new()) }
         }
     }
@@ -124,7 +147,7 @@ impl WaitQueue {
     /// assert!(queue.notify_one());
     /// assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(()));
     /// ```
-    pub fn wait_unless_async<F: FnOnce() -> bool>(&self, ready: F) -> Wait<'_, F> {
+    pub fn wait_unless_async<F: FnOnce() -> bool>(&self, ready: F) -> Wait<'_, F, L> {
         Wait::new(self, ready)
     }
 
@@ -225,13 +248,13 @@ impl WaitQueue {
     }
 }
 
-impl Default for WaitQueue {
+impl<L: RawMutex> Default for WaitQueue<L> {
     fn default() -> Self {
-        Self::new()
+        Self::with_lock()
     }
 }
 
-impl fmt::Debug for WaitQueue {
+impl<L> fmt::Debug for WaitQueue<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitQueue").finish_non_exhaustive()
     }

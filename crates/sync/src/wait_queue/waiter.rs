@@ -2,6 +2,8 @@
 
 use super::WaitQueue;
 use super::list::{Node, NodeCell, Permit, Place, State};
+use lock_api::RawMutex;
+use sateen_base::RawSpinLock;
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::fmt;
@@ -30,8 +32,8 @@ use std::task::{Context, Poll, Waker};
 /// assert!(b.as_mut().take_permit().is_some());
 /// assert!(a.as_mut().take_permit().is_none());
 /// ```
-pub struct Waiter<'q> {
-    queue: &'q WaitQueue,
+pub struct Waiter<'q, L: RawMutex = RawSpinLock> {
+    queue: &'q WaitQueue<L>,
     /// Accessed under the queue's lock while `involved`, by the owner alone otherwise.
     node: NodeCell,
     /// Owner only: the node is queued, or holds a notification not taken yet.
@@ -41,7 +43,8 @@ pub struct Waiter<'q> {
 
 // SAFETY: the node is accessed under the queue's lock or by the owner; the waker in it is `Send`. The
 // waiter moves between threads only as a whole (before it is pinned) or by its owner's `Pin<&mut _>`.
-unsafe impl Send for Waiter<'_> {}
+// Threads may share the lock.
+unsafe impl<L: RawMutex + Sync> Send for Waiter<'_, L> {}
 
 /// What [`Waiter::cancel`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +57,9 @@ pub enum Cancelled {
     Notified(Permit),
 }
 
-impl<'q> Waiter<'q> {
+impl<'q, L: RawMutex> Waiter<'q, L> {
     /// A waiter that is not waiting yet.
-    pub fn new(queue: &'q WaitQueue) -> Self {
+    pub fn new(queue: &'q WaitQueue<L>) -> Self {
         Self {
             queue,
             node: NodeCell::new(Node::new()),
@@ -244,7 +247,7 @@ impl<'q> Waiter<'q> {
     }
 }
 
-impl Drop for Waiter<'_> {
+impl<L: RawMutex> Drop for Waiter<'_, L> {
     fn drop(&mut self) {
         let result = self.withdraw();
         #[cfg(not(sateen_canary = "wait_queue_permit_dropped"))]
@@ -256,7 +259,7 @@ impl Drop for Waiter<'_> {
     }
 }
 
-impl fmt::Debug for Waiter<'_> {
+impl<L: RawMutex> fmt::Debug for Waiter<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiter").finish_non_exhaustive()
     }
@@ -264,19 +267,19 @@ impl fmt::Debug for Waiter<'_> {
 
 /// The future of [`WaitQueue::wait_unless_async`].
 #[must_use = "futures do nothing unless polled"]
-pub struct Wait<'q, F> {
-    waiter: Waiter<'q>,
+pub struct Wait<'q, F, L: RawMutex = RawSpinLock> {
+    waiter: Waiter<'q, L>,
     /// Until the first poll.
     ready: Option<F>,
 }
 
-impl<'q, F> Wait<'q, F> {
-    pub(super) fn new(queue: &'q WaitQueue, ready: F) -> Self {
+impl<'q, F, L: RawMutex> Wait<'q, F, L> {
+    pub(super) fn new(queue: &'q WaitQueue<L>, ready: F) -> Self {
         Self { waiter: Waiter::new(queue), ready: Some(ready) }
     }
 }
 
-impl<F: FnOnce() -> bool> Future for Wait<'_, F> {
+impl<F: FnOnce() -> bool, L: RawMutex> Future for Wait<'_, F, L> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -294,7 +297,7 @@ impl<F: FnOnce() -> bool> Future for Wait<'_, F> {
     }
 }
 
-impl<F> fmt::Debug for Wait<'_, F> {
+impl<F, L: RawMutex> fmt::Debug for Wait<'_, F, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wait").field("waiter", &self.waiter).finish_non_exhaustive()
     }

@@ -1,0 +1,118 @@
+//! Models of the counters: stripes that change hands, and what sums promise.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use loom::thread;
+use sateen_base::SpinWord;
+use sateen_sync::counter::{LocalCounter, StripedCounter};
+
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(f);
+}
+
+/// Thread numbers as `sateen_base::thread_number` hands them out: under a lock with this word. There is one,
+/// number 0.
+struct Numbers {
+    word: SpinWord,
+    free: AtomicBool,
+}
+
+impl Numbers {
+    fn change(&self, from: bool) -> bool {
+        // Who finds the lock taken goes without a number: a model cannot wait by spinning.
+        if !self.word.take() {
+            return false;
+        }
+        let changed = self.free.load(Relaxed) == from;
+        if changed {
+            self.free.store(!from, Relaxed);
+        }
+        self.word.give();
+        changed
+    }
+}
+
+/// A thread ends and gives its number back; another one gets it, or none: nothing is lost.
+#[test]
+fn a_stripe_changes_hands() {
+    model(|| {
+        let counter = Arc::new(StripedCounter::<1>::with_stripes());
+        let numbers = Arc::new(Numbers { word: SpinWord::new(), free: AtomicBool::new(true) });
+        let once = {
+            let (counter, numbers) = (counter.clone(), numbers.clone());
+            move || {
+                if numbers.change(true) {
+                    counter.add_as(0, 1);
+                    numbers.change(false);
+                } else {
+                    counter.add(1);
+                }
+            }
+        };
+        let others = [thread::spawn(once.clone()), thread::spawn(once.clone())];
+        once();
+        others.map(|other| other.join().unwrap());
+        assert_eq!(counter.sum(), 3);
+    });
+}
+
+/// Two threads without a stripe of their own.
+#[test]
+fn the_shared_stripe() {
+    model(|| {
+        let counter = Arc::new(StripedCounter::<1>::with_stripes());
+        let others = [1, 2].map(|n| {
+            let counter = counter.clone();
+            thread::spawn(move || counter.add(n))
+        });
+        others.map(|other| other.join().unwrap());
+        assert_eq!(counter.sum(), 3);
+    });
+}
+
+/// What a sum beside additions has: of each thread the first few; and the next one no less.
+#[test]
+fn a_sum_lies_between() {
+    model(|| {
+        let counter = Arc::new(StripedCounter::<2>::with_stripes());
+        counter.add_as(0, 100);
+        let others = [0, 1].map(|number| {
+            let counter = counter.clone();
+            thread::spawn(move || {
+                counter.add_as(number, 1);
+                counter.add_as(number, 10);
+            })
+        });
+        let first = counter.sum();
+        let second = counter.sum();
+        assert!([100, 101, 102, 111, 112, 122].contains(&first), "{first}");
+        assert!(first <= second && second <= 122, "{first} {second}");
+        others.map(|other| other.join().unwrap());
+        assert_eq!(counter.sum(), 122);
+    });
+}
+
+/// Handles of two threads, one of which flushes in between.
+#[test]
+fn local_handles() {
+    model(|| {
+        let total = Arc::new(AtomicU64::new(0));
+        let other = thread::spawn({
+            let total = total.clone();
+            move || {
+                let mine = LocalCounter::new(&total);
+                mine.increment();
+                mine.flush();
+                mine.add(2);
+            }
+        });
+        let mine = LocalCounter::new(&total);
+        mine.add(10);
+        drop(mine);
+        other.join().unwrap();
+        assert_eq!(total.load(Relaxed), 13);
+    });
+}
