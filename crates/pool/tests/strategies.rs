@@ -6,7 +6,7 @@ mod common;
 use lock_api::{GuardNoSend, RawMutex};
 use sateen_pool::{
     BlockPool, BuildError, Count, Counts, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags,
-    LockedTree, Probe, Strategy,
+    LockedTree, Magazine, Probe, Strategy,
 };
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -18,6 +18,8 @@ suite! {
     locked_tree: LockedTree,
     lock_free_tree: LockFreeTree,
     lock_free_tree_counted: LockFreeTree<Count>,
+    magazine: Magazine,
+    magazine_counted: Magazine<Count>,
 }
 
 /// A lock for one thread: nothing atomic, and not `Sync`.
@@ -66,6 +68,7 @@ fn a_pool_is_shared_if_its_lock_can_be() {
     shared::<BlockPool<LockedTree>>();
     shared::<BlockPool<LockFreeFlags>>();
     shared::<BlockPool<LockFreeTree>>();
+    shared::<BlockPool<Magazine>>();
 }
 
 #[test]
@@ -222,6 +225,7 @@ fn wrong_numbers_are_refused_by_name() {
     refused::<LockedBits>();
     refused::<LockedTree>();
     refused::<LockFreeTree>();
+    refused::<Magazine>();
 }
 
 /// Summaries of the tree are right whenever nobody works on it.
@@ -289,5 +293,6 @@ mod misuse {
         noticed::<LockedBits>();
         noticed::<LockedTree>();
         noticed::<LockFreeTree>();
+        noticed::<Magazine>();
     }
 }
