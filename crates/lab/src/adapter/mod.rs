@@ -9,6 +9,7 @@ mod deque;
 mod fibers;
 mod forkjoin;
 mod locks;
+mod pools;
 mod program;
 mod queue;
 mod submit;
@@ -20,6 +21,10 @@ pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
 pub(crate) use locks::{LockKind, LockVisitor, SharedLockKind, visit_locks};
+pub(crate) use pools::{
+    BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
+    visit_pools,
+};
 pub(crate) use program::Job;
 pub(crate) use queue::{Queue, QueueVisitor, visit_queues};
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};

@@ -7,6 +7,7 @@ mod forkjoin;
 mod idle;
 mod listqueue;
 pub(crate) mod lock;
+mod pool;
 mod skynet;
 mod switch;
 mod wake;
@@ -25,6 +26,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(fiber::Fiber),
         Box::new(lock::Lock),
         Box::new(listqueue::ListQueue),
+        Box::new(pool::Pools),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),

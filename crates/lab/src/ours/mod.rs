@@ -3,6 +3,7 @@
 mod crowds;
 mod deques;
 mod locks;
+mod pools;
 mod queue;
 mod runtime;
 mod skynet;
@@ -21,6 +22,8 @@ pub(crate) use skynet::join as skynet_join;
 pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
     locks::visit(visitor);
 }
+
+pub(crate) use pools::{visit_counting_pools, visit_lone_pools, visit_pools};
 
 /// Shows `visitor` our deques, stage by stage.
 pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {

@@ -1,0 +1,136 @@
+//! One thread's blocks.
+
+use crate::zeroed::Zero;
+use sateen_base::SpinLock;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicPtr, AtomicU32};
+use std::ptr::{NonNull, null_mut};
+
+/// Blocks that a cache holds at most, besides the hot one: with the other fields, 1 KiB.
+pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 120 };
+
+/// Free blocks of one thread, its owner.
+///
+/// | `open` | meaning | who may change the rest |
+/// |---|---|---|
+/// | 1 | the cache holds `hot`, if not null, and `slots[..len]` | the owner |
+/// | 0 | it holds nothing: what it says was taken away, or never was | the owner, with `kept` locked |
+///
+/// All zeros is a cache that never was opened.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(super) struct Cache {
+    /// The block that came last. A pair of take and give works on this word alone, so that only the block itself
+    /// goes from store to load and no count does.
+    pub(super) hot: AtomicPtr<u8>,
+    pub(super) len: AtomicU32,
+    /// Written with `kept` locked.
+    pub(super) open: AtomicU32,
+    pub(super) kept: SpinLock<Kept>,
+    pub(super) slots: [AtomicPtr<u8>; SLOTS],
+}
+
+/// The rest of a cache.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// Where in the depot the owner works.
+    pub(super) near: u32,
+    /// Operations that are still to go past the cache, see [`STRICT`](super::caches::STRICT).
+    pub(super) strict: u32,
+    /// Whether those who reclaim know of the cache.
+    pub(super) known: bool,
+    /// Whether it is being reclaimed.
+    pub(super) closing: bool,
+    /// Slots that were taken away while the owner has not come back.
+    pub(super) gone: u32,
+    /// The hot block that was taken away, likewise.
+    pub(super) gone_hot: *mut u8,
+}
+
+// SAFETY: an address of a block that anyone may hold.
+unsafe impl Send for Kept {}
+
+// SAFETY: atomics, integers, null pointers, a free lock (a word of 0) and false.
+unsafe impl Zero for Cache {
+    #[cfg(loom)]
+    fn zero() -> Self {
+        let kept = Kept {
+            near: 0,
+            strict: 0,
+            known: false,
+            closing: false,
+            gone: 0,
+            gone_hot: null_mut(),
+        };
+        Self {
+            hot: AtomicPtr::new(null_mut()),
+            len: AtomicU32::new(0),
+            open: AtomicU32::new(0),
+            kept: SpinLock::from_raw(sateen_base::RawSpinLock::new(), kept),
+            slots: std::array::from_fn(|_| AtomicPtr::new(null_mut())),
+        }
+    }
+}
+
+/// Where the owner put a block or took it from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Hot,
+    Slot(u32),
+}
+
+impl Cache {
+    #[inline(always)]
+    pub(super) fn slot(&self, index: u32) -> &AtomicPtr<u8> {
+        debug_assert!((index as usize) < SLOTS);
+        // SAFETY: only the owner writes `len`, and never more than `SLOTS`; callers stay below it.
+        unsafe { self.slots.get_unchecked(index as usize) }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        // Ordering: Relaxed; the owner's light fence and the reclaimer's heavy one order it.
+        self.open.load(Ordering::Relaxed) != 0
+    }
+
+    /// Blocks here, if it is open.
+    pub(super) fn count(&self) -> usize {
+        // Ordering: Relaxed, a guess while the owner works.
+        match self.is_open() {
+            true => {
+                usize::from(!self.hot.load(Ordering::Relaxed).is_null())
+                    + self.len.load(Ordering::Relaxed) as usize
+            }
+            false => 0,
+        }
+    }
+
+    /// The blocks of the first `len` slots.
+    pub(super) fn first(&self, len: u32) -> impl Iterator<Item = NonNull<u8>> {
+        // Ordering: Relaxed, whoever comes here has seen `len`, which was stored after them, or stored it.
+        (0..len).filter_map(|i| NonNull::new(self.slot(i).load(Ordering::Relaxed)))
+    }
+
+    /// A closed cache: makes it say that it holds nothing. Whether the block that the owner has just taken from
+    /// or put in `place` had been taken away. The owner calls, `kept` being locked.
+    pub(super) fn settle(&self, kept: &mut Kept, block: NonNull<u8>, place: Place) -> bool {
+        let gone = match place {
+            Place::Hot => kept.gone_hot == block.as_ptr(),
+            Place::Slot(at) => at < kept.gone,
+        };
+        self.clear(kept);
+        gone
+    }
+
+    /// Holds nothing. The owner calls, `kept` being locked.
+    pub(super) fn clear(&self, kept: &mut Kept) {
+        // Ordering: Relaxed, published by the lock; nobody looks at them while it is closed.
+        self.hot.store(null_mut(), Ordering::Relaxed);
+        self.len.store(0, Ordering::Relaxed);
+        (kept.gone, kept.gone_hot) = (0, null_mut());
+    }
+}
+
+// Pages are not touched in vain.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Cache>() == 1024);
