@@ -2,9 +2,11 @@
 
 use super::std::on_threads;
 use crate::adapter::{Locks, PoolVisitor, Turns, Way};
+use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
 use crate::experiment::{Group, Run, per_call};
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use sateen_pool::{LockedBits, LockedFlags, LockedTree};
 use std::hint::black_box;
 use std::ops::RangeInclusive;
 
@@ -62,5 +64,7 @@ pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
 
 /// Shows `visitor` our strategies behind its lock.
 pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
-    let _ = visitor;
+    visitor.visit::<Raw<LockedFlags<RawLock>>>("locked-flags-parking_lot");
+    visitor.visit::<Raw<LockedBits<RawLock>>>("locked-bits-parking_lot");
+    visitor.visit::<Raw<LockedTree<RawLock>>>("locked-tree-parking_lot");
 }
