@@ -5,11 +5,12 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 13] = [
+const NAMED: [&str; 19] = [
     "sateen",
     "sateen-runtime",
     "sateen-sync",
     "sateen-deque",
+    "sateen-pool",
     "rayon",
     "chili",
     "forte",
@@ -19,6 +20,11 @@ const NAMED: [&str; 13] = [
     "may",
     "corosensei",
     "parking_lot",
+    "mimalloc",
+    "tikv-jemallocator",
+    "snmalloc-rs",
+    "sharded-slab",
+    "slab",
 ];
 
 fn main() {
