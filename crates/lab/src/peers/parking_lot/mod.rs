@@ -1,9 +1,11 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{LockKind, Locks, PoolVisitor, ReadWrite, Turns, Way};
+use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
+use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+use sateen_pool::{LockedBits, LockedFlags, LockedTree};
 use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
@@ -79,9 +81,7 @@ impl LockKind for ParkingLotRwLock {
     fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.write())
     }
-}
 
-impl ReadWrite for ParkingLotRwLock {
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
         f(&lock.read())
@@ -90,5 +90,7 @@ impl ReadWrite for ParkingLotRwLock {
 
 /// Shows `visitor` our strategies behind its lock.
 pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
-    let _ = visitor;
+    visitor.visit::<Raw<LockedFlags<RawLock>>>("locked-flags-parking_lot");
+    visitor.visit::<Raw<LockedBits<RawLock>>>("locked-bits-parking_lot");
+    visitor.visit::<Raw<LockedTree<RawLock>>>("locked-tree-parking_lot");
 }
