@@ -123,6 +123,9 @@ impl Show {
                 if let Some(ratios) = ratios::text(records) {
                     print(&ratios);
                 }
+                if let Some(verdict) = about.and_then(|e| e.verdict(records)) {
+                    print(&verdict);
+                }
             }
         }
     }

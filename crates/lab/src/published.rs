@@ -29,6 +29,8 @@ const DEQUE: &str =
     "Saturn (OCaml 5), Apple M3 Max: before / padded and tuned / thief index cached";
 const SKYNET: &str = "Boost.Fiber's table, i7-4770S 4C/8T: a stack for each of 100,000 fibers";
 const THREADS: &str = "Boost.Fiber's table, i7-4770S 4C/8T, 10,000 threads";
+const POOLS: &str =
+    "MultiCore benchmarks: memory allocation (2012), 8 cores: wall time by pairs of all threads";
 
 /// The three stages of the deque figures.
 macro_rules! stages {
@@ -123,10 +125,38 @@ static THREAD_TREES: &[Published] = &[Published {
     values: &[range("pthread", 14_400.0, 20_800.0), range("std::thread", 18_800.0, 28_100.0)],
 }];
 
+/// Seconds for a million pairs of each thread, as nanoseconds a pair. `stage` is what the implementation's name begins
+/// with, whatever its lock.
+macro_rules! pools {
+    ($($case:literal $config:literal $threads:literal: $($strategy:literal $seconds:literal,)*;)*) => {
+        &[$(Published {
+            experiment: "pool",
+            case: $case,
+            config: $config,
+            source: POOLS,
+            values: &[$(Value {
+                who: $strategy,
+                stage: $strategy,
+                low: $seconds * 1e3 / $threads,
+                high: $seconds * 1e3 / $threads,
+            }),*],
+        }),*]
+    };
+}
+
+static POOL_TESTS: &[Published] = pools! {
+    "short-fresh" "t8" 8.0: "global" 8.034, "lock-free-flags" 1.117, "locked-flags" 3.051, "locked-bits" 3.081, "locked-tree" 4.191,;
+    "short-polluted" "t8" 8.0: "global" 14.309, "lock-free-flags" 1.500, "locked-flags" 3.003, "locked-bits" 3.126, "locked-tree" 4.081,;
+    "long-fresh" "t8" 8.0: "global" 249.586, "lock-free-flags" 1.158, "locked-flags" 3.156, "locked-bits" 3.377, "locked-tree" 4.131,;
+    "long-polluted" "t8" 8.0: "global" 263.047, "lock-free-flags" 1.431, "locked-flags" 3.121, "locked-bits" 3.383, "locked-tree" 5.546,;
+    "long-single-fresh" "t1" 1.0: "global" 64.340, "lock-free-flags" 0.079, "locked-flags" 0.027, "locked-bits" 0.030, "locked-tree" 0.070,;
+    "long-single-polluted" "t1" 1.0: "global" 67.745, "lock-free-flags" 0.096, "locked-flags" 0.031, "locked-bits" 0.031, "locked-tree" 0.070,;
+};
+
 /// What is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
-    DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).find(same)
+    DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).chain(POOL_TESTS).find(same)
 }
 
 impl Published {

@@ -9,8 +9,8 @@
 //!
 //! | `clears` | meaning |
 //! |---|---|
-//! | low half | clearings of bits above the leaves begun |
-//! | high half | those ended; nobody is in between if the halves are equal |
+//! | low 24 bits | clearings of bits above the leaves under way |
+//! | the others | those begun, modulo 2^40: the same word twice, with none under way, means none in between |
 //!
 //! Fields: `words` by whom the first table says; `clears` by who clears above the leaves; `starts` are hints.
 
@@ -23,8 +23,10 @@ use std::ptr::NonNull;
 
 /// Most threads with a start of their own; more share them.
 const STARTS: usize = 64;
-const BEGUN: u64 = 1;
-const ENDED: u64 = 1 << 32;
+/// Of `clears`.
+const UNDER_WAY: u64 = (1 << 24) - 1;
+const BEGIN: u64 = UNDER_WAY + 1 + 1;
+const END: u64 = 1;
 
 /// Of the setting of a leaf's bit; weakened to see the model fail.
 const GIVE: Ordering =
@@ -127,7 +129,7 @@ impl<P: Probe> LockFreeTree<P> {
         self.clear(0, from);
         let found = self.search(from + 1, cost).or_else(|| self.search(0, cost));
         // The loads of the search are acquiring: who cleared what it saw clear has begun before this.
-        let quiet = before % ENDED == before / ENDED;
+        let quiet = before & UNDER_WAY == 0;
         if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == before {
             return found;
         }
@@ -138,11 +140,13 @@ impl<P: Probe> LockFreeTree<P> {
     }
 
     /// A leaf to start from for a thread that met others at `leaf`.
+    #[cold]
     fn elsewhere(&self, leaf: usize) -> usize {
         let number = thread_number::get();
         let mixed = (leaf as u64 ^ u64::from(number) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        ((mixed >> 32) * self.levels.words(0) as u64 >> 32) as usize
+        let leaves = self.levels.words(0) as u64;
+        (((mixed >> 32) * leaves) >> 32) as usize
     }
 
     /// Takes the first block that can be had from leaf `from` on, by the levels above.
@@ -195,7 +199,7 @@ impl<P: Probe> LockFreeTree<P> {
         if above.load(Ordering::Relaxed) & bit == 0 {
             return;
         }
-        self.clears.fetch_add(BEGUN, Ordering::Relaxed);
+        self.clears.fetch_add(BEGIN, Ordering::Relaxed);
         // Ordering: Release carries the beginning to those who see the bit clear; Acquire, what they have cleared below,
         // whose end must come before ours.
         above.fetch_and(!bit, Ordering::AcqRel);
@@ -209,7 +213,7 @@ impl<P: Probe> LockFreeTree<P> {
             self.mark(level, index);
         }
         // Ordering: Release pairs with the Acquire in `search_everywhere`: what was put right is seen with the end.
-        self.clears.fetch_add(ENDED, Ordering::Release);
+        self.clears.fetch_sub(END, Ordering::Release);
     }
 
     /// Word `index` of `level` has a bit set: says so above, on all levels, as who set it first may be late.

@@ -92,7 +92,7 @@ fn filled(capacity: usize, kept: usize) -> (Arc<Pool>, Vec<Mine>) {
     let mut all: Vec<Mine> = (0..capacity).filter_map(|_| pool.take(0)).collect();
     assert_eq!(all.len(), capacity);
     for _ in 0..kept {
-        pool.give(0, all.pop().unwrap());
+        pool.give(0, all.remove(0));
     }
     (pool, all)
 }
@@ -116,7 +116,7 @@ fn taking_against_reclaiming() {
 /// As above, with the block that the owner takes in a slot.
 #[test]
 fn taking_from_a_slot_against_reclaiming() {
-    model(2, || {
+    model(3, || {
         let (pool, mut held) = filled(3, 3);
         held.extend(pool.take(0)); // The hot one.
         let other = {
@@ -133,7 +133,7 @@ fn taking_from_a_slot_against_reclaiming() {
 /// The owner gives, hot and to a slot, and takes again.
 #[test]
 fn giving_against_reclaiming() {
-    model(2, || {
+    model(3, || {
         let (pool, mut held) = filled(2, 0);
         let other = {
             let pool = Arc::clone(&pool);
@@ -151,7 +151,7 @@ fn giving_against_reclaiming() {
 /// A full cache spills while another thread takes the last block of the same word.
 #[test]
 fn spilling_against_refilling() {
-    model(2, || {
+    model(3, || {
         let (pool, mut held) = filled(5, 3);
         pool.give_outside(held.pop().unwrap());
         let other = {
@@ -168,7 +168,7 @@ fn spilling_against_refilling() {
 /// Two reclaim at once, and the owner comes back.
 #[test]
 fn two_reclaim() {
-    model(2, || {
+    model(3, || {
         let (pool, held) = filled(2, 2);
         let outside = {
             let pool = Arc::clone(&pool);
@@ -182,5 +182,22 @@ fn two_reclaim() {
         let again = pool.take(0);
         assert!(again.is_some());
         pool.all_there(held.into_iter().chain(outside).chain(again));
+    });
+}
+
+/// A block goes through its bit alone, the mark being down: its next user sees what the last one did.
+#[test]
+fn through_the_bitmap() {
+    model(3, || {
+        let (pool, mut held) = filled(3, 0);
+        pool.give_outside(held.pop().unwrap());
+        let other = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.take(1))
+        };
+        pool.give_outside(held.remove(0));
+        let other = other.join().unwrap();
+        assert!(other.is_some());
+        pool.all_there(held.into_iter().chain(other));
     });
 }

@@ -12,6 +12,7 @@
 //!   [`Lazy`]: likewise, and each with time limits.
 //! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
 //! * [`counter`]: counters that threads add to without disturbing each other.
+//! * [`spin`]: the spinlock family, for threads: kinds of [`lock_api::RawMutex`] to choose from.
 //! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
@@ -46,6 +47,7 @@ mod reentrant;
 mod rwlock;
 mod semaphore;
 pub mod several;
+pub mod spin;
 mod sys;
 mod thread_parker;
 pub mod timer;

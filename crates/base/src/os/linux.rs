@@ -75,6 +75,18 @@ impl Os for Linux {
         }
     }
 
+    fn only_one_core() -> bool {
+        // SAFETY: all-zero sets are valid; the calls fill them.
+        unsafe {
+            let [mut here, mut first]: [libc::cpu_set_t; 2] = std::mem::zeroed();
+            let size = size_of::<libc::cpu_set_t>();
+            libc::sched_getaffinity(0, size, &mut here) == 0
+                && libc::sched_getaffinity(libc::getpid(), size, &mut first) == 0
+                && libc::CPU_COUNT(&here) == 1
+                && libc::CPU_EQUAL(&here, &first)
+        }
+    }
+
     fn reserve(size: usize) -> io::Result<*mut u8> {
         let base = unix::reserve(size, libc::MAP_NORESERVE)?;
         // Huge pages would make every touched stack cost 2 MiB. And this comes before the first guard:

@@ -13,6 +13,7 @@ mod fault;
 #[cfg(target_os = "linux")]
 mod linux;
 mod memory;
+mod mutex;
 #[cfg(any(not(any(target_os = "linux", windows)), test))]
 mod portable;
 #[cfg(unix)]
@@ -23,6 +24,7 @@ mod windows;
 
 pub use fault::{SignalStack, on_fault, write_stderr};
 pub use memory::{Guard, Mapping};
+pub use mutex::PlatformMutex;
 
 #[cfg(target_os = "linux")]
 use linux::Linux as Host;
@@ -84,6 +86,10 @@ trait Os {
     fn min_signal_stack() -> usize {
         2048
     }
+    /// See [`only_one_core`].
+    fn only_one_core() -> bool {
+        usable_cores() == 1
+    }
     /// CPU time this process has used so far.
     fn process_cpu_time() -> Option<Duration>;
     /// See [`thread_limit`].
@@ -139,6 +145,12 @@ pub fn thread_limit() -> Option<usize> {
 /// How many threads can run at once: affinity and cgroup limits counted, at least 1.
 pub fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Whether the threads of this process have one core between them, so that spinning only keeps others from
+/// getting on. Judged by where the calling and the first thread may run; allocates nothing on Linux.
+pub fn only_one_core() -> bool {
+    Host::only_one_core()
 }
 
 /// How many of the `len` bytes from `at` on nobody has touched, up to the first page that somebody has. 0

@@ -8,6 +8,7 @@ mod crowds;
 mod deque;
 mod fibers;
 mod forkjoin;
+mod pools;
 mod program;
 mod submit;
 mod tasks;
@@ -17,6 +18,10 @@ pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+pub(crate) use pools::{
+    BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
+    visit_pools,
+};
 pub(crate) use program::Job;
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
 pub(crate) use tasks::{Form, Tasks, TasksVisitor, visit_policies, visit_tasks};

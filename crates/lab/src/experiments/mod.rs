@@ -6,6 +6,7 @@ mod fiber;
 mod forkjoin;
 mod idle;
 mod lock;
+mod pool;
 mod skynet;
 mod switch;
 mod wake;
@@ -23,6 +24,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(switch::Switch),
         Box::new(fiber::Fiber),
         Box::new(lock::Lock),
+        Box::new(pool::Pools),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),

@@ -2,6 +2,7 @@
 
 mod crowds;
 mod deques;
+mod pools;
 mod runtime;
 mod skynet;
 mod tasks;
@@ -11,6 +12,8 @@ use crate::adapter::{
     CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor,
     TurnsVisitor,
 };
+
+pub(crate) use pools::{visit_counting_pools, visit_lone_pools, visit_pools};
 
 /// Shows `visitor` our deques, stage by stage.
 pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {

@@ -2,10 +2,13 @@
 //! it the visits find nobody.
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LonePoolVisitor, PoolVisitor, SubmitVisitor,
+    TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
+#[cfg(feature = "peers")]
+mod allocators;
 #[cfg(feature = "peers")]
 mod chili;
 #[cfg(feature = "peers")]
@@ -22,6 +25,10 @@ mod parking_lot;
 mod programs;
 #[cfg(feature = "peers")]
 mod rayon;
+#[cfg(feature = "peers")]
+mod sharded_slab;
+#[cfg(feature = "peers")]
+mod slab;
 #[cfg(feature = "peers")]
 mod st3;
 #[cfg(feature = "peers")]
@@ -90,6 +97,28 @@ pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
     {
         visitor.visit::<tokio::Tokio>();
         visitor.visit::<may::May>();
+    }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other pools and allocators.
+pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        parking_lot::visit_pools(visitor);
+        allocators::visit_pools(visitor);
+        visitor.visit::<sharded_slab::Sharded>("sharded-slab");
+        visitor.visit::<slab::Locked>("slab-mutex");
+    }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other pools and allocators for a thread alone.
+pub(crate) fn visit_lone_pools(visitor: &mut impl LonePoolVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        allocators::visit_lone_pools(visitor);
+        visitor.visit::<slab::Unshared>("slab-unshared");
     }
     let _ = visitor;
 }

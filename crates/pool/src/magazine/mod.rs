@@ -44,12 +44,8 @@ impl<P: Probe> Magazine<P> {
         let (word, bit) = (&self.out[index / 64], 1 << (index % 64));
         // Ordering: Relaxed, a block's holder alone changes its bit.
         let before = if out { word.fetch_or(bit, Relaxed) } else { word.fetch_and(!bit, Relaxed) };
-        assert_eq!(
-            before & bit == 0,
-            out,
-            "block {index} {}",
-            if out { "given out twice" } else { "freed twice" }
-        );
+        assert!(out || before & bit != 0, "block {index} at {block:p} was free already");
+        assert!(!out || before & bit == 0, "block {index} at {block:p} was given out twice");
     }
 
     #[cfg(not(all(debug_assertions, not(loom))))]

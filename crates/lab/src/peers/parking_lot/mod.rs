@@ -1,7 +1,7 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{Locks, Turns, Way};
+use crate::adapter::{Locks, PoolVisitor, Turns, Way};
 use crate::error::Error;
 use crate::experiment::{Group, Run, per_call};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -58,4 +58,9 @@ pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
         let mutex = Mutex::new(());
         Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
     });
+}
+
+/// Shows `visitor` our strategies behind its lock.
+pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
+    let _ = visitor;
 }

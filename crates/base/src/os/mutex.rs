@@ -1,0 +1,197 @@
+//! The mutex that the operating system's own library gives to programs in C.
+
+/// The platform's mutex without data: `pthread_mutex_t`, or Windows' slim lock.
+///
+/// On Unix it lies on the heap, allocated when it is first locked, because a `pthread_mutex_t` must not
+/// be moved. It is not re-entrant: locking it twice on one thread waits for ever.
+#[derive(Debug, Default)]
+pub struct PlatformMutex(imp::Mutex);
+
+impl PlatformMutex {
+    /// A free one.
+    pub const fn new() -> Self {
+        Self(imp::Mutex::new())
+    }
+
+    /// Locks it, waiting for as long as it is held.
+    #[inline]
+    pub fn lock(&self) {
+        self.0.lock();
+    }
+
+    /// Locks it if it is free.
+    #[inline]
+    pub fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+
+    /// Unlocks it.
+    ///
+    /// # Safety
+    /// The calling thread holds it.
+    #[inline]
+    pub unsafe fn unlock(&self) {
+        // SAFETY: passed on to the caller.
+        unsafe { self.0.unlock() }
+    }
+}
+
+#[cfg(unix)]
+mod imp {
+    use std::cell::UnsafeCell;
+    use std::ptr;
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    type Native = UnsafeCell<libc::pthread_mutex_t>;
+
+    /// Null until it is first used.
+    #[derive(Debug, Default)]
+    pub(super) struct Mutex(AtomicPtr<Native>);
+
+    impl Mutex {
+        pub(super) const fn new() -> Self {
+            Self(AtomicPtr::new(ptr::null_mut()))
+        }
+
+        #[inline]
+        fn native(&self) -> *mut libc::pthread_mutex_t {
+            // Ordering: Acquire pairs with the Release in `make_slow`, which publishes the fresh mutex.
+            let mut native = self.0.load(Ordering::Acquire);
+            if native.is_null() {
+                native = self.make_slow();
+            }
+            UnsafeCell::raw_get(native)
+        }
+
+        #[cold]
+        fn make_slow(&self) -> *mut Native {
+            let fresh = Box::into_raw(Box::new(Native::new(libc::PTHREAD_MUTEX_INITIALIZER)));
+            let empty = ptr::null_mut();
+            // Ordering: Release publishes the fresh mutex; Acquire, the one of whoever was faster.
+            match self.0.compare_exchange(empty, fresh, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => fresh,
+                Err(theirs) => {
+                    // SAFETY: nobody else has seen it.
+                    drop(unsafe { Box::from_raw(fresh) });
+                    theirs
+                }
+            }
+        }
+
+        #[inline]
+        pub(super) fn lock(&self) {
+            // SAFETY: initialised, and never moved.
+            let error = unsafe { libc::pthread_mutex_lock(self.native()) };
+            debug_assert_eq!(error, 0, "pthread_mutex_lock");
+        }
+
+        #[inline]
+        pub(super) fn try_lock(&self) -> bool {
+            // SAFETY: as above.
+            unsafe { libc::pthread_mutex_trylock(self.native()) == 0 }
+        }
+
+        #[inline]
+        pub(super) unsafe fn unlock(&self) {
+            // SAFETY: as above; the caller holds it.
+            let error = unsafe { libc::pthread_mutex_unlock(self.native()) };
+            debug_assert_eq!(error, 0, "pthread_mutex_unlock");
+        }
+    }
+
+    impl Drop for Mutex {
+        fn drop(&mut self) {
+            let native = *self.0.get_mut();
+            // A locked one (its guard was forgotten) must not be destroyed: it is leaked.
+            if native.is_null() || !self.try_lock() {
+                return;
+            }
+            // SAFETY: locked just now, and nobody else has a reference; the box is ours.
+            unsafe {
+                self.unlock();
+                libc::pthread_mutex_destroy(UnsafeCell::raw_get(native));
+                drop(Box::from_raw(native));
+            }
+        }
+    }
+}
+
+#[cfg(windows)]
+mod imp {
+    use std::cell::UnsafeCell;
+    use windows_sys::Win32::System::Threading::{
+        AcquireSRWLockExclusive, ReleaseSRWLockExclusive, SRWLOCK, SRWLOCK_INIT,
+        TryAcquireSRWLockExclusive,
+    };
+
+    pub(super) struct Mutex(UnsafeCell<SRWLOCK>);
+
+    impl std::fmt::Debug for Mutex {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("SRWLOCK")
+        }
+    }
+
+    impl Default for Mutex {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    // SAFETY: a lock is there to be used by several threads; the system synchronises them.
+    unsafe impl Sync for Mutex {}
+    // SAFETY: it is a word that may be moved while nobody waits for it.
+    unsafe impl Send for Mutex {}
+
+    impl Mutex {
+        pub(super) const fn new() -> Self {
+            Self(UnsafeCell::new(SRWLOCK_INIT))
+        }
+
+        pub(super) fn lock(&self) {
+            // SAFETY: initialised, and not moved while it is borrowed.
+            unsafe { AcquireSRWLockExclusive(self.0.get()) }
+        }
+
+        pub(super) fn try_lock(&self) -> bool {
+            // SAFETY: as above.
+            unsafe { TryAcquireSRWLockExclusive(self.0.get()) != Default::default() }
+        }
+
+        pub(super) unsafe fn unlock(&self) {
+            // SAFETY: as above; the caller holds it.
+            unsafe { ReleaseSRWLockExclusive(self.0.get()) }
+        }
+    }
+}
+
+#[cfg(not(any(unix, windows)))]
+mod imp {
+    use std::sync::{Condvar, Mutex as StdMutex, PoisonError};
+
+    #[derive(Debug, Default)]
+    pub(super) struct Mutex(StdMutex<bool>, Condvar);
+
+    impl Mutex {
+        pub(super) const fn new() -> Self {
+            Self(StdMutex::new(false), Condvar::new())
+        }
+
+        pub(super) fn lock(&self) {
+            let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            while *held {
+                held = self.1.wait(held).unwrap_or_else(PoisonError::into_inner);
+            }
+            *held = true;
+        }
+
+        pub(super) fn try_lock(&self) -> bool {
+            !std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), true)
+        }
+
+        pub(super) unsafe fn unlock(&self) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = false;
+            self.1.notify_one();
+        }
+    }
+}

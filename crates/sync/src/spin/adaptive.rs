@@ -1,0 +1,85 @@
+//! Test and test-and-set that learns. Protocol: `README.md`, section *Words*.
+
+use super::config::{SpinConfig, Standard};
+use super::raw_mutex;
+use super::ttas::Word;
+use super::wait::{Learned, Waiter, nap, yield_now};
+use std::marker::PhantomData;
+
+/// Test and test-and-set that learns from earlier waits how long to spin.
+///
+/// Like [`super::Ttas`], but a wait spins about twice as long as spinning has taken lately, at most [`SpinConfig::TESTS`]
+/// tests: a lock whose waits are short is spun for, one whose waits are long is not. After that a waiter
+/// yields its time slice, and after some yields it naps for 50 µs at a time, so that a crowd leaves the cores to the holder.
+///
+/// Take it for short sections where the platform's way of sleeping costs too much, or there is none. Nobody is
+/// woken: a napping waiter finds out up to 50 µs late.
+///
+/// ```
+/// let lock = lock_api::Mutex::<sateen_sync::spin::TtasAdaptive, _>::new(1);
+/// *lock.lock() += 1;
+/// assert_eq!(*lock.lock(), 2);
+/// ```
+pub struct TtasAdaptive<C = Standard> {
+    word: Word,
+    learned: Learned,
+    config: PhantomData<C>,
+}
+
+impl<C: SpinConfig> TtasAdaptive<C> {
+    crate::sys::const_except_loom! {
+        /// A free lock.
+        pub const fn new() -> Self {
+            Self { word: Word::new(), learned: Learned::new(), config: PhantomData }
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self) -> bool {
+        self.word.take()
+    }
+
+    #[cold]
+    fn take_slow(&self) {
+        /// Yields before the first nap.
+        const YIELDS: u32 = 16;
+        let mut waiter = Waiter::<C>::new();
+        let limit = self.learned.limit(&waiter);
+        let mut yields = 0;
+        loop {
+            while self.word.is_held() {
+                if waiter.test(limit) {
+                    continue;
+                }
+                if yields < YIELDS {
+                    yield_now();
+                } else {
+                    nap();
+                }
+                yields += 1;
+            }
+            if self.word.take() {
+                break;
+            }
+            waiter.collided();
+        }
+        self.learned.note(&waiter, limit, yields == 0);
+    }
+
+    #[inline(always)]
+    fn try_take(&self) -> bool {
+        !self.word.is_held() && self.word.take()
+    }
+
+    #[inline(always)]
+    fn give(&self) {
+        self.word.give();
+    }
+
+    fn is_held(&self) -> bool {
+        self.word.is_held()
+    }
+}
+
+// SAFETY: as for `Ttas`.
+raw_mutex!(TtasAdaptive<C>);

@@ -1,0 +1,192 @@
+//! The queue lock. Protocol: `README.md`, section *Mcs*.
+//!
+//! | `tail` | meaning |
+//! |---|---|
+//! | null | free |
+//! | the mark `HOLDER` | held, nobody waits |
+//! | a node | held, and this one is the last that waits |
+//!
+//! | `next` | meaning |
+//! |---|---|
+//! | null | nobody waits, or the first who does has not linked its node yet |
+//! | a node | the first that waits |
+//!
+//! Nodes lie on the stacks of those who wait. `tail` is changed by exchanges. `next` belongs to the holder, but for the one who
+//! exchanged `HOLDER` for its node: it writes `next` once, and the holder reads it before it may change it. A node's `next` is written
+//! once by whoever queued behind it; its `turn` once by the holder.
+
+use super::config::{SpinConfig, Standard};
+use super::raw_mutex;
+use super::wait::{Waiter, yield_now};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
+use std::marker::PhantomData;
+use std::ptr;
+
+/// Of the store that ends another's wait; weakened to see the model fail.
+const HAND_OVER: Ordering = if cfg!(sateen_canary = "mcs_hand_over_relaxed") {
+    Ordering::Relaxed
+} else {
+    Ordering::Release
+};
+
+struct Node {
+    turn: AtomicBool,
+    next: AtomicPtr<Node>,
+}
+
+/// Says that the last in the queue is the holder, which has no node. No node lies there.
+fn holder() -> *mut Node {
+    ptr::without_provenance_mut(1)
+}
+
+/// The queue lock of Mellor-Crummey and Scott, in the variant (K42's) that needs a node only while waiting.
+///
+/// First come, first served, and each waiter spins on a word of its own stack, so that a hand-over touches one line however
+/// many wait. Uncontended, two locked instructions. The nodes need no memory and the guard may be sent.
+///
+/// Take it where many cores want the same lock all the time and fairness matters. Where threads outnumber
+/// cores it collapses by nature, like [`super::Ticket`]: the lock is handed to a thread whether it runs or not. After
+/// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on.
+///
+/// ```
+/// let lock = lock_api::Mutex::<sateen_sync::spin::Mcs, _>::new(1);
+/// *lock.lock() += 1;
+/// assert_eq!(*lock.lock(), 2);
+/// ```
+pub struct Mcs<C = Standard> {
+    tail: AtomicPtr<Node>,
+    next: AtomicPtr<Node>,
+    config: PhantomData<C>,
+}
+
+impl<C: SpinConfig> Mcs<C> {
+    crate::sys::const_except_loom! {
+        /// A free lock.
+        pub const fn new() -> Self {
+            let null = ptr::null_mut();
+            Self { tail: AtomicPtr::new(null), next: AtomicPtr::new(null), config: PhantomData }
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self) -> bool {
+        let free = ptr::null_mut();
+        // Ordering: Acquire pairs with the Release in `give`.
+        self.tail.compare_exchange(free, holder(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn take_slow(&self) {
+        let node = Node { turn: AtomicBool::new(false), next: AtomicPtr::new(ptr::null_mut()) };
+        let me = ptr::from_ref(&node).cast_mut();
+        let mut last = self.tail.load(Ordering::Relaxed);
+        loop {
+            if last.is_null() {
+                if self.take() {
+                    return;
+                }
+                last = self.tail.load(Ordering::Relaxed);
+                continue;
+            }
+            // Ordering: Release publishes the node's fields to whoever queues behind it; Acquire pairs with that, for `last`.
+            match self.tail.compare_exchange(last, me, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(seen) => last = seen,
+            }
+        }
+        let link = if last == holder() {
+            &self.next
+        } else {
+            // SAFETY: `last` was the tail, so its owner waits, or holds the lock and cannot get out of `take_slow`
+            // before this link is written: the exchange of the tail fails it (`leave_queue`).
+            unsafe { &(*last).next }
+        };
+        // Ordering: Release publishes the node to the holder, which loads the link with Acquire.
+        link.store(me, Ordering::Release);
+        // Ordering: Acquire pairs with the Release in `hand_over`.
+        Self::wait(|| node.turn.load(Ordering::Acquire));
+        self.leave_queue(&node);
+    }
+
+    /// Takes the holder's own node out of the queue: nobody knows it afterwards.
+    fn leave_queue(&self, node: &Node) {
+        let me = ptr::from_ref(node).cast_mut();
+        // Ordering: Acquire pairs with the Release of the link.
+        let mut next = node.next.load(Ordering::Acquire);
+        if next.is_null() {
+            // Before the exchange: whoever sees `HOLDER` may link itself here at once.
+            self.next.store(ptr::null_mut(), Ordering::Relaxed);
+            // Ordering: Release keeps the store above before it: who sees `HOLDER` writes `next` later.
+            let left =
+                self.tail.compare_exchange(me, holder(), Ordering::Release, Ordering::Relaxed);
+            #[cfg(sateen_canary = "mcs_leaves_unlinked")]
+            return;
+            if left.is_ok() {
+                return;
+            }
+            next = Self::linked(&node.next);
+        }
+        self.next.store(next, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn try_take(&self) -> bool {
+        self.take()
+    }
+
+    #[inline(always)]
+    fn give(&self) {
+        // Ordering: Acquire pairs with the Release of the link: the node is read.
+        let next = self.next.load(Ordering::Acquire);
+        if next.is_null() {
+            let free = ptr::null_mut();
+            // Ordering: Release publishes the critical section to the next `take`.
+            if self
+                .tail
+                .compare_exchange(holder(), free, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+            {
+                return;
+            }
+        }
+        self.give_slow();
+    }
+
+    #[cold]
+    fn give_slow(&self) {
+        let next = Self::linked(&self.next);
+        self.next.store(ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: the node's owner waits for `turn`; it is not touched after that.
+        let turn = unsafe { &(*next).turn };
+        // Ordering: Release publishes the critical section, and `next`, to the new holder.
+        turn.store(true, HAND_OVER);
+    }
+
+    /// The node behind, which is there or about to be linked.
+    fn linked(link: &AtomicPtr<Node>) -> *mut Node {
+        // Ordering: Acquire pairs with the Release of the link.
+        Self::wait(|| !link.load(Ordering::Acquire).is_null());
+        link.load(Ordering::Acquire)
+    }
+
+    fn wait(done: impl Fn() -> bool) {
+        if done() {
+            return;
+        }
+        let mut waiter = Waiter::<C>::new();
+        let limit = waiter.limit();
+        while !done() {
+            if !waiter.test(limit) {
+                yield_now();
+            }
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        !self.tail.load(Ordering::Relaxed).is_null()
+    }
+}
+
+// SAFETY: one exchanges null for `HOLDER`, and the holder hands over to one.
+raw_mutex!(Mcs<C>);

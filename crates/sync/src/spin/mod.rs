@@ -1,0 +1,125 @@
+//! The spinlock family: raw locks of many kinds under one interface, to be measured against each other.
+//!
+//! Each kind is a [`lock_api::RawMutex`], so `lock_api::Mutex<Kind, T>` is a mutex; [`Mutex`] is a short name
+//! for that. Other structures take the kind as a type parameter.
+//!
+//! | Kind | Waits by | Take it when |
+//! |---|---|---|
+//! | [`Ttas`] | spinning, then yielding | sections are a few instructions, threads have cores of their own |
+//! | [`TtasAdaptive`] | spinning as long as that has helped before, then yielding, then naps | the same, but how long sections are is not known |
+//! | [`TtasFutex`] | spinning, then sleeping in the kernel | sections may be long, or threads outnumber cores |
+//! | [`TtasAdaptiveFutex`] | spinning as long as that has helped before, then sleeping | nothing is known: take this one |
+//! | [`Ticket`] | spinning in a line | everybody must get its turn, and has a core |
+//! | [`Mcs`] | spinning in a line, each on its own word | the same with many cores |
+//! | [`OsMutex`] | as the platform likes | C code does, and the two are compared |
+//! | [`Kernel`] | sleeping; enters the kernel even when nobody else is there | to see what that costs |
+//! | [`NoAtomics`] | never | there is one thread |
+//!
+//! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these here block the thread.
+//!
+//! # What holds for all
+//!
+//! They are not re-entrant: whoever locks twice waits for itself for ever ([`NoAtomics`] panics). There is
+//! no poisoning: a guard that is dropped by a panic unlocks, and others see what the section left behind;
+//! [`crate::poison`] has locks that remember. A thread that ends without dropping its guard, by
+//! `mem::forget` or by being killed, leaves the lock locked for ever: no kind notices.
+//!
+//! A lock must outlive the call that unlocks it, as borrows make sure. (Some unlocks look at the lock after
+//! they have given it back.)
+//!
+//! Limits of the spinning are a type parameter: [`SpinConfig`]. States, protocols and proof sketches are in
+//! the `README.md` of this folder.
+//!
+//! ```
+//! use sateen_sync::spin::{Mutex, TtasAdaptiveFutex};
+//! static HITS: Mutex<TtasAdaptiveFutex, u32> = Mutex::new(0);
+//! *HITS.lock() += 1;
+//! assert_eq!(*HITS.lock(), 1);
+//! ```
+
+mod adaptive;
+mod config;
+mod futex;
+mod kernel;
+mod mcs;
+mod no_atomics;
+mod os_mutex;
+mod ticket;
+mod ttas;
+mod wait;
+
+pub use adaptive::TtasAdaptive;
+pub use config::{Cores, Limits, OneCore, SpinConfig, Standard};
+pub use futex::{TtasAdaptiveFutex, TtasFutex};
+pub use kernel::Kernel;
+pub use mcs::Mcs;
+pub use no_atomics::NoAtomics;
+pub use os_mutex::OsMutex;
+pub use ticket::Ticket;
+pub use ttas::Ttas;
+
+/// A mutex of kind `K` around a `T`.
+///
+/// ```
+/// use sateen_sync::spin;
+/// let total = spin::Mutex::<spin::Ttas, _>::new(1);
+/// *total.lock() += 1;
+/// assert_eq!(total.into_inner(), 2);
+/// ```
+pub type Mutex<K, T> = lock_api::Mutex<K, T>;
+/// Guard of a [`Mutex`].
+pub type MutexGuard<'a, K, T> = lock_api::MutexGuard<'a, K, T>;
+
+/// What the kinds have in common: `Default`, `Debug`, and the interface. The type has `new`, `take`, `take_slow`,
+/// `try_take`, `give` and `is_held`; why it excludes is said where this is used.
+macro_rules! raw_mutex {
+    ($kind:ident $(<$c:ident>)?) => {
+        impl $(<$c: $crate::spin::SpinConfig>)? Default for $kind $(<$c>)? {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl $(<$c: $crate::spin::SpinConfig>)? std::fmt::Debug for $kind $(<$c>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($kind))
+                    .field("locked", &self.is_held())
+                    .finish_non_exhaustive()
+            }
+        }
+
+        // SAFETY: argued where this is used.
+        unsafe impl $(<$c: $crate::spin::SpinConfig>)? lock_api::RawMutex for $kind $(<$c>)? {
+            #[cfg(not(loom))]
+            #[allow(clippy::declare_interior_mutable_const)]
+            const INIT: Self = Self::new();
+            #[cfg(loom)]
+            const INIT: Self = panic!("loom locks are made with `lock_api::Mutex::from_raw`");
+
+            // Nothing ties the holder to a thread.
+            type GuardMarker = lock_api::GuardSend;
+
+            #[inline]
+            fn lock(&self) {
+                if !self.take() {
+                    self.take_slow();
+                }
+            }
+
+            #[inline]
+            fn try_lock(&self) -> bool {
+                self.try_take()
+            }
+
+            #[inline]
+            unsafe fn unlock(&self) {
+                self.give();
+            }
+
+            fn is_locked(&self) -> bool {
+                self.is_held()
+            }
+        }
+    };
+}
+use raw_mutex;

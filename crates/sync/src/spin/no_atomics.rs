@@ -1,0 +1,73 @@
+//! The lock of one thread.
+
+use std::cell::Cell;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+/// A lock for one thread, without atomics.
+///
+/// It is not `Sync`, so neither is a mutex of this kind: the compiler keeps other threads out, and locking costs a load
+/// and a store. For structures that take a kind of lock and are used by one thread.
+///
+/// # Panics
+/// Locking it a second time before it is unlocked panics: nobody else could unlock it, so it would wait for ever.
+/// (`try_lock` says no.)
+///
+/// ```
+/// let lock = lock_api::Mutex::<sateen_sync::spin::NoAtomics, _>::new(1);
+/// *lock.lock() += 1;
+/// assert_eq!(*lock.lock(), 2);
+/// ```
+///
+/// ```compile_fail
+/// let lock = lock_api::Mutex::<sateen_sync::spin::NoAtomics, _>::new(1);
+/// std::thread::scope(|s| {
+///     s.spawn(|| *lock.lock() += 1);
+/// });
+/// ```
+#[derive(Debug, Default)]
+pub struct NoAtomics(Cell<bool>);
+
+// A flag is never half changed.
+impl RefUnwindSafe for NoAtomics {}
+impl UnwindSafe for NoAtomics {}
+
+impl NoAtomics {
+    /// A free lock.
+    pub const fn new() -> Self {
+        Self(Cell::new(false))
+    }
+
+    #[cold]
+    fn locked_twice() -> ! {
+        panic!("a `NoAtomics` lock was locked twice: nobody could unlock it meanwhile");
+    }
+}
+
+// SAFETY: one thread gets here, and the flag lets it through once until `unlock`.
+unsafe impl lock_api::RawMutex for NoAtomics {
+    #[allow(clippy::declare_interior_mutable_const)]
+    const INIT: Self = Self::new();
+
+    type GuardMarker = lock_api::GuardNoSend;
+
+    #[inline(always)]
+    fn lock(&self) {
+        if self.0.replace(true) {
+            Self::locked_twice();
+        }
+    }
+
+    #[inline(always)]
+    fn try_lock(&self) -> bool {
+        !self.0.replace(true)
+    }
+
+    #[inline(always)]
+    unsafe fn unlock(&self) {
+        self.0.set(false);
+    }
+
+    fn is_locked(&self) -> bool {
+        self.0.get()
+    }
+}

@@ -1,0 +1,105 @@
+//! The ticket lock. Protocol: `README.md`, section *Ticket*.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | `next` | the ticket that the next to come draws |
+//! | `serving` | the ticket whose drawer holds the lock; equal to `next` if it is free |
+//!
+//! Both count round; only their difference matters. `next` is changed by exchanges, `serving` by the holder.
+
+use super::config::{SpinConfig, Standard};
+use super::raw_mutex;
+use super::wait::{Waiter, yield_now};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU32;
+use std::marker::PhantomData;
+
+/// Of the store that calls the next ticket; weakened to see the model fail.
+const CALL: Ordering =
+    if cfg!(sateen_canary = "ticket_call_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
+/// The ticket lock: first come, first served.
+///
+/// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter draws a ticket and spins until it is
+/// called, pausing the longer the more are before it.
+///
+/// Take it where everybody must get its turn, sections are a few instructions, and each thread has a core. Where threads outnumber
+/// cores it collapses by nature: the lock is handed to a thread whether it runs or not, and nobody else may use it until that one has.
+/// After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on, at some microseconds a turn.
+///
+/// ```
+/// let lock = lock_api::Mutex::<sateen_sync::spin::Ticket, _>::new(1);
+/// *lock.lock() += 1;
+/// assert_eq!(*lock.lock(), 2);
+/// ```
+pub struct Ticket<C = Standard> {
+    next: AtomicU32,
+    serving: AtomicU32,
+    config: PhantomData<C>,
+}
+
+impl<C: SpinConfig> Ticket<C> {
+    crate::sys::const_except_loom! {
+        /// A free lock.
+        pub const fn new() -> Self {
+            // Near the end, so that they soon come round.
+            let first = u32::MAX - 2;
+            Self { next: AtomicU32::new(first), serving: AtomicU32::new(first), config: PhantomData }
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self) -> bool {
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        if !self.is_called(ticket) {
+            self.wait_slow(ticket);
+        }
+        true
+    }
+
+    fn take_slow(&self) {}
+
+    #[inline(always)]
+    fn is_called(&self, ticket: u32) -> bool {
+        // Ordering: Acquire pairs with the Release in `give`.
+        self.serving.load(Ordering::Acquire) == ticket
+    }
+
+    #[cold]
+    fn wait_slow(&self, ticket: u32) {
+        let mut waiter = Waiter::<C>::new();
+        let limit = waiter.limit();
+        while !self.is_called(ticket) {
+            if !waiter.test(limit) {
+                yield_now();
+                continue;
+            }
+            let before = ticket.wrapping_sub(self.serving.load(Ordering::Relaxed));
+            waiter.pause(before.saturating_sub(1).min(16));
+        }
+    }
+
+    #[inline(always)]
+    fn try_take(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `give`.
+        let serving = self.serving.load(Ordering::Acquire);
+        // If `next` is still equal to what was served then, so is `serving`: it never passes `next`.
+        let drawn = serving.wrapping_add(1);
+        self.next.compare_exchange(serving, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline(always)]
+    fn give(&self) {
+        // Only the holder writes it.
+        let called = self.serving.load(Ordering::Relaxed).wrapping_add(1);
+        // Ordering: Release publishes the critical section to `is_called` and `try_take`.
+        self.serving.store(called, CALL);
+    }
+
+    fn is_held(&self) -> bool {
+        self.serving.load(Ordering::Relaxed) != self.next.load(Ordering::Relaxed)
+    }
+}
+
+// SAFETY: each ticket is drawn once, and the holder calls the next when it is done.
+raw_mutex!(Ticket<C>);

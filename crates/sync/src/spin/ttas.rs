@@ -1,0 +1,121 @@
+//! Test and test-and-set. Protocol: `README.md`, section *Words*.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | 0 | free |
+//! | 1 | held |
+
+use super::config::{SpinConfig, Standard};
+use super::raw_mutex;
+use super::wait::{Waiter, yield_now};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU8;
+use std::marker::PhantomData;
+
+/// Of the store that unlocks; weakened to see the model fail.
+const GIVE: Ordering =
+    if cfg!(sateen_canary = "ttas_give_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
+/// The word of the kinds that do not sleep.
+pub(super) struct Word(AtomicU8);
+
+impl Word {
+    crate::sys::const_except_loom! {
+        pub(super) const fn new() -> Self {
+            Self(AtomicU8::new(0))
+        }
+    }
+
+    /// Takes it if it is free.
+    #[inline(always)]
+    pub(super) fn take(&self) -> bool {
+        #[cfg(sateen_canary = "ttas_test_only")]
+        if !self.is_held() {
+            self.0.store(1, Ordering::Relaxed);
+            return true;
+        }
+        // Ordering: Acquire pairs with the Release in `give`.
+        self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether it looked held: a test that keeps waiters off the line.
+    #[inline(always)]
+    pub(super) fn is_held(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Gives it back.
+    #[inline(always)]
+    pub(super) fn give(&self) {
+        // Ordering: Release publishes the critical section to the next `take`.
+        self.0.store(0, GIVE);
+    }
+}
+
+/// Test and test-and-set: the plain spinlock.
+///
+/// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter tests, pausing between
+/// tests, exchanges when the lock looks free, and backs off if it loses that exchange (a *collision*). After
+/// [`SpinConfig::TESTS`] tests it yields its time slice at each further one.
+///
+/// Take it for sections of a few instructions whose threads have cores of their own. Where threads outnumber
+/// cores it collapses by nature: while a holder is off its core everybody else burns time for nothing. Yielding keeps that
+/// from hanging; the time stays burnt. It is unfair: who unlocked last finds the lock in its cache and gets it again.
+///
+/// ```
+/// let lock = lock_api::Mutex::<sateen_sync::spin::Ttas, _>::new(1);
+/// *lock.lock() += 1;
+/// assert_eq!(*lock.lock(), 2);
+/// ```
+pub struct Ttas<C = Standard> {
+    word: Word,
+    config: PhantomData<C>,
+}
+
+impl<C: SpinConfig> Ttas<C> {
+    crate::sys::const_except_loom! {
+        /// A free lock.
+        pub const fn new() -> Self {
+            Self { word: Word::new(), config: PhantomData }
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self) -> bool {
+        self.word.take()
+    }
+
+    #[cold]
+    fn take_slow(&self) {
+        let mut waiter = Waiter::<C>::new();
+        let limit = waiter.limit();
+        loop {
+            while self.word.is_held() {
+                if !waiter.test(limit) {
+                    yield_now();
+                }
+            }
+            if self.word.take() {
+                return;
+            }
+            waiter.collided();
+        }
+    }
+
+    #[inline(always)]
+    fn try_take(&self) -> bool {
+        !self.word.is_held() && self.word.take()
+    }
+
+    #[inline(always)]
+    fn give(&self) {
+        self.word.give();
+    }
+
+    fn is_held(&self) -> bool {
+        self.word.is_held()
+    }
+}
+
+// SAFETY: the exchange in `take` lets one through until `give`.
+raw_mutex!(Ttas<C>);

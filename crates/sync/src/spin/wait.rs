@@ -1,0 +1,164 @@
+//! How a thread waits for a lock: pauses calibrated in time, back-off after collisions.
+//!
+//! `MACHINE` is found out once, when a lock is first waited for:
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | 0 to 30 | how many `pause` instructions a test takes, at least 1 |
+//! | 31 | there is one core: spinning cannot help |
+
+use super::config::{Cores, SpinConfig};
+use sateen_base::prim;
+use sateen_base::prim::time::{Duration, Instant};
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+/// What a test pauses for.
+const TEST: Duration = Duration::from_nanos(30);
+
+const ONE_CORE: u32 = 1 << 31;
+
+static MACHINE: OnceLock<u32> = OnceLock::new();
+
+/// One thread's wait for one lock.
+pub(super) struct Waiter<C> {
+    /// Tests so far.
+    pub(super) tests: u32,
+    collisions: u32,
+    random: u32,
+    machine: u32,
+    config: PhantomData<C>,
+}
+
+impl<C: SpinConfig> Waiter<C> {
+    pub(super) fn new() -> Self {
+        let machine = match C::CORES {
+            _ if cfg!(any(loom, miri)) => 1,
+            Cores::One => ONE_CORE | 1,
+            Cores::Detect => *MACHINE.get_or_init(look),
+            Cores::Many => *MACHINE.get_or_init(look) & !ONE_CORE,
+        };
+        Self { tests: 0, collisions: 0, random: 0, machine, config: PhantomData }
+    }
+
+    /// The most tests to make: none on one core, where the holder cannot get on meanwhile.
+    pub(super) fn limit(&self) -> u32 {
+        if self.machine & ONE_CORE != 0 { 0 } else { C::TESTS }
+    }
+
+    /// Pauses for a test, unless there were `limit` already.
+    #[inline]
+    pub(super) fn test(&mut self, limit: u32) -> bool {
+        if self.tests >= limit {
+            return false;
+        }
+        self.tests += 1;
+        self.pause(1);
+        true
+    }
+
+    /// Pauses for about `tests` tests.
+    pub(super) fn pause(&self, tests: u32) {
+        if cfg!(loom) {
+            prim::thread::yield_now();
+            return;
+        }
+        for _ in 0..(self.machine & !ONE_CORE).saturating_mul(tests) {
+            prim::spin_loop();
+        }
+    }
+
+    /// Backs off after an exchange that was lost: for a random time, on average twice as long as after
+    /// the one before.
+    #[cold]
+    pub(super) fn collided(&mut self) {
+        self.collisions = (self.collisions + 1).min(C::COLLISIONS).min(16);
+        if self.random == 0 {
+            // Threads differ in their stacks, and waits in the time.
+            let here = std::ptr::from_ref(self).addr() as u64;
+            self.random = (here ^ sateen_base::tsc::now())
+                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                .rotate_left(32) as u32
+                | 1;
+        }
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        self.pause(self.random & ((1 << self.collisions) - 1));
+    }
+}
+
+/// Lets another thread run.
+pub(super) fn yield_now() {
+    prim::thread::yield_now();
+}
+
+/// Looks at the machine: how many cores, and how long `pause` takes.
+#[cold]
+fn look() -> u32 {
+    // The shortest of a few runs: any of them may be interrupted.
+    const PAUSES: u32 = 64;
+    let runs = (0..4).map(|_| {
+        let start = Instant::now();
+        for _ in 0..PAUSES {
+            prim::spin_loop();
+        }
+        start.elapsed().as_nanos()
+    });
+    let run = runs.min().unwrap_or(0).max(1);
+    let pauses = TEST.as_nanos() * u128::from(PAUSES) / run;
+    let pauses = u32::try_from(pauses).unwrap_or(1).clamp(1, 1 << 10);
+    if sateen_base::os::only_one_core() { pauses | ONE_CORE } else { pauses }
+}
+
+/// Sleeps a little, for waiters that nobody wakes.
+pub(super) fn nap() {
+    #[cfg(not(loom))]
+    prim::thread::sleep(Duration::from_micros(50));
+    #[cfg(loom)]
+    prim::thread::yield_now();
+}
+
+/// How long spinning for a lock has taken lately: a moving average, in eighths of a test.
+///
+/// A hint, changed by loads and stores: whatever it holds is right. Hence not modelled.
+pub(super) struct Learned(#[cfg(not(loom))] prim::AtomicU32);
+
+impl Learned {
+    pub(super) const fn new() -> Self {
+        Self(
+            #[cfg(not(loom))]
+            prim::AtomicU32::new(0),
+        )
+    }
+
+    /// How many tests the wait that begins may make: twice the usual, and some to find out whether waits
+    /// have become longer.
+    pub(super) fn limit<C: SpinConfig>(&self, waiter: &Waiter<C>) -> u32 {
+        (self.get() / 4 + 8).min(waiter.limit())
+    }
+
+    /// Learns from a wait that has ended: by spinning, or in vain.
+    pub(super) fn note<C: SpinConfig>(&self, waiter: &Waiter<C>, limit: u32, spun: bool) {
+        if limit == 0 {
+            return;
+        }
+        let old = self.get();
+        let new = if spun { old - old / 8 + waiter.tests } else { old - old.div_ceil(4) };
+        if new != old {
+            self.set(new);
+        }
+    }
+
+    fn get(&self) -> u32 {
+        #[cfg(not(loom))]
+        return self.0.load(prim::Ordering::Relaxed).min(1 << 24);
+        #[cfg(loom)]
+        0
+    }
+
+    fn set(&self, _to: u32) {
+        #[cfg(not(loom))]
+        self.0.store(_to, prim::Ordering::Relaxed);
+    }
+}
