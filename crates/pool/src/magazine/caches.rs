@@ -112,12 +112,11 @@ impl<D: Depot> Caches<D> {
             return self.take_slow(lane, of, None);
         }
         let at = len - 1;
-        let block = cache.slot(at).load(Ordering::Relaxed);
-        // Ordering: Release pairs with the Acquire in `reclaim`: what lies in the slots below.
+        // SAFETY: the owner's, and below `len`.
+        let block = unsafe { cache.slot(at) };
+        // Ordering: Release pairs with the Acquire in `empty`: what lies in the slots below.
         cache.len.store(at, Ordering::Release);
         light();
-        // SAFETY: slots below `len` hold blocks.
-        let block = unsafe { NonNull::new_unchecked(block) };
         if cache.is_open() {
             self.depot.probe().took(1, 0);
             return Some(block);
@@ -134,7 +133,7 @@ impl<D: Depot> Caches<D> {
         let cache = &self.lanes[lane];
         // Ordering: Relaxed, the owner's own words.
         let place = if cache.hot.load(Ordering::Relaxed).is_null() {
-            // Ordering: Release pairs with the Acquire in `reclaim`: what was done with the block.
+            // Ordering: Release pairs with the Acquire in `empty`: what was done with the block.
             cache.hot.store(block.as_ptr(), Ordering::Release);
             Place::Hot
         } else {
@@ -143,7 +142,8 @@ impl<D: Depot> Caches<D> {
                 // SAFETY: passed on.
                 return unsafe { self.give_slow(lane, of, block, None) };
             }
-            cache.slot(len).store(block.as_ptr(), Ordering::Relaxed);
+            // SAFETY: the owner's, and there is room.
+            unsafe { cache.set_slot(len, block) };
             // Ordering: Release as above, and for the slot.
             cache.len.store(len + 1, Ordering::Release);
             Place::Slot(len)
@@ -212,16 +212,17 @@ impl<D: Depot> Caches<D> {
     fn refill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of) -> Option<NonNull<u8>> {
         let mut len = 0;
         self.depot.take(of, &mut kept.near, self.batch, |block| {
-            // Ordering: Relaxed, published by `len`.
-            cache.slot(len).store(block.as_ptr(), Ordering::Relaxed);
+            // SAFETY: `kept` is locked; no batch is larger than the cache.
+            unsafe { cache.set_slot(len, block) };
             len += 1;
         });
         let at = len.checked_sub(1)?;
-        // Ordering: Relaxed, our own; then Release as in `take_in`. `open` is published by the lock.
-        let block = cache.slot(at).load(Ordering::Relaxed);
+        // SAFETY: put there just now.
+        let block = unsafe { cache.slot(at) };
+        // Ordering: Release as in `take_in`; Relaxed, published by the lock.
         cache.len.store(at, Ordering::Release);
         cache.open.store(1, Ordering::Relaxed);
-        NonNull::new(block)
+        Some(block)
     }
 
     /// The cache is full, or was found closed after `block` was `put` there.
@@ -245,7 +246,7 @@ impl<D: Depot> Caches<D> {
             return;
         }
         if self.may_open(&mut kept) {
-            // Ordering: Release pairs with the Acquire in `reclaim`. `open` is published by the lock.
+            // Ordering: Release pairs with the Acquire in `empty`. `open` is published by the lock.
             cache.hot.store(block.as_ptr(), Ordering::Release);
             cache.open.store(1, Ordering::Relaxed);
         } else {
@@ -256,17 +257,19 @@ impl<D: Depot> Caches<D> {
 
     /// Makes room in a full cache: the oldest go to the depot.
     unsafe fn spill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of, block: NonNull<u8>) {
-        // SAFETY: passed on; free blocks, ours until they are gone.
-        unsafe { self.depot.give(of, &mut kept.near, cache.first(self.batch)) };
-        // Ordering: Relaxed, nobody else looks while `kept` is locked; then Release as in `give_in`.
-        let len = cache.len.load(Ordering::Relaxed);
-        for from in self.batch..len {
-            let moved = cache.slot(from).load(Ordering::Relaxed);
-            cache.slot(from - self.batch).store(moved, Ordering::Relaxed);
+        // SAFETY: full, ours, and `kept` is locked; free blocks, given by this thread.
+        unsafe {
+            let oldest = (0..self.batch).map(|at| cache.slot(at));
+            self.depot.give(of, &mut kept.near, oldest);
+            // Ordering: Relaxed, our own; then Release as in `give_in`.
+            let len = cache.len.load(Ordering::Relaxed);
+            for from in self.batch..len {
+                cache.set_slot(from - self.batch, cache.slot(from));
+            }
+            let len = len - self.batch;
+            cache.set_slot(len, block);
+            cache.len.store(len + 1, Ordering::Release);
         }
-        let len = len - self.batch;
-        cache.slot(len).store(block.as_ptr(), Ordering::Relaxed);
-        cache.len.store(len + 1, Ordering::Release);
     }
 
     /// The calling thread has no cache, or no number yet.
@@ -351,8 +354,12 @@ impl<D: Depot> Caches<D> {
             kept.gone = cache.len.load(ACQUIRE);
             kept.strict = STRICT;
             let hot = NonNull::new(kept.gone_hot);
-            // SAFETY: free blocks that were given; their owner leaves them alone when it sees what is gone.
-            unsafe { self.depot.give(of, near, cache.first(kept.gone).chain(hot)) };
+            // SAFETY: closed, and below `len`; free blocks that were given, which their owner leaves alone when it
+            // sees what is gone.
+            unsafe {
+                let slots = (0..kept.gone).map(|at| cache.slot(at));
+                self.depot.give(of, near, slots.chain(hot));
+            }
         }
     }
 }
