@@ -60,7 +60,7 @@ fn use_it<S: Strategy>(pool: &Pool<[u64; 4], S>) {
     }
 }
 
-fn none_after_construction<S: Strategy + Sync>() {
+fn none_after_construction<S: Strategy + Send + Sync>() {
     let pool = Pool::<[u64; 4], S>::new(100).expect("memory");
     assert_eq!(allocations(|| use_it(&pool)), 0, "{}", S::NAME);
     let counts = std::thread::scope(|s| {

@@ -60,7 +60,7 @@ fn survive(f: impl FnOnce()) {
 /// Keys that all threads see, and now and then use at the same time.
 struct Board([AtomicU64; 16]);
 
-fn work<S: Strategy + Sync>(pool: &Pool<Value, S>, board: &Board, thread: u64, steps: u64) {
+fn work<S: Strategy + Send + Sync>(pool: &Pool<Value, S>, board: &Board, thread: u64, steps: u64) {
     let mut random = XorShift::new(thread + 1);
     let mut boxes: Vec<(PoolBox<'_, Value, S>, u64)> = Vec::new();
     for step in 0..steps {
@@ -113,7 +113,7 @@ fn work<S: Strategy + Sync>(pool: &Pool<Value, S>, board: &Board, thread: u64, s
     boxes.into_iter().for_each(|value| survive(|| drop(value)));
 }
 
-fn stress<S: Strategy + Sync + Send>(growth: Option<(Growth, usize)>) {
+fn stress<S: Strategy + Send + Sync>(growth: Option<(Growth, usize)>) {
     let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
     assert_eq!(LIVE.load(Relaxed), 0);
     for threads in [1, 2, 8] {
