@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 13] = [
+const NAMED: [&str; 15] = [
     "sateen",
     "sateen-runtime",
     "sateen-sync",
@@ -15,10 +15,12 @@ const NAMED: [&str; 13] = [
     "forte",
     "tokio",
     "crossbeam-deque",
+    "crossbeam-queue",
     "st3",
     "may",
     "corosensei",
     "parking_lot",
+    "spin",
 ];
 
 fn main() {

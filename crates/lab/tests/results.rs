@@ -62,7 +62,7 @@ fn every_promised_identity_is_listed() {
     promised.push("switch/yield/sateen/w1".to_owned());
     promised.push("fiber/block-cost/sateen/w1".to_owned());
     promised.push("fiber/skew/sateen-async/w2".to_owned());
-    promised.extend(["mutex", "mutex-local"].map(|m| format!("lock/uncontended-empty/{m}/t1")));
+    promised.extend(locks());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",
@@ -86,6 +86,48 @@ fn every_promised_identity_is_listed() {
     let unique: BTreeSet<&&str> = listed.iter().collect();
     assert_eq!(unique.len(), listed.len());
     assert!(listed.iter().all(|id| id.split('/').count() == 4), "not an identity");
+}
+
+/// What is promised of the experiments about locks.
+fn locks() -> Vec<String> {
+    let family = [
+        "ttas",
+        "ttas-adaptive",
+        "ttas-futex",
+        "ttas-adaptive-futex",
+        "ticket",
+        "mcs",
+        "os-mutex",
+        "kernel",
+    ];
+    let alone = [&family[..], &["mutex", "mutex-local", "no-atomics"]].concat();
+    let shared = [&family[..], &["mutex"]].concat();
+    let inside = [&family[..], &["lock-free"]].concat();
+    let mut promised = Vec::new();
+    for section in ["empty", "short", "long"] {
+        promised.extend(alone.iter().map(|k| format!("lock/uncontended-{section}/{k}/t1")));
+        for threads in ["t2", "t8"] {
+            for suffix in ["", "-fairness", "-p999", "-cpu"] {
+                let id = |k: &&str| format!("lock/{threads}-{section}{suffix}/{k}/{threads}");
+                promised.extend(shared.iter().map(id));
+            }
+        }
+    }
+    promised.extend(inside.iter().map(|k| format!("lock/in-runtime/{k}/w2")));
+    for tweak in ["tests", "collisions"] {
+        for config in ["t2-n0", "t8-n0"] {
+            promised.push(format!("lock/sweep-{tweak}/ttas-adaptive-futex/{config}"));
+        }
+    }
+    for config in ["t1", "t2", "t4", "t8"] {
+        for case in ["locked-list-search", "locked-list"] {
+            promised.extend(
+                ["mutex", "ttas-adaptive-futex"].map(|k| format!("listqueue/{case}/{k}/{config}")),
+            );
+        }
+        promised.push(format!("listqueue/lockfree-queue/sateen/{config}"));
+    }
+    promised
 }
 
 #[test]

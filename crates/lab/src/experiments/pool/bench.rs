@@ -88,15 +88,16 @@ impl<P: Pool> Bench<P> {
 }
 
 impl<P: Pool + Sync> Bench<P> {
-    /// All threads; the wall time by pairs, and what each watch saw.
-    fn together<W: Watch<P> + Send>(&mut self) -> Result<(f64, Vec<W>), Error> {
+    /// All threads; the wall time by pairs, all blocks that were taken, and what each watch saw.
+    fn together<W: Watch<P> + Send>(&mut self) -> Result<(f64, u64, Vec<W>), Error> {
         let (case, pool, gate) = (self.case, &self.pool, &Gate::new(self.case.threads));
         let jobs = self.hands.iter_mut().enumerate().map(|(owner, hand)| {
             move || case.round(owner).rehearse_and_run::<P, W>(pool, hand, gate)
         });
         let done = crew::run(STACK, jobs.collect())?;
         let ns = self.gather(done.iter().map(|d| (d.result.0, &d.result.1)))?;
-        Ok((ns, done.into_iter().map(|d| d.result.2).collect()))
+        let taken = done.iter().map(|d| d.result.1.pairs + d.result.1.rehearsed).sum();
+        Ok((ns, taken, done.into_iter().map(|d| d.result.2).collect()))
     }
 }
 
@@ -116,7 +117,7 @@ pub(super) struct Timed<P: Pool>(pub(super) Bench<P>);
 
 impl<P: Pool + Sync> Session for Timed<P> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        self.0.together::<()>().map(|(ns, _)| vec![ns])
+        self.0.together::<()>().map(|(ns, ..)| vec![ns])
     }
 }
 
@@ -139,14 +140,13 @@ impl<P: Pool + Sync> Session for Counted<P> {
     /// Bytes of bookkeeping a block, places looked at and exchanges lost an allocation, span over blocks in use.
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         let before = self.0.pool.counts();
-        let (_, extents) = self.0.together::<Extent>()?;
+        let (_, taken, extents) = self.0.together::<Extent>()?;
         let after = self.0.pool.counts();
-        let takes = (after.takes - before.takes) as f64;
         let extent = extents.into_iter().fold(Extent::default(), Extent::and);
         Ok(vec![
             self.0.pool.bookkeeping() as f64 / self.0.case.capacity() as f64,
-            (after.searched - before.searched) as f64 / takes,
-            (after.retries - before.retries) as f64 / takes,
+            (after.searched - before.searched) as f64 / taken as f64,
+            (after.retries - before.retries) as f64 / taken as f64,
             (extent.end - extent.start) as f64 / extent.blocks.max(1) as f64,
         ])
     }

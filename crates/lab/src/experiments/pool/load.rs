@@ -38,6 +38,8 @@ pub(super) struct Round {
 pub(super) struct Tally {
     /// Blocks that were taken and given back.
     pub(super) pairs: u64,
+    /// The same in the rehearsal.
+    pub(super) rehearsed: u64,
     /// Any bit that was not in a block as its user had left it there.
     wrong: u32,
     /// There was no block left once.
@@ -197,6 +199,7 @@ impl Round {
         let start = gate.pass();
         let mut tally = self.run(pool, hand, &mut watch);
         let elapsed = start.elapsed();
+        tally.rehearsed = before.pairs;
         tally.wrong |= before.wrong;
         tally.ran_out |= before.ran_out;
         (elapsed, tally, watch)
