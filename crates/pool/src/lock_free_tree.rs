@@ -236,6 +236,12 @@ impl<P: Probe> LockFreeTree<P> {
         }
     }
 
+    /// For models: where all threads search next.
+    #[cfg(loom)]
+    pub fn start_at(&self, leaf: u32) {
+        self.starts.iter().for_each(|start| start.store(leaf, Ordering::Relaxed));
+    }
+
     /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.
     #[doc(hidden)]
     pub fn is_complete(&self) -> bool {

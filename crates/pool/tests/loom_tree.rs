@@ -10,11 +10,21 @@ use sateen_pool::LockFreeTree;
 
 type Tree = Watched<LockFreeTree>;
 
-/// `capacity` blocks, all taken but `free`, and every level above says so.
-fn full_but(capacity: usize, free: &[usize]) -> Arc<Tree> {
+/// `capacity` blocks, all taken, and all levels say so. Searches start at the first leaf, so what comes back elsewhere
+/// is found by the levels above.
+fn full(capacity: usize) -> Arc<Tree> {
     let pool = Arc::new(Tree::new(capacity));
     assert_eq!(pool.rest().len(), capacity);
-    free.iter().for_each(|block| pool.give(*block));
+    pool.pool.strategy().start_at(0);
+    pool
+}
+
+/// As `full`, but the levels above still say that there may be something where `passing` came and went.
+fn full_after(capacity: usize, passing: usize) -> Arc<Tree> {
+    let pool = full(capacity);
+    pool.give(passing);
+    assert_eq!(pool.take(), Some(passing));
+    pool.pool.strategy().start_at(0);
     pool
 }
 
@@ -24,11 +34,12 @@ fn check(pool: &Tree, left: &[usize]) {
     assert_eq!(pool.rest(), left);
 }
 
-/// Two threads empty and refill a leaf, so that its bit above comes and goes.
+/// Two threads empty and refill leaves, so that their bits above come and go.
 #[test]
 fn two_take_and_give() {
     model(3, || {
-        let pool = full_but(4, &[0, 2]);
+        let pool = full(4);
+        [0, 2].into_iter().for_each(|block| pool.give(block));
         let other = {
             let pool = pool.clone();
             thread::spawn(move || {
@@ -46,41 +57,59 @@ fn two_take_and_give() {
 /// While a leaf is found empty and its bit above is cleared, a block comes back there. Who gave it finds it
 /// again, unless the other has it.
 #[test]
-fn given_while_the_leaf_is_cleared() {
+fn found_while_its_bit_is_cleared() {
     model(3, || {
-        let pool = full_but(4, &[0]);
-        // Taken by the leaf alone: its bit above still says that it may have more.
-        assert_eq!(pool.take(), Some(0));
+        let pool = full_after(4, 2);
         let other = {
             let pool = pool.clone();
             thread::spawn(move || pool.take())
         };
-        pool.give(0);
-        let mine = pool.take();
+        let giver = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                pool.give(2);
+                pool.take()
+            })
+        };
         let theirs = other.join().unwrap();
-        assert_eq!(mine.or(theirs), Some(0), "free throughout, and not found");
-        assert!(mine.is_none() || theirs.is_none());
-        pool.give(0);
-        check(&pool, &[0]);
+        let back = giver.join().unwrap();
+        assert_eq!(back.xor(theirs), Some(2), "free throughout, and not found");
+        pool.give(2);
+        check(&pool, &[2]);
     });
 }
 
-/// The same a level higher: the root's bit.
+/// The same while the other finds a block further on: nobody looks again where it cleared the bit.
 #[test]
-fn given_while_the_level_above_is_cleared() {
-    model(2, || {
-        let pool = full_but(8, &[0]);
-        assert_eq!(pool.take(), Some(0));
+fn given_while_its_bit_is_cleared() {
+    model(3, || {
+        let pool = full_after(8, 2);
+        pool.give(6);
         let other = {
             let pool = pool.clone();
             thread::spawn(move || pool.take())
         };
-        pool.give(0);
-        let mine = pool.take();
-        let theirs = other.join().unwrap();
-        assert_eq!(mine.or(theirs), Some(0), "free throughout, and not found");
-        pool.give(0);
-        check(&pool, &[0]);
+        pool.give(2);
+        let theirs = other.join().unwrap().expect("6 at least");
+        check(&pool, &[8 - theirs]);
+    });
+}
+
+/// The same with the root's bit.
+#[test]
+fn given_while_two_levels_are_cleared() {
+    model(3, || {
+        let pool = full_after(8, 4);
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.take())
+        };
+        pool.give(4);
+        let left = match other.join().unwrap() {
+            Some(_) => vec![],
+            None => vec![4],
+        };
+        check(&pool, &left);
     });
 }
 
@@ -88,7 +117,7 @@ fn given_while_the_level_above_is_cleared() {
 #[test]
 fn a_late_giver_hides_nothing() {
     model(3, || {
-        let pool = full_but(4, &[]);
+        let pool = full(4);
         let other = {
             let pool = pool.clone();
             thread::spawn(move || pool.give(2))
@@ -100,25 +129,27 @@ fn a_late_giver_hides_nothing() {
     });
 }
 
-/// Two clear, one gives.
+/// The same a level higher, while a third thread clears the root's bit.
 #[test]
-fn two_clear_while_one_gives() {
-    model(2, || {
-        let pool = full_but(4, &[2]);
-        assert_eq!(pool.take(), Some(2));
-        let others: Vec<_> = (0..2)
-            .map(|_| {
-                let pool = pool.clone();
-                thread::spawn(move || pool.take())
-            })
-            .collect();
-        pool.give(2);
-        let found = others.into_iter().filter_map(|other| other.join().unwrap()).count();
-        assert!(found < 2);
-        assert!(pool.pool.strategy().is_complete());
-        if found == 1 {
-            pool.give(2);
-        }
-        check(&pool, &[2]);
+fn a_late_giver_hides_nothing_higher_up() {
+    // One preemption leaves the giver late; more take minutes.
+    model(1, || {
+        let pool = full_after(8, 4);
+        let clearing = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.take())
+        };
+        let late = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.give(4))
+        };
+        pool.give(5);
+        let mine = pool.take();
+        late.join().unwrap();
+        let theirs = clearing.join().unwrap();
+        assert!(mine.is_some() || theirs == Some(5), "5 was given, and nobody else has it");
+        let taken = [mine, theirs];
+        let left: Vec<usize> = [4, 5].into_iter().filter(|b| !taken.contains(&Some(*b))).collect();
+        check(&pool, &left);
     });
 }
