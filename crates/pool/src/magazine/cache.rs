@@ -77,12 +77,13 @@ unsafe impl Zero for Cache {
     }
 }
 
-/// Where the owner put a block or took it from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Hot,
-    Slot(u32),
-}
+/// Where the owner put a block or took it from: the number of a slot, or one of these. A number, because the fast
+/// paths pass it on.
+pub(super) type Place = u32;
+/// In `hot`.
+pub(super) const HOT: Place = u32::MAX;
+/// Nowhere: the cache was full, or empty.
+pub(super) const NOWHERE: Place = u32::MAX - 1;
 
 impl Cache {
     /// The block in slot `index`.
@@ -134,10 +135,11 @@ impl Cache {
 
     /// A closed cache: makes it say that it holds nothing. Whether the block that the owner has just taken from
     /// or put in `place` had been taken away. The owner calls, `kept` being locked.
-    pub(super) fn settle(&self, kept: &mut Kept, block: NonNull<u8>, place: Place) -> bool {
+    pub(super) fn settle(&self, kept: &mut Kept, block: *mut u8, place: Place) -> bool {
         let gone = match place {
-            Place::Hot => kept.gone_hot == block.as_ptr(),
-            Place::Slot(at) => at < kept.gone,
+            HOT => kept.gone_hot == block,
+            NOWHERE => false,
+            slot => slot < kept.gone,
         };
         self.clear(kept);
         gone

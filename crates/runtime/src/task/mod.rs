@@ -17,7 +17,6 @@ mod start;
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
-pub(crate) use frames::Frames;
 pub(crate) use future::{Head as FutureHead, poll_queued};
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
@@ -179,13 +178,15 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     const ACTIONS: Actions =
         Actions { run: Self::run, refuse: Self::refuse, free: Self::free, is_future: false };
 
-    #[inline]
+    #[inline(always)]
     fn alloc(
         state: TaskState,
         body: Body<F, T>,
         home: *const Shared,
         birth: Birth,
     ) -> NonNull<Header> {
+        // First, so that the frame is made in its place and not moved there.
+        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
         let frame = Self {
             header: Header {
                 state,
@@ -200,7 +201,6 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
             },
             body: UnsafeCell::new(body),
         };
-        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
         // SAFETY: fresh memory of this layout.
         unsafe { place.write(frame) };
         place.cast()
@@ -265,7 +265,7 @@ impl Birth {
 }
 
 /// Makes a task and returns its header, for its queue entry, and its handle.
-#[inline]
+#[inline(always)]
 pub(crate) fn new<F, T>(f: F, home: &Shared, birth: Birth) -> (NonNull<Header>, JoinHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
@@ -279,7 +279,7 @@ where
 ///
 /// # Safety
 /// Only the calling thread takes the entry, now and later, unless `F` and `T` are `Send`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn new_local<F, T>(
     f: F,
     home: &Shared,
