@@ -2,8 +2,10 @@
 
 use super::std::on_threads;
 use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
+use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use sateen_pool::{LockedBits, LockedFlags, LockedTree};
 use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
@@ -66,5 +68,7 @@ impl LockKind for ParkingLot {
 
 /// Shows `visitor` our strategies behind its lock.
 pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
-    let _ = visitor;
+    visitor.visit::<Raw<LockedFlags<RawLock>>>("locked-flags-parking_lot");
+    visitor.visit::<Raw<LockedBits<RawLock>>>("locked-bits-parking_lot");
+    visitor.visit::<Raw<LockedTree<RawLock>>>("locked-tree-parking_lot");
 }
