@@ -153,10 +153,34 @@ static POOL_TESTS: &[Published] = pools! {
     "long-single-polluted" "t1" 1.0: "global" 67.745, "lock-free-flags" 0.096, "locked-flags" 0.031, "locked-bits" 0.031, "locked-tree" 0.070,;
 };
 
+const COUNTER: &str = "\"Increment shared variable\" (blog, 2012), 8 CPU cores: seconds for 80,000,000, nanoseconds for one";
+
+macro_rules! counter {
+    ($($case:literal $seconds:literal $ns:literal;)*) => {
+        &[$(Published {
+            experiment: "counter",
+            case: $case,
+            config: "t8",
+            source: COUNTER,
+            values: &[range(concat!($seconds, " s,"), $ns, $ns)],
+        }),*]
+    };
+}
+
+static COUNTERS: &[Published] = counter! {
+    "local-then-atomic" 0.295073 3.69;
+    "rwlock-exclusive" 2.548695 31.9;
+    "atomic" 2.701041 33.8;
+    "adaptive-mutex" 7.383443 92.3;
+    "spin-naive" 18.363033 229.5;
+};
+
 /// What is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
-    DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).chain(POOL_TESTS).find(same)
+    let mut all =
+        DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).chain(POOL_TESTS).chain(COUNTERS);
+    all.find(same)
 }
 
 impl Published {

@@ -15,6 +15,7 @@ fn the_tour_shows_every_experiment() {
         "skynet10k",
         "switch",
         "fiber",
+        "counter",
         "lock",
         "listqueue",
         "wake",

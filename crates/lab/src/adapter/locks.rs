@@ -18,13 +18,37 @@ pub(crate) trait LockKind: 'static {
 
 /// A kind that threads can share.
 pub(crate) trait SharedLockKind:
-    LockKind<Of<Counter>: Send + Sync> + LockKind<Of<LinkedList<u64>>: Send + Sync>
+    LockKind<Of<Counter>: Send + Sync>
+    + LockKind<Of<LinkedList<u64>>: Send + Sync>
+    + LockKind<Of<u64>: Send + Sync>
 {
 }
 
 impl<L: LockKind> SharedLockKind for L where
-    L: LockKind<Of<Counter>: Send + Sync> + LockKind<Of<LinkedList<u64>>: Send + Sync>
+    L: LockKind<Of<Counter>: Send + Sync>
+        + LockKind<Of<LinkedList<u64>>: Send + Sync>
+        + LockKind<Of<u64>: Send + Sync>
 {
+}
+
+/// A kind that readers can share.
+pub(crate) trait ReadWrite: SharedLockKind {
+    /// Takes the lock beside other readers, calls `f`, gives it back.
+    #[allow(dead_code, reason = "for shares of reads")]
+    fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R;
+}
+
+/// Does something with each reader-writer lock.
+pub(crate) trait ReadWriteVisitor {
+    fn visit<L: ReadWrite>(&mut self);
+}
+
+/// Shows `visitor` our reader-writer lock and, if asked, the peers.
+pub(crate) fn visit_read_write(peers: bool, visitor: &mut impl ReadWriteVisitor) {
+    crate::ours::visit_read_write(visitor);
+    if peers {
+        crate::peers::visit_read_write(visitor);
+    }
 }
 
 /// Does something with each kind of lock.

@@ -12,7 +12,7 @@ mod turns;
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor, QueueVisitor,
-    SubmitVisitor, TasksVisitor, TurnsVisitor,
+    ReadWriteVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
 pub(crate) use runtime::scheduled;
@@ -21,6 +21,11 @@ pub(crate) use skynet::join as skynet_join;
 /// Shows `visitor` our locks.
 pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
     locks::visit(visitor);
+}
+
+/// Shows `visitor` our reader-writer lock.
+pub(crate) fn visit_read_write(visitor: &mut impl ReadWriteVisitor) {
+    visitor.visit::<locks::RwLock>();
 }
 
 pub(crate) use pools::{visit_counting_pools, visit_lone_pools, visit_pools};
