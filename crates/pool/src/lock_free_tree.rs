@@ -242,6 +242,13 @@ impl<P: Probe> LockFreeTree<P> {
         self.starts.iter().for_each(|start| start.store(leaf, Ordering::Relaxed));
     }
 
+    /// For models: whether block `index` is free.
+    #[cfg(loom)]
+    pub fn is_free(&self, index: usize) -> bool {
+        let (leaf, bit) = place(index);
+        self.words[leaf].load(Ordering::Relaxed) & bit != 0
+    }
+
     /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.
     #[doc(hidden)]
     pub fn is_complete(&self) -> bool {
