@@ -3,6 +3,8 @@
 use super::caches::{BATCH, Caches};
 use super::depot::Depot;
 use crate::{BuildError, NoCount};
+#[cfg(not(loom))]
+use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::{NonNull, null_mut};
@@ -60,6 +62,14 @@ impl HeapMagazine {
         self.layout
     }
 
+    /// From now on whatever has kept nothing yet, in the whole process, keeps nothing: each block comes from the allocator
+    /// and goes to it. To be called first thing, for memory checkers, and for measuring what keeping gains.
+    pub fn keep_nothing() {
+        #[cfg(not(loom))]
+        // Ordering: Relaxed, nothing else is told by it.
+        KEEPS_NOTHING.store(true, Ordering::Relaxed);
+    }
+
     /// A block; `None` if the allocator has no more.
     #[inline(always)]
     pub fn take(&self) -> Option<NonNull<u8>> {
@@ -89,9 +99,8 @@ impl HeapMagazine {
     #[cold]
     #[inline(never)]
     fn take_slow(&self) -> Option<NonNull<u8>> {
-        // A model's caches cannot lie in a static: nothing is kept there.
-        if let Ok(caches) = Self::caches()
-            && cfg!(not(loom))
+        if keeps()
+            && let Ok(caches) = Self::caches()
         {
             return self.caches.get_or_init(|| caches).take(&self.layout);
         }
@@ -104,6 +113,18 @@ impl HeapMagazine {
             Heap { kept: CachePadded::new(SpinLock::from_raw(RawSpinLock::new(), Kept::NONE)) };
         Caches::new(heap, usize::MAX)
     }
+}
+
+#[cfg(not(loom))]
+static KEEPS_NOTHING: AtomicBool = AtomicBool::new(false);
+
+/// Whether blocks are kept. Not in a model, whose words cannot lie in a static.
+fn keeps() -> bool {
+    #[cfg(loom)]
+    return false;
+    #[cfg(not(loom))]
+    // Ordering: Relaxed, as in `keep_nothing`.
+    !KEEPS_NOTHING.load(Ordering::Relaxed)
 }
 
 impl Drop for HeapMagazine {

@@ -185,8 +185,6 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         home: *const Shared,
         birth: Birth,
     ) -> NonNull<Header> {
-        // First, so that the frame is made in its place and not moved there.
-        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
         let frame = Self {
             header: Header {
                 state,
@@ -201,6 +199,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
             },
             body: UnsafeCell::new(body),
         };
+        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
         // SAFETY: fresh memory of this layout.
         unsafe { place.write(frame) };
         place.cast()
