@@ -63,6 +63,30 @@ fn every_promised_identity_is_listed() {
     promised.push("fiber/block-cost/sateen/w1".to_owned());
     promised.push("fiber/skew/sateen-async/w2".to_owned());
     promised.extend(["mutex", "mutex-local"].map(|m| format!("lock/uncontended-empty/{m}/t1")));
+    let strategies = [
+        "global",
+        "lock-free-flags",
+        "locked-flags-ttas-adaptive-futex",
+        "locked-bits-ttas-adaptive-futex",
+        "locked-tree-ttas-adaptive-futex",
+        "lock-free-tree",
+        "magazine",
+    ];
+    for strategy in strategies {
+        for context in ["fresh", "polluted", "firsthalf", "almostfull"] {
+            for shape in ["short", "long", "fifo"] {
+                promised.extend(
+                    ["t1", "t2", "t8"].map(|t| format!("pool/{shape}-{context}/{strategy}/{t}")),
+                );
+            }
+            let alone = strategy.replace("ttas-adaptive-futex", "no-atomics");
+            promised.push(format!("pool/long-single-{context}/{alone}/t1"));
+        }
+        promised.push(format!("pool/handoff/{strategy}/t2"));
+    }
+    for what in ["bookkeeping", "searched", "retries", "span"] {
+        promised.extend(["t1", "t8"].map(|t| format!("pool/long-polluted-{what}/magazine/{t}")));
+    }
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",
