@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 19] = [
+const NAMED: &[&str] = &[
     "sateen",
     "sateen-runtime",
     "sateen-sync",
@@ -16,10 +16,12 @@ const NAMED: [&str; 19] = [
     "forte",
     "tokio",
     "crossbeam-deque",
+    "crossbeam-queue",
     "st3",
     "may",
     "corosensei",
     "parking_lot",
+    "spin",
     "mimalloc",
     "tikv-jemallocator",
     "snmalloc-rs",

@@ -17,6 +17,7 @@ fn the_tour_shows_every_experiment() {
         "fiber",
         "lock",
         "pool",
+        "listqueue",
         "wake",
         "dispatch",
         "idle",
@@ -69,8 +70,15 @@ fn more_threads_than_cores_are_noted() {
 #[cfg(feature = "peers")]
 #[test]
 fn peers_are_compared() {
-    let libraries =
-        ["deque/pair-pushpop1", "skynet/fork", "skynet/spawn", "switch", "fiber", "^lock/"];
+    let libraries = [
+        "deque/pair-pushpop1",
+        "skynet/fork",
+        "skynet/spawn",
+        "switch",
+        "fiber",
+        "^lock/",
+        "listqueue",
+    ];
     // Not the programs, which need a compiler of their language; they have a test of their own.
     let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
     let names = [
@@ -83,6 +91,7 @@ fn peers_are_compared() {
         "may",
         "corosensei",
         "parking_lot",
+        "spin",
         "std",
         "95 % interval",
     ];

@@ -11,8 +11,8 @@
 //! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
 //!   [`Lazy`]: likewise, and each with time limits.
 //! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
-//! * [`counter`]: counters that threads add to without disturbing each other.
 //! * [`spin`]: the spinlock family, for threads: kinds of [`lock_api::RawMutex`] to choose from.
+//! * [`counter`]: counters that threads add to without disturbing each other.
 //! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or

@@ -8,8 +8,10 @@ mod crowds;
 mod deque;
 mod fibers;
 mod forkjoin;
+mod locks;
 mod pools;
 mod program;
+mod queue;
 mod submit;
 mod tasks;
 mod turns;
@@ -18,11 +20,13 @@ pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+pub(crate) use locks::{LockKind, LockVisitor, SharedLockKind, visit_locks};
 pub(crate) use pools::{
     BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
     visit_pools,
 };
 pub(crate) use program::Job;
+pub(crate) use queue::{Queue, QueueVisitor, visit_queues};
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
 pub(crate) use tasks::{Form, Tasks, TasksVisitor, visit_policies, visit_tasks};
 pub(crate) use turns::{Between, Locks, Turns, TurnsVisitor, Way, visit_turns};
@@ -35,13 +39,10 @@ pub(crate) const SERIAL: &str = "serial";
 pub(crate) const STAGES: [&str; 4] =
     ["sateen-plain", "sateen-padded", "sateen", "sateen-asymmetric"];
 
-/// Names of our mutexes, in the experiment about locks.
-pub(crate) const OUR_MUTEXES: [&str; 2] = ["mutex", "mutex-local"];
-
 /// Whether `implementation` is one of ours.
 pub(crate) fn is_ours(implementation: &str) -> bool {
     implementation == OURS
-        || OUR_MUTEXES.contains(&implementation)
+        || crate::ours::LOCK_NAMES.contains(&implementation)
         || is_strategy(implementation)
         || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
 }

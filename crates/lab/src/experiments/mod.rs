@@ -5,7 +5,8 @@ mod dispatch;
 mod fiber;
 mod forkjoin;
 mod idle;
-mod lock;
+mod listqueue;
+pub(crate) mod lock;
 mod pool;
 mod skynet;
 mod switch;
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(switch::Switch),
         Box::new(fiber::Fiber),
         Box::new(lock::Lock),
+        Box::new(listqueue::ListQueue),
         Box::new(pool::Pools),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),

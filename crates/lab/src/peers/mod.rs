@@ -2,8 +2,8 @@
 //! it the visits find nobody.
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LonePoolVisitor, PoolVisitor, SubmitVisitor,
-    TasksVisitor, TurnsVisitor,
+    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
+    QueueVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
@@ -29,6 +29,8 @@ mod rayon;
 mod sharded_slab;
 #[cfg(feature = "peers")]
 mod slab;
+#[cfg(feature = "peers")]
+mod spin;
 #[cfg(feature = "peers")]
 mod st3;
 #[cfg(feature = "peers")]
@@ -123,14 +125,25 @@ pub(crate) fn visit_lone_pools(visitor: &mut impl LonePoolVisitor) {
     let _ = visitor;
 }
 
-/// Adds the other libraries' mutexes to `group`, each locked and unlocked `pairs` times.
-pub(crate) fn add_mutexes(group: &mut Group, pairs: u32) {
+/// Shows `visitor` the other libraries' locks.
+pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
     #[cfg(feature = "peers")]
     {
-        parking_lot::add_mutex(group, pairs);
-        std::add_mutex(group, pairs);
+        visitor.visit::<parking_lot::ParkingLot>();
+        visitor.visit::<std::Std>();
+        visitor.visit::<spin::Spin>();
     }
-    let _ = (group, pairs);
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries' queues.
+pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        visitor.visit::<crossbeam::Seg>();
+        visitor.visit::<crossbeam::Array>();
+    }
+    let _ = visitor;
 }
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.

@@ -1,13 +1,11 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{Locks, PoolVisitor, Turns, Way};
+use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
 use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
-use crate::experiment::{Group, Run, per_call};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use sateen_pool::{LockedBits, LockedFlags, LockedTree};
-use std::hint::black_box;
 use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
@@ -54,12 +52,18 @@ impl Turns for ParkingLot {
     }
 }
 
-/// Adds the mutex to the figures of one that nobody else wants.
-pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
-    group.add(NAME, move || {
-        let mutex = Mutex::new(());
-        Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
-    });
+impl LockKind for ParkingLot {
+    const NAME: &'static str = NAME;
+    type Of<T: Send> = Mutex<T>;
+
+    fn new<T: Send>(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.lock())
+    }
 }
 
 /// Shows `visitor` our strategies behind its lock.
