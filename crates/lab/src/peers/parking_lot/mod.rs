@@ -81,9 +81,7 @@ impl LockKind for ParkingLotRwLock {
     fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.write())
     }
-}
 
-impl ReadWrite for ParkingLotRwLock {
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
         f(&lock.read())
