@@ -1,7 +1,7 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{LockKind, Locks, PoolVisitor, ReadWrite, Turns, Way};
+use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
 use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
