@@ -5,11 +5,12 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 15] = [
+const NAMED: &[&str] = &[
     "sateen",
     "sateen-runtime",
     "sateen-sync",
     "sateen-deque",
+    "sateen-pool",
     "rayon",
     "chili",
     "forte",
@@ -21,6 +22,11 @@ const NAMED: [&str; 15] = [
     "corosensei",
     "parking_lot",
     "spin",
+    "mimalloc",
+    "tikv-jemallocator",
+    "snmalloc-rs",
+    "sharded-slab",
+    "slab",
 ];
 
 fn main() {

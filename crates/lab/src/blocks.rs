@@ -109,3 +109,40 @@ allocator!(
     /// snmalloc.
     SnMalloc = snmalloc_rs::SnMalloc
 );
+
+/// parking_lot's lock, whose crate implements a later version of the trait than ours.
+#[cfg(feature = "peers")]
+pub(crate) struct ParkingLot(parking_lot::RawMutex);
+
+#[cfg(feature = "peers")]
+mod bridge {
+    use super::ParkingLot;
+    use parking_lot::lock_api::{GuardNoSend, RawMutex as Theirs};
+
+    // SAFETY: passed on to a lock that excludes.
+    unsafe impl lock_api::RawMutex for ParkingLot {
+        const INIT: Self = Self(parking_lot::RawMutex::INIT);
+        type GuardMarker = lock_api::GuardNoSend;
+
+        #[inline(always)]
+        fn lock(&self) {
+            // Its guard has no state: `unlock` makes one.
+            let GuardNoSend { .. } = self.0.lock();
+        }
+
+        #[inline(always)]
+        fn try_lock(&self) -> bool {
+            self.0.try_lock().is_some()
+        }
+
+        #[inline(always)]
+        unsafe fn unlock(&self) {
+            // SAFETY: passed on; the state is that of any lock taken.
+            unsafe { self.0.unlock(GuardNoSend::new()) };
+        }
+
+        fn is_locked(&self) -> bool {
+            self.0.is_locked()
+        }
+    }
+}

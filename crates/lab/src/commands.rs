@@ -113,9 +113,9 @@ impl Show {
             Self::Nothing => {}
             Self::Lines => print(&lines::text(records)),
             Self::Tables | Self::Tour => {
-                let about = experiments::all();
-                let about = about.iter().find(|e| e.name() == first.experiment);
-                let title = match about {
+                let all = experiments::all();
+                let experiment = all.iter().find(|e| e.name() == first.experiment);
+                let title = match experiment {
                     Some(e) if self == Self::Tour => format!("\n{}: {}", e.name(), e.about()),
                     _ => format!("\n{}", first.experiment),
                 };
@@ -123,7 +123,7 @@ impl Show {
                 if let Some(ratios) = ratios::text(records) {
                     print(&ratios);
                 }
-                if let Some(verdict) = about.and_then(|e| e.verdict(records)) {
+                if let Some(verdict) = experiment.and_then(|e| e.verdict(records)) {
                     print(&verdict);
                 }
             }

@@ -32,6 +32,10 @@ const END: u64 = 1;
 const GIVE: Ordering =
     if cfg!(sateen_canary = "tree-give-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
 
+/// Of the loads in `mark`; as above.
+const MARK: Ordering =
+    if cfg!(sateen_canary = "tree-mark-relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+
 /// A hierarchy of 64-bit words in a flat array, without a lock: a set bit is a free block, or a word below that may
 /// have one.
 ///
@@ -224,12 +228,25 @@ impl<P: Probe> LockFreeTree<P> {
             let word = self.word(level, above);
             // Ordering: Acquire pairs with the Release of who set the bit: what was cleared above before that
             // is seen clear.
-            if word.load(Ordering::Acquire) & bit == 0 {
+            if word.load(MARK) & bit == 0 {
                 // Ordering: AcqRel for what is above as in `give` for this.
                 word.fetch_or(bit, Ordering::AcqRel);
             }
             index = above;
         }
+    }
+
+    /// For models: where all threads search next.
+    #[cfg(loom)]
+    pub fn start_at(&self, leaf: u32) {
+        self.starts.iter().for_each(|start| start.store(leaf, Ordering::Relaxed));
+    }
+
+    /// For models: whether block `index` is free.
+    #[cfg(loom)]
+    pub fn is_free(&self, index: usize) -> bool {
+        let (leaf, bit) = place(index);
+        self.words[leaf].load(Ordering::Relaxed) & bit != 0
     }
 
     /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.
@@ -283,7 +300,9 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
         // exchange in `clear`: a bit above that was cleared because this leaf was empty is seen clear.
         let was = self.words[leaf].fetch_or(bit, GIVE);
         debug_assert_eq!(was & bit, 0, "block {index} at {block:p} was free already");
-        self.mark(0, leaf);
+        if was == 0 || !cfg!(sateen_canary = "tree-first-giver-marks") {
+            self.mark(0, leaf);
+        }
         let start = self.start();
         if (leaf as u32) < start.load(Ordering::Relaxed) {
             start.store(leaf as u32, Ordering::Relaxed);

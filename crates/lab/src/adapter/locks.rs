@@ -14,17 +14,35 @@ pub(crate) trait LockKind: 'static {
 
     /// Takes the lock, calls `f`, gives it back.
     fn with<T: Send, R>(lock: &Self::Of<T>, f: impl FnOnce(&mut T) -> R) -> R;
+
+    /// The same, beside other readers if the kind lets them in.
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R {
+        Self::with(lock, |value| f(value))
+    }
 }
 
 /// A kind that threads can share.
 pub(crate) trait SharedLockKind:
-    LockKind<Of<Counter>: Send + Sync> + LockKind<Of<LinkedList<u64>>: Send + Sync>
+    LockKind<Of<Counter>: Send + Sync>
+    + LockKind<Of<LinkedList<u64>>: Send + Sync>
+    + LockKind<Of<u64>: Send + Sync>
 {
 }
 
 impl<L: LockKind> SharedLockKind for L where
-    L: LockKind<Of<Counter>: Send + Sync> + LockKind<Of<LinkedList<u64>>: Send + Sync>
+    L: LockKind<Of<Counter>: Send + Sync>
+        + LockKind<Of<LinkedList<u64>>: Send + Sync>
+        + LockKind<Of<u64>: Send + Sync>
 {
+}
+
+/// Shows `visitor` our reader-writer lock and, if asked, the peers.
+pub(crate) fn visit_read_write(peers: bool, visitor: &mut impl LockVisitor) {
+    crate::ours::visit_read_write(visitor);
+    if peers {
+        crate::peers::visit_read_write(visitor);
+    }
 }
 
 /// Does something with each kind of lock.

@@ -1,5 +1,6 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
+mod counter;
 mod deque;
 mod dispatch;
 mod fiber;
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(skynet::Skynet10k),
         Box::new(switch::Switch),
         Box::new(fiber::Fiber),
+        Box::new(counter::Counter),
         Box::new(lock::Lock),
         Box::new(listqueue::ListQueue),
         Box::new(pool::Pools),

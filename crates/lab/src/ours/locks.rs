@@ -20,7 +20,7 @@ macro_rules! names {
             const NAME: &'static str = $name;
         })*
         /// Names of our locks in identities; `lock-free` is the scheduler's queue that needs none.
-        pub(crate) const NAMES: &[&str] = &[Mutex::NAME, LocalMutex::NAME, LOCK_FREE, $($name),*];
+        pub(crate) const NAMES: &[&str] = &[Mutex::NAME, LocalMutex::NAME, RwLock::NAME, LOCK_FREE, $($name),*];
     };
 }
 
@@ -101,6 +101,28 @@ impl LockKind for Mutex {
     #[inline(always)]
     fn with<T: Send, R>(lock: &Self::Of<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.lock())
+    }
+}
+
+/// The reader-writer lock for threads, fibers and futures.
+pub(super) struct RwLock;
+
+impl LockKind for RwLock {
+    const NAME: &'static str = "rwlock";
+    type Of<T: Send> = sync::RwLock<T>;
+
+    fn new<T: Send>(value: T) -> Self::Of<T> {
+        sync::RwLock::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &Self::Of<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write())
+    }
+
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read())
     }
 }
 

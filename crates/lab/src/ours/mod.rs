@@ -23,6 +23,11 @@ pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
     locks::visit(visitor);
 }
 
+/// Shows `visitor` our reader-writer lock.
+pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
+    visitor.visit::<locks::RwLock>();
+}
+
 pub(crate) use pools::{visit_counting_pools, visit_lone_pools, visit_pools};
 
 /// Shows `visitor` our deques, stage by stage.

@@ -33,7 +33,6 @@ mod slab;
 mod spin;
 #[cfg(feature = "peers")]
 mod st3;
-#[cfg(feature = "peers")]
 mod std;
 #[cfg(feature = "peers")]
 mod tokio;
@@ -87,10 +86,9 @@ pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
         visitor.visit::<corosensei::Corosensei>();
         visitor.visit::<tokio::Tokio>();
         visitor.visit::<may::May>();
-        visitor.visit::<std::Std>();
         visitor.visit::<parking_lot::ParkingLot>();
     }
-    let _ = visitor;
+    visitor.visit::<std::Std>();
 }
 
 /// Shows `visitor` the other libraries that can have many tasks waiting.
@@ -125,15 +123,21 @@ pub(crate) fn visit_lone_pools(visitor: &mut impl LonePoolVisitor) {
     let _ = visitor;
 }
 
-/// Shows `visitor` the other libraries' locks.
+/// Shows `visitor` the other libraries' locks. The standard library's is always there.
 pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
+    visitor.visit::<std::Std>();
     #[cfg(feature = "peers")]
     {
         visitor.visit::<parking_lot::ParkingLot>();
-        visitor.visit::<std::Std>();
         visitor.visit::<spin::Spin>();
     }
-    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries' reader-writer locks. The standard library's is always there.
+pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
+    visitor.visit::<std::StdRwLock>();
+    #[cfg(feature = "peers")]
+    visitor.visit::<parking_lot::ParkingLotRwLock>();
 }
 
 /// Shows `visitor` the other libraries' queues.

@@ -4,11 +4,13 @@ mod bitmap;
 mod cache;
 mod caches;
 mod depot;
+mod heap;
 
 use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
 use bitmap::Bitmap;
 use caches::Caches;
 use depot::Depot as _;
+pub use heap::HeapMagazine;
 use std::ptr::NonNull;
 
 /// Each thread keeps free blocks of its own; batches of up to 64 go between it and a bitmap that all share.

@@ -1,9 +1,10 @@
 //! Test and test-and-set that learns. Protocol: `README.md`, section *Words*.
 
 use super::config::{SpinConfig, Standard};
+use super::experience::Experience;
 use super::raw_mutex;
 use super::ttas::Word;
-use super::wait::{Learned, Waiter, nap, yield_now};
+use super::wait::{Waiter, nap, yield_now};
 use std::marker::PhantomData;
 
 /// Test and test-and-set that learns from earlier waits how long to spin.
@@ -22,7 +23,7 @@ use std::marker::PhantomData;
 /// ```
 pub struct TtasAdaptive<C = Standard> {
     word: Word,
-    learned: Learned,
+    experience: Experience,
     config: PhantomData<C>,
 }
 
@@ -30,7 +31,7 @@ impl<C: SpinConfig> TtasAdaptive<C> {
     crate::sys::const_except_loom! {
         /// A free lock.
         pub const fn new() -> Self {
-            Self { word: Word::new(), learned: Learned::new(), config: PhantomData }
+            Self { word: Word::new(), experience: Experience::new(), config: PhantomData }
         }
     }
 
@@ -44,11 +45,11 @@ impl<C: SpinConfig> TtasAdaptive<C> {
         /// Yields before the first nap.
         const YIELDS: u32 = 16;
         let mut waiter = Waiter::<C>::new();
-        let limit = self.learned.limit(&waiter);
+        let wait = self.experience.begin(&waiter);
         let mut yields = 0;
         loop {
             while self.word.is_held() {
-                if waiter.test(limit) {
+                if waiter.test(wait.limit) {
                     continue;
                 }
                 if yields < YIELDS {
@@ -63,7 +64,11 @@ impl<C: SpinConfig> TtasAdaptive<C> {
             }
             waiter.collided();
         }
-        self.learned.note(&waiter, limit, yields == 0);
+        if yields == 0 {
+            self.experience.spun(wait, &waiter);
+        } else {
+            self.experience.in_vain(wait, &waiter);
+        }
     }
 
     #[inline(always)]

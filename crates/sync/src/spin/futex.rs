@@ -8,7 +8,7 @@
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
-use super::wait::{Learned, Waiter};
+use super::wait::Waiter;
 use crate::sys::FutexWord;
 use sateen_base::prim::Ordering;
 use std::marker::PhantomData;
@@ -130,60 +130,3 @@ impl<C: SpinConfig> TtasFutex<C> {
 
 // SAFETY: exchanges of `FREE` for something else let one through.
 raw_mutex!(TtasFutex<C>);
-
-/// Test and test-and-set that learns from earlier waits how long to spin, then sleeps.
-///
-/// Take it when nothing is known of sections, threads and cores.
-///
-/// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::TtasAdaptiveFutex, _>::new(1);
-/// *lock.lock() += 1;
-/// assert_eq!(*lock.lock(), 2);
-/// ```
-pub struct TtasAdaptiveFutex<C = Standard> {
-    word: Word,
-    learned: Learned,
-    config: PhantomData<C>,
-}
-
-impl<C: SpinConfig> TtasAdaptiveFutex<C> {
-    crate::sys::const_except_loom! {
-        /// A free lock.
-        pub const fn new() -> Self {
-            Self { word: Word::new(), learned: Learned::new(), config: PhantomData }
-        }
-    }
-
-    #[inline(always)]
-    fn take(&self) -> bool {
-        self.word.take()
-    }
-
-    #[cold]
-    fn take_slow(&self) {
-        let mut waiter = Waiter::<C>::new();
-        let limit = self.learned.limit(&waiter);
-        let spun = self.word.spin(&mut waiter, limit);
-        if !spun {
-            self.word.sleep(&mut waiter, limit);
-        }
-        self.learned.note(&waiter, limit, spun);
-    }
-
-    #[inline(always)]
-    fn try_take(&self) -> bool {
-        self.word.take()
-    }
-
-    #[inline(always)]
-    fn give(&self) {
-        self.word.give();
-    }
-
-    fn is_held(&self) -> bool {
-        self.word.get() != FREE
-    }
-}
-
-// SAFETY: as for `TtasFutex`.
-raw_mutex!(TtasAdaptiveFutex<C>);

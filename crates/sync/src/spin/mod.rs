@@ -38,7 +38,9 @@
 //! ```
 
 mod adaptive;
+mod adaptive_futex;
 mod config;
+mod experience;
 mod futex;
 mod kernel;
 mod mcs;
@@ -49,8 +51,9 @@ mod ttas;
 mod wait;
 
 pub use adaptive::TtasAdaptive;
+pub use adaptive_futex::TtasAdaptiveFutex;
 pub use config::{Cores, Limits, OneCore, SpinConfig, Standard};
-pub use futex::{TtasAdaptiveFutex, TtasFutex};
+pub use futex::TtasFutex;
 pub use kernel::Kernel;
 pub use mcs::Mcs;
 pub use no_atomics::NoAtomics;

@@ -57,6 +57,11 @@ impl<C: SpinConfig> Waiter<C> {
         true
     }
 
+    /// Begins to count tests anew.
+    pub(super) fn again(&mut self) {
+        self.tests = 0;
+    }
+
     /// Pauses for about `tests` tests.
     pub(super) fn pause(&self, tests: u32) {
         if cfg!(loom) {
@@ -117,48 +122,4 @@ pub(super) fn nap() {
     prim::thread::sleep(Duration::from_micros(50));
     #[cfg(loom)]
     prim::thread::yield_now();
-}
-
-/// How long spinning for a lock has taken lately: a moving average, in eighths of a test.
-///
-/// A hint, changed by loads and stores: whatever it holds is right. Hence not modelled.
-pub(super) struct Learned(#[cfg(not(loom))] prim::AtomicU32);
-
-impl Learned {
-    pub(super) const fn new() -> Self {
-        Self(
-            #[cfg(not(loom))]
-            prim::AtomicU32::new(0),
-        )
-    }
-
-    /// How many tests the wait that begins may make: twice the usual, and some to find out whether waits
-    /// have become longer.
-    pub(super) fn limit<C: SpinConfig>(&self, waiter: &Waiter<C>) -> u32 {
-        (self.get() / 4 + 8).min(waiter.limit())
-    }
-
-    /// Learns from a wait that has ended: by spinning, or in vain.
-    pub(super) fn note<C: SpinConfig>(&self, waiter: &Waiter<C>, limit: u32, spun: bool) {
-        if limit == 0 {
-            return;
-        }
-        let old = self.get();
-        let new = if spun { old - old / 8 + waiter.tests } else { old - old.div_ceil(4) };
-        if new != old {
-            self.set(new);
-        }
-    }
-
-    fn get(&self) -> u32 {
-        #[cfg(not(loom))]
-        return self.0.load(prim::Ordering::Relaxed).min(1 << 24);
-        #[cfg(loom)]
-        0
-    }
-
-    fn set(&self, _to: u32) {
-        #[cfg(not(loom))]
-        self.0.store(_to, prim::Ordering::Relaxed);
-    }
 }

@@ -2,8 +2,10 @@
 
 use super::std::on_threads;
 use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
+use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+use sateen_pool::{LockedBits, LockedFlags, LockedTree};
 use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
@@ -64,7 +66,31 @@ impl LockKind for ParkingLot {
     }
 }
 
+/// Its reader-writer lock.
+pub(crate) struct ParkingLotRwLock;
+
+impl LockKind for ParkingLotRwLock {
+    const NAME: &'static str = "parking_lot-rwlock";
+    type Of<T: Send> = RwLock<T>;
+
+    fn new<T: Send>(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write())
+    }
+
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read())
+    }
+}
+
 /// Shows `visitor` our strategies behind its lock.
 pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
-    let _ = visitor;
+    visitor.visit::<Raw<LockedFlags<RawLock>>>("locked-flags-parking_lot");
+    visitor.visit::<Raw<LockedBits<RawLock>>>("locked-bits-parking_lot");
+    visitor.visit::<Raw<LockedTree<RawLock>>>("locked-tree-parking_lot");
 }

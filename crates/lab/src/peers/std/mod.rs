@@ -3,7 +3,7 @@
 use crate::adapter::{Between, LockKind, Locks, Turns, Way};
 use crate::error::Error;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
 /// Threads, on whatever core they come to.
@@ -74,5 +74,27 @@ impl LockKind for Std {
     #[inline(always)]
     fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Its reader-writer lock.
+pub(crate) struct StdRwLock;
+
+impl LockKind for StdRwLock {
+    const NAME: &'static str = "std-rwlock";
+    type Of<T: Send> = RwLock<T>;
+
+    fn new<T: Send>(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
