@@ -14,6 +14,12 @@ pub(crate) trait LockKind: 'static {
 
     /// Takes the lock, calls `f`, gives it back.
     fn with<T: Send, R>(lock: &Self::Of<T>, f: impl FnOnce(&mut T) -> R) -> R;
+
+    /// The same, beside other readers if the kind lets them in.
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R {
+        Self::with(lock, |value| f(value))
+    }
 }
 
 /// A kind that threads can share.
@@ -31,20 +37,8 @@ impl<L: LockKind> SharedLockKind for L where
 {
 }
 
-/// A kind that readers can share.
-pub(crate) trait ReadWrite: SharedLockKind {
-    /// Takes the lock beside other readers, calls `f`, gives it back.
-    #[allow(dead_code, reason = "for shares of reads")]
-    fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R;
-}
-
-/// Does something with each reader-writer lock.
-pub(crate) trait ReadWriteVisitor {
-    fn visit<L: ReadWrite>(&mut self);
-}
-
 /// Shows `visitor` our reader-writer lock and, if asked, the peers.
-pub(crate) fn visit_read_write(peers: bool, visitor: &mut impl ReadWriteVisitor) {
+pub(crate) fn visit_read_write(peers: bool, visitor: &mut impl LockVisitor) {
     crate::ours::visit_read_write(visitor);
     if peers {
         crate::peers::visit_read_write(visitor);

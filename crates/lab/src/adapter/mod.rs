@@ -20,10 +20,7 @@ pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
-pub(crate) use locks::{
-    LockKind, LockVisitor, ReadWrite, ReadWriteVisitor, SharedLockKind, visit_locks,
-    visit_read_write,
-};
+pub(crate) use locks::{LockKind, LockVisitor, SharedLockKind, visit_locks, visit_read_write};
 pub(crate) use pools::{
     BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
     visit_pools,

@@ -1,6 +1,6 @@
 //! Our locks: the mutexes, and the spinlock family.
 
-use crate::adapter::{LockKind, LockVisitor, ReadWrite};
+use crate::adapter::{LockKind, LockVisitor};
 use lock_api::RawMutex;
 use sateen::sync::spin::{
     Kernel, Mcs, NoAtomics, OsMutex, SpinConfig, Ticket, Ttas, TtasAdaptive, TtasAdaptiveFutex,
@@ -119,9 +119,7 @@ impl LockKind for RwLock {
     fn with<T: Send, R>(lock: &Self::Of<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.write())
     }
-}
 
-impl ReadWrite for RwLock {
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R {
         f(&lock.read())

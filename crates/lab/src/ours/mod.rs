@@ -12,7 +12,7 @@ mod turns;
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor, QueueVisitor,
-    ReadWriteVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
 pub(crate) use runtime::scheduled;
@@ -24,7 +24,7 @@ pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
 }
 
 /// Shows `visitor` our reader-writer lock.
-pub(crate) fn visit_read_write(visitor: &mut impl ReadWriteVisitor) {
+pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
     visitor.visit::<locks::RwLock>();
 }
 

@@ -3,7 +3,7 @@
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
-    QueueVisitor, ReadWriteVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    QueueVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
@@ -134,7 +134,7 @@ pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
 }
 
 /// Shows `visitor` the other libraries' reader-writer locks. The standard library's is always there.
-pub(crate) fn visit_read_write(visitor: &mut impl ReadWriteVisitor) {
+pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
     visitor.visit::<std::StdRwLock>();
     #[cfg(feature = "peers")]
     visitor.visit::<parking_lot::ParkingLotRwLock>();

@@ -5,9 +5,7 @@
 mod ranking;
 mod solutions;
 
-use crate::adapter::{
-    LockVisitor, OURS, ReadWrite, ReadWriteVisitor, SharedLockKind, visit_locks, visit_read_write,
-};
+use crate::adapter::{LockVisitor, OURS, SharedLockKind, visit_locks, visit_read_write};
 use crate::crew;
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
@@ -124,17 +122,12 @@ impl LockVisitor for Fill {
         let kinds: &[&str] = match self.case {
             "adaptive-mutex" => &["mutex", "ttas-adaptive-futex", "std", "parking_lot"],
             "kernel-mutex" => &["kernel"],
+            "rwlock-exclusive" => &["rwlock", "std-rwlock", "parking_lot-rwlock"],
             _ => &["ttas", "spin"],
         };
         if kinds.contains(&L::NAME) {
             self.add::<Locked<L>>(library(L::NAME));
         }
-    }
-}
-
-impl ReadWriteVisitor for Fill {
-    fn visit<L: ReadWrite>(&mut self) {
-        self.add::<Locked<L>>(library(L::NAME));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{LockKind, Locks, PoolVisitor, ReadWrite, Turns, Way};
+use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
 use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
@@ -81,9 +81,7 @@ impl LockKind for ParkingLotRwLock {
     fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.write())
     }
-}
 
-impl ReadWrite for ParkingLotRwLock {
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
         f(&lock.read())

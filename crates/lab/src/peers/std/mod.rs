@@ -1,6 +1,6 @@
 //! Adapter for the standard library: threads, its mutex and condition variable.
 
-use crate::adapter::{Between, LockKind, Locks, ReadWrite, Turns, Way};
+use crate::adapter::{Between, LockKind, Locks, Turns, Way};
 use crate::error::Error;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -92,9 +92,7 @@ impl LockKind for StdRwLock {
     fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.write().unwrap_or_else(PoisonError::into_inner))
     }
-}
 
-impl ReadWrite for StdRwLock {
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
         f(&lock.read().unwrap_or_else(PoisonError::into_inner))
