@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 21] = [
+const NAMED: &[&str] = &[
     "sateen",
     "sateen-runtime",
     "sateen-sync",

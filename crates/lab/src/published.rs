@@ -125,32 +125,30 @@ static THREAD_TREES: &[Published] = &[Published {
     values: &[range("pthread", 14_400.0, 20_800.0), range("std::thread", 18_800.0, 28_100.0)],
 }];
 
-/// Seconds for a million pairs of each thread, as nanoseconds a pair. `stage` is what the implementation's name begins
+/// Nanoseconds a pair: the seconds of a million pairs of each thread. `stage` is what the implementation's name begins
 /// with, whatever its lock.
 macro_rules! pools {
-    ($($case:literal $config:literal $threads:literal: $($strategy:literal $seconds:literal,)*;)*) => {
+    ($($case:literal $config:literal: $($strategy:literal $ns:literal)*;)*) => {
         &[$(Published {
             experiment: "pool",
             case: $case,
             config: $config,
             source: POOLS,
-            values: &[$(Value {
-                who: $strategy,
-                stage: $strategy,
-                low: $seconds * 1e3 / $threads,
-                high: $seconds * 1e3 / $threads,
-            }),*],
+            values: &[$(
+                Value { who: $strategy, stage: $strategy, low: $ns, high: $ns }
+            ),*],
         }),*]
     };
 }
 
+#[rustfmt::skip]
 static POOL_TESTS: &[Published] = pools! {
-    "short-fresh" "t8" 8.0: "global" 8.034, "lock-free-flags" 1.117, "locked-flags" 3.051, "locked-bits" 3.081, "locked-tree" 4.191,;
-    "short-polluted" "t8" 8.0: "global" 14.309, "lock-free-flags" 1.500, "locked-flags" 3.003, "locked-bits" 3.126, "locked-tree" 4.081,;
-    "long-fresh" "t8" 8.0: "global" 249.586, "lock-free-flags" 1.158, "locked-flags" 3.156, "locked-bits" 3.377, "locked-tree" 4.131,;
-    "long-polluted" "t8" 8.0: "global" 263.047, "lock-free-flags" 1.431, "locked-flags" 3.121, "locked-bits" 3.383, "locked-tree" 5.546,;
-    "long-single-fresh" "t1" 1.0: "global" 64.340, "lock-free-flags" 0.079, "locked-flags" 0.027, "locked-bits" 0.030, "locked-tree" 0.070,;
-    "long-single-polluted" "t1" 1.0: "global" 67.745, "lock-free-flags" 0.096, "locked-flags" 0.031, "locked-bits" 0.031, "locked-tree" 0.070,;
+    "short-fresh" "t8": "global" 1004.0 "lock-free-flags" 140.0 "locked-flags" 381.0 "locked-bits" 385.0 "locked-tree" 524.0;
+    "short-polluted" "t8": "global" 1789.0 "lock-free-flags" 188.0 "locked-flags" 375.0 "locked-bits" 391.0 "locked-tree" 510.0;
+    "long-fresh" "t8": "global" 31198.0 "lock-free-flags" 145.0 "locked-flags" 394.0 "locked-bits" 422.0 "locked-tree" 516.0;
+    "long-polluted" "t8": "global" 32881.0 "lock-free-flags" 179.0 "locked-flags" 390.0 "locked-bits" 423.0 "locked-tree" 693.0;
+    "long-single-fresh" "t1": "global" 64340.0 "lock-free-flags" 79.4 "locked-flags" 27.0 "locked-bits" 30.1 "locked-tree" 70.4;
+    "long-single-polluted" "t1": "global" 67745.0 "lock-free-flags" 96.4 "locked-flags" 30.8 "locked-bits" 31.4 "locked-tree" 70.5;
 };
 
 const COUNTER: &str = "\"Increment shared variable\" (blog, 2012), 8 CPU cores: seconds for 80,000,000, nanoseconds for one";

@@ -19,6 +19,36 @@ fn metrics(document: &Value) -> Vec<&Value> {
     sections.iter().flat_map(|s| s["metrics"].as_array().expect("metrics")).collect()
 }
 
+/// Of the experiment about pools.
+fn pools() -> Vec<String> {
+    let mut promised = Vec::new();
+    let strategies = [
+        "global",
+        "lock-free-flags",
+        "locked-flags-ttas-adaptive-futex",
+        "locked-bits-ttas-adaptive-futex",
+        "locked-tree-ttas-adaptive-futex",
+        "lock-free-tree",
+        "magazine",
+    ];
+    for strategy in strategies {
+        for context in ["fresh", "polluted", "firsthalf", "almostfull"] {
+            for shape in ["short", "long", "fifo"] {
+                promised.extend(
+                    ["t1", "t2", "t8"].map(|t| format!("pool/{shape}-{context}/{strategy}/{t}")),
+                );
+            }
+            let alone = strategy.replace("ttas-adaptive-futex", "no-atomics");
+            promised.push(format!("pool/long-single-{context}/{alone}/t1"));
+        }
+        promised.push(format!("pool/handoff/{strategy}/t2"));
+    }
+    for what in ["bookkeeping", "searched", "retries", "span"] {
+        promised.extend(["t1", "t8"].map(|t| format!("pool/long-polluted-{what}/magazine/{t}")));
+    }
+    promised
+}
+
 #[test]
 fn every_promised_identity_is_listed() {
     let listed = stdout(&["list"]);
@@ -63,6 +93,7 @@ fn every_promised_identity_is_listed() {
     promised.push("fiber/block-cost/sateen/w1".to_owned());
     promised.push("fiber/skew/sateen-async/w2".to_owned());
     promised.extend(locks());
+    promised.extend(pools());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",

@@ -17,6 +17,7 @@ fn the_tour_shows_every_experiment() {
         "fiber",
         "counter",
         "lock",
+        "pool",
         "listqueue",
         "wake",
         "dispatch",
@@ -26,9 +27,15 @@ fn the_tour_shows_every_experiment() {
         assert!(text.contains(&format!("\n{name}: ")), "{name} has no sentence: {text}");
     }
     // Published figures stand beside ours.
-    for published in
-        ["51.23 / 60.23 / 60.26", "×1.18 ×1.00", "Boost.Fiber", "18800-28100", "900-1110"]
-    {
+    for published in [
+        "51.23 / 60.23 / 60.26",
+        "×1.18 ×1.00",
+        "Boost.Fiber",
+        "18800-28100",
+        "900-1110",
+        "MultiCore",
+        "published order of merit",
+    ] {
         assert!(text.contains(published), "{published} is missing: {text}");
     }
 }
@@ -70,7 +77,7 @@ fn peers_are_compared() {
         "skynet/spawn",
         "switch",
         "fiber",
-        "lock",
+        "^lock/",
         "listqueue",
     ];
     // Not the programs, which need a compiler of their language; they have a test of their own.
@@ -91,6 +98,33 @@ fn peers_are_compared() {
     ];
     for word in names {
         assert!(text.contains(word), "{word} is missing: {text}");
+    }
+}
+
+#[cfg(feature = "peers")]
+#[test]
+fn allocators_and_slabs_are_pools() {
+    let text = stdout(&[
+        "run",
+        "--smoke",
+        "--peers",
+        "--brief",
+        "pool/(short|long-single)-fresh/",
+        "pool/handoff",
+    ]);
+    let names = [
+        "short-fresh/locked-tree-parking_lot/t8",
+        "short-fresh/mimalloc/t8",
+        "short-fresh/jemalloc/t8",
+        "short-fresh/snmalloc/t8",
+        "short-fresh/sharded-slab/t8",
+        "short-fresh/slab-mutex/t8",
+        "short-fresh/slab-unshared/t1",
+        "long-single-fresh/slab-unshared/t1",
+        "handoff/snmalloc/t2",
+    ];
+    for name in names {
+        assert!(text.contains(&format!("pool/{name} ")), "{name} is missing: {text}");
     }
 }
 

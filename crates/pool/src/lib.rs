@@ -13,6 +13,9 @@
 //! | [`LockFreeTree`] | going through the same tree without a lock | 1.02 bits a block |
 //! | [`Magazine`] | looking into the thread's own cache | 1 bit a block, 1 KiB a thread |
 //!
+//! [`Pool`] is the typed front: boxes ([`PoolBox`]) that return their block when dropped, and a table of entries
+//! found by [`Key`]; with any strategy, [`Magazine`] unless another is named.
+//!
 //! Below: `sateen-base`. Above: the runtime, and users. Invariant: a block is in the hands of one user at a
 //! time, and all of them come back. States and proofs are in the crate's `README.md`.
 
@@ -41,7 +44,7 @@ pub use lock_free_tree::LockFreeTree;
 pub use locked_bits::LockedBits;
 pub use locked_flags::LockedFlags;
 pub use locked_tree::LockedTree;
-pub use magazine::Magazine;
+pub use magazine::{HeapMagazine, Magazine};
 pub use pool::{ArcPoolBox, BoxIn, Builder, Full, Growth, Key, Pool, PoolBox, PoolRef, Ref, Stats};
 pub use probe::{Count, Counts, NoCount, Probe};
 pub use strategy::Strategy;

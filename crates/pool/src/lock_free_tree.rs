@@ -41,8 +41,9 @@ const MARK: Ordering =
 ///
 /// A thread that never met another takes the first free block, so the pool stays compact. One that lost a race
 /// for a block goes on from another place, so threads spread over the pool. Mostly one locked instruction to take, on a word
-/// that is the thread's own, and one to give. Whatever is in use, a search looks at a few words a level; only where
-/// it finds nothing while others are changing the upper levels does it look at all leaves once.
+/// that is the thread's own, and one to give. Whatever is in use, a search looks at a few words a level, and once at
+/// each leaf that was used up since the last; only where it finds nothing while others are changing the upper
+/// levels does it look at all leaves.
 ///
 /// `None` means: each block was in use at some moment of the call, or still being given back. A block that was given
 /// back before the call and that nobody else takes during it is found.
@@ -240,6 +241,13 @@ impl<P: Probe> LockFreeTree<P> {
     #[cfg(loom)]
     pub fn start_at(&self, leaf: u32) {
         self.starts.iter().for_each(|start| start.store(leaf, Ordering::Relaxed));
+    }
+
+    /// For models: whether block `index` is free.
+    #[cfg(loom)]
+    pub fn is_free(&self, index: usize) -> bool {
+        let (leaf, bit) = place(index);
+        self.words[leaf].load(Ordering::Relaxed) & bit != 0
     }
 
     /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.

@@ -41,28 +41,31 @@ struct State {
 }
 
 impl State {
-    #[inline]
-    fn after(&self, field: usize) -> usize {
-        if field + 1 == self.fields.len() { 0 } else { field + 1 }
-    }
-
     /// A free index, taken, and how many fields were looked at.
     #[inline]
     fn take(&mut self) -> (Option<usize>, usize) {
-        let mut at = self.start;
-        for looked in 1..=self.fields.len() {
-            let field = self.fields[at];
-            if field != 0 {
-                let rest = field & (field - 1);
-                self.fields[at] = rest;
-                if rest == 0 {
-                    self.start = self.after(at);
-                }
-                return (Some(lowest(at, field)), looked);
-            }
-            at = self.after(at);
+        let (at, looked) = match self.fields[self.start] {
+            0 => self.search_slow(),
+            _ => (self.start, 1),
+        };
+        let Some(field) = self.fields.get_mut(at) else { return (None, looked) };
+        let free = *field;
+        *field &= free - 1;
+        if *field == 0 {
+            self.start = if at + 1 == self.fields.len() { 0 } else { at + 1 };
         }
-        (None, self.fields.len())
+        (Some(lowest(at, free)), looked)
+    }
+
+    /// The first field with a free block, beyond the end if there is none, and how many were looked at.
+    #[cold]
+    fn search_slow(&self) -> (usize, usize) {
+        let (before, ahead) = self.fields.split_at(self.start);
+        let Some(skipped) = ahead.iter().chain(before).position(|field| *field != 0) else {
+            return (self.fields.len(), self.fields.len());
+        };
+        let at = self.start + skipped;
+        (at.checked_sub(self.fields.len()).unwrap_or(at), skipped + 1)
     }
 }
 

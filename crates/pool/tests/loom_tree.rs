@@ -68,12 +68,14 @@ fn found_while_its_bit_is_cleared() {
             let pool = pool.clone();
             thread::spawn(move || {
                 pool.give(2);
-                pool.take()
+                let back = pool.take();
+                assert!(back.is_some() || !pool.pool.strategy().is_free(2), "there all the time");
+                back
             })
         };
         let theirs = other.join().unwrap();
         let back = giver.join().unwrap();
-        assert_eq!(back.xor(theirs), Some(2), "free throughout, and not found");
+        assert_eq!(back.xor(theirs), Some(2), "lost");
         pool.give(2);
         check(&pool, &[2]);
     });
@@ -135,20 +137,22 @@ fn a_late_giver_hides_nothing_higher_up() {
     // One preemption leaves the giver late; more take minutes.
     model(1, || {
         let pool = full_after(8, 4);
-        let clearing = {
+        let run = |f: fn(&Tree) -> Option<usize>| {
             let pool = pool.clone();
-            thread::spawn(move || pool.take())
+            thread::spawn(move || f(&pool))
         };
-        let late = {
-            let pool = pool.clone();
-            thread::spawn(move || pool.give(4))
-        };
-        pool.give(5);
-        let mine = pool.take();
-        late.join().unwrap();
-        let theirs = clearing.join().unwrap();
-        assert!(mine.is_some() || theirs == Some(5), "5 was given, and nobody else has it");
-        let taken = [mine, theirs];
+        let clearing = run(|pool| pool.take());
+        let late = run(|pool| {
+            pool.give(4);
+            None
+        });
+        let giver = run(|pool| {
+            pool.give(5);
+            let back = pool.take();
+            assert!(back.is_some() || !pool.pool.strategy().is_free(5), "there all the time");
+            back
+        });
+        let taken = [clearing, late, giver].map(|thread| thread.join().unwrap());
         let left: Vec<usize> = [4, 5].into_iter().filter(|b| !taken.contains(&Some(*b))).collect();
         check(&pool, &left);
     });

@@ -110,7 +110,7 @@ impl<P: Probe> Bitmap<P> {
             let (group, mark) = self.group(word);
             // The mark goes up before the word is emptied: whoever frees a block into the emptied word takes
             // it down again, after this.
-            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim`.
+            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim_slow`.
             let early = cfg!(not(sateen_canary = "magazine-mark-late"));
             if early {
                 group.fetch_or(mark, Ordering::Release);
@@ -180,14 +180,14 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
                     break;
                 }
                 let word = group * BITS + marks.trailing_ones() as usize;
-                let mut bits = self.claim(word, most, &mut retries);
+                let bits = self.claim(word, most, &mut retries);
                 places += 1;
                 taken = bits.count_ones();
                 // From above: what is put last is taken first.
-                while bits != 0 {
-                    let bit = BITS - 1 - bits.leading_zeros() as usize;
-                    put(blocks.at(word * BITS + bit));
-                    bits ^= 1 << bit;
+                let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
+                while mirrored != 0 {
+                    put(blocks.at(last - mirrored.trailing_zeros() as usize));
+                    mirrored &= mirrored - 1;
                 }
                 if taken != 0 {
                     *near = group as u32;

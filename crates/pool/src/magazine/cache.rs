@@ -2,8 +2,8 @@
 
 use crate::zeroed::Zero;
 use sateen_base::SpinLock;
-use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicPtr, AtomicU32};
+use sateen_base::prim::{Ordering, UnsafeCell};
 use std::ptr::{NonNull, null_mut};
 
 /// Blocks that a cache holds at most, besides the hot one: with the other fields, 1 KiB.
@@ -27,7 +27,7 @@ pub(super) struct Cache {
     /// Written with `kept` locked.
     pub(super) open: AtomicU32,
     pub(super) kept: SpinLock<Kept>,
-    pub(super) slots: [AtomicPtr<u8>; SLOTS],
+    slots: [UnsafeCell<*mut u8>; SLOTS],
 }
 
 /// The rest of a cache.
@@ -50,6 +50,11 @@ pub(super) struct Kept {
 // SAFETY: an address of a block that anyone may hold.
 unsafe impl Send for Kept {}
 
+// SAFETY: a cell of the array is written by the owner, where nobody else looks; see `slot`.
+unsafe impl Sync for Cache {}
+// SAFETY: addresses of blocks that anyone may hold.
+unsafe impl Send for Cache {}
+
 // SAFETY: atomics, integers, null pointers, a free lock (a word of 0) and false.
 unsafe impl Zero for Cache {
     #[cfg(loom)]
@@ -67,24 +72,47 @@ unsafe impl Zero for Cache {
             len: AtomicU32::new(0),
             open: AtomicU32::new(0),
             kept: SpinLock::from_raw(sateen_base::RawSpinLock::new(), kept),
-            slots: std::array::from_fn(|_| AtomicPtr::new(null_mut())),
+            slots: std::array::from_fn(|_| UnsafeCell::new(null_mut())),
         }
     }
 }
 
-/// Where the owner put a block or took it from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Hot,
-    Slot(u32),
-}
+/// Where the owner put a block or took it from: the number of a slot, or one of these. A number, because the fast
+/// paths pass it on.
+pub(super) type Place = u32;
+/// In `hot`.
+pub(super) const HOT: Place = u32::MAX;
+/// Nowhere: the cache was full, or empty.
+pub(super) const NOWHERE: Place = u32::MAX - 1;
 
 impl Cache {
+    /// The block in slot `index`.
+    ///
+    /// # Safety
+    /// The owner asks, or whoever locked `kept` and sees a greater `len`, which it has read after it closed the cache:
+    /// then the owner leaves the slots below alone. A block was put there.
     #[inline(always)]
-    pub(super) fn slot(&self, index: u32) -> &AtomicPtr<u8> {
+    pub(super) unsafe fn slot(&self, index: u32) -> NonNull<u8> {
         debug_assert!((index as usize) < SLOTS);
-        // SAFETY: only the owner writes `len`, and never more than `SLOTS`; callers stay below it.
-        unsafe { self.slots.get_unchecked(index as usize) }
+        // SAFETY: `len` is at most `SLOTS`; the rest as the caller says.
+        unsafe {
+            let slot = self.slots.get_unchecked(index as usize);
+            slot.with(|block| NonNull::new_unchecked(*block))
+        }
+    }
+
+    /// Puts a block in slot `index`.
+    ///
+    /// # Safety
+    /// The owner does; nobody else is told of the slot yet, or `kept` is locked. The index is below `SLOTS`.
+    #[inline(always)]
+    pub(super) unsafe fn set_slot(&self, index: u32, block: NonNull<u8>) {
+        debug_assert!((index as usize) < SLOTS);
+        // SAFETY: as the caller says.
+        unsafe {
+            let slot = self.slots.get_unchecked(index as usize);
+            slot.with_mut(|slot| *slot = block.as_ptr());
+        }
     }
 
     #[inline(always)]
@@ -105,18 +133,13 @@ impl Cache {
         }
     }
 
-    /// The blocks of the first `len` slots.
-    pub(super) fn first(&self, len: u32) -> impl Iterator<Item = NonNull<u8>> {
-        // Ordering: Relaxed, whoever comes here has seen `len`, which was stored after them, or stored it.
-        (0..len).filter_map(|i| NonNull::new(self.slot(i).load(Ordering::Relaxed)))
-    }
-
     /// A closed cache: makes it say that it holds nothing. Whether the block that the owner has just taken from
     /// or put in `place` had been taken away. The owner calls, `kept` being locked.
-    pub(super) fn settle(&self, kept: &mut Kept, block: NonNull<u8>, place: Place) -> bool {
+    pub(super) fn settle(&self, kept: &mut Kept, block: *mut u8, place: Place) -> bool {
         let gone = match place {
-            Place::Hot => kept.gone_hot == block.as_ptr(),
-            Place::Slot(at) => at < kept.gone,
+            HOT => kept.gone_hot == block,
+            NOWHERE => false,
+            slot => slot < kept.gone,
         };
         self.clear(kept);
         gone

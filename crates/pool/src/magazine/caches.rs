@@ -1,6 +1,6 @@
 //! A cache for each thread in front of a depot.
 
-use super::cache::{Cache, Kept, Place, SLOTS};
+use super::cache::{Cache, HOT, Kept, NOWHERE, Place, SLOTS};
 use super::depot::Depot;
 use crate::zeroed::Zeroed;
 use crate::{BuildError, Probe};
@@ -68,6 +68,17 @@ impl<D: Depot> Caches<D> {
         *self.shared.reclaim.lock() * size_of::<Cache>()
     }
 
+    /// Every block that lies in a cache; nobody uses them any more, caches or blocks.
+    pub(super) fn all_cached(&mut self) -> impl Iterator<Item = NonNull<u8>> {
+        let known = *self.shared.reclaim.lock();
+        self.lanes[..known].iter().filter(|cache| cache.is_open()).flat_map(|cache| {
+            // Ordering: Relaxed, whoever has us alone has seen all that others did.
+            let (hot, len) = (cache.hot.load(Ordering::Relaxed), cache.len.load(Ordering::Relaxed));
+            // SAFETY: nobody else is here; below `len`.
+            (0..len).map(|at| unsafe { cache.slot(at) }).chain(NonNull::new(hot))
+        })
+    }
+
     #[inline(always)]
     pub(super) fn take(&self, of: &D::Of) -> Option<NonNull<u8>> {
         let number = thread_number::get() as usize;
@@ -98,31 +109,27 @@ impl<D: Depot> Caches<D> {
     pub(super) fn take_in(&self, lane: usize, of: &D::Of) -> Option<NonNull<u8>> {
         let cache = &self.lanes[lane];
         // Ordering: Relaxed, the owner's own words.
-        if let Some(block) = NonNull::new(cache.hot.load(Ordering::Relaxed)) {
+        let hot = NonNull::new(cache.hot.load(Ordering::Relaxed));
+        let (block, place) = if let Some(hot) = hot {
             cache.hot.store(null_mut(), Ordering::Relaxed);
-            light();
-            if cache.is_open() {
-                self.depot.probe().took(1, 0);
-                return Some(block);
+            (hot, HOT)
+        } else {
+            let len = cache.len.load(Ordering::Relaxed);
+            if len == 0 {
+                return self.take_slow(lane, of, null_mut(), NOWHERE);
             }
-            return self.take_slow(lane, of, Some((block, Place::Hot)));
-        }
-        let len = cache.len.load(Ordering::Relaxed);
-        if len == 0 {
-            return self.take_slow(lane, of, None);
-        }
-        let at = len - 1;
-        let block = cache.slot(at).load(Ordering::Relaxed);
-        // Ordering: Release pairs with the Acquire in `reclaim`: what lies in the slots below.
-        cache.len.store(at, Ordering::Release);
+            // SAFETY: the owner's, and below `len`.
+            let block = unsafe { cache.slot(len - 1) };
+            // Ordering: Release pairs with the Acquire in `empty`: what lies in the slots below.
+            cache.len.store(len - 1, Ordering::Release);
+            (block, len - 1)
+        };
         light();
-        // SAFETY: slots below `len` hold blocks.
-        let block = unsafe { NonNull::new_unchecked(block) };
         if cache.is_open() {
             self.depot.probe().took(1, 0);
             return Some(block);
         }
-        self.take_slow(lane, of, Some((block, Place::Slot(at))))
+        self.take_slow(lane, of, block.as_ptr(), place)
     }
 
     /// The owner of cache `lane` gives a block.
@@ -134,24 +141,25 @@ impl<D: Depot> Caches<D> {
         let cache = &self.lanes[lane];
         // Ordering: Relaxed, the owner's own words.
         let place = if cache.hot.load(Ordering::Relaxed).is_null() {
-            // Ordering: Release pairs with the Acquire in `reclaim`: what was done with the block.
+            // Ordering: Release pairs with the Acquire in `empty`: what was done with the block.
             cache.hot.store(block.as_ptr(), Ordering::Release);
-            Place::Hot
+            HOT
         } else {
             let len = cache.len.load(Ordering::Relaxed);
             if len >= self.room {
                 // SAFETY: passed on.
-                return unsafe { self.give_slow(lane, of, block, None) };
+                return unsafe { self.give_slow(lane, of, block, NOWHERE) };
             }
-            cache.slot(len).store(block.as_ptr(), Ordering::Relaxed);
+            // SAFETY: the owner's, and there is room.
+            unsafe { cache.set_slot(len, block) };
             // Ordering: Release as above, and for the slot.
             cache.len.store(len + 1, Ordering::Release);
-            Place::Slot(len)
+            len
         };
         light();
         if !cache.is_open() {
             // SAFETY: passed on.
-            unsafe { self.give_slow(lane, of, block, Some(place)) };
+            unsafe { self.give_slow(lane, of, block, place) };
         }
     }
 
@@ -180,24 +188,21 @@ impl<D: Depot> Caches<D> {
         self.asymmetric && left == 0
     }
 
-    /// The cache is empty, or was found closed after `taken` was taken out of it.
+    /// The cache is empty, or was found closed after `block` was taken from `place`.
     #[cold]
     #[inline(never)]
     fn take_slow(
         &self,
         lane: usize,
         of: &D::Of,
-        taken: Option<(NonNull<u8>, Place)>,
+        block: *mut u8,
+        place: Place,
     ) -> Option<NonNull<u8>> {
         let cache = &self.lanes[lane];
         let mut kept = self.enter(lane);
-        match taken {
-            Some((block, place)) => {
-                if !cache.settle(&mut kept, block, place) {
-                    return Some(block);
-                }
-            }
-            None => cache.clear(&mut kept),
+        let gone = cache.settle(&mut kept, block, place);
+        if place != NOWHERE && !gone {
+            return NonNull::new(block);
         }
         let got = if self.may_open(&mut kept) {
             self.refill(cache, &mut kept, of)
@@ -212,40 +217,35 @@ impl<D: Depot> Caches<D> {
     fn refill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of) -> Option<NonNull<u8>> {
         let mut len = 0;
         self.depot.take(of, &mut kept.near, self.batch, |block| {
-            // Ordering: Relaxed, published by `len`.
-            cache.slot(len).store(block.as_ptr(), Ordering::Relaxed);
+            // SAFETY: `kept` is locked; no batch is larger than the cache.
+            unsafe { cache.set_slot(len, block) };
             len += 1;
         });
         let at = len.checked_sub(1)?;
-        // Ordering: Relaxed, our own; then Release as in `take_in`. `open` is published by the lock.
-        let block = cache.slot(at).load(Ordering::Relaxed);
+        // SAFETY: put there just now.
+        let block = unsafe { cache.slot(at) };
+        // Ordering: Release as in `take_in`; Relaxed, published by the lock.
         cache.len.store(at, Ordering::Release);
         cache.open.store(1, Ordering::Relaxed);
-        NonNull::new(block)
+        Some(block)
     }
 
-    /// The cache is full, or was found closed after `block` was `put` there.
+    /// The cache is full, or was found closed after `block` was put in `place`.
     #[cold]
     #[inline(never)]
-    unsafe fn give_slow(&self, lane: usize, of: &D::Of, block: NonNull<u8>, put: Option<Place>) {
+    unsafe fn give_slow(&self, lane: usize, of: &D::Of, block: NonNull<u8>, place: Place) {
         let cache = &self.lanes[lane];
         let mut kept = self.enter(lane);
-        if put.is_none() && cache.is_open() {
+        if place == NOWHERE && cache.is_open() {
             // SAFETY: passed on; what lies in the cache was given too.
             return unsafe { self.spill(cache, &mut kept, of, block) };
         }
-        let gone = match put {
-            Some(place) => cache.settle(&mut kept, block, place),
-            None => {
-                cache.clear(&mut kept);
-                false
-            }
-        };
+        let gone = cache.settle(&mut kept, block.as_ptr(), place);
         if gone {
             return;
         }
         if self.may_open(&mut kept) {
-            // Ordering: Release pairs with the Acquire in `reclaim`. `open` is published by the lock.
+            // Ordering: Release pairs with the Acquire in `empty`. `open` is published by the lock.
             cache.hot.store(block.as_ptr(), Ordering::Release);
             cache.open.store(1, Ordering::Relaxed);
         } else {
@@ -256,17 +256,19 @@ impl<D: Depot> Caches<D> {
 
     /// Makes room in a full cache: the oldest go to the depot.
     unsafe fn spill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of, block: NonNull<u8>) {
-        // SAFETY: passed on; free blocks, ours until they are gone.
-        unsafe { self.depot.give(of, &mut kept.near, cache.first(self.batch)) };
-        // Ordering: Relaxed, nobody else looks while `kept` is locked; then Release as in `give_in`.
-        let len = cache.len.load(Ordering::Relaxed);
-        for from in self.batch..len {
-            let moved = cache.slot(from).load(Ordering::Relaxed);
-            cache.slot(from - self.batch).store(moved, Ordering::Relaxed);
+        // SAFETY: full, ours, and `kept` is locked; free blocks, given by this thread.
+        unsafe {
+            let oldest = (0..self.batch).map(|at| cache.slot(at));
+            self.depot.give(of, &mut kept.near, oldest);
+            // Ordering: Relaxed, our own; then Release as in `give_in`.
+            let len = cache.len.load(Ordering::Relaxed);
+            for from in self.batch..len {
+                cache.set_slot(from - self.batch, cache.slot(from));
+            }
+            let len = len - self.batch;
+            cache.set_slot(len, block);
+            cache.len.store(len + 1, Ordering::Release);
         }
-        let len = len - self.batch;
-        cache.slot(len).store(block.as_ptr(), Ordering::Relaxed);
-        cache.len.store(len + 1, Ordering::Release);
     }
 
     /// The calling thread has no cache, or no number yet.
@@ -329,7 +331,11 @@ impl<D: Depot> Caches<D> {
         // SAFETY: locked, says the caller.
         let kept = |cache: &Cache| unsafe { &mut *cache.kept.data_ptr() };
         let mut any = false;
-        for cache in lanes.iter().filter(|cache| cache.count() != 0) {
+        // Empty ones too: else a block could come to one after it was looked at, for one taken from another before
+        // that is, and `None` would be said although a block was free all the time.
+        let left =
+            |cache: &Cache| cfg!(sateen_canary = "magazine-empty-left-open") && cache.count() == 0;
+        for cache in lanes.iter().filter(|cache| cache.is_open() && !left(cache)) {
             // Ordering: Relaxed, the fences order it against what the owner does.
             cache.open.store(0, Ordering::Relaxed);
             (kept(cache).closing, any) = (true, true);
@@ -351,8 +357,12 @@ impl<D: Depot> Caches<D> {
             kept.gone = cache.len.load(ACQUIRE);
             kept.strict = STRICT;
             let hot = NonNull::new(kept.gone_hot);
-            // SAFETY: free blocks that were given; their owner leaves them alone when it sees what is gone.
-            unsafe { self.depot.give(of, near, cache.first(kept.gone).chain(hot)) };
+            // SAFETY: closed, and below `len`; free blocks that were given, which their owner leaves alone when it
+            // sees what is gone.
+            unsafe {
+                let slots = (0..kept.gone).map(|at| cache.slot(at));
+                self.depot.give(of, near, slots.chain(hot));
+            }
         }
     }
 }

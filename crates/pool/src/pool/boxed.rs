@@ -25,6 +25,17 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// It can be sent if its value can:
+///
+/// ```
+/// fn sent<B: Send>() {}
+/// sent::<sateen_pool::PoolBox<'_, std::cell::Cell<u32>>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn sent<B: Send>() {}
+/// sent::<sateen_pool::PoolBox<'_, std::rc::Rc<u32>>>();
+/// ```
+///
 /// From a pool that lives for ever, it is `'static`:
 ///
 /// ```

@@ -76,8 +76,8 @@ impl<S: Strategy> Chunks<S> {
         if most > bound {
             return Err(BuildError::Capacity { asked: most, most: bound });
         }
-        let first = Self::chunk(capacity, slot)?;
         let plan = Plan::new(capacity, growth, most)?;
+        let first = Self::chunk(capacity, slot)?;
         Ok(Self {
             first,
             more: [(); MORE].map(|()| AtomicPtr::new(ptr::null_mut())),
@@ -129,13 +129,22 @@ impl<S: Strategy> Chunks<S> {
 
     #[cold]
     fn take_slow(&self) -> Option<NonNull<u8>> {
+        if self.first.capacity() == self.plan.most {
+            self.note_high(self.plan.most);
+            return None;
+        }
         loop {
             let (mut total, mut number) = (0, 0);
             for place in self.all() {
                 if let Some(block) = place.chunk.take() {
                     let hint = if number == 0 { ptr::null() } else { ptr::from_ref(place.chunk) };
-                    // Ordering: Release, pairs with the load in `take`.
-                    self.current.store(hint.cast_mut(), Ordering::Release);
+                    let order = if cfg!(sateen_canary = "pool-hint-relaxed") {
+                        Ordering::Relaxed
+                    } else {
+                        Ordering::Release
+                    };
+                    // Ordering: Release, pairs with the load in `take`: the chunk was made before.
+                    self.current.store(hint.cast_mut(), order);
                     return Some(block);
                 }
                 total += place.chunk.capacity();
@@ -153,8 +162,11 @@ impl<S: Strategy> Chunks<S> {
         if size == 0 {
             return None;
         }
+        if self.later(index).is_some() {
+            return Some(());
+        }
         let chunk = Box::into_raw(Box::new(Self::chunk(size, self.slot).ok()?));
-        let order = if cfg!(sateen_canary = "pool_chunk_relaxed") {
+        let order = if cfg!(sateen_canary = "pool-chunk-relaxed") {
             Ordering::Relaxed
         } else {
             Ordering::Release
@@ -295,6 +307,6 @@ mod tests {
         assert!(sizes(plan(5, Growth::Fixed(1), 5).expect("no step"), 5).is_empty());
         assert!(plan(10, Growth::Fixed(1), 41).is_ok() && plan(10, Growth::Fixed(1), 42).is_err());
         assert!(plan(10, Growth::Fixed(0), 11).is_err() && plan(10, Growth::Doubling, 9).is_err());
-        assert!(plan(1, Growth::Doubling, u32::MAX as usize).is_ok());
+        assert!(plan(2, Growth::Doubling, u32::MAX as usize).is_ok());
     }
 }

@@ -21,8 +21,8 @@ use std::ptr::NonNull;
 ///
 /// Whatever the bits, a pool answers with the entry of that slot and generation or with none. A stale key is
 /// taken for another entry only after 2^32 entries in the same slot. A key of another pool of this process is
-/// refused if no slot of either has had more than 2^32 / 3n entries, where n pools were made: their numbers
-/// lie that far apart.
+/// refused if no slot of either has had more than 2^32 / 3n entries, where n pools were made, 60,000 at most: their
+/// numbers lie that far apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Key(NonZeroU64);
@@ -85,10 +85,11 @@ pub struct Ref<'a, T, S: Strategy> {
     pool: &'a Pool<T, S>,
 }
 
-// SAFETY: it gives out `&T`, and drops the value if it is the last: `T` must allow both from any thread.
-unsafe impl<T: Send + Sync, S: Strategy + Sync> Send for Ref<'_, T, S> {}
+// SAFETY: it gives out `&T`, and drops the value if it is the last: `T` must allow both from any thread. `S` as for
+// sharing the pool.
+unsafe impl<T: Send + Sync, S: Strategy + Send + Sync> Send for Ref<'_, T, S> {}
 // SAFETY: a shared one gives out `&T` only.
-unsafe impl<T: Send + Sync, S: Strategy + Sync> Sync for Ref<'_, T, S> {}
+unsafe impl<T: Send + Sync, S: Strategy + Send + Sync> Sync for Ref<'_, T, S> {}
 
 impl<T, S: Strategy> Ref<'_, T, S> {
     /// The entry's key.

@@ -72,20 +72,23 @@ pub struct Pool<T, S: Strategy = Magazine> {
 type Invariant<T> = fn(T) -> T;
 
 // SAFETY: through a shared pool values move from thread to thread, by boxes and by keys: `T: Send`. Shared
-// references to values come from `get` alone, which asks for `T: Sync` itself. The chunks are used through `&S`.
-unsafe impl<T: Send, S: Strategy + Sync> Sync for Pool<T, S> {}
+// references to values come from `get` alone, which asks for `T: Sync` itself. The chunks are used through `&S`, and
+// made by whichever thread finds the pool full: `S: Send`, for they go with the pool.
+unsafe impl<T: Send, S: Strategy + Send + Sync> Sync for Pool<T, S> {}
 
-/// A pool's number: multiples of 2^32 divided by the golden ratio, which keep as far apart as n numbers can,
-/// up to a factor of less than 3, whatever n.
+/// From one pool's number to the next: 2^32 divided by the golden ratio, whose multiples keep as far apart as n
+/// numbers can, up to a factor of less than 3, for any n up to 60,000.
+const STEP: u32 = 0x9E37_79B9;
+
 fn number() -> u32 {
     #[cfg(not(loom))]
     {
         use sateen_base::prim::AtomicU32;
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        NEXT.fetch_add(0x9E37_79B9, Ordering::Relaxed)
+        NEXT.fetch_add(STEP, Ordering::Relaxed)
     }
     #[cfg(loom)]
-    0
+    STEP
 }
 
 impl<T, S: Strategy> Pool<T, S> {
@@ -306,4 +309,20 @@ pub struct Stats {
     /// Allocations, words searched and races lost, if the strategy counts them: its [`Probe`](crate::Probe) is
     /// [`Count`](crate::Count).
     pub counts: Counts,
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::STEP;
+
+    #[test]
+    fn numbers_keep_apart() {
+        let mut nearest = u32::MAX;
+        for n in 2..=60_000u32 {
+            // The numbers that the last pool brought are as far from each other as multiples are from 0.
+            let number = STEP.wrapping_mul(n - 1);
+            nearest = nearest.min(number.min(number.wrapping_neg()));
+            assert!(u64::from(nearest) * 3 * u64::from(n) >= 1 << 32, "{n} pools, {nearest} apart");
+        }
+    }
 }

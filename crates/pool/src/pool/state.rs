@@ -61,7 +61,7 @@ impl State {
         // Relaxed: nobody writes a vacant word, and the block brought its owner everything before.
         let vacant = self.0.load(Ordering::Relaxed);
         debug_assert_eq!(vacant & (LIVE | GUARDS), 0, "published twice");
-        let order = if cfg!(sateen_canary = "key_publish_relaxed") {
+        let order = if cfg!(sateen_canary = "key-publish-relaxed") {
             Ordering::Relaxed
         } else {
             Ordering::Release
@@ -79,7 +79,7 @@ impl State {
         let mut seen = self.0.load(Ordering::Relaxed);
         while seen & !GUARDS == Self::live(generation) {
             assert!(seen & GUARDS < GUARDS, "{GUARDS} guards of one entry");
-            let order = if cfg!(sateen_canary = "key_enter_relaxed") {
+            let order = if cfg!(sateen_canary = "key-enter-relaxed") {
                 Ordering::Relaxed
             } else {
                 Ordering::Acquire
@@ -96,7 +96,7 @@ impl State {
     /// Takes back one `enter`: whether the block is the caller's now.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        let order = if cfg!(sateen_canary = "key_leave_relaxed") {
+        let order = if cfg!(sateen_canary = "key-leave-relaxed") {
             Ordering::Relaxed
         } else {
             Ordering::Release
@@ -106,7 +106,7 @@ impl State {
         let before = self.0.fetch_sub(1, order);
         debug_assert_ne!(before & GUARDS, 0, "a guard left twice");
         let last = before & (LIVE | GUARDS) == 1;
-        if last && !cfg!(sateen_canary = "key_last_unfenced") {
+        if last && !cfg!(sateen_canary = "key-last-unfenced") {
             // Ordering: Acquire, pairs with the other guards' `leave` and with the one who removed.
             fence(Ordering::Acquire);
         }
@@ -122,13 +122,13 @@ impl State {
             if guards != 0 && !guarded {
                 return Removed::Guarded;
             }
-            let step = if cfg!(sateen_canary = "key_generation_kept") { 0 } else { GENERATION };
+            let step = if cfg!(sateen_canary = "key-generation-kept") { 0 } else { GENERATION };
             let gone = (seen & !LIVE).wrapping_add(step);
             // Ordering: Acquire, pairs with `publish` and `leave`: the value is dropped or moved after it was
             // written and last read. Release, pairs with the fence in `leave`: the last guard drops
             // it after what the remover did before.
             match self.0.compare_exchange_weak(seen, gone, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if guards == 0 || cfg!(sateen_canary = "key_guards_ignored") => {
+                Ok(_) if guards == 0 || cfg!(sateen_canary = "key-guards-ignored") => {
                     return Removed::Last;
                 }
                 Ok(_) => return Removed::Guarded,

@@ -43,7 +43,8 @@ impl Case {
 
     /// The most blocks in use at once, and a little, as threads may hold back some.
     fn needed(&self) -> usize {
-        self.most() + (self.capacity() / 256).max(512 * self.threads)
+        let little = (self.capacity() / 256).max(512 * self.threads);
+        self.capacity().min(self.most() + little)
     }
 
     fn round(&self, owner: usize) -> Round {

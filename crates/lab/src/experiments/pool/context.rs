@@ -44,7 +44,8 @@ impl Context {
 
     /// Takes blocks of a fresh pool of `capacity` blocks until it is like this; at least `needed` are left.
     ///
-    /// All are taken, then some given back: so a search that goes on where it last was begins at the beginning.
+    /// All are taken, then some given back: so all memory has been touched, and a search that goes on where it last
+    /// was begins at the beginning.
     pub(super) fn take<P: Pool>(
         self,
         pool: &P,
@@ -52,7 +53,7 @@ impl Context {
         needed: usize,
     ) -> Result<Vec<P::Handle>, Error> {
         let all = match self {
-            Self::Fresh => 0,
+            Self::Fresh if !P::BOUNDED => 0,
             // As published: of a general allocator, half of the most blocks are allocated before.
             Self::Polluted if !P::BOUNDED => capacity / 4,
             Self::FirstHalf if !P::BOUNDED => capacity / 2,
