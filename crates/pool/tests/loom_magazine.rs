@@ -207,7 +207,7 @@ fn through_the_bitmap() {
 /// there is one to be had.
 #[test]
 fn free_all_the_time() {
-    check(3, || {
+    model(3, || {
         let pool = Pool::new(2);
         let (x, y) = (pool.take(0).expect("two"), pool.take(1).expect("two"));
         pool.give(1, y);
