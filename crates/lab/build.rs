@@ -5,20 +5,28 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Crates whose versions belong beside a figure.
-const NAMED: [&str; 13] = [
+const NAMED: &[&str] = &[
     "sateen",
     "sateen-runtime",
     "sateen-sync",
     "sateen-deque",
+    "sateen-pool",
     "rayon",
     "chili",
     "forte",
     "tokio",
     "crossbeam-deque",
+    "crossbeam-queue",
     "st3",
     "may",
     "corosensei",
     "parking_lot",
+    "spin",
+    "mimalloc",
+    "tikv-jemallocator",
+    "snmalloc-rs",
+    "sharded-slab",
+    "slab",
 ];
 
 fn main() {

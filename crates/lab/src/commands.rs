@@ -113,15 +113,18 @@ impl Show {
             Self::Nothing => {}
             Self::Lines => print(&lines::text(records)),
             Self::Tables | Self::Tour => {
-                let about = experiments::all();
-                let about = about.iter().find(|e| e.name() == first.experiment);
-                let title = match about {
+                let all = experiments::all();
+                let experiment = all.iter().find(|e| e.name() == first.experiment);
+                let title = match experiment {
                     Some(e) if self == Self::Tour => format!("\n{}: {}", e.name(), e.about()),
                     _ => format!("\n{}", first.experiment),
                 };
                 print(&format!("{title}\n{}", table::text(records)));
                 if let Some(ratios) = ratios::text(records) {
                     print(&ratios);
+                }
+                if let Some(verdict) = experiment.and_then(|e| e.verdict(records)) {
+                    print(&verdict);
                 }
             }
         }

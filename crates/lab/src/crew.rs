@@ -66,6 +66,33 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     })
 }
 
+/// Where threads wait for each other once, and which gives them all one start.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    threads: usize,
+    arrived: AtomicUsize,
+    start: OnceLock<Instant>,
+}
+
+impl Gate {
+    /// For `threads` threads, each of which passes once.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { threads, arrived: AtomicUsize::new(0), start: OnceLock::new() }
+    }
+
+    /// Waits for the others; when the first of them went on.
+    pub(crate) fn pass(&self) -> Instant {
+        // Ordering: pairs with the acquire load below: what was done before the gate is visible behind it.
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        let mut relax = Relax::new(self.threads);
+        // Ordering: pairs with the arrivals above.
+        while self.arrived.load(Ordering::Acquire) < self.threads {
+            relax.pause();
+        }
+        *self.start.get_or_init(Instant::now)
+    }
+}
+
 /// The sum of the members' times, in nanoseconds.
 pub(crate) fn total_ns<T>(done: &[Done<T>]) -> f64 {
     done.iter().map(|d| d.elapsed.as_nanos() as f64).sum()

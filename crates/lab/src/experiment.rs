@@ -6,6 +6,7 @@
 //! time and a rate, or a median and a 99th percentile, come from the same run.
 
 use crate::error::Error;
+use crate::store::Record;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -17,6 +18,10 @@ pub(crate) trait Experiment {
     fn about(&self) -> &'static str;
     /// Everything it can measure under `plan`, in the order of its table.
     fn groups(&self, plan: &Plan) -> Vec<Group>;
+    /// What `records` say about a question that somebody left open, to stand under their table.
+    fn verdict(&self, _records: &[Record]) -> Option<String> {
+        None
+    }
 }
 
 /// How large and how often.

@@ -6,6 +6,7 @@
 //! * `cli`, `select`: what was asked for, refused with one line and exit 2 if it makes no sense.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
+//! * `blocks`: raw memory behind a safe interface, the only unsafe code.
 //! * `runner`, `apart`, `crew`, `stats`, `store`: repeated, interleaved runs and their summaries.
 //! * `report`, `published`, `host`: tables, JSON, diffs and plots, with the figures of others and
 //!   the fitness of the machine beside.
@@ -15,10 +16,11 @@
 //! whole or not at all. Exit status: 0; 1 for a wrong result or a regression; 2 for bad input; 130
 //! after Ctrl-C. How to add an experiment or a peer is in this crate's README.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod adapter;
 mod apart;
+mod blocks;
 mod cli;
 mod commands;
 mod crew;

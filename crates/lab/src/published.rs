@@ -29,6 +29,8 @@ const DEQUE: &str =
     "Saturn (OCaml 5), Apple M3 Max: before / padded and tuned / thief index cached";
 const SKYNET: &str = "Boost.Fiber's table, i7-4770S 4C/8T: a stack for each of 100,000 fibers";
 const THREADS: &str = "Boost.Fiber's table, i7-4770S 4C/8T, 10,000 threads";
+const POOLS: &str =
+    "MultiCore benchmarks: memory allocation (2012), 8 cores: wall time by pairs of all threads";
 
 /// The three stages of the deque figures.
 macro_rules! stages {
@@ -123,10 +125,60 @@ static THREAD_TREES: &[Published] = &[Published {
     values: &[range("pthread", 14_400.0, 20_800.0), range("std::thread", 18_800.0, 28_100.0)],
 }];
 
+/// Nanoseconds a pair: the seconds of a million pairs of each thread. `stage` is what the implementation's name begins
+/// with, whatever its lock.
+macro_rules! pools {
+    ($($case:literal $config:literal: $($strategy:literal $ns:literal)*;)*) => {
+        &[$(Published {
+            experiment: "pool",
+            case: $case,
+            config: $config,
+            source: POOLS,
+            values: &[$(
+                Value { who: $strategy, stage: $strategy, low: $ns, high: $ns }
+            ),*],
+        }),*]
+    };
+}
+
+#[rustfmt::skip]
+static POOL_TESTS: &[Published] = pools! {
+    "short-fresh" "t8": "global" 1004.0 "lock-free-flags" 140.0 "locked-flags" 381.0 "locked-bits" 385.0 "locked-tree" 524.0;
+    "short-polluted" "t8": "global" 1789.0 "lock-free-flags" 188.0 "locked-flags" 375.0 "locked-bits" 391.0 "locked-tree" 510.0;
+    "long-fresh" "t8": "global" 31198.0 "lock-free-flags" 145.0 "locked-flags" 394.0 "locked-bits" 422.0 "locked-tree" 516.0;
+    "long-polluted" "t8": "global" 32881.0 "lock-free-flags" 179.0 "locked-flags" 390.0 "locked-bits" 423.0 "locked-tree" 693.0;
+    "long-single-fresh" "t1": "global" 64340.0 "lock-free-flags" 79.4 "locked-flags" 27.0 "locked-bits" 30.1 "locked-tree" 70.4;
+    "long-single-polluted" "t1": "global" 67745.0 "lock-free-flags" 96.4 "locked-flags" 30.8 "locked-bits" 31.4 "locked-tree" 70.5;
+};
+
+const COUNTER: &str = "\"Increment shared variable\" (blog, 2012), 8 CPU cores: seconds for 80,000,000, nanoseconds for one";
+
+macro_rules! counter {
+    ($($case:literal $seconds:literal $ns:literal;)*) => {
+        &[$(Published {
+            experiment: "counter",
+            case: $case,
+            config: "t8",
+            source: COUNTER,
+            values: &[range(concat!($seconds, " s,"), $ns, $ns)],
+        }),*]
+    };
+}
+
+static COUNTERS: &[Published] = counter! {
+    "local-then-atomic" 0.295073 3.69;
+    "rwlock-exclusive" 2.548695 31.9;
+    "atomic" 2.701041 33.8;
+    "adaptive-mutex" 7.383443 92.3;
+    "spin-naive" 18.363033 229.5;
+};
+
 /// What is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
-    DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).find(same)
+    let mut all =
+        DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).chain(POOL_TESTS).chain(COUNTERS);
+    all.find(same)
 }
 
 impl Published {

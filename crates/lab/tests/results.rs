@@ -19,6 +19,36 @@ fn metrics(document: &Value) -> Vec<&Value> {
     sections.iter().flat_map(|s| s["metrics"].as_array().expect("metrics")).collect()
 }
 
+/// Of the experiment about pools.
+fn pools() -> Vec<String> {
+    let mut promised = Vec::new();
+    let strategies = [
+        "global",
+        "lock-free-flags",
+        "locked-flags-ttas-adaptive-futex",
+        "locked-bits-ttas-adaptive-futex",
+        "locked-tree-ttas-adaptive-futex",
+        "lock-free-tree",
+        "magazine",
+    ];
+    for strategy in strategies {
+        for context in ["fresh", "polluted", "firsthalf", "almostfull"] {
+            for shape in ["short", "long", "fifo"] {
+                promised.extend(
+                    ["t1", "t2", "t8"].map(|t| format!("pool/{shape}-{context}/{strategy}/{t}")),
+                );
+            }
+            let alone = strategy.replace("ttas-adaptive-futex", "no-atomics");
+            promised.push(format!("pool/long-single-{context}/{alone}/t1"));
+        }
+        promised.push(format!("pool/handoff/{strategy}/t2"));
+    }
+    for what in ["bookkeeping", "searched", "retries", "span"] {
+        promised.extend(["t1", "t8"].map(|t| format!("pool/long-polluted-{what}/magazine/{t}")));
+    }
+    promised
+}
+
 #[test]
 fn every_promised_identity_is_listed() {
     let listed = stdout(&["list"]);
@@ -62,7 +92,8 @@ fn every_promised_identity_is_listed() {
     promised.push("switch/yield/sateen/w1".to_owned());
     promised.push("fiber/block-cost/sateen/w1".to_owned());
     promised.push("fiber/skew/sateen-async/w2".to_owned());
-    promised.extend(["mutex", "mutex-local"].map(|m| format!("lock/uncontended-empty/{m}/t1")));
+    promised.extend(locks());
+    promised.extend(pools());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",
@@ -86,6 +117,48 @@ fn every_promised_identity_is_listed() {
     let unique: BTreeSet<&&str> = listed.iter().collect();
     assert_eq!(unique.len(), listed.len());
     assert!(listed.iter().all(|id| id.split('/').count() == 4), "not an identity");
+}
+
+/// What is promised of the experiments about locks.
+fn locks() -> Vec<String> {
+    let family = [
+        "ttas",
+        "ttas-adaptive",
+        "ttas-futex",
+        "ttas-adaptive-futex",
+        "ticket",
+        "mcs",
+        "os-mutex",
+        "kernel",
+    ];
+    let alone = [&family[..], &["mutex", "mutex-local", "no-atomics"]].concat();
+    let shared = [&family[..], &["mutex"]].concat();
+    let inside = [&family[..], &["lock-free"]].concat();
+    let mut promised = Vec::new();
+    for section in ["empty", "short", "long"] {
+        promised.extend(alone.iter().map(|k| format!("lock/uncontended-{section}/{k}/t1")));
+        for threads in ["t2", "t8"] {
+            for suffix in ["", "-fairness", "-p999", "-cpu"] {
+                let id = |k: &&str| format!("lock/{threads}-{section}{suffix}/{k}/{threads}");
+                promised.extend(shared.iter().map(id));
+            }
+        }
+    }
+    promised.extend(inside.iter().map(|k| format!("lock/in-runtime/{k}/w2")));
+    for tweak in ["tests", "collisions"] {
+        for config in ["t2-n0", "t8-n0"] {
+            promised.push(format!("lock/sweep-{tweak}/ttas-adaptive-futex/{config}"));
+        }
+    }
+    for config in ["t1", "t2", "t4", "t8"] {
+        for case in ["locked-list-search", "locked-list"] {
+            promised.extend(
+                ["mutex", "ttas-adaptive-futex"].map(|k| format!("listqueue/{case}/{k}/{config}")),
+            );
+        }
+        promised.push(format!("listqueue/lockfree-queue/sateen/{config}"));
+    }
+    promised
 }
 
 #[test]

@@ -15,7 +15,10 @@ fn the_tour_shows_every_experiment() {
         "skynet10k",
         "switch",
         "fiber",
+        "counter",
         "lock",
+        "pool",
+        "listqueue",
         "wake",
         "dispatch",
         "idle",
@@ -24,9 +27,15 @@ fn the_tour_shows_every_experiment() {
         assert!(text.contains(&format!("\n{name}: ")), "{name} has no sentence: {text}");
     }
     // Published figures stand beside ours.
-    for published in
-        ["51.23 / 60.23 / 60.26", "×1.18 ×1.00", "Boost.Fiber", "18800-28100", "900-1110"]
-    {
+    for published in [
+        "51.23 / 60.23 / 60.26",
+        "×1.18 ×1.00",
+        "Boost.Fiber",
+        "18800-28100",
+        "900-1110",
+        "MultiCore",
+        "published order of merit",
+    ] {
         assert!(text.contains(published), "{published} is missing: {text}");
     }
 }
@@ -62,8 +71,15 @@ fn more_threads_than_cores_are_noted() {
 #[cfg(feature = "peers")]
 #[test]
 fn peers_are_compared() {
-    let libraries =
-        ["deque/pair-pushpop1", "skynet/fork", "skynet/spawn", "switch", "fiber", "lock"];
+    let libraries = [
+        "deque/pair-pushpop1",
+        "skynet/fork",
+        "skynet/spawn",
+        "switch",
+        "fiber",
+        "^lock/",
+        "listqueue",
+    ];
     // Not the programs, which need a compiler of their language; they have a test of their own.
     let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
     let names = [
@@ -76,11 +92,39 @@ fn peers_are_compared() {
         "may",
         "corosensei",
         "parking_lot",
+        "spin",
         "std",
         "95 % interval",
     ];
     for word in names {
         assert!(text.contains(word), "{word} is missing: {text}");
+    }
+}
+
+#[cfg(feature = "peers")]
+#[test]
+fn allocators_and_slabs_are_pools() {
+    let text = stdout(&[
+        "run",
+        "--smoke",
+        "--peers",
+        "--brief",
+        "pool/(short|long-single)-fresh/",
+        "pool/handoff",
+    ]);
+    let names = [
+        "short-fresh/locked-tree-parking_lot/t8",
+        "short-fresh/mimalloc/t8",
+        "short-fresh/jemalloc/t8",
+        "short-fresh/snmalloc/t8",
+        "short-fresh/sharded-slab/t8",
+        "short-fresh/slab-mutex/t8",
+        "short-fresh/slab-unshared/t1",
+        "long-single-fresh/slab-unshared/t1",
+        "handoff/snmalloc/t2",
+    ];
+    for name in names {
+        assert!(text.contains(&format!("pool/{name} ")), "{name} is missing: {text}");
     }
 }
 

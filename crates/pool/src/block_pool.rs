@@ -56,6 +56,11 @@ impl<S: Strategy> BlockPool<S> {
         &self.blocks
     }
 
+    /// How free blocks are found.
+    pub fn strategy(&self) -> &S {
+        &self.strategy
+    }
+
     /// Blocks in use: exact while nobody takes or gives, a guess otherwise.
     pub fn in_use(&self) -> usize {
         self.strategy.in_use(&self.blocks)

@@ -113,6 +113,13 @@ impl Blocks {
         (offset >> self.shift).wrapping_mul(self.inverse)
     }
 
+    /// Whether `address` lies within the blocks' memory.
+    #[inline]
+    pub fn spans(&self, address: NonNull<u8>) -> bool {
+        let offset = (address.as_ptr() as usize).wrapping_sub(self.base.as_ptr() as usize);
+        offset < self.stride * self.capacity
+    }
+
     /// Whether `block` is the address of a block of this pool.
     pub fn contains(&self, block: NonNull<u8>) -> bool {
         let offset = (block.as_ptr() as usize).wrapping_sub(self.base.as_ptr() as usize);

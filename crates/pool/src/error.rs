@@ -28,6 +28,15 @@ pub enum BuildError {
         /// Alignment asked for.
         align: usize,
     },
+    /// Growth that leads nowhere: to fewer blocks, in steps of none, or in more than 31 steps.
+    Growth {
+        /// Blocks asked for at first.
+        capacity: usize,
+        /// Blocks asked for by the first step.
+        step: usize,
+        /// Blocks asked for in the end.
+        most: usize,
+    },
     /// The system has not that much memory.
     OutOfMemory {
         /// Bytes asked for.
@@ -52,6 +61,10 @@ impl fmt::Display for BuildError {
                     "{capacity} blocks of {size} bytes, aligned to {align}: too large to address"
                 )
             }
+            Self::Growth { capacity, step, most } => write!(
+                f,
+                "a pool of {capacity} blocks cannot grow to {most} in 31 steps of {step} or fewer"
+            ),
             Self::OutOfMemory { bytes } => write!(f, "the system has no {bytes} bytes of memory"),
         }
     }

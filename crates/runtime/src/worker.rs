@@ -26,7 +26,7 @@ use crate::policy::Active;
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stats::Counters;
-use crate::task::{Frames, Header, Ids};
+use crate::task::{Header, Ids};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
@@ -59,7 +59,6 @@ pub(crate) struct Worker {
 struct Own {
     shared: UnsafeCell<Option<Arc<Shared>>>,
     ids: Ids,
-    frames: Frames,
     /// Fibers at the base of their scheduling loop, ready for reuse.
     idle: UnsafeCell<Vec<*const Fiber>>,
     /// Fibers without a stack.
@@ -112,7 +111,6 @@ impl Worker {
             own: Own {
                 shared: UnsafeCell::new(None),
                 ids: Ids::new(),
-                frames: Frames::new(),
                 idle: UnsafeCell::new(Vec::new()),
                 bare: UnsafeCell::new(Vec::new()),
                 stash: UnsafeCell::new(VecDeque::new()),
@@ -269,10 +267,6 @@ impl Worker {
 
     pub(crate) fn ids(&self) -> &Ids {
         &self.own.ids
-    }
-
-    pub(crate) fn frames(&self) -> &Frames {
-        &self.own.frames
     }
 
     /// A number below `n`.

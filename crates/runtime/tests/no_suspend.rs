@@ -168,7 +168,8 @@ fn no_more_substitutes_than_allowed() {
 
 #[test]
 fn work_goes_on_while_workers_come_and_go() {
-    for policy in [policy::work_stealing, policy::work_sharing] {
+    let locked = policy::work_sharing_locked::<sateen_sync::spin::Ttas>;
+    for policy in [policy::work_stealing, policy::work_sharing, locked] {
         let rt = Runtime::builder().workers(2).policy(policy()).build().expect("a runtime");
         let sum = AtomicUsize::new(0);
         rt.install(|| {

@@ -37,6 +37,8 @@ pub mod counter;
 mod event;
 mod event_count;
 pub mod local;
+#[cfg(not(loom))]
+mod lock_api_05;
 mod mutex;
 mod once;
 pub mod oneshot;
@@ -62,6 +64,8 @@ pub use block_on::block_on;
 pub use condvar::{Condvar, CondvarWait, WaitTimeoutResult};
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
+/// The interface of raw locks that other structures here are generic over. (The raw mutexes also have that of version 0.5.)
+pub use lock_api;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use once::{Lazy, Once, OnceLock, OnceState};
 pub use promise::{PackagedTask, Promise, PromiseFuture, SharedFuture};

@@ -4,6 +4,9 @@
 mod common;
 
 use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use lock_api::RawMutex;
+use sateen_base::RawSpinLock;
+use sateen_sync::spin::NoAtomics;
 use sateen_sync::wait_queue::{Cancelled, Permit, Place, Waiter};
 use sateen_sync::{WaitQueue, park};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -261,12 +264,12 @@ fn a_timed_wait_ends_in_time_or_with_a_permit() {
 }
 
 /// A semaphore in ten lines, to see that permits are neither lost nor doubled.
-struct Semaphore {
+struct Semaphore<L = RawSpinLock> {
     permits: AtomicUsize,
-    queue: WaitQueue,
+    queue: WaitQueue<L>,
 }
 
-impl Semaphore {
+impl<L: RawMutex> Semaphore<L> {
     fn try_take(&self) -> bool {
         self.permits.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1)).is_ok()
     }
@@ -300,15 +303,47 @@ impl Semaphore {
 
 #[test]
 fn stress_threads_futures_and_cancelled_futures() {
+    stress::<RawSpinLock>(sized(3_000));
+}
+
+#[test]
+fn stress_under_each_kind_of_lock() {
+    use sateen_sync::spin::*;
+    let rounds = sized(300);
+    stress::<Ttas>(rounds);
+    stress::<TtasAdaptive>(rounds);
+    stress::<TtasFutex>(rounds);
+    stress::<TtasAdaptiveFutex>(rounds);
+    stress::<TtasAdaptiveFutex<OneCore>>(rounds);
+    stress::<Ticket>(rounds);
+    stress::<Mcs>(rounds);
+    stress::<OsMutex>(rounds);
+    stress::<Kernel>(rounds);
+}
+
+#[test]
+fn a_queue_without_atomics_serves_the_futures_of_a_thread() {
+    let queue = WaitQueue::<NoAtomics>::with_lock();
+    let mut waits = [(); 3].map(|()| Box::pin(queue.wait_unless_async(|| false)));
+    assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
+    assert!(queue.notify_one());
+    assert!(poll(waits[0].as_mut()).is_ready());
+    assert_eq!(queue.notify_all(), 2);
+    assert!(waits[1..].iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
+}
+
+/// Eight threads take and give back in each way there is, under a queue whose lock is of kind `L`.
+fn stress<L: RawMutex + Send + Sync>(rounds: usize) {
     const PERMITS: usize = 2;
-    let semaphore = Semaphore { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::new() };
+    let semaphore =
+        Semaphore::<L> { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::with_lock() };
     let inside = AtomicUsize::new(0);
     thread::scope(|s| {
         for seed in 0..8 {
             let (semaphore, inside) = (&semaphore, &inside);
             s.spawn(move || {
                 let mut rng = Rng::new(seed + 1);
-                for _ in 0..sized(3_000) {
+                for _ in 0..rounds {
                     match rng.below(4) {
                         3 => {
                             let soon = Instant::now() + Duration::from_micros(rng.below(200));

@@ -1,11 +1,14 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
+mod counter;
 mod deque;
 mod dispatch;
 mod fiber;
 mod forkjoin;
 mod idle;
-mod lock;
+mod listqueue;
+pub(crate) mod lock;
+mod pool;
 mod skynet;
 mod switch;
 mod wake;
@@ -22,7 +25,10 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(skynet::Skynet10k),
         Box::new(switch::Switch),
         Box::new(fiber::Fiber),
+        Box::new(counter::Counter),
         Box::new(lock::Lock),
+        Box::new(listqueue::ListQueue),
+        Box::new(pool::Pools),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),

@@ -2,15 +2,33 @@
 
 mod crowds;
 mod deques;
+mod locks;
+mod pools;
+mod queue;
 mod runtime;
 mod skynet;
 mod tasks;
 mod turns;
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, SubmitVisitor, TasksVisitor,
-    TurnsVisitor,
+    CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor, QueueVisitor,
+    SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
+pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
+pub(crate) use runtime::scheduled;
+pub(crate) use skynet::join as skynet_join;
+
+/// Shows `visitor` our locks.
+pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
+    locks::visit(visitor);
+}
+
+/// Shows `visitor` our reader-writer lock.
+pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
+    visitor.visit::<locks::RwLock>();
+}
+
+pub(crate) use pools::{visit_counting_pools, visit_lone_pools, visit_pools};
 
 /// Shows `visitor` our deques, stage by stage.
 pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {
@@ -57,4 +75,9 @@ pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
 pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
     visitor.visit::<runtime::Sateen>();
     visitor.visit::<crowds::Futures>();
+}
+
+/// Shows `visitor` our queue for many producers and consumers.
+pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
+    visitor.visit::<queue::Sateen>();
 }

@@ -16,7 +16,7 @@ pub(super) fn runtime(workers: usize) -> Result<Runtime, Error> {
 }
 
 /// A runtime with `policy`.
-pub(super) fn scheduled(workers: usize, policy: Scheduling) -> Result<Runtime, Error> {
+pub(crate) fn scheduled(workers: usize, policy: Scheduling) -> Result<Runtime, Error> {
     let builder = Runtime::builder().workers(workers).policy(policy);
     builder.build().map_err(|e| input(e.to_string()))
 }

@@ -2,10 +2,13 @@
 //! it the visits find nobody.
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
+    QueueVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
+#[cfg(feature = "peers")]
+mod allocators;
 #[cfg(feature = "peers")]
 mod chili;
 #[cfg(feature = "peers")]
@@ -23,8 +26,13 @@ mod programs;
 #[cfg(feature = "peers")]
 mod rayon;
 #[cfg(feature = "peers")]
-mod st3;
+mod sharded_slab;
 #[cfg(feature = "peers")]
+mod slab;
+#[cfg(feature = "peers")]
+mod spin;
+#[cfg(feature = "peers")]
+mod st3;
 mod std;
 #[cfg(feature = "peers")]
 mod tokio;
@@ -78,10 +86,9 @@ pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
         visitor.visit::<corosensei::Corosensei>();
         visitor.visit::<tokio::Tokio>();
         visitor.visit::<may::May>();
-        visitor.visit::<std::Std>();
         visitor.visit::<parking_lot::ParkingLot>();
     }
-    let _ = visitor;
+    visitor.visit::<std::Std>();
 }
 
 /// Shows `visitor` the other libraries that can have many tasks waiting.
@@ -94,14 +101,53 @@ pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
     let _ = visitor;
 }
 
-/// Adds the other libraries' mutexes to `group`, each locked and unlocked `pairs` times.
-pub(crate) fn add_mutexes(group: &mut Group, pairs: u32) {
+/// Shows `visitor` the other pools and allocators.
+pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
     #[cfg(feature = "peers")]
     {
-        parking_lot::add_mutex(group, pairs);
-        std::add_mutex(group, pairs);
+        parking_lot::visit_pools(visitor);
+        allocators::visit_pools(visitor);
+        visitor.visit::<sharded_slab::Sharded>("sharded-slab");
+        visitor.visit::<slab::Locked>("slab-mutex");
     }
-    let _ = (group, pairs);
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other pools and allocators for a thread alone.
+pub(crate) fn visit_lone_pools(visitor: &mut impl LonePoolVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        allocators::visit_lone_pools(visitor);
+        visitor.visit::<slab::Unshared>("slab-unshared");
+    }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries' locks. The standard library's is always there.
+pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
+    visitor.visit::<std::Std>();
+    #[cfg(feature = "peers")]
+    {
+        visitor.visit::<parking_lot::ParkingLot>();
+        visitor.visit::<spin::Spin>();
+    }
+}
+
+/// Shows `visitor` the other libraries' reader-writer locks. The standard library's is always there.
+pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
+    visitor.visit::<std::StdRwLock>();
+    #[cfg(feature = "peers")]
+    visitor.visit::<parking_lot::ParkingLotRwLock>();
+}
+
+/// Shows `visitor` the other libraries' queues.
+pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
+    #[cfg(feature = "peers")]
+    {
+        visitor.visit::<crossbeam::Seg>();
+        visitor.visit::<crossbeam::Array>();
+    }
+    let _ = visitor;
 }
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.

@@ -1,22 +1,20 @@
 //! Ours against the other libraries, from runs of the same time.
 
 use super::{STYLE, short};
-use crate::adapter::{OURS, SERIAL, STAGES, is_ours};
+use crate::adapter::{SERIAL, is_compared, is_ours};
 use crate::stats;
 use crate::store::Record;
 use comfy_table::{CellAlignment, Table};
 
 /// A table with the ratio of medians of each of our implementations to each peer in the same case
-/// and configuration; `None` if there is nothing to compare. The stages before the default show
-/// history and are left out.
+/// and configuration; `None` if there is nothing to compare. Ours are those that
+/// [`is_compared`] names.
 pub(crate) fn text(records: &[Record]) -> Option<String> {
     let mut table = Table::new();
     table.load_style(STYLE);
     table.set_header(["figure", "ours", "peer", "ratio", "95 % interval", "verdict"]);
     let mut rows = 0;
-    let history = STAGES.iter().take_while(|s| **s != OURS).copied().collect::<Vec<_>>();
-    let current = |r: &&Record| is_ours(r.implementation) && !history.contains(&r.implementation);
-    for ours in records.iter().filter(current) {
+    for ours in records.iter().filter(|r| is_compared(r.implementation)) {
         let same = |r: &&Record| {
             !is_ours(r.implementation)
                 && r.implementation != SERIAL

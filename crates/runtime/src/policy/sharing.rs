@@ -67,12 +67,19 @@ impl<Q: SharedQueue> Sharing<Q> {
         self.staged_len.load(Ordering::Relaxed) != 0
     }
 
+    #[inline(always)]
     fn staged<R>(&self, f: impl FnOnce(&mut VecDeque<Entry>) -> R) -> R {
         let mut staged = self.staged.lock();
         let result = f(&mut staged);
         // Ordering: Relaxed, see `has_staged`.
         self.staged_len.store(staged.len(), Ordering::Relaxed);
         result
+    }
+
+    #[cold]
+    fn share_older_slow(&self, staged: &mut VecDeque<Entry>) {
+        let older = staged.drain(..STAGED / 2);
+        older.for_each(|entry| self.shared.push(entry, Priority::Normal));
     }
 
     fn take_task(&self) -> Option<Entry> {
@@ -98,16 +105,17 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
         self.staged(|staged| {
             staged.push_back(entry);
             if staged.len() > STAGED {
-                let older = staged.drain(..STAGED / 2);
-                older.for_each(|entry| self.shared.push(entry, Priority::Normal));
+                self.share_older_slow(staged);
             }
         });
     }
 
+    #[inline]
     fn pop_youngest(&self) -> Option<Entry> {
         if self.has_staged() { self.staged(VecDeque::pop_back) } else { None }
     }
 
+    #[inline]
     fn pop_task(&self, task: NonNull<Header>) -> bool {
         pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
     }

@@ -17,7 +17,6 @@ mod start;
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
-pub(crate) use frames::Frames;
 pub(crate) use future::{Head as FutureHead, poll_queued};
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
@@ -179,7 +178,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     const ACTIONS: Actions =
         Actions { run: Self::run, refuse: Self::refuse, free: Self::free, is_future: false };
 
-    #[inline]
+    #[inline(always)]
     fn alloc(
         state: TaskState,
         body: Body<F, T>,
@@ -265,7 +264,7 @@ impl Birth {
 }
 
 /// Makes a task and returns its header, for its queue entry, and its handle.
-#[inline]
+#[inline(always)]
 pub(crate) fn new<F, T>(f: F, home: &Shared, birth: Birth) -> (NonNull<Header>, JoinHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
@@ -279,7 +278,7 @@ where
 ///
 /// # Safety
 /// Only the calling thread takes the entry, now and later, unless `F` and `T` are `Send`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn new_local<F, T>(
     f: F,
     home: &Shared,

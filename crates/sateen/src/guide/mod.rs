@@ -9,5 +9,8 @@ pub mod blocking {}
 #[doc = include_str!("switching.md")]
 pub mod switching {}
 
+#[doc = include_str!("choosing.md")]
+pub mod choosing {}
+
 #[doc = include_str!("tuning.md")]
 pub mod tuning {}

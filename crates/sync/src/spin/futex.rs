@@ -84,7 +84,7 @@ impl Word {
 /// [`SpinConfig::TESTS`] tests, not at all while others sleep, then sleeps in the kernel.
 ///
 /// Take it where threads outnumber cores or sections may be long, and it is known how long spinning is worth it;
-/// otherwise [`TtasAdaptiveFutex`].
+/// otherwise [`TtasAdaptiveFutex`](super::TtasAdaptiveFutex).
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen_sync::spin::TtasFutex, _>::new(1);

@@ -247,8 +247,10 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     }
 }
 
-impl<L: RawMutex> Drop for Waiter<'_, L> {
-    fn drop(&mut self) {
+impl<L: RawMutex> Waiter<'_, L> {
+    /// Dropped in the middle of a wait.
+    #[cold]
+    fn drop_slow(&self) {
         let result = self.withdraw();
         #[cfg(not(sateen_canary = "wait_queue_permit_dropped"))]
         if result == Cancelled::Notified(Permit::One) {
@@ -256,6 +258,15 @@ impl<L: RawMutex> Drop for Waiter<'_, L> {
         }
         #[cfg(sateen_canary = "wait_queue_permit_dropped")]
         let _ = result;
+    }
+}
+
+impl<L: RawMutex> Drop for Waiter<'_, L> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.involved.get() {
+            self.drop_slow();
+        }
     }
 }
 

@@ -1,7 +1,10 @@
-//! Adapter for `crossbeam-deque`.
+//! Adapters for `crossbeam-deque` and `crossbeam-queue`.
+
+mod queues;
 
 use crate::adapter::{Deque, Taken};
 use crossbeam_deque::{Steal, Stealer, Worker};
+pub(crate) use queues::{Array, Seg};
 
 /// The Chase-Lev deque with epoch reclamation.
 pub(crate) struct Crossbeam;

@@ -1,11 +1,11 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{Locks, Turns, Way};
+use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
+use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
-use crate::experiment::{Group, Run, per_call};
-use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::hint::black_box;
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+use sateen_pool::{LockedBits, LockedFlags, LockedTree};
 use std::ops::RangeInclusive;
 
 /// Threads, on whatever core they come to.
@@ -52,10 +52,45 @@ impl Turns for ParkingLot {
     }
 }
 
-/// Adds the mutex to the figures of one that nobody else wants.
-pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
-    group.add(NAME, move || {
-        let mutex = Mutex::new(());
-        Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
-    });
+impl LockKind for ParkingLot {
+    const NAME: &'static str = NAME;
+    type Of<T: Send> = Mutex<T>;
+
+    fn new<T: Send>(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.lock())
+    }
+}
+
+/// Its reader-writer lock.
+pub(crate) struct ParkingLotRwLock;
+
+impl LockKind for ParkingLotRwLock {
+    const NAME: &'static str = "parking_lot-rwlock";
+    type Of<T: Send> = RwLock<T>;
+
+    fn new<T: Send>(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write())
+    }
+
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read())
+    }
+}
+
+/// Shows `visitor` our strategies behind its lock.
+pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
+    visitor.visit::<Raw<LockedFlags<RawLock>>>("locked-flags-parking_lot");
+    visitor.visit::<Raw<LockedBits<RawLock>>>("locked-bits-parking_lot");
+    visitor.visit::<Raw<LockedTree<RawLock>>>("locked-tree-parking_lot");
 }

@@ -110,6 +110,13 @@ static TCMALLOC: Recipe = Recipe {
     start: |_| words(&["./sateen-tcmalloc"]),
 };
 
+static UNKEPT: Recipe = Recipe {
+    name: "Sateen with frames from the allocator",
+    sources: &[],
+    compile: || cargo("build", "unkept", &[]),
+    start: |_| words(&["./sateen-unkept"]),
+};
+
 static NO_GUARDS: Recipe = Recipe {
     name: "A library that leaves out guards",
     sources: &[("no_guards.c", include_str!("../../../peers-src/no_guards.c"))],
@@ -154,6 +161,13 @@ static PEERS: &[Peer] = &[
     Peer {
         implementation: "sateen-stealing-jemalloc",
         recipe: &JEMALLOC,
+        arguments: &[],
+        most_workers: ANY,
+        cases: OUR_TREES,
+    },
+    Peer {
+        implementation: "sateen-stealing-unkept",
+        recipe: &UNKEPT,
         arguments: &[],
         most_workers: ANY,
         cases: OUR_TREES,

@@ -1,11 +1,9 @@
 //! Adapter for the standard library: threads, its mutex and condition variable.
 
-use crate::adapter::{Between, Locks, Turns, Way};
+use crate::adapter::{Between, LockKind, Locks, Turns, Way};
 use crate::error::Error;
-use crate::experiment::{Group, Run, per_call};
-use std::hint::black_box;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
 /// Threads, on whatever core they come to.
@@ -65,10 +63,38 @@ where
     both.into_iter().map(|t| t.join().expect("neither panics")).sum()
 }
 
-/// Adds the mutex to the figures of one that nobody else wants.
-pub(crate) fn add_mutex(group: &mut Group, pairs: u32) {
-    group.add("std", move || {
-        let mutex = Mutex::new(());
-        Ok(Run(move || per_call(pairs, || drop(black_box(&mutex).lock()))))
-    });
+impl LockKind for Std {
+    const NAME: &'static str = "std";
+    type Of<T: Send> = Mutex<T>;
+
+    fn new<T: Send>(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Its reader-writer lock.
+pub(crate) struct StdRwLock;
+
+impl LockKind for StdRwLock {
+    const NAME: &'static str = "std-rwlock";
+    type Of<T: Send> = RwLock<T>;
+
+    fn new<T: Send>(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+
+    #[inline(always)]
+    fn with<T: Send, R>(lock: &RwLock<T>, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut lock.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    #[inline(always)]
+    fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
+        f(&lock.read().unwrap_or_else(PoisonError::into_inner))
+    }
 }

@@ -1,0 +1,102 @@
+//! Locks: what each kind costs alone, wanted by several threads, and inside of a scheduler.
+//!
+//! The critical sections and what is between them are computations on registers, of a length that is calibrated
+//! in time; see [`work`]. What is counted under the lock must be what the threads have counted.
+
+mod alone;
+mod inside;
+mod shared;
+mod sweep;
+mod work;
+
+use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
+use crate::host::plural;
+use std::time::Duration;
+
+/// The experiment `lock`.
+pub(crate) struct Lock;
+
+impl Experiment for Lock {
+    fn name(&self) -> &'static str {
+        "lock"
+    }
+
+    fn about(&self) -> &'static str {
+        "Kinds of locks: taken by a thread alone, wanted by two and by eight threads with sections of several \
+         lengths (time and processor time by sections, the least served thread's share of the most served \
+         one's, the wait that one of a thousand exceeds), and inside of a scheduler whose workers share a queue."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        let mut groups: Vec<Group> =
+            SECTIONS.iter().map(|section| alone::group(plan, section)).collect();
+        for threads in [2, 8] {
+            groups.extend(SECTIONS.iter().map(|section| shared::group(plan, threads, section)));
+        }
+        groups.extend(sweep::groups(plan));
+        groups.push(inside::group(plan));
+        for group in &mut groups {
+            let shown = ["uncontended-empty", "t2-short", "t8-short", "in-runtime"];
+            group.in_tour = shown.contains(&group.figures[0].case.as_str());
+        }
+        groups
+    }
+}
+
+/// What the locks of these experiments are around.
+#[derive(Default)]
+pub(crate) struct Counter {
+    /// Sections so far.
+    count: u64,
+    /// What the sections compute on.
+    state: u64,
+}
+
+/// A length of critical sections.
+pub(crate) struct Section {
+    name: &'static str,
+    length: Duration,
+    /// On average, from half to one and a half of it, where several threads want the lock.
+    between: Duration,
+    /// One wait in so many is timed: the clock must not be what is measured.
+    sampled: usize,
+}
+
+/// The lengths that are measured.
+const SECTIONS: [Section; 3] = [
+    Section {
+        name: "empty",
+        length: Duration::ZERO,
+        between: Duration::from_nanos(50),
+        sampled: 64,
+    },
+    Section {
+        name: "short",
+        length: Duration::from_nanos(50),
+        between: Duration::from_nanos(50),
+        sampled: 32,
+    },
+    Section {
+        name: "long",
+        length: Duration::from_micros(2),
+        between: Duration::from_micros(2),
+        sampled: 4,
+    },
+];
+
+impl Section {
+    /// In words.
+    fn words(&self) -> &'static str {
+        match self.name {
+            "empty" => "sections of one addition",
+            "short" => "sections of about 50 ns",
+            _ => "sections of about 2 µs",
+        }
+    }
+}
+
+/// A figure in nanoseconds of `case` with `config`, whose name is that of the case.
+fn figure(case: String, config: String, threads: usize, description: String) -> Figure {
+    let name = format!("{}/{threads} thread{}", case.replace('-', " "), plural(threads));
+    Figure { case, config, name, unit: "ns", trend: Trend::Lower, description }
+}

@@ -1,0 +1,198 @@
+//! A lock that several threads want.
+
+use super::work::{self, Varied};
+use super::{Counter, Section, figure};
+use crate::adapter::{LockVisitor, SharedLockKind, visit_locks};
+use crate::error::{Error, expect, input};
+use crate::experiment::{Figure, Group, Plan, Run, Trend};
+use crate::stats::quantile;
+use sateen_base::os::process_cpu_time;
+use sateen_base::{CachePadded, tsc};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Group `tTHREADS-SECTION`.
+pub(super) fn group(plan: &Plan, threads: usize, section: &'static Section) -> Group {
+    let case = format!("t{threads}-{}", section.name);
+    let figures = figures(&case, &format!("t{threads}"), threads, section);
+    let mut group = Group::new(threads, figures);
+    let contest = Contest { threads, section, window: window(plan) };
+    visit_locks(plan.peers, &mut AddAll { group: &mut group, contest });
+    group
+}
+
+/// How long the threads are at it in one run: some of the system's time slices each.
+pub(super) fn window(plan: &Plan) -> Duration {
+    Duration::from_millis(match (plan.smoke, plan.short) {
+        (true, _) => 1,
+        (false, true) => 40,
+        (false, false) => 100,
+    })
+}
+
+/// The figures of a contest, in the order of its values.
+pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Section) -> Vec<Figure> {
+    let between = section.between.as_nanos();
+    let what = format!(
+        "{threads} threads, {}, {} to {} ns between a thread's own",
+        section.words(),
+        between / 2,
+        between * 3 / 2
+    );
+    let figure = |suffix: &str, name: &str, text: String| Figure {
+        name: format!("{name} {}/{threads} threads", case.replace('-', " ")),
+        ..figure(format!("{case}{suffix}"), config.to_owned(), threads, text)
+    };
+    let fairness =
+        format!("{what}: sections of the least served thread by those of the most served");
+    let sampled = section.sampled;
+    vec![
+        figure("", "time per section of", format!("{what}: time by sections")),
+        Figure {
+            unit: "share",
+            trend: Trend::Higher,
+            ..figure("-fairness", "smallest share over largest of", fairness)
+        },
+        figure(
+            "-p999",
+            "99.9 % of waits of",
+            format!(
+                "{what}: the wait that 999 of 1000 stay below, of one in about {sampled} that is timed"
+            ),
+        ),
+        figure(
+            "-cpu",
+            "processor time per section of",
+            format!("{what}: the process's processor time by sections, with the time between"),
+        ),
+    ]
+}
+
+struct AddAll<'a> {
+    group: &'a mut Group,
+    contest: Contest,
+}
+
+impl LockVisitor for AddAll<'_> {
+    fn visit<L: SharedLockKind>(&mut self) {
+        let contest = self.contest;
+        self.group.add(L::NAME, move || Ok(Run(move || contest.values::<L>())));
+    }
+}
+
+/// Threads that want one lock for a while.
+#[derive(Clone, Copy)]
+pub(super) struct Contest {
+    pub(super) threads: usize,
+    pub(super) section: &'static Section,
+    pub(super) window: Duration,
+}
+
+/// What a contest shows.
+struct Outcome {
+    wall: Duration,
+    cpu: Duration,
+    /// Of each thread.
+    shares: Vec<u64>,
+    /// In ticks, those of all threads.
+    waits: Vec<u64>,
+}
+
+impl Contest {
+    /// One run, as the values of [`figures`].
+    pub(super) fn values<L: SharedLockKind>(&self) -> Result<Vec<f64>, Error> {
+        let outcome = self.run::<L>()?;
+        let all = outcome.shares.iter().sum::<u64>() as f64;
+        let least = outcome.shares.iter().min().copied().unwrap_or(0) as f64;
+        let most = outcome.shares.iter().max().copied().unwrap_or(1) as f64;
+        let mut waits: Vec<f64> = outcome.waits.iter().map(|&w| tsc::nanos(w) as f64).collect();
+        waits.sort_unstable_by(f64::total_cmp);
+        Ok(vec![
+            outcome.wall.as_nanos() as f64 / all,
+            least / most,
+            quantile(&waits, 0.999),
+            outcome.cpu.as_nanos() as f64 / all,
+        ])
+    }
+
+    fn run<L: SharedLockKind>(&self) -> Result<Outcome, Error> {
+        let cpu =
+            || process_cpu_time().ok_or_else(|| input("the system does not tell processor time"));
+        let lock = CachePadded::new(L::new(Counter { count: 0, state: 1 }));
+        let stop = CachePadded::new(AtomicBool::new(false));
+        let ready = Barrier::new(self.threads + 1);
+        let (section, between) =
+            (work::within(self.section.length), work::within(self.section.between));
+        let (mut shares, mut waits) = (Vec::new(), Vec::new());
+        let mut spent = (Duration::ZERO, Ok(Duration::ZERO));
+        let member = |i: usize| {
+            let mut thread = Thread {
+                pace: Varied::new(i as u64 + 1, between),
+                section,
+                every: self.section.sampled,
+                share: 0,
+                waits: Vec::with_capacity(1 << 14),
+            };
+            ready.wait();
+            thread.contend::<L>(&lock, &stop);
+            thread
+        };
+        let member = &member;
+        thread::scope(|scope| {
+            let members: Vec<_> =
+                (0..self.threads).map(|i| scope.spawn(move || member(i))).collect();
+            let before = cpu();
+            ready.wait();
+            let start = Instant::now();
+            thread::sleep(self.window);
+            stop.store(true, Ordering::Relaxed);
+            spent = (start.elapsed(), cpu().and_then(|after| Ok(after.saturating_sub(before?))));
+            for member in members {
+                let done = member.join().unwrap_or_else(|p| std::panic::resume_unwind(p));
+                shares.push(done.share);
+                waits.extend(done.waits);
+            }
+        });
+        let counted = L::with(&lock, |counter| counter.count);
+        expect("sections counted under the lock", counted, shares.iter().sum())?;
+        Ok(Outcome { wall: spent.0, cpu: spent.1?, shares, waits })
+    }
+}
+
+/// One of the threads.
+struct Thread {
+    pace: Varied,
+    section: u32,
+    every: usize,
+    share: u64,
+    waits: Vec<u64>,
+}
+
+impl Thread {
+    fn contend<L: SharedLockKind>(&mut self, lock: &L::Of<Counter>, stop: &AtomicBool) {
+        let mut until_sample = self.pace.around(self.every);
+        loop {
+            let sample = until_sample == 0;
+            let asked = if sample { tsc::now() } else { 0 };
+            let got = L::with(lock, |counter| {
+                let got = if sample { tsc::now() } else { 0 };
+                counter.count += 1;
+                counter.state = work::steps(counter.state, self.section);
+                got
+            });
+            self.share += 1;
+            if sample {
+                self.waits.push(got.saturating_sub(asked));
+                until_sample = self.pace.around(self.every);
+            } else {
+                until_sample -= 1;
+            }
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.pace.go();
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a pool is like before a run.
+
+use crate::adapter::{Content, Pool};
+use crate::error::{Error, expect};
+
+/// What is in use beside the blocks that are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Context {
+    /// Nothing.
+    Fresh,
+    /// Every second block.
+    Polluted,
+    /// The first half of the pool.
+    FirstHalf,
+    /// All but what is needed and a little, here and there.
+    AlmostFull,
+}
+
+impl Context {
+    pub(super) const ALL: [Self; 4] =
+        [Self::Fresh, Self::Polluted, Self::FirstHalf, Self::AlmostFull];
+
+    /// As in identities.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Fresh => "fresh",
+            Self::Polluted => "polluted",
+            Self::FirstHalf => "firsthalf",
+            Self::AlmostFull => "almostfull",
+        }
+    }
+
+    /// For people.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Fresh => "nothing else in use",
+            Self::Polluted => {
+                "every second block in use (of an allocator: a quarter allocated before)"
+            }
+            Self::FirstHalf => "the first half in use (of an allocator: as many allocated before)",
+            Self::AlmostFull => "all in use but what is needed and 1 in 256, here and there",
+        }
+    }
+
+    /// Takes blocks of a fresh pool of `capacity` blocks until it is like this; at least `needed` are left.
+    ///
+    /// All are taken, then some given back: so all memory has been touched, and a search that goes on where it last
+    /// was begins at the beginning.
+    pub(super) fn take<P: Pool>(
+        self,
+        pool: &P,
+        capacity: usize,
+        needed: usize,
+    ) -> Result<Vec<P::Handle>, Error> {
+        let all = match self {
+            Self::Fresh if !P::BOUNDED => 0,
+            // As published: of a general allocator, half of the most blocks are allocated before.
+            Self::Polluted if !P::BOUNDED => capacity / 4,
+            Self::FirstHalf if !P::BOUNDED => capacity / 2,
+            _ => capacity,
+        };
+        let taken: Vec<P::Handle> =
+            (0..all).map_while(|number| pool.take(stranger(number))).collect();
+        expect("blocks to be had", taken.len(), all)?;
+        // `needed` in `capacity` of all numbers are below this.
+        let below = u64::MAX / capacity as u64 * needed as u64;
+        let mut kept = Vec::with_capacity(all);
+        for (number, block) in taken.into_iter().enumerate() {
+            let place = if P::BOUNDED { pool.place(&block) } else { number };
+            let keep = match self {
+                Self::Fresh => false,
+                Self::Polluted => !P::BOUNDED || place % 2 == 0,
+                Self::FirstHalf => !P::BOUNDED || place < capacity / 2,
+                Self::AlmostFull => scattered(place) >= below,
+            };
+            if keep {
+                kept.push(block);
+            } else {
+                pool.give(block);
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// What lies in blocks that are not measured.
+fn stranger(number: usize) -> Content {
+    [u32::MAX, number as u32, 0]
+}
+
+/// A number that looks like chance, the same for each pool: the finalizer of SplitMix64.
+fn scattered(place: usize) -> u64 {
+    let mut z = (place as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,162 @@
+//! Blocks that one thread takes and another gives back.
+//!
+//! They travel in batches through a ring of slots. A slot holds a batch or an empty one, behind a lock that never
+//! has to be waited for, as the slot's flag says whose turn it is; batches are exchanged, so nothing is allocated. That
+//! costs about two locks and two lines of the cache for 64 blocks, the same for all.
+
+use crate::adapter::{Content, Pool};
+use crate::crew::{self, Gate, Relax};
+use crate::error::{Error, expect};
+use crate::experiment::Session;
+use sateen_base::CachePadded;
+use std::mem::swap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Blocks that travel together.
+const BATCH: usize = 64;
+/// Batches on the way at most.
+const SLOTS: usize = 16;
+const STACK: usize = 256 << 10;
+
+struct Slot<H> {
+    full: AtomicBool,
+    batch: Mutex<Vec<H>>,
+}
+
+struct Ring<H>(Vec<CachePadded<Slot<H>>>);
+
+impl<H> Ring<H> {
+    fn new() -> Self {
+        let slot =
+            || Slot { full: AtomicBool::new(false), batch: Mutex::new(Vec::with_capacity(BATCH)) };
+        Self((0..SLOTS).map(|_| CachePadded::new(slot())).collect())
+    }
+
+    /// Exchanges `batch` with that of slot `turn`, once it is full or not as `wanted`.
+    #[inline]
+    fn exchange(&self, turn: usize, wanted: bool, batch: &mut Vec<H>, relax: &mut Relax) {
+        let slot = &self.0[turn % SLOTS];
+        // Ordering: pairs with the release store below, of the other side.
+        while slot.full.load(Ordering::Acquire) != wanted {
+            relax.pause();
+        }
+        relax.reset();
+        swap(batch, &mut slot.batch.lock().unwrap_or_else(PoisonError::into_inner));
+        // Ordering: pairs with the acquire load above; the lock guards the batch anyhow.
+        slot.full.store(!wanted, Ordering::Release);
+    }
+}
+
+/// A pool between two threads.
+pub(super) struct Handoff<P: Pool> {
+    pool: P,
+    /// Blocks of a run.
+    blocks: u32,
+}
+
+/// How one side ended.
+struct End {
+    elapsed: Duration,
+    wrong: u32,
+    blocks: u32,
+}
+
+impl<P: Pool> Handoff<P> {
+    pub(super) fn open(capacity: usize, blocks: u32) -> Result<Self, Error> {
+        Ok(Self { pool: P::open(capacity)?, blocks: blocks / BATCH as u32 * BATCH as u32 })
+    }
+}
+
+fn content(number: u32) -> Content {
+    [0, number, !number]
+}
+
+fn produce<P: Pool>(pool: &P, ring: &Ring<P::Handle>, blocks: u32) -> u32 {
+    let (mut relax, mut batch, mut taken) = (Relax::new(2), Vec::with_capacity(BATCH), 0);
+    for turn in 0..blocks as usize / BATCH {
+        for _ in 0..BATCH {
+            // Blocks on the way are few: none left is an error, which the counts tell.
+            let Some(block) = pool.take(content(taken)) else { break };
+            batch.push(block);
+            taken += 1;
+        }
+        ring.exchange(turn, false, &mut batch, &mut relax);
+    }
+    taken
+}
+
+fn consume<P: Pool>(pool: &P, ring: &Ring<P::Handle>, blocks: u32) -> (u32, u32) {
+    let (mut relax, mut batch, mut given, mut wrong) =
+        (Relax::new(2), Vec::with_capacity(BATCH), 0, 0);
+    for turn in 0..blocks as usize / BATCH {
+        ring.exchange(turn, true, &mut batch, &mut relax);
+        for block in batch.drain(..) {
+            let (found, wanted) = (pool.give(block), content(given));
+            wrong |= (found[0] ^ wanted[0]) | (found[1] ^ wanted[1]) | (found[2] ^ wanted[2]);
+            given += 1;
+        }
+    }
+    (given, wrong)
+}
+
+impl<P: Pool + Sync> Session for Handoff<P> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let (pool, all, gate) = (&self.pool, self.blocks, &Gate::new(2));
+        let (rehearsal, ring) = (&Ring::new(), &Ring::new());
+        let side = |produces: bool| {
+            move || {
+                let go = |ring: &Ring<P::Handle>, blocks: u32| match produces {
+                    true => (produce(pool, ring, blocks), 0),
+                    false => consume(pool, ring, blocks),
+                };
+                go(rehearsal, all / 8);
+                let start = gate.pass();
+                let (blocks, wrong) = go(ring, all);
+                End { elapsed: start.elapsed(), wrong, blocks }
+            }
+        };
+        let done = crew::run(STACK, vec![side(true), side(false)])?;
+        let mut wall = Duration::ZERO;
+        for End { elapsed, wrong, blocks } in done.into_iter().map(|d| d.result) {
+            expect("the number of blocks that went over", blocks, all)?;
+            expect("what lies in the blocks differs from what was written in the bits", wrong, 0)?;
+            wall = wall.max(elapsed);
+        }
+        if let Some(in_use) = pool.in_use() {
+            expect("the number of blocks still in use", in_use, 0)?;
+        }
+        Ok(vec![wall.as_nanos() as f64 / f64::from(all)])
+    }
+}
+
+/// No pool: numbers go over. What the transport costs.
+pub(super) struct Nothing;
+
+impl Pool for Nothing {
+    type Handle = u64;
+    const BOUNDED: bool = false;
+
+    fn open(_capacity: usize) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    #[inline(always)]
+    fn take(&self, content: Content) -> Option<u64> {
+        Some(u64::from(content[0]) << 32 | u64::from(content[1]))
+    }
+
+    #[inline(always)]
+    fn give(&self, block: u64) -> Content {
+        [(block >> 32) as u32, block as u32, !(block as u32)]
+    }
+
+    fn place(&self, _block: &u64) -> usize {
+        0
+    }
+
+    fn in_use(&self) -> Option<usize> {
+        None
+    }
+}

@@ -1,0 +1,256 @@
+//! Memory pools: strategies for finding a free block, in several contexts.
+//!
+//! The loops are those of *MultiCore benchmarks: memory allocation* (2012): blocks of 12 bytes, a million
+//! operations a thread, 8 threads, pools that are fresh or polluted. The other contexts are those that its author
+//! names and did not measure.
+
+mod bench;
+mod context;
+mod handoff;
+mod load;
+mod order;
+
+use crate::adapter::{
+    LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
+};
+use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
+use crate::host::plural;
+use crate::store::Record;
+use bench::{Alone, Bench, Case, Counted, Timed};
+use context::Context;
+use handoff::{Handoff, Nothing};
+use load::Shape;
+use std::time::Duration;
+
+/// Time for the runs that may stop early; long enough for the figure, and slow cases are very slow.
+const LIMIT: Duration = Duration::from_millis(250);
+
+/// The experiment `pool`.
+pub(crate) struct Pools;
+
+impl Experiment for Pools {
+    fn name(&self) -> &'static str {
+        "pool"
+    }
+
+    fn about(&self) -> &'static str {
+        "Blocks of 12 bytes from pools that search differently: taken and given back at once, or all taken first, \
+         in fresh pools and in used ones; and from one thread to another."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        let mut groups = Vec::new();
+        let threads = plan.workers_or(&[1, 2, 8]);
+        let cases = |threads: &[usize]| -> Vec<Case> {
+            let of = |shape, context| {
+                threads.iter().map(move |&threads| case(plan, shape, context, threads))
+            };
+            let shapes = [Shape::Short, Shape::Long, Shape::Fifo];
+            let contexts = |shape| Context::ALL.into_iter().map(move |context| (shape, context));
+            shapes.into_iter().flat_map(contexts).flat_map(|(s, c)| of(s, c)).collect()
+        };
+        groups.extend(cases(&threads).into_iter().map(|case| timed(plan, case)));
+        groups.extend(Context::ALL.map(|c| alone(plan, case(plan, Shape::Long, c, 1))));
+        groups.push(handoff(plan));
+        groups.extend(cases(&threads).into_iter().map(counted));
+        groups.retain(|group| !group.subjects.is_empty());
+        groups
+    }
+
+    fn verdict(&self, records: &[Record]) -> Option<String> {
+        order::verdict(records)
+    }
+}
+
+fn case(plan: &Plan, shape: Shape, context: Context, threads: usize) -> Case {
+    // 48 MiB of blocks are more than the usual caches hold.
+    let (pairs, least) = plan.size((1_000_000, 1 << 22), (300, 1 << 14));
+    let limit = if plan.short { LIMIT / 4 } else { LIMIT };
+    Case { shape, context, threads, pairs, least, limit }
+}
+
+impl Case {
+    fn name(&self) -> String {
+        let shape = match self.shape {
+            Shape::Short => "short",
+            Shape::Long => "long",
+            Shape::Fifo => "fifo",
+        };
+        format!("{shape}-{}", self.context.name())
+    }
+
+    fn words(&self) -> String {
+        let limit = LIMIT.as_millis();
+        let shape = match self.shape {
+            Shape::Short => format!(
+                "each thread takes a block and gives it back at once, a million times or for {limit} ms"
+            ),
+            Shape::Long => {
+                "each thread takes a million blocks, then gives them back in this order".into()
+            }
+            Shape::Fifo => format!(
+                "each thread takes a million blocks, or for {limit} ms, and gives back the oldest of a thousand for each"
+            ),
+        };
+        format!("{shape}; {}", self.context.words())
+    }
+
+    fn figure(&self, case: String, what: &str, unit: &'static str, description: String) -> Figure {
+        let (config, place) = (format!("t{}", self.threads), threads(self.threads));
+        let (name, trend) = (format!("{what}, {}/{place}", case.replace('-', " ")), Trend::Lower);
+        Figure { case, config, name, unit, trend, description }
+    }
+}
+
+/// `1 thread`, `2 threads`.
+fn threads(n: usize) -> String {
+    format!("{n} thread{}", plural(n))
+}
+
+/// The case with all pools.
+fn timed(plan: &Plan, case: Case) -> Group {
+    let description = format!("{}: wall time by pairs of all threads", case.words());
+    let figure = case.figure(case.name(), "time per pair", "ns", description);
+    let mut group = rules(plan, Group::new(case.threads, vec![figure]), &case);
+    group.in_tour = match (case.shape, case.context) {
+        (Shape::Short, Context::Fresh) => case.threads != 2,
+        (Shape::Short, Context::Polluted) => case.threads == 8,
+        (Shape::Long, Context::Fresh) => case.threads == 1,
+        _ => false,
+    };
+    visit_pools(plan.peers, &mut AddTimed { group: &mut group, case });
+    if case.shape == Shape::Short && case.threads == 1 && plan.peers {
+        // What one thread can have for itself.
+        visit_lone_pools(
+            true,
+            &mut AddAlone { group: &mut group, case, only: Some("slab-unshared") },
+        );
+    }
+    group
+}
+
+/// The case for a thread alone, without locks.
+fn alone(plan: &Plan, case: Case) -> Group {
+    let name = case.name().replacen('-', "-single-", 1);
+    let words = case.words().replacen("each thread", "a thread alone, without locks,", 1);
+    let figure = case.figure(name, "time per pair", "ns", format!("{words}: time by pairs"));
+    let mut group = rules(plan, Group::new(1, vec![figure]), &case);
+    group.in_tour = false;
+    visit_lone_pools(plan.peers, &mut AddAlone { group: &mut group, case, only: None });
+    group
+}
+
+/// How often: each run rehearses, so nothing else needs to warm up.
+fn rules(plan: &Plan, mut group: Group, case: &Case) -> Group {
+    group.warmups = 0;
+    group.max_runs = Some(if case.threads > 2 || plan.short { 3 } else { 10 });
+    group
+}
+
+/// What is counted in the case, by runs of their own.
+fn counted(case: Case) -> Group {
+    let figure = |suffix: &str, what: &str, unit, how: &str| {
+        let description = format!("{}: {how}", case.words());
+        case.figure(format!("{}-{suffix}", case.name()), what, unit, description)
+    };
+    let figures = vec![
+        figure(
+            "bookkeeping",
+            "bookkeeping per block",
+            "B",
+            "bytes beside the blocks by the capacity",
+        ),
+        figure("searched", "places searched", "of 1", "words looked at by blocks taken"),
+        figure(
+            "retries",
+            "retries",
+            "of 1",
+            "exchanges that another thread made fail by blocks taken",
+        ),
+        figure(
+            "span",
+            "span",
+            "of 1",
+            "places from the first to the last block that the threads have when each has most, by such blocks",
+        ),
+    ];
+    let mut group = Group::new(case.threads, figures);
+    (group.warmups, group.min_runs, group.max_runs, group.in_tour) = (0, 1, Some(1), false);
+    let case = Case { limit: case.limit / 4, ..case };
+    visit_counting_pools(&mut AddCounted { group: &mut group, case });
+    group
+}
+
+/// Blocks from one thread to another.
+fn handoff(plan: &Plan) -> Group {
+    let figure = Figure {
+        case: "handoff".to_owned(),
+        config: "t2".to_owned(),
+        name: "time per block handed over/2 threads".to_owned(),
+        unit: "ns",
+        trend: Trend::Lower,
+        description: "a thread takes a million blocks, another gives them back; they go over in batches of 64 \
+                      through a ring of 16: wall time by blocks"
+            .to_owned(),
+    };
+    let mut group = Group::new(2, vec![figure]);
+    (group.warmups, group.max_runs) = (0, Some(if plan.short { 3 } else { 20 }));
+    let Case { pairs, least, .. } = case(plan, Shape::Short, Context::Fresh, 2);
+    let (blocks, capacity) = (pairs.max(1024), least);
+    // What of it is not the pool's.
+    group.add("transport-alone", move || Handoff::<Nothing>::open(capacity, blocks));
+    visit_pools(plan.peers, &mut AddHandoff { group: &mut group, blocks, capacity });
+    group
+}
+
+struct AddTimed<'a> {
+    group: &'a mut Group,
+    case: Case,
+}
+
+impl PoolVisitor for AddTimed<'_> {
+    fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
+        let case = self.case;
+        self.group.add(name, move || Bench::<P>::open(case).map(Timed));
+    }
+}
+
+struct AddAlone<'a> {
+    group: &'a mut Group,
+    case: Case,
+    only: Option<&'static str>,
+}
+
+impl LonePoolVisitor for AddAlone<'_> {
+    fn visit<P: Pool + 'static>(&mut self, name: &'static str) {
+        if self.only.is_none_or(|only| only == name) {
+            let case = self.case;
+            self.group.add(name, move || Bench::<P>::open(case).map(Alone));
+        }
+    }
+}
+
+struct AddCounted<'a> {
+    group: &'a mut Group,
+    case: Case,
+}
+
+impl PoolVisitor for AddCounted<'_> {
+    fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
+        let case = self.case;
+        self.group.add(name, move || Bench::<P>::open(case).map(Counted));
+    }
+}
+
+struct AddHandoff<'a> {
+    group: &'a mut Group,
+    blocks: u32,
+    capacity: usize,
+}
+
+impl PoolVisitor for AddHandoff<'_> {
+    fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
+        let (blocks, capacity) = (self.blocks, self.capacity);
+        self.group.add(name, move || Handoff::<P>::open(capacity, blocks));
+    }
+}

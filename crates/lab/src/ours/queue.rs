@@ -1,0 +1,26 @@
+//! Our queue for many producers and consumers.
+
+use crate::adapter::{OURS, Queue};
+use sateen::queue::mpmc::Unbounded;
+
+/// The scheduler's injector.
+pub(super) struct Sateen;
+
+impl Queue for Sateen {
+    const NAME: &'static str = OURS;
+    type Of = Unbounded<u64>;
+
+    fn new(_capacity: usize) -> Unbounded<u64> {
+        Unbounded::new()
+    }
+
+    #[inline(always)]
+    fn push(queue: &Unbounded<u64>, item: u64) {
+        queue.push(item);
+    }
+
+    #[inline(always)]
+    fn pop(queue: &Unbounded<u64>) -> Option<u64> {
+        queue.pop()
+    }
+}

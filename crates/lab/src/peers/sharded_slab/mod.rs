@@ -1,0 +1,36 @@
+//! Adapter for `sharded-slab`, with its default settings: it grows as it is used, in pages of each thread's.
+
+use crate::adapter::{Content, Pool};
+use crate::error::Error;
+use sharded_slab::Slab;
+
+/// Its slab.
+pub(crate) struct Sharded(Slab<Content>);
+
+impl Pool for Sharded {
+    type Handle = usize;
+    const BOUNDED: bool = false;
+
+    fn open(_capacity: usize) -> Result<Self, Error> {
+        Ok(Self(Slab::new()))
+    }
+
+    #[inline(always)]
+    fn take(&self, content: Content) -> Option<usize> {
+        self.0.insert(content)
+    }
+
+    #[inline(always)]
+    fn give(&self, key: usize) -> Content {
+        // A key that is gone is a block that was handed out twice: the content says so.
+        self.0.take(key).unwrap_or([u32::MAX; 3])
+    }
+
+    fn place(&self, key: &usize) -> usize {
+        *key
+    }
+
+    fn in_use(&self) -> Option<usize> {
+        None
+    }
+}

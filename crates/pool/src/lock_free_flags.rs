@@ -1,0 +1,107 @@
+//! One word a block, taken by exchange: no lock.
+//!
+//! | flag | meaning |
+//! |---|---|
+//! | [`FREE`] | the block is free; whoever exchanges it for `USED` has the block |
+//! | [`USED`] | the block is its user's, who alone may store `FREE` |
+//!
+//! Fields: `flags` by whom the table says; `last` is a hint that anybody stores.
+
+use crate::words::array;
+use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use sateen_base::CachePadded;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
+use std::ptr::NonNull;
+
+const FREE: u32 = 0;
+const USED: u32 = 1;
+
+/// Of the store in `give`; weakened to see the model fail.
+const GIVE: Ordering =
+    if cfg!(sateen_canary = "flags-give-relaxed") { Ordering::Relaxed } else { Ordering::Release };
+
+/// A 32-bit flag for each block, without a lock; searched round-robin from the place taken last.
+///
+/// [`take`](Strategy::take) costs one locked instruction where the next place is free. Where blocks in use lie in
+/// its way it looks at each, at worst at all of them: a pool almost full, or with its old blocks all in
+/// one place, is slow. `None` means that each block was in use when it was looked at.
+///
+/// Source: the "lock-free memory pool" of *MultiCore benchmarks: memory allocation* (2012).
+///
+/// ```
+/// use sateen_pool::{BlockPool, LockFreeFlags};
+///
+/// let pool = BlockPool::<LockFreeFlags>::new(1, 12, 4)?;
+/// let block = pool.take().expect("free");
+/// assert!(pool.take().is_none());
+/// // SAFETY: from this pool, and not used any more.
+/// unsafe { pool.give(block) };
+/// # Ok::<(), sateen_pool::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct LockFreeFlags<P = NoCount> {
+    flags: Box<[AtomicU32]>,
+    last: CachePadded<AtomicUsize>,
+    probe: P,
+}
+
+// SAFETY: a flag leaves `FREE` only by the exchange of one caller, who gets the block; its store back is a
+// release that the next exchange acquires.
+unsafe impl<P: Probe> Strategy for LockFreeFlags<P> {
+    const NAME: &'static str = "lock-free-flags";
+
+    fn new(blocks: &Blocks) -> Result<Self, BuildError> {
+        let capacity = blocks.capacity();
+        Ok(Self {
+            flags: array(capacity, |_| AtomicU32::new(FREE))?,
+            last: CachePadded::new(AtomicUsize::new(capacity - 1)),
+            probe: P::default(),
+        })
+    }
+
+    #[inline]
+    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+        let mut at = self.last.load(Ordering::Relaxed);
+        let mut retries = 0;
+        for looked in 1..=self.flags.len() {
+            at = if at + 1 == self.flags.len() { 0 } else { at + 1 };
+            let flag = &self.flags[at];
+            if flag.load(Ordering::Relaxed) != FREE {
+                continue;
+            }
+            // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come before ours.
+            let won = flag.compare_exchange(FREE, USED, Ordering::Acquire, Ordering::Relaxed);
+            if won.is_ok() || cfg!(sateen_canary = "flags-take-blind") {
+                self.last.store(at, Ordering::Relaxed);
+                self.probe.took(looked as u64, retries);
+                return Some(blocks.at(at));
+            }
+            retries += 1;
+        }
+        self.probe.took(self.flags.len() as u64, retries);
+        None
+    }
+
+    #[inline]
+    unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
+        let index = blocks.index_of(block);
+        let flag = &self.flags[index];
+        let used = !cfg!(debug_assertions) || flag.load(Ordering::Relaxed) == USED;
+        debug_assert!(used, "block {index} at {block:p} was free already");
+        // Ordering: Release pairs with the Acquire in `take`: without it the next user meets this one.
+        flag.store(FREE, GIVE);
+    }
+
+    fn in_use(&self, _: &Blocks) -> usize {
+        self.flags.iter().filter(|flag| flag.load(Ordering::Relaxed) == USED).count()
+    }
+
+    fn bookkeeping(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.flags)
+    }
+
+    fn counts(&self) -> Counts {
+        self.probe.counts()
+    }
+}

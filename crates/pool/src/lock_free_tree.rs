@@ -1,0 +1,326 @@
+//! The hierarchy of bits without a lock.
+//!
+//! Protocol and proof sketch: section "`LockFreeTree`" of the crate's `README.md`.
+//!
+//! | bit | set | clear |
+//! |---|---|---|
+//! | of a leaf | the block is free; whoever clears it has the block | the block is its user's, who alone may set it |
+//! | above | the word below may have a bit set | it has none, or somebody is on the way here |
+//!
+//! | `clears` | meaning |
+//! |---|---|
+//! | low 24 bits | clearings of bits above the leaves under way |
+//! | the others | those begun, modulo 2^40: the same word twice, with none under way, means none in between |
+//!
+//! Fields: `words` by whom the first table says; `clears` by who clears above the leaves; `starts` are hints.
+
+use crate::words::{BITS, Levels, array, lowest, place};
+use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicU32, AtomicU64};
+use sateen_base::{CachePadded, thread_number};
+use std::ptr::NonNull;
+
+/// Most threads with a start of their own; more share them.
+const STARTS: usize = 64;
+/// Of `clears`.
+const UNDER_WAY: u64 = (1 << 24) - 1;
+const BEGIN: u64 = UNDER_WAY + 1 + 1;
+const END: u64 = 1;
+
+/// Of the setting of a leaf's bit; weakened to see the model fail.
+const GIVE: Ordering =
+    if cfg!(sateen_canary = "tree-give-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+
+/// Of the loads in `mark`; as above.
+const MARK: Ordering =
+    if cfg!(sateen_canary = "tree-mark-relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+
+/// A hierarchy of 64-bit words in a flat array, without a lock: a set bit is a free block, or a word below that may
+/// have one.
+///
+/// A thread that never met another takes the first free block, so the pool stays compact. One that lost a race
+/// for a block goes on from another place, so threads spread over the pool. Mostly one locked instruction to take, on a word
+/// that is the thread's own, and one to give. Whatever is in use, a search looks at a few words a level, and once at
+/// each leaf that was used up since the last; only where it finds nothing while others are changing the upper
+/// levels does it look at all leaves.
+///
+/// `None` means: each block was in use at some moment of the call, or still being given back. A block that was given
+/// back before the call and that nobody else takes during it is found.
+///
+/// ```
+/// use sateen_pool::{BlockPool, LockFreeTree};
+///
+/// let pool = BlockPool::<LockFreeTree>::new(1000, 12, 4)?;
+/// let first = pool.take().expect("free");
+/// let second = pool.take().expect("free");
+/// // SAFETY: from this pool, and not used any more.
+/// unsafe { pool.give(first) };
+/// assert_eq!(pool.take(), Some(first));
+/// assert!(first < second);
+/// # Ok::<(), sateen_pool::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct LockFreeTree<P = NoCount> {
+    words: Box<[AtomicU64]>,
+    levels: Levels,
+    /// For each thread the leaf at which it starts to search: before it is nothing free, as far as the thread knows.
+    starts: Box<[CachePadded<AtomicU32>]>,
+    clears: CachePadded<AtomicU64>,
+    probe: P,
+}
+
+/// What a search cost so far.
+#[derive(Default)]
+struct Cost {
+    places: u64,
+    retries: u64,
+}
+
+impl<P: Probe> LockFreeTree<P> {
+    #[inline(always)]
+    fn start(&self) -> &AtomicU32 {
+        // A thread without a number shares a start.
+        let number = thread_number::get_or_assign().unwrap_or(0) as usize;
+        &self.starts[number & (self.starts.len() - 1)]
+    }
+
+    #[inline(always)]
+    fn word(&self, level: usize, index: usize) -> &AtomicU64 {
+        &self.words[self.levels.at(level, index)]
+    }
+
+    /// Takes the first block of `leaf` that can be had.
+    #[inline(always)]
+    fn claim(&self, leaf: usize, cost: &mut Cost) -> Option<usize> {
+        let word = &self.words[leaf];
+        let mut free = word.load(Ordering::Relaxed);
+        cost.places += 1;
+        while free != 0 {
+            let index = lowest(leaf, free);
+            let (_, bit) = place(index);
+            // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come before ours.
+            if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
+                return Some(index);
+            }
+            cost.retries += 1;
+            free &= !bit;
+        }
+        None
+    }
+
+    /// `found` at the thread's leaf `from`, or nothing there: searches further, and says where to start next time.
+    #[cold]
+    fn take_slow(
+        &self,
+        from: usize,
+        mut found: Option<usize>,
+        start: &AtomicU32,
+        cost: &mut Cost,
+    ) -> Option<usize> {
+        if found.is_none() {
+            found = self.search_everywhere(from, cost);
+        }
+        let leaf = place(found?).0;
+        let next = if cost.retries == 0 { leaf } else { self.elsewhere(leaf) };
+        start.store(next as u32, Ordering::Relaxed);
+        found
+    }
+
+    /// Takes the first block that can be had behind leaf `from`, which was seen empty, or from the beginning on.
+    fn search_everywhere(&self, from: usize, cost: &mut Cost) -> Option<usize> {
+        // Ordering: Acquire pairs with the Release in `clear`: what ended clearings have put right is seen.
+        let before = self.clears.load(Ordering::Acquire);
+        self.clear(0, from);
+        let found = self.search(from + 1, cost).or_else(|| self.search(0, cost));
+        // The loads of the search are acquiring: who cleared what it saw clear has begun before this.
+        let quiet = before & UNDER_WAY == 0;
+        if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == before {
+            return found;
+        }
+        if cfg!(sateen_canary = "tree-none-unchecked") {
+            return None;
+        }
+        (0..self.levels.words(0)).find_map(|leaf| self.claim(leaf, cost))
+    }
+
+    /// A leaf to start from for a thread that met others at `leaf`.
+    #[cold]
+    fn elsewhere(&self, leaf: usize) -> usize {
+        let number = thread_number::get();
+        let mixed = (leaf as u64 ^ u64::from(number) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let leaves = self.levels.words(0) as u64;
+        (((mixed >> 32) * leaves) >> 32) as usize
+    }
+
+    /// Takes the first block that can be had from leaf `from` on, by the levels above.
+    fn search(&self, mut from: usize, cost: &mut Cost) -> Option<usize> {
+        loop {
+            let leaf = self.next(from, cost)?;
+            let found = self.claim(leaf, cost);
+            if found.is_some() {
+                return found;
+            }
+            self.clear(0, leaf);
+            from = leaf + 1;
+        }
+    }
+
+    /// The first leaf from `entry` on that may have a free block. Clears what it sees to be wrong on the way.
+    fn next(&self, mut entry: usize, cost: &mut Cost) -> Option<usize> {
+        let mut level = 1;
+        while level < self.levels.count() && entry < self.levels.words(level - 1) {
+            let (index, bit) = place(entry);
+            cost.places += 1;
+            // Ordering: Acquire pairs with the Release in `clear`: see `search_everywhere`.
+            let word = self.word(level, index).load(Ordering::Acquire);
+            let ahead = word & !(bit - 1);
+            if ahead == 0 {
+                if word == 0 {
+                    self.clear(level, index);
+                }
+                entry = index + 1;
+                level += 1;
+                continue;
+            }
+            entry = lowest(index, ahead);
+            level -= 1;
+            if level == 0 {
+                return Some(entry);
+            }
+            entry *= BITS;
+        }
+        None
+    }
+
+    /// Word `index` of `level` was seen empty: clears its bit above, if it still is.
+    fn clear(&self, level: usize, index: usize) {
+        if level + 1 == self.levels.count() {
+            return;
+        }
+        let (above, bit) = place(index);
+        let above = self.word(level + 1, above);
+        if above.load(Ordering::Relaxed) & bit == 0 {
+            return;
+        }
+        self.clears.fetch_add(BEGIN, Ordering::Relaxed);
+        // Ordering: Release carries the beginning to those who see the bit clear; Acquire, what they have cleared below,
+        // whose end must come before ours.
+        above.fetch_and(!bit, Ordering::AcqRel);
+        // Ordering: an exchange, not a load: either it comes after the setting of a bit by a giver, and sees it; or before, then the
+        // giver acquires our clearing, and sees that.
+        let now = match self.word(level, index) {
+            word if cfg!(sateen_canary = "tree-check-load") => word.load(Ordering::Acquire),
+            word => word.fetch_or(0, Ordering::AcqRel),
+        };
+        if now != 0 && !cfg!(sateen_canary = "tree-no-check") {
+            self.mark(level, index);
+        }
+        // Ordering: Release pairs with the Acquire in `search_everywhere`: what was put right is seen with the end.
+        self.clears.fetch_sub(END, Ordering::Release);
+    }
+
+    /// Word `index` of `level` has a bit set: says so above, on all levels, as who set it first may be late.
+    #[inline(always)]
+    fn mark(&self, level: usize, mut index: usize) {
+        for level in level + 1..self.levels.count() {
+            let (above, bit) = place(index);
+            let word = self.word(level, above);
+            // Ordering: Acquire pairs with the Release of who set the bit: what was cleared above before that
+            // is seen clear.
+            if word.load(MARK) & bit == 0 {
+                // Ordering: AcqRel for what is above as in `give` for this.
+                word.fetch_or(bit, Ordering::AcqRel);
+            }
+            index = above;
+        }
+    }
+
+    /// For models: where all threads search next.
+    #[cfg(loom)]
+    pub fn start_at(&self, leaf: u32) {
+        self.starts.iter().for_each(|start| start.store(leaf, Ordering::Relaxed));
+    }
+
+    /// For models: whether block `index` is free.
+    #[cfg(loom)]
+    pub fn is_free(&self, index: usize) -> bool {
+        let (leaf, bit) = place(index);
+        self.words[leaf].load(Ordering::Relaxed) & bit != 0
+    }
+
+    /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.
+    #[doc(hidden)]
+    pub fn is_complete(&self) -> bool {
+        (1..self.levels.count()).all(|level| {
+            (0..self.levels.words(level - 1)).all(|index| {
+                let (above, bit) = place(index);
+                self.word(level - 1, index).load(Ordering::Relaxed) == 0
+                    || self.word(level, above).load(Ordering::Relaxed) & bit != 0
+            })
+        })
+    }
+}
+
+// SAFETY: a leaf's bit is cleared by one caller, who gets the block; its setting is a release that the next
+// clearing acquires.
+unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
+    const NAME: &'static str = "lock-free-tree";
+
+    fn new(blocks: &Blocks) -> Result<Self, BuildError> {
+        let levels = Levels::new(blocks.capacity());
+        let starts = levels.words(0).next_power_of_two().min(STARTS);
+        Ok(Self {
+            words: levels.all_free(AtomicU64::new)?,
+            levels,
+            starts: array(starts, |_| CachePadded::new(AtomicU32::new(0)))?,
+            clears: CachePadded::new(AtomicU64::new(0)),
+            probe: P::default(),
+        })
+    }
+
+    #[inline]
+    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+        let start = self.start();
+        let leaf = start.load(Ordering::Relaxed) as usize;
+        let mut cost = Cost::default();
+        let mut found = self.claim(leaf, &mut cost);
+        if found.is_none() || cost.retries > 0 {
+            found = self.take_slow(leaf, found, start, &mut cost);
+        }
+        self.probe.took(cost.places, cost.retries);
+        found.map(|index| blocks.at(index))
+    }
+
+    #[inline]
+    unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
+        let index = blocks.index_of(block);
+        let (leaf, bit) = place(index);
+        // Ordering: Release pairs with the Acquire in `claim`: the next user comes after this one. Acquire pairs with the
+        // exchange in `clear`: a bit above that was cleared because this leaf was empty is seen clear.
+        let was = self.words[leaf].fetch_or(bit, GIVE);
+        debug_assert_eq!(was & bit, 0, "block {index} at {block:p} was free already");
+        if was == 0 || !cfg!(sateen_canary = "tree-first-giver-marks") {
+            self.mark(0, leaf);
+        }
+        let start = self.start();
+        if (leaf as u32) < start.load(Ordering::Relaxed) {
+            start.store(leaf as u32, Ordering::Relaxed);
+        }
+    }
+
+    fn in_use(&self, blocks: &Blocks) -> usize {
+        let leaves = &self.words[..self.levels.words(0)];
+        let free = |leaf: &AtomicU64| leaf.load(Ordering::Relaxed).count_ones() as usize;
+        blocks.capacity() - leaves.iter().map(free).sum::<usize>()
+    }
+
+    fn bookkeeping(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.words) + size_of_val(&*self.starts)
+    }
+
+    fn counts(&self) -> Counts {
+        self.probe.counts()
+    }
+}

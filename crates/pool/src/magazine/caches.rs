@@ -1,0 +1,379 @@
+//! A cache for each thread in front of a depot.
+
+use super::cache::{Cache, HOT, Kept, NOWHERE, Place, SLOTS};
+use super::depot::Depot;
+use crate::zeroed::Zeroed;
+use crate::{BuildError, Probe};
+use sateen_base::prim::Ordering;
+use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thread_number};
+use std::ptr::{NonNull, null_mut};
+
+/// Caches, and so threads that have one. Those beyond go to the depot.
+const LANES: usize = if cfg!(loom) { 2 } else { 1024 };
+/// Blocks that go between a cache and the depot in one go.
+pub(super) const BATCH: u32 = if cfg!(loom) { 1 } else { 64 };
+/// Operations of a thread that go past its cache after that was reclaimed. So the heavy fence, up to 22 µs, is paid
+/// once in that many operations, however near the pool is to being empty.
+const STRICT: u32 = if cfg!(loom) { 1 } else { 1024 };
+
+/// The caches.
+#[derive(Debug)]
+pub(super) struct Caches<D> {
+    lanes: Zeroed<Cache>,
+    /// Blocks that a cache holds at most, besides the hot one.
+    room: u32,
+    batch: u32,
+    /// Whether the fence of [`Cache::is_open`] works; otherwise no cache ever opens.
+    asymmetric: bool,
+    pub(super) depot: D,
+    shared: CachePadded<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Held by who reclaims. Caches up to here are known: the others were never opened.
+    reclaim: SpinLock<usize>,
+    /// Held by threads without a cache; where they work.
+    outside: SpinLock<u32>,
+}
+
+fn lock<T>(value: T) -> SpinLock<T> {
+    SpinLock::from_raw(RawSpinLock::new(), value)
+}
+
+impl<D: Depot> Caches<D> {
+    /// Caches that hold no more than a small part of `capacity` blocks each.
+    pub(super) fn new(depot: D, capacity: usize) -> Result<Self, BuildError> {
+        let bytes = LANES * size_of::<Cache>();
+        let batch = (capacity / 32).clamp(1, BATCH as usize) as u32;
+        Ok(Self {
+            lanes: Zeroed::new(LANES).map_err(|_| BuildError::OutOfMemory { bytes })?,
+            room: (2 * batch).min(SLOTS as u32),
+            batch,
+            // The model's light fence is always enough.
+            asymmetric: cfg!(loom) || fence::is_asymmetric(),
+            depot,
+            shared: CachePadded::new(Shared { reclaim: lock(0), outside: lock(0) }),
+        })
+    }
+
+    /// Blocks in caches: exact while nobody works.
+    pub(super) fn cached(&self) -> usize {
+        let known = *self.shared.reclaim.lock();
+        self.lanes[..known].iter().map(Cache::count).sum()
+    }
+
+    /// Bytes of caches that threads have used.
+    pub(super) fn bytes(&self) -> usize {
+        *self.shared.reclaim.lock() * size_of::<Cache>()
+    }
+
+    /// Every block that lies in a cache; nobody uses them any more, caches or blocks.
+    pub(super) fn all_cached(&mut self) -> impl Iterator<Item = NonNull<u8>> {
+        let known = *self.shared.reclaim.lock();
+        self.lanes[..known].iter().filter(|cache| cache.is_open()).flat_map(|cache| {
+            // Ordering: Relaxed, whoever has us alone has seen all that others did.
+            let (hot, len) = (cache.hot.load(Ordering::Relaxed), cache.len.load(Ordering::Relaxed));
+            // SAFETY: nobody else is here; below `len`.
+            (0..len).map(|at| unsafe { cache.slot(at) }).chain(NonNull::new(hot))
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn take(&self, of: &D::Of) -> Option<NonNull<u8>> {
+        let number = thread_number::get() as usize;
+        if number < self.lanes.len() {
+            self.take_in(number, of)
+        } else {
+            self.take_outside_slow(of)
+        }
+    }
+
+    /// # Safety
+    /// As [`Depot::give`].
+    #[inline(always)]
+    pub(super) unsafe fn give(&self, of: &D::Of, block: NonNull<u8>) {
+        let number = thread_number::get() as usize;
+        // SAFETY: passed on.
+        unsafe {
+            if number < self.lanes.len() {
+                self.give_in(number, of, block);
+            } else {
+                self.give_outside_slow(of, block);
+            }
+        }
+    }
+
+    /// The owner of cache `lane` takes a block.
+    #[inline(always)]
+    pub(super) fn take_in(&self, lane: usize, of: &D::Of) -> Option<NonNull<u8>> {
+        let cache = &self.lanes[lane];
+        // Ordering: Relaxed, the owner's own words.
+        let hot = NonNull::new(cache.hot.load(Ordering::Relaxed));
+        let (block, place) = if let Some(hot) = hot {
+            cache.hot.store(null_mut(), Ordering::Relaxed);
+            (hot, HOT)
+        } else {
+            let len = cache.len.load(Ordering::Relaxed);
+            if len == 0 {
+                return self.take_slow(lane, of, null_mut(), NOWHERE);
+            }
+            // SAFETY: the owner's, and below `len`.
+            let block = unsafe { cache.slot(len - 1) };
+            // Ordering: Release pairs with the Acquire in `empty`: what lies in the slots below.
+            cache.len.store(len - 1, Ordering::Release);
+            (block, len - 1)
+        };
+        light();
+        if cache.is_open() {
+            self.depot.probe().took(1, 0);
+            return Some(block);
+        }
+        self.take_slow(lane, of, block.as_ptr(), place)
+    }
+
+    /// The owner of cache `lane` gives a block.
+    ///
+    /// # Safety
+    /// As [`Depot::give`].
+    #[inline(always)]
+    pub(super) unsafe fn give_in(&self, lane: usize, of: &D::Of, block: NonNull<u8>) {
+        let cache = &self.lanes[lane];
+        // Ordering: Relaxed, the owner's own words.
+        let place = if cache.hot.load(Ordering::Relaxed).is_null() {
+            // Ordering: Release pairs with the Acquire in `empty`: what was done with the block.
+            cache.hot.store(block.as_ptr(), Ordering::Release);
+            HOT
+        } else {
+            let len = cache.len.load(Ordering::Relaxed);
+            if len >= self.room {
+                // SAFETY: passed on.
+                return unsafe { self.give_slow(lane, of, block, NOWHERE) };
+            }
+            // SAFETY: the owner's, and there is room.
+            unsafe { cache.set_slot(len, block) };
+            // Ordering: Release as above, and for the slot.
+            cache.len.store(len + 1, Ordering::Release);
+            len
+        };
+        light();
+        if !cache.is_open() {
+            // SAFETY: passed on.
+            unsafe { self.give_slow(lane, of, block, place) };
+        }
+    }
+
+    /// Locks a cache's rest, for its owner.
+    fn enter(&self, lane: usize) -> SpinLockGuard<'_, Kept> {
+        let cache = &self.lanes[lane];
+        let kept = cache.kept.lock();
+        if kept.known {
+            return kept;
+        }
+        // From now on nobody finds the pool empty while this thread is between depot and cache.
+        drop(kept);
+        let mut known = self.shared.reclaim.lock();
+        *known = lane.saturating_add(1).max(*known);
+        drop(known);
+        let mut kept = cache.kept.lock();
+        kept.known = true;
+        kept.near = self.depot.start(lane);
+        kept
+    }
+
+    /// Whether the next operation may open the cache; if not, it goes past it.
+    fn may_open(&self, kept: &mut Kept) -> bool {
+        let left = kept.strict;
+        kept.strict = left.saturating_sub(1);
+        self.asymmetric && left == 0
+    }
+
+    /// The cache is empty, or was found closed after `block` was taken from `place`.
+    #[cold]
+    #[inline(never)]
+    fn take_slow(
+        &self,
+        lane: usize,
+        of: &D::Of,
+        block: *mut u8,
+        place: Place,
+    ) -> Option<NonNull<u8>> {
+        let cache = &self.lanes[lane];
+        let mut kept = self.enter(lane);
+        let gone = cache.settle(&mut kept, block, place);
+        if place != NOWHERE && !gone {
+            return NonNull::new(block);
+        }
+        let got = if self.may_open(&mut kept) {
+            self.refill(cache, &mut kept, of)
+        } else {
+            self.depot.take_one(of, &mut kept.near)
+        };
+        drop(kept);
+        got.or_else(|| self.reclaim_slow(of))
+    }
+
+    /// Fills an empty cache; one block is the caller's.
+    fn refill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of) -> Option<NonNull<u8>> {
+        let mut len = 0;
+        self.depot.take(of, &mut kept.near, self.batch, |block| {
+            // SAFETY: `kept` is locked; no batch is larger than the cache.
+            unsafe { cache.set_slot(len, block) };
+            len += 1;
+        });
+        let at = len.checked_sub(1)?;
+        // SAFETY: put there just now.
+        let block = unsafe { cache.slot(at) };
+        // Ordering: Release as in `take_in`; Relaxed, published by the lock.
+        cache.len.store(at, Ordering::Release);
+        cache.open.store(1, Ordering::Relaxed);
+        Some(block)
+    }
+
+    /// The cache is full, or was found closed after `block` was put in `place`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn give_slow(&self, lane: usize, of: &D::Of, block: NonNull<u8>, place: Place) {
+        let cache = &self.lanes[lane];
+        let mut kept = self.enter(lane);
+        if place == NOWHERE && cache.is_open() {
+            // SAFETY: passed on; what lies in the cache was given too.
+            return unsafe { self.spill(cache, &mut kept, of, block) };
+        }
+        let gone = cache.settle(&mut kept, block.as_ptr(), place);
+        if gone {
+            return;
+        }
+        if self.may_open(&mut kept) {
+            // Ordering: Release pairs with the Acquire in `empty`. `open` is published by the lock.
+            cache.hot.store(block.as_ptr(), Ordering::Release);
+            cache.open.store(1, Ordering::Relaxed);
+        } else {
+            // SAFETY: passed on.
+            unsafe { self.depot.give(of, &mut kept.near, [block].into_iter()) };
+        }
+    }
+
+    /// Makes room in a full cache: the oldest go to the depot.
+    unsafe fn spill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of, block: NonNull<u8>) {
+        // SAFETY: full, ours, and `kept` is locked; free blocks, given by this thread.
+        unsafe {
+            let oldest = (0..self.batch).map(|at| cache.slot(at));
+            self.depot.give(of, &mut kept.near, oldest);
+            // Ordering: Relaxed, our own; then Release as in `give_in`.
+            let len = cache.len.load(Ordering::Relaxed);
+            for from in self.batch..len {
+                cache.set_slot(from - self.batch, cache.slot(from));
+            }
+            let len = len - self.batch;
+            cache.set_slot(len, block);
+            cache.len.store(len + 1, Ordering::Release);
+        }
+    }
+
+    /// The calling thread has no cache, or no number yet.
+    #[cold]
+    #[inline(never)]
+    fn take_outside_slow(&self, of: &D::Of) -> Option<NonNull<u8>> {
+        if let Some(lane) = self.lane() {
+            return self.take_in(lane, of);
+        }
+        let got = self.depot.take_one(of, &mut self.shared.outside.lock());
+        got.or_else(|| self.reclaim_slow(of))
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn give_outside_slow(&self, of: &D::Of, block: NonNull<u8>) {
+        // SAFETY: passed on.
+        unsafe {
+            match self.lane() {
+                Some(lane) => self.give_in(lane, of, block),
+                None => self.depot.give(of, &mut self.shared.outside.lock(), [block].into_iter()),
+            }
+        }
+    }
+
+    fn lane(&self) -> Option<usize> {
+        let number = thread_number::get_or_assign()? as usize;
+        (number < self.lanes.len()).then_some(number)
+    }
+
+    /// The depot was found empty: waits for those who are between it and a cache, and takes away what caches hold.
+    /// `None` if every block was in use.
+    #[cold]
+    #[inline(never)]
+    fn reclaim_slow(&self, of: &D::Of) -> Option<NonNull<u8>> {
+        let known = self.shared.reclaim.lock();
+        let mut outside = self.shared.outside.lock();
+        let lanes = &self.lanes[..*known];
+        for cache in lanes {
+            std::mem::forget(cache.kept.lock());
+        }
+        // From here on, blocks are in the depot, in open caches, or in use.
+        let got = self.depot.take_one(of, &mut outside).or_else(|| {
+            // SAFETY: all are locked.
+            unsafe { self.empty(lanes, of, &mut outside) };
+            self.depot.take_one(of, &mut outside)
+        });
+        for cache in lanes {
+            // SAFETY: locked above, and the guard forgotten.
+            unsafe { cache.kept.force_unlock() };
+        }
+        got
+    }
+
+    /// Takes away what caches hold.
+    ///
+    /// # Safety
+    /// All are locked.
+    unsafe fn empty(&self, lanes: &[Cache], of: &D::Of, near: &mut u32) {
+        // SAFETY: locked, says the caller.
+        let kept = |cache: &Cache| unsafe { &mut *cache.kept.data_ptr() };
+        let mut any = false;
+        for cache in lanes.iter().filter(|cache| cache.count() != 0) {
+            // Ordering: Relaxed, the fences order it against what the owner does.
+            cache.open.store(0, Ordering::Relaxed);
+            (kept(cache).closing, any) = (true, true);
+        }
+        if !any {
+            return;
+        }
+        // An owner's operation is wholly visible now, or its owner will find the cache closed and ask what is gone.
+        if cfg!(not(sateen_canary = "magazine-no-heavy")) {
+            let _ = fence::heavy();
+        }
+        for cache in lanes {
+            let kept = kept(cache);
+            if !std::mem::take(&mut kept.closing) {
+                continue;
+            }
+            // Ordering: Acquire pairs with the owner's Releases: the slots, and what was done with the blocks.
+            kept.gone_hot = cache.hot.load(ACQUIRE);
+            kept.gone = cache.len.load(ACQUIRE);
+            kept.strict = STRICT;
+            let hot = NonNull::new(kept.gone_hot);
+            // SAFETY: closed, and below `len`; free blocks that were given, which their owner leaves alone when it
+            // sees what is gone.
+            unsafe {
+                let slots = (0..kept.gone).map(|at| cache.slot(at));
+                self.depot.give(of, near, slots.chain(hot));
+            }
+        }
+    }
+}
+
+/// Of the loads in [`Caches::empty`]; weakened to see the model fail.
+const ACQUIRE: Ordering = if cfg!(sateen_canary = "magazine-reclaim-relaxed") {
+    Ordering::Relaxed
+} else {
+    Ordering::Acquire
+};
+
+/// The owner's side of the handshake.
+#[inline(always)]
+fn light() {
+    if cfg!(not(sateen_canary = "magazine-no-light")) {
+        fence::light();
+    }
+}

@@ -1,0 +1,312 @@
+//! The blocks of a typed pool: one chunk, and more of them where the pool may grow.
+//!
+//! `more` is filled from the front and never emptied before the end, so what finds its first cell empty
+//! knows that all blocks are of the first chunk: that is all that growth costs a pool which has not grown.
+
+use super::Slot;
+use crate::{BlockPool, BuildError, Counts, Growth, Strategy};
+use sateen_base::abort_with;
+use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
+use std::ptr::{self, NonNull};
+
+/// Most chunks after the first.
+const MORE: usize = if cfg!(loom) { 1 } else { 31 };
+
+/// How a pool may grow.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    growth: Growth,
+    most: usize,
+}
+
+impl Plan {
+    /// Size of the chunk that comes after `total` blocks; 0 if none does.
+    fn next(&self, total: usize) -> usize {
+        let step = match self.growth {
+            Growth::Fixed(step) => step,
+            Growth::Doubling => total,
+        };
+        step.min(self.most - total)
+    }
+
+    fn new(capacity: usize, growth: Growth, most: usize) -> Result<Self, BuildError> {
+        let step = match growth {
+            Growth::Fixed(step) => step,
+            Growth::Doubling => capacity,
+        };
+        let refused = BuildError::Growth { capacity, step, most };
+        let plan = Self { growth, most };
+        if most < capacity || (most > capacity && step == 0) {
+            return Err(refused);
+        }
+        let mut total = capacity;
+        for _ in 0..MORE {
+            total += plan.next(total);
+        }
+        if total == most { Ok(plan) } else { Err(refused) }
+    }
+}
+
+/// A chunk, and the blocks before it.
+pub(crate) struct Place<'a, S: Strategy> {
+    pub(crate) chunk: &'a BlockPool<S>,
+    pub(crate) start: usize,
+}
+
+pub(crate) struct Chunks<S: Strategy> {
+    first: BlockPool<S>,
+    /// Set once each, in order, by whoever is first; from boxes.
+    more: [AtomicPtr<BlockPool<S>>; MORE],
+    /// Where the last search found a block: null for `first`. A hint.
+    current: AtomicPtr<BlockPool<S>>,
+    /// Most blocks that were known to be in use at a time.
+    high: AtomicUsize,
+    plan: Plan,
+    slot: Slot,
+}
+
+impl<S: Strategy> Chunks<S> {
+    pub(crate) fn new(
+        capacity: usize,
+        slot: Slot,
+        growth: Option<(Growth, usize)>,
+    ) -> Result<Self, BuildError> {
+        let (growth, most) = growth.unwrap_or((Growth::Doubling, capacity));
+        let bound = if S::OWN_MEMORY { u32::MAX as usize } else { usize::MAX };
+        if most > bound {
+            return Err(BuildError::Capacity { asked: most, most: bound });
+        }
+        let plan = Plan::new(capacity, growth, most)?;
+        let first = Self::chunk(capacity, slot)?;
+        Ok(Self {
+            first,
+            more: [(); MORE].map(|()| AtomicPtr::new(ptr::null_mut())),
+            current: AtomicPtr::new(ptr::null_mut()),
+            high: AtomicUsize::new(0),
+            plan,
+            slot,
+        })
+    }
+
+    fn chunk(capacity: usize, slot: Slot) -> Result<BlockPool<S>, BuildError> {
+        let chunk = BlockPool::<S>::new(capacity, slot.layout.size(), slot.layout.align())?;
+        #[cfg(loom)]
+        if S::OWN_MEMORY {
+            (0..capacity).for_each(|index| slot.prepare(chunk.blocks().at(index)));
+        }
+        Ok(chunk)
+    }
+
+    /// The chunk of cell `index`, if it is there.
+    #[inline]
+    fn later(&self, index: usize) -> Option<&BlockPool<S>> {
+        // Ordering: Acquire, pairs with the exchange in `grow`: the chunk is read after it was made.
+        let chunk = self.more.get(index)?.load(Ordering::Acquire);
+        // SAFETY: null, or from a box that only `drop` takes back.
+        unsafe { chunk.as_ref() }
+    }
+
+    /// All chunks that there are.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Place<'_, S>> {
+        let chunks = (0..MORE).map_while(|index| self.later(index));
+        let mut start = 0;
+        std::iter::once(&self.first).chain(chunks).map(move |chunk| {
+            let place = Place { chunk, start };
+            start += chunk.capacity();
+            place
+        })
+    }
+
+    /// A free block, from a new chunk if need and plan be.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<NonNull<u8>> {
+        // Ordering: Acquire, pairs with the store in `take_slow`, which passes on what `later` acquired.
+        let current = self.current.load(Ordering::Acquire);
+        // SAFETY: as in `later`: only pointers from there are stored.
+        let chunk = unsafe { current.as_ref() }.unwrap_or(&self.first);
+        chunk.take().or_else(|| self.take_slow())
+    }
+
+    #[cold]
+    fn take_slow(&self) -> Option<NonNull<u8>> {
+        if self.first.capacity() == self.plan.most {
+            self.note_high(self.plan.most);
+            return None;
+        }
+        loop {
+            let (mut total, mut number) = (0, 0);
+            for place in self.all() {
+                if let Some(block) = place.chunk.take() {
+                    let hint = if number == 0 { ptr::null() } else { ptr::from_ref(place.chunk) };
+                    let order = if cfg!(sateen_canary = "pool-hint-relaxed") {
+                        Ordering::Relaxed
+                    } else {
+                        Ordering::Release
+                    };
+                    // Ordering: Release, pairs with the load in `take`: the chunk was made before.
+                    self.current.store(hint.cast_mut(), order);
+                    return Some(block);
+                }
+                total += place.chunk.capacity();
+                number += 1;
+            }
+            // All of them were in use just now, one after the other at least.
+            self.note_high(total);
+            self.grow(number - 1, self.plan.next(total))?;
+        }
+    }
+
+    /// Sees to it that cell `index` is filled. None if there is not to be another chunk, or no memory.
+    fn grow(&self, index: usize, size: usize) -> Option<()> {
+        let cell = self.more.get(index)?;
+        if size == 0 {
+            return None;
+        }
+        if self.later(index).is_some() {
+            return Some(());
+        }
+        let chunk = Box::into_raw(Box::new(Self::chunk(size, self.slot).ok()?));
+        let order = if cfg!(sateen_canary = "pool-chunk-relaxed") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        // Ordering: Release, pairs with `later`. Relaxed on failure: the caller looks again.
+        let won = cell.compare_exchange(ptr::null_mut(), chunk, order, Ordering::Relaxed);
+        if won.is_err() {
+            // Another thread was faster. No lock: growth is rare, and mapped memory is cheap until touched.
+            // SAFETY: from `into_raw` above, and published nowhere.
+            drop(unsafe { Box::from_raw(chunk) });
+        }
+        Some(())
+    }
+
+    /// Takes a block back.
+    ///
+    /// # Safety
+    /// [`take`](Self::take) gave it, and nobody uses it any more.
+    #[inline]
+    pub(crate) unsafe fn give(&self, block: NonNull<u8>) {
+        let chunk = self.place_of(block).chunk;
+        // SAFETY: the caller's promise; the chunk is the one that gave it.
+        unsafe { chunk.give(block) };
+    }
+
+    /// Where a block of this pool lies.
+    #[inline]
+    fn place_of(&self, block: NonNull<u8>) -> Place<'_, S> {
+        // Relaxed: who holds a block of a later chunk came by it after this cell was filled.
+        if self.more[0].load(Ordering::Relaxed).is_null() {
+            return Place { chunk: &self.first, start: 0 };
+        }
+        self.place_of_slow(block)
+    }
+
+    #[inline(never)]
+    fn place_of_slow(&self, block: NonNull<u8>) -> Place<'_, S> {
+        let found = self.all().find(|place| place.chunk.blocks().spans(block));
+        found.unwrap_or_else(|| abort_with("a block that is no chunk's came back to a typed pool"))
+    }
+
+    /// Block `index` of all, if there is such a block by now.
+    #[inline]
+    pub(crate) fn at(&self, index: usize) -> Option<NonNull<u8>> {
+        if index < self.first.capacity() {
+            return Some(self.first.blocks().at(index));
+        }
+        self.at_slow(index)
+    }
+
+    #[inline(never)]
+    fn at_slow(&self, index: usize) -> Option<NonNull<u8>> {
+        let mut total = self.first.capacity();
+        // By the plan, without touching the chunks between.
+        for cell in 0..MORE {
+            let size = self.plan.next(total);
+            if index - total < size {
+                return Some(self.later(cell)?.blocks().at(index - total));
+            }
+            total += size;
+        }
+        None
+    }
+
+    /// The index of a block of this pool, which has memory of its own.
+    #[inline]
+    pub(crate) fn index_of(&self, block: NonNull<u8>) -> usize {
+        let place = self.place_of(block);
+        place.start + place.chunk.blocks().index_of(block)
+    }
+
+    pub(crate) fn most(&self) -> usize {
+        self.plan.most
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.all().map(|place| place.chunk.capacity()).sum()
+    }
+
+    pub(crate) fn in_use(&self) -> usize {
+        self.all().map(|place| place.chunk.in_use()).sum()
+    }
+
+    pub(crate) fn bookkeeping(&self) -> usize {
+        self.all().map(|place| place.chunk.bookkeeping()).sum()
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.all().map(|place| place.chunk.counts()).fold(Counts::default(), |a, b| Counts {
+            takes: a.takes + b.takes,
+            searched: a.searched + b.searched,
+            retries: a.retries + b.retries,
+        })
+    }
+
+    /// Remembers `in_use`; the most that was remembered.
+    pub(crate) fn note_high(&self, in_use: usize) -> usize {
+        // Relaxed: a figure. Looked at first, so that a full pool's callers do not all write.
+        let high = self.high.load(Ordering::Relaxed);
+        if in_use > high {
+            self.high.fetch_max(in_use, Ordering::Relaxed);
+        }
+        in_use.max(high)
+    }
+}
+
+impl<S: Strategy> Drop for Chunks<S> {
+    fn drop(&mut self) {
+        for cell in &self.more {
+            // Relaxed: this thread has the pool to itself, after all others.
+            let chunk = cell.load(Ordering::Relaxed);
+            if !chunk.is_null() {
+                // SAFETY: `grow` put it there from a box, and nobody uses the pool any more.
+                drop(unsafe { Box::from_raw(chunk) });
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_add_up_or_are_refused() {
+        let sizes = |plan: Plan, first: usize| {
+            let mut total = first;
+            std::iter::from_fn(|| {
+                let size = plan.next(total);
+                total += size;
+                (size > 0).then_some(size)
+            })
+            .collect::<Vec<_>>()
+        };
+        let plan = |capacity, growth, most| Plan::new(capacity, growth, most);
+        assert_eq!(sizes(plan(10, Growth::Fixed(7), 30).expect("3 steps"), 10), [7, 7, 6]);
+        assert_eq!(sizes(plan(3, Growth::Doubling, 40).expect("4 steps"), 3), [3, 6, 12, 16]);
+        assert!(sizes(plan(5, Growth::Fixed(1), 5).expect("no step"), 5).is_empty());
+        assert!(plan(10, Growth::Fixed(1), 41).is_ok() && plan(10, Growth::Fixed(1), 42).is_err());
+        assert!(plan(10, Growth::Fixed(0), 11).is_err() && plan(10, Growth::Doubling, 9).is_err());
+        assert!(plan(2, Growth::Doubling, u32::MAX as usize).is_ok());
+    }
+}

@@ -1,0 +1,291 @@
+//! Entries that are found by key.
+//!
+//! A key is an index and a generation. The generation is the slot's, plus a number of the pool's own: so
+//! keys of other pools are refused too. The protocol is in `state.rs`, the argument in the crate's README.
+
+use super::boxed::{Block, BoxIn};
+use super::state::Removed;
+use super::{Pool, PoolBox};
+use crate::{Full, Strategy};
+use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// Names an entry of a pool for as long as it is there, and nothing afterwards.
+///
+/// | Bits | Field |
+/// |---|---|
+/// | 63..32 | generation: entries that the slot has had, plus the pool's number |
+/// | 31..0 | index of the slot, plus 1 |
+///
+/// Whatever the bits, a pool answers with the entry of that slot and generation or with none. A stale key is
+/// taken for another entry only after 2^32 entries in the same slot. A key of another pool of this process is
+/// refused if no slot of either has had more than 2^32 / 3n entries, where n pools were made, 60,000 at most: their
+/// numbers lie that far apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Key(NonZeroU64);
+
+impl Key {
+    #[inline]
+    fn new(index: usize, generation: u32) -> Self {
+        let low = index as u64 + 1;
+        debug_assert!(low <= u64::from(u32::MAX), "pools with keys have fewer than 2^32 blocks");
+        let bits = u64::from(generation) << 32 | low;
+        Self(NonZeroU64::new(bits).expect("the index plus 1 is not 0"))
+    }
+
+    /// The key as a number, for a C interface or a tag on an event.
+    ///
+    /// ```
+    /// # use sateen_pool::{Key, Pool};
+    /// let pool = Pool::<u32>::new(8)?;
+    /// let key = pool.insert(5)?;
+    /// assert_eq!(Key::from_bits(key.to_bits()), Some(key));
+    /// assert_eq!(Key::from_bits(0), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn to_bits(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The key of that number; `None` for numbers that are no key's. Any other is safe to use.
+    #[inline]
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        let key = NonZeroU64::new(bits).map(Self);
+        key.filter(|_| bits as u32 != 0)
+    }
+
+    fn index(self) -> usize {
+        self.to_bits() as u32 as usize - 1
+    }
+
+    fn generation(self) -> u32 {
+        (self.to_bits() >> 32) as u32
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({}, {:#010x})", self.index(), self.generation())
+    }
+}
+
+/// A reference to an entry. While any is out, the entry is not dropped; if it is removed meanwhile, the last
+/// reference drops it.
+///
+/// A reference that is leaked keeps its entry for as long as the pool lives.
+pub struct Ref<'a, T, S: Strategy> {
+    at: NonNull<T>,
+    key: Key,
+    pool: &'a Pool<T, S>,
+}
+
+// SAFETY: it gives out `&T`, and drops the value if it is the last: `T` must allow both from any thread. `S` as for
+// sharing the pool.
+unsafe impl<T: Send + Sync, S: Strategy + Send + Sync> Send for Ref<'_, T, S> {}
+// SAFETY: a shared one gives out `&T` only.
+unsafe impl<T: Send + Sync, S: Strategy + Send + Sync> Sync for Ref<'_, T, S> {}
+
+impl<T, S: Strategy> Ref<'_, T, S> {
+    /// The entry's key.
+    #[must_use]
+    pub fn key(this: &Self) -> Key {
+        this.key
+    }
+}
+
+impl<T, S: Strategy> Deref for Ref<'_, T, S> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: a value that nobody changes or drops while this guard is counted.
+        unsafe { self.at.as_ref() }
+    }
+}
+
+impl<T, S: Strategy> Drop for Ref<'_, T, S> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.pool.state(self.at).leave() {
+            // SAFETY: the last guard of a removed entry owns the block and the value in it.
+            drop(unsafe { BoxIn::from_raw(self.at, self.pool) });
+        }
+    }
+}
+
+impl<T: fmt::Debug, S: Strategy> fmt::Debug for Ref<'_, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        T::fmt(self, f)
+    }
+}
+
+/// Entries found by [`Key`]: a table without a lock. Each operation costs one exchange on the entry's own word
+/// (besides taking or returning the block); `contains` and what has the pool to itself cost none.
+///
+/// Only for strategies with memory of their own:
+///
+/// ```compile_fail,E0080
+/// let pool = sateen_pool::Pool::<u32, sateen_pool::Global>::new(8).unwrap();
+/// pool.insert(5).unwrap();
+/// ```
+impl<T, S: Strategy> Pool<T, S> {
+    /// Puts `value` into the pool.
+    ///
+    /// ```
+    /// # use sateen_pool::Pool;
+    /// let pool = Pool::<&str>::new(8)?;
+    /// let key = pool.insert("here")?;
+    /// assert_eq!(pool.get(key).as_deref(), Some(&"here"));
+    /// assert!(pool.remove(key));
+    /// assert!(pool.get(key).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The value, if every block is in use.
+    #[inline]
+    pub fn insert(&self, value: T) -> Result<Key, Full<T>> {
+        self.try_alloc(value).map(PoolBox::into_key)
+    }
+
+    /// Puts the value that `make` makes into the pool; `make` is told its key, which finds nothing yet.
+    ///
+    /// ```
+    /// # use sateen_pool::{Key, Pool};
+    /// struct Session {
+    ///     id: Key,
+    /// }
+    /// let pool = Pool::<Session>::new(8)?;
+    /// let id = pool.insert_with(|id| Session { id }).expect("room");
+    /// assert_eq!(pool.get(id).expect("there").id, id);
+    /// # Ok::<(), sateen_pool::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The closure, if every block is in use: it has not run.
+    pub fn insert_with<F: FnOnce(Key) -> T>(&self, make: F) -> Result<Key, Full<F>> {
+        let Some(block) = Block::take(self) else { return Err(self.full(make)) };
+        let key = block.key();
+        Ok(PoolBox::into_key(block.fill(make(key))))
+    }
+
+    /// Whether there is an entry of that key, at this moment.
+    #[inline]
+    pub fn contains(&self, key: Key) -> bool {
+        self.find(key).is_some_and(|at| self.state(at).is_live(self.generation_of(key)))
+    }
+
+    /// Removes the entry of that key; whether there was one. It is dropped here, or by the last [`Ref`] to it.
+    ///
+    /// # Panics
+    /// If the value's drop does; the block is free all the same.
+    pub fn remove(&self, key: Key) -> bool {
+        match self.unlink(key, true) {
+            Removed::Stale => false,
+            Removed::Guarded => true,
+            Removed::Last => {
+                // SAFETY: the entry was live, so there is a block with a value; it is the caller's now.
+                drop(self.find(key).map(|at| unsafe { BoxIn::from_raw(at, self) }));
+                true
+            }
+        }
+    }
+
+    /// Takes the entry of that key out, as a box. `None` if there is none, or if references to it are out: then
+    /// it stays.
+    ///
+    /// ```
+    /// # use sateen_pool::{Pool, PoolBox};
+    /// let pool = Pool::<u32>::new(8)?;
+    /// let key = pool.insert(5)?;
+    /// let guard = pool.get(key);
+    /// assert!(pool.take(key).is_none());
+    /// drop(guard);
+    /// assert_eq!(pool.take(key).map(PoolBox::into_inner), Some(5));
+    /// assert!(pool.take(key).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn take(&self, key: Key) -> Option<PoolBox<'_, T, S>> {
+        match self.unlink(key, false) {
+            // SAFETY: the entry was live, so there is a block with a value; it is the caller's now.
+            Removed::Last => self.find(key).map(|at| unsafe { BoxIn::from_raw(at, self) }),
+            Removed::Stale | Removed::Guarded => None,
+        }
+    }
+
+    /// The entry of that key, without counting.
+    pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
+        let mut at = self.find(key)?;
+        if !self.state(at).is_live(self.generation_of(key)) {
+            return None;
+        }
+        // SAFETY: a live entry holds a value. The pool is borrowed mutably, so no other reference is out (a
+        // guard that was leaked is gone as a reference).
+        Some(unsafe { at.as_mut() })
+    }
+
+    /// All entries, in the order of their places. Looks at every block there is.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
+        let pool = &*self;
+        pool.slots().filter(|at| pool.state(*at).is_entry()).map(|mut at| {
+            // SAFETY: as in `get_mut`, and each slot comes once.
+            (pool.key_of(at), unsafe { at.as_mut() })
+        })
+    }
+
+    fn unlink(&self, key: Key, guarded: bool) -> Removed {
+        let removed = |at| self.state(at).remove(self.generation_of(key), guarded);
+        self.find(key).map_or(Removed::Stale, removed)
+    }
+
+    /// Evaluated wherever a key is made or looked up.
+    const HAS_KEYS: () =
+        assert!(S::OWN_MEMORY, "pools whose blocks keep nothing while free have no keys");
+
+    /// The slot that a key means, whatever is in it.
+    #[inline]
+    fn find(&self, key: Key) -> Option<NonNull<T>> {
+        let () = Self::HAS_KEYS;
+        self.chunks.at(key.index()).map(NonNull::cast)
+    }
+
+    #[inline]
+    fn generation_of(&self, key: Key) -> u32 {
+        key.generation().wrapping_sub(self.number)
+    }
+
+    #[inline]
+    pub(super) fn key_of(&self, at: NonNull<T>) -> Key {
+        let () = Self::HAS_KEYS;
+        let generation = self.state(at).generation().wrapping_add(self.number);
+        Key::new(self.chunks.index_of(at.cast()), generation)
+    }
+
+    /// The value at `at`, whose owner is the caller, is the table's from here on.
+    #[inline]
+    pub(super) fn publish(&self, at: NonNull<T>) {
+        self.note_keyed();
+        self.state(at).publish();
+    }
+}
+
+impl<T: Sync, S: Strategy> Pool<T, S> {
+    /// A reference to the entry of that key, which keeps it from being dropped meanwhile.
+    ///
+    /// # Panics
+    /// If 2^31 - 1 references to it are out (leaked, in all likelihood).
+    #[inline]
+    pub fn get(&self, key: Key) -> Option<Ref<'_, T, S>> {
+        let at = self.find(key)?;
+        if !self.state(at).enter(self.generation_of(key)) {
+            return None;
+        }
+        Some(Ref { at, key, pool: self })
+    }
+}

@@ -1,0 +1,239 @@
+//! What every strategy must pass: [`model`] and [`stress`], or all at once by `suite!`.
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use sateen_base::XorShift;
+use sateen_pool::{BlockPool, Strategy};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// `suite!(name: Type, ...)`: a module of tests for each strategy. They share nothing, so they run in parallel.
+#[macro_export]
+macro_rules! suite {
+    ($($name:ident: $strategy:ty),* $(,)?) => { $(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn agrees_with_a_set() {
+                for capacity in [1, 2, 63, 64, 65, 200, 5000] {
+                    $crate::common::model::<$strategy>(capacity);
+                }
+            }
+
+            #[test]
+            fn keeps_what_is_in_its_blocks() {
+                $crate::common::contents::<$strategy>();
+            }
+
+            #[test]
+            fn conserves_blocks_alone() {
+                $crate::common::stress::<$strategy>(1);
+            }
+
+            #[test]
+            fn conserves_blocks_between_two() {
+                $crate::common::stress::<$strategy>(2);
+            }
+
+            #[test]
+            fn conserves_blocks_between_eight() {
+                $crate::common::stress::<$strategy>(8);
+            }
+        }
+    )* };
+}
+
+fn index_of<S: Strategy>(pool: &BlockPool<S>, block: NonNull<u8>) -> usize {
+    assert!(pool.blocks().contains(block), "{block:p} of {}", S::NAME);
+    pool.blocks().index_of(block)
+}
+
+/// All blocks, each once, then none, then all back.
+pub(crate) fn take_all<S: Strategy>(pool: &BlockPool<S>) {
+    let blocks: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
+    let indices: BTreeSet<usize> = blocks.iter().map(|block| index_of(pool, *block)).collect();
+    assert_eq!((blocks.len(), indices.len()), (pool.capacity(), pool.capacity()), "{}", S::NAME);
+    assert_eq!(pool.in_use(), pool.capacity());
+    assert!(pool.take().is_none());
+    for block in blocks {
+        // SAFETY: taken above, not used.
+        unsafe { pool.give(block) };
+    }
+    assert_eq!(pool.in_use(), 0);
+}
+
+/// One thread: a block that is given was free, and there is one as long as one is free.
+pub(crate) fn model<S: Strategy>(capacity: usize) {
+    let pool = BlockPool::<S>::new(capacity, 12, 4).expect("memory");
+    assert_eq!(pool.capacity(), capacity);
+    let mut random = XorShift::new(capacity as u64);
+    let mut free: BTreeSet<usize> = (0..capacity).collect();
+    let mut used: Vec<NonNull<u8>> = Vec::new();
+    for round in 0..8 {
+        // Towards full in even rounds, towards empty in odd ones.
+        let wanted = if round % 2 == 0 { 11 } else { 5 };
+        for _ in 0..capacity * 4 {
+            if random.below(16) < wanted {
+                match pool.take() {
+                    Some(block) => {
+                        let index = index_of(&pool, block);
+                        assert!(free.remove(&index), "{index} twice");
+                        used.push(block);
+                    }
+                    None => assert!(free.is_empty(), "{} of {capacity} free", free.len()),
+                }
+            } else if !used.is_empty() {
+                let block = used.swap_remove(random.below(used.len()));
+                free.insert(index_of(&pool, block));
+                // SAFETY: taken, and not used any more.
+                unsafe { pool.give(block) };
+            }
+        }
+        assert_eq!(pool.in_use(), used.len(), "round {round}");
+    }
+    for block in used {
+        // SAFETY: taken, and not used any more.
+        unsafe { pool.give(block) };
+    }
+    assert_eq!(pool.in_use(), 0);
+    take_all(&pool);
+}
+
+/// Blocks have the size and alignment asked for, and nobody writes into those in use.
+pub(crate) fn contents<S: Strategy>() {
+    for (size, align) in [(1, 1), (12, 4), (40, 32), (256, 256)] {
+        let pool = BlockPool::<S>::new(300, size, align).expect("memory");
+        let blocks: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
+        assert_eq!(blocks.len(), 300);
+        for (i, block) in blocks.iter().enumerate() {
+            assert!((block.as_ptr() as usize).is_multiple_of(align));
+            // SAFETY: a block of `size` bytes, ours.
+            unsafe { block.as_ptr().write_bytes(i as u8, size) };
+        }
+        let (kept, given): (Vec<_>, Vec<_>) =
+            blocks.iter().enumerate().partition(|(i, _)| i % 3 == 0);
+        for (_, block) in given {
+            // SAFETY: taken above, not used any more.
+            unsafe { pool.give(*block) };
+        }
+        while pool.take().is_some() {}
+        for (i, block) in kept {
+            // SAFETY: as above, and written.
+            let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), size) };
+            assert!(bytes.iter().all(|b| *b == i as u8), "block {i} of {size} bytes");
+        }
+    }
+}
+
+/// A pool whose blocks have owners: [`Held`] ones.
+pub(crate) struct Owned<S: Strategy> {
+    pub(crate) pool: BlockPool<S>,
+    /// For each block who has it, 0 for nobody. Relaxed: it must not order what the pool should.
+    owners: Vec<AtomicU32>,
+}
+
+/// A block that carries its owner, and is checked and given back when dropped.
+pub(crate) struct Held<'a, S: Strategy> {
+    of: &'a Owned<S>,
+    block: NonNull<u32>,
+    owner: u32,
+}
+
+// SAFETY: a block may be given back by any thread if its pool may be shared.
+unsafe impl<S: Strategy + Sync> Send for Held<'_, S> {}
+
+impl<S: Strategy> Owned<S> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let owners = (0..capacity).map(|_| AtomicU32::new(0)).collect();
+        Self { pool: BlockPool::new(capacity, 12, 4).expect("memory"), owners }
+    }
+
+    pub(crate) fn take(&self, owner: u32) -> Option<Held<'_, S>> {
+        let block = self.pool.take()?;
+        let before = self.owners[index_of(&self.pool, block)].swap(owner, Ordering::Relaxed);
+        assert_eq!(before, 0, "taken by {owner} too");
+        let block = block.cast::<u32>();
+        // SAFETY: 12 bytes, aligned to 4, ours.
+        unsafe { block.write(owner) };
+        Some(Held { of: self, block, owner })
+    }
+}
+
+impl<S: Strategy> Drop for Held<'_, S> {
+    fn drop(&mut self) {
+        // SAFETY: ours since it was written in `take`.
+        let found = unsafe { self.block.read() };
+        let block = self.block.cast();
+        let index = index_of(&self.of.pool, block);
+        let owner = self.of.owners[index].swap(0, Ordering::Relaxed);
+        let good = (found, owner) == (self.owner, self.owner);
+        assert!(good, "block {index} of {} has {found} and {owner}", self.owner);
+        // SAFETY: taken from this pool by `take`, once, and not used from here on.
+        unsafe { self.of.pool.give(block) };
+    }
+}
+
+/// Threads take blocks, hold them, hand them to each other, give them back, panic and end; then new ones come.
+/// No block is in two hands, and in the end all are there.
+pub(crate) fn stress<S: Strategy + Sync + Send>(threads: u32) {
+    // The first is too small for what the threads want, so it is often full.
+    for capacity in [threads as usize * 6, 3000] {
+        let owned = Owned::<S>::new(capacity);
+        for generation in 0..4 {
+            let bag: Mutex<Vec<Held<'_, S>>> = Mutex::new(Vec::new());
+            std::thread::scope(|s| {
+                for thread in 0..threads {
+                    let (owned, bag) = (&owned, &bag);
+                    s.spawn(move || {
+                        let seed = u64::from(generation * 100 + thread + 1);
+                        let work = || work(owned, bag, seed);
+                        let ended = catch_unwind(AssertUnwindSafe(work));
+                        if let Err(panic) = ended {
+                            let meant = panic.downcast_ref::<&str>() == Some(&"meant");
+                            if !meant {
+                                resume_unwind(panic);
+                            }
+                        }
+                    });
+                }
+            });
+            let left = bag.into_inner().expect("nobody panics with it").len();
+            assert!(left <= capacity);
+        }
+        assert_eq!(owned.pool.in_use(), 0, "{} after {threads} threads", S::NAME);
+        take_all(&owned.pool);
+    }
+}
+
+fn work<'a, S: Strategy>(owned: &'a Owned<S>, bag: &Mutex<Vec<Held<'a, S>>>, seed: u64) {
+    let mut random = XorShift::new(seed);
+    let mut mine: Vec<Held<'a, S>> = Vec::new();
+    for step in 0..3000u32 {
+        match random.below(8) {
+            0..=2 => mine.extend(owned.take(seed as u32)),
+            3 => drop(owned.take(seed as u32)),
+            4 if mine.len() < 20 => {
+                let taken = bag.lock().expect("nobody panics with it").pop();
+                // Away from its thread: dropped here.
+                drop(taken);
+            }
+            5 => {
+                if let Some(held) = mine.pop() {
+                    bag.lock().expect("nobody panics with it").push(held);
+                }
+            }
+            _ if !mine.is_empty() => {
+                let at = random.below(mine.len());
+                drop(mine.swap_remove(at));
+            }
+            _ => {}
+        }
+        // Every third ends early, by a panic, with blocks in hand.
+        if step == 2000 && seed.is_multiple_of(3) {
+            resume_unwind(Box::new("meant"));
+        }
+    }
+}

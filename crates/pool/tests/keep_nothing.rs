@@ -1,0 +1,16 @@
+//! `HeapMagazine::keep_nothing`. A program of its own: it is for the whole process.
+#![cfg(not(loom))]
+
+use sateen_pool::HeapMagazine;
+
+#[test]
+fn keeps_nothing_and_works() {
+    HeapMagazine::keep_nothing();
+    let heap = HeapMagazine::new::<[u64; 8]>();
+    let blocks: Vec<_> = (0..100).filter_map(|_| heap.take()).collect();
+    assert_eq!(blocks.len(), 100);
+    for block in blocks {
+        // SAFETY: just taken. What is not freed here would be a leak to memory checkers.
+        unsafe { heap.give(block) };
+    }
+}

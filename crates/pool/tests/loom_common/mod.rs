@@ -1,0 +1,57 @@
+//! A pool under the model checker that sees who is in which block.
+#![allow(dead_code, reason = "each model uses its part")]
+
+use loom::cell::UnsafeCell;
+use sateen_pool::{BlockPool, Strategy};
+
+pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// Beside each block a cell that its user writes: two at a time, or one without having seen the other's, and the
+/// model fails.
+pub(crate) struct Watched<S: Strategy> {
+    pub(crate) pool: BlockPool<S>,
+    cells: Vec<UnsafeCell<u32>>,
+}
+
+// SAFETY: the cells are what the model checks.
+unsafe impl<S: Strategy + Sync> Sync for Watched<S> {}
+// SAFETY: as above.
+unsafe impl<S: Strategy + Send> Send for Watched<S> {}
+
+impl<S: Strategy> Watched<S> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        let cells = (0..capacity).map(|_| UnsafeCell::new(0)).collect();
+        Self { pool: BlockPool::new(capacity, 8, 8).expect("memory"), cells }
+    }
+
+    /// A block's index.
+    pub(crate) fn take(&self) -> Option<usize> {
+        let index = self.pool.blocks().index_of(self.pool.take()?);
+        // SAFETY: the model says if it is not.
+        self.cells[index].with_mut(|used| unsafe {
+            assert_eq!(*used, 0, "block {index} twice");
+            *used = 1;
+        });
+        Some(index)
+    }
+
+    /// Index from `take`, given once.
+    pub(crate) fn give(&self, index: usize) {
+        // SAFETY: as in `take`.
+        self.cells[index].with_mut(|used| unsafe { *used = 0 });
+        // SAFETY: the models give what they took, once.
+        unsafe { self.pool.give(self.pool.blocks().at(index)) };
+    }
+
+    /// With nobody else there: what is left, taken.
+    pub(crate) fn rest(&self) -> Vec<usize> {
+        let mut rest: Vec<usize> = std::iter::from_fn(|| self.take()).collect();
+        rest.sort_unstable();
+        rest
+    }
+}

@@ -1,0 +1,203 @@
+//! Models of `Magazine`: caches against those who reclaim them, and what goes to and from the bitmap.
+//!
+//! Under loom threads have no numbers: the models name the caches. A batch is one block and a cache holds two
+//! and the hot one.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_pool::{BlockPool, Magazine};
+use std::ptr::NonNull;
+
+/// A pool whose blocks carry data, in cells beside them that loom watches.
+struct Pool {
+    pool: BlockPool<Magazine>,
+    data: Vec<UnsafeCell<u32>>,
+}
+
+/// A block in hands.
+struct Mine(NonNull<u8>);
+// SAFETY: an address.
+unsafe impl Send for Mine {}
+// SAFETY: cells are touched by who has the block; that is what is modelled.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    fn new(capacity: usize) -> Arc<Self> {
+        let pool = BlockPool::new(capacity, 8, 8).expect("memory");
+        Arc::new(Self { pool, data: (0..capacity).map(|_| UnsafeCell::new(0)).collect() })
+    }
+
+    fn use_it(&self, block: NonNull<u8>) {
+        let index = self.pool.blocks().index_of(block);
+        // SAFETY: loom complains if anybody else has the block, or has had it without our seeing it.
+        self.data[index].with_mut(|data| unsafe { *data += 1 });
+    }
+
+    fn took(&self, block: Option<NonNull<u8>>) -> Option<Mine> {
+        block.map(|block| {
+            self.use_it(block);
+            Mine(block)
+        })
+    }
+
+    fn take(&self, lane: usize) -> Option<Mine> {
+        self.took(self.pool.strategy().take_as(lane, self.pool.blocks()))
+    }
+
+    fn give(&self, lane: usize, block: Mine) {
+        self.use_it(block.0);
+        // SAFETY: ours, and not used any more.
+        unsafe { self.pool.strategy().give_as(lane, self.pool.blocks(), block.0) }
+    }
+
+    /// As a thread without a cache.
+    fn take_outside(&self) -> Option<Mine> {
+        self.took(self.pool.take())
+    }
+
+    fn give_outside(&self, block: Mine) {
+        self.use_it(block.0);
+        // SAFETY: ours, and not used any more.
+        unsafe { self.pool.give(block.0) }
+    }
+
+    /// With nobody at work: `held` are in use, all others can be had, each once.
+    fn all_there(&self, held: impl IntoIterator<Item = Mine>) {
+        let mut all: Vec<Mine> = held.into_iter().collect();
+        assert_eq!(self.pool.in_use(), all.len());
+        while let Some(block) = self.take_outside() {
+            all.push(block);
+        }
+        let mut indices: Vec<_> =
+            all.iter().map(|block| self.pool.blocks().index_of(block.0)).collect();
+        indices.sort_unstable();
+        assert!(indices.into_iter().eq(0..self.pool.capacity()), "{} of them", all.len());
+    }
+}
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// Takes all through cache `lane`, then gives `kept` of them back to it.
+fn filled(capacity: usize, kept: usize) -> (Arc<Pool>, Vec<Mine>) {
+    let pool = Pool::new(capacity);
+    let mut all: Vec<Mine> = (0..capacity).filter_map(|_| pool.take(0)).collect();
+    assert_eq!(all.len(), capacity);
+    for _ in 0..kept {
+        pool.give(0, all.remove(0));
+    }
+    (pool, all)
+}
+
+/// The owner takes while another thread finds the depot empty. There is one for each of them.
+#[test]
+fn taking_against_reclaiming() {
+    model(3, || {
+        let (pool, held) = filled(2, 2);
+        let other = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.take(1))
+        };
+        let mine = pool.take(0);
+        let other = other.join().unwrap();
+        assert!(mine.is_some() && other.is_some(), "a free block was out of reach");
+        pool.all_there(held.into_iter().chain(mine).chain(other));
+    });
+}
+
+/// As above, with the block that the owner takes in a slot.
+#[test]
+fn taking_from_a_slot_against_reclaiming() {
+    model(3, || {
+        let (pool, mut held) = filled(3, 3);
+        held.extend(pool.take(0)); // The hot one.
+        let other = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || [pool.take(1)])
+        };
+        let mine = pool.take(0);
+        let [other] = other.join().unwrap();
+        assert!(mine.is_some() && other.is_some(), "a free block was out of reach");
+        pool.all_there(held.into_iter().chain(mine).chain(other));
+    });
+}
+
+/// The owner gives, hot and to a slot, and takes again.
+#[test]
+fn giving_against_reclaiming() {
+    model(3, || {
+        let (pool, mut held) = filled(2, 0);
+        let other = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.take(1))
+        };
+        pool.give(0, held.pop().unwrap());
+        pool.give(0, held.pop().unwrap());
+        let mine = pool.take(0);
+        assert!(mine.is_some());
+        let other = other.join().unwrap();
+        pool.all_there(mine.into_iter().chain(other));
+    });
+}
+
+/// A full cache spills while another thread takes the last block of the same word.
+#[test]
+fn spilling_against_refilling() {
+    model(3, || {
+        let (pool, mut held) = filled(5, 3);
+        pool.give_outside(held.pop().unwrap());
+        let other = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.take(1))
+        };
+        pool.give(0, held.pop().unwrap());
+        let other = other.join().unwrap();
+        assert!(other.is_some());
+        pool.all_there(other);
+    });
+}
+
+/// Two reclaim at once, and the owner comes back.
+#[test]
+fn two_reclaim() {
+    model(3, || {
+        let (pool, held) = filled(2, 2);
+        let outside = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.take_outside())
+        };
+        let other = pool.take(1);
+        let outside = outside.join().unwrap();
+        assert!(other.is_some() && outside.is_some());
+        assert!(pool.take(0).is_none());
+        pool.give(0, other.unwrap());
+        let again = pool.take(0);
+        assert!(again.is_some());
+        pool.all_there(held.into_iter().chain(outside).chain(again));
+    });
+}
+
+/// A block goes through its bit alone, the mark being down: its next user sees what the last one did.
+#[test]
+fn through_the_bitmap() {
+    model(3, || {
+        let (pool, mut held) = filled(3, 0);
+        pool.give_outside(held.pop().unwrap());
+        let other = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.take(1))
+        };
+        pool.give_outside(held.remove(0));
+        let other = other.join().unwrap();
+        assert!(other.is_some());
+        pool.all_there(held.into_iter().chain(other));
+    });
+}

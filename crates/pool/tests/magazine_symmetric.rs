@@ -1,0 +1,15 @@
+//! `Magazine` on a system without asymmetric fences. A program of its own: it is asked once a process.
+#![cfg(not(loom))]
+
+mod common;
+
+use sateen_pool::Magazine;
+
+#[test]
+fn works_without_asymmetric_fences() {
+    // SAFETY: the only test here, and no other thread reads the environment yet.
+    unsafe { std::env::set_var("SATEEN_NO_MEMBARRIER", "1") };
+    assert!(!sateen_base::fence::is_asymmetric());
+    common::model::<Magazine>(500);
+    common::stress::<Magazine>(4);
+}

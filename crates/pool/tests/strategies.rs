@@ -1,0 +1,298 @@
+//! Every strategy against a set, under stress, and what each promises besides.
+#![cfg(not(loom))]
+
+mod common;
+
+use lock_api::{GuardNoSend, RawMutex};
+use sateen_pool::{
+    BlockPool, BuildError, Count, Counts, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags,
+    LockedTree, Magazine, Probe, Strategy,
+};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+suite! {
+    lock_free_flags: LockFreeFlags,
+    locked_flags: LockedFlags,
+    locked_bits: LockedBits,
+    locked_tree: LockedTree,
+    lock_free_tree: LockFreeTree,
+    lock_free_tree_counted: LockFreeTree<Count>,
+    magazine: Magazine,
+    magazine_counted: Magazine<Count>,
+}
+
+/// A lock for one thread: nothing atomic, and not `Sync`.
+struct Alone(Cell<bool>);
+
+// SAFETY: a second holder in the same thread panics, and other threads cannot share it.
+unsafe impl RawMutex for Alone {
+    #[allow(clippy::declare_interior_mutable_const)]
+    const INIT: Self = Self(Cell::new(false));
+    type GuardMarker = GuardNoSend;
+
+    fn lock(&self) {
+        assert!(self.try_lock(), "held");
+    }
+
+    fn try_lock(&self) -> bool {
+        !self.0.replace(true)
+    }
+
+    unsafe fn unlock(&self) {
+        self.0.set(false);
+    }
+}
+
+/// Compiles for a type that is not `Sync` only: for one that is, which implementation is meant is open.
+trait NotSync<Which> {
+    fn holds() {}
+}
+struct Other;
+impl<T> NotSync<()> for T {}
+impl<T: Sync> NotSync<Other> for T {}
+
+fn send<T: Send>() {}
+fn shared<T: Send + Sync>() {}
+
+#[test]
+fn a_pool_is_shared_if_its_lock_can_be() {
+    <BlockPool<LockedFlags<Alone>> as NotSync<_>>::holds();
+    <BlockPool<LockedBits<Alone>> as NotSync<_>>::holds();
+    <BlockPool<LockedTree<Alone>> as NotSync<_>>::holds();
+    send::<BlockPool<LockedFlags<Alone>>>();
+    send::<BlockPool<LockedBits<Alone>>>();
+    send::<BlockPool<LockedTree<Alone>>>();
+    shared::<BlockPool<LockedFlags>>();
+    shared::<BlockPool<LockedBits>>();
+    shared::<BlockPool<LockedTree>>();
+    shared::<BlockPool<LockFreeFlags>>();
+    shared::<BlockPool<LockFreeTree>>();
+    shared::<BlockPool<Magazine>>();
+}
+
+#[test]
+fn one_thread_without_atomics() {
+    common::model::<LockedFlags<Alone>>(200);
+    common::model::<LockedBits<Alone>>(200);
+    common::model::<LockedTree<Alone>>(5000);
+}
+
+fn index(pool: &BlockPool<impl Strategy>) -> usize {
+    pool.blocks().index_of(pool.take().expect("free"))
+}
+
+/// # Safety
+/// Taken, and not used any more.
+unsafe fn give(pool: &BlockPool<impl Strategy>, index: usize) {
+    // SAFETY: the caller's.
+    unsafe { pool.give(pool.blocks().at(index)) };
+}
+
+/// Whatever is free, the first of it comes next.
+fn first_comes_first<S: Strategy>() {
+    for capacity in [1, 64, 65, 4096, 10_000] {
+        let pool = BlockPool::<S>::new(capacity, 8, 8).expect("memory");
+        assert!((0..capacity).all(|i| index(&pool) == i) && pool.take().is_none());
+        let mut random = sateen_base::XorShift::new(1);
+        let mut free = std::collections::BTreeSet::new();
+        for _ in 0..20_000 {
+            let at = random.below(capacity);
+            if random.below(2) == 0 && free.insert(at) {
+                // SAFETY: it was taken, else it would have been in the set.
+                unsafe { give(&pool, at) };
+            } else if let Some(first) = free.pop_first() {
+                assert_eq!(index(&pool), first);
+            } else {
+                assert!(pool.take().is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn trees_find_the_first() {
+    first_comes_first::<LockedTree>();
+    first_comes_first::<LockFreeTree>();
+}
+
+fn round_robin<S: Strategy>() {
+    let pool = BlockPool::<S>::new(10, 8, 8).expect("memory");
+    assert!((0..7).all(|i| index(&pool) == i));
+    // SAFETY: taken, and not used.
+    unsafe {
+        give(&pool, 2);
+        give(&pool, 5);
+    }
+    assert_eq!([7, 8, 9, 2, 5], [(); 5].map(|()| index(&pool)));
+}
+
+#[test]
+fn flags_go_round() {
+    round_robin::<LockFreeFlags>();
+    round_robin::<LockedFlags>();
+}
+
+#[test]
+fn bits_start_behind_the_field_used_up_last() {
+    let pool = BlockPool::<LockedBits>::new(300, 8, 8).expect("memory");
+    assert!((0..100).all(|i| index(&pool) == i));
+    // SAFETY: taken, and not used.
+    unsafe {
+        give(&pool, 3);
+        give(&pool, 70);
+    }
+    // Field 0 was used up, so field 1 is the first to look at.
+    assert_eq!(index(&pool), 70);
+    assert!((100..300).all(|i| index(&pool) == i));
+    assert_eq!(index(&pool), 3);
+    assert_eq!(pool.take(), None);
+}
+
+#[test]
+fn bits_cost_little_more_than_a_bit() {
+    fn bits<S: Strategy>() -> f64 {
+        let pool = BlockPool::<S>::new(1_000_000, 12, 4).expect("memory");
+        pool.bookkeeping() as f64 * 8.0 / 1e6
+    }
+    assert!(bits::<LockedBits>() < 1.01);
+    assert!(bits::<LockedTree>() < 1.02);
+    // A line of 128 bytes for up to 64 threads besides.
+    assert!(bits::<LockFreeTree>() < 1.1);
+    assert!(bits::<LockFreeFlags>() < 32.01 && bits::<LockedFlags>() < 32.01);
+}
+
+/// Half of the pool in use at its beginning: what a search from there looks at.
+fn searched<S: Strategy>() -> Counts {
+    let pool = BlockPool::<S>::new(64 * 1000, 8, 8).expect("memory");
+    let all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
+    for block in &all[32_000..] {
+        // SAFETY: taken above, not used.
+        unsafe { pool.give(*block) };
+    }
+    let before = pool.counts();
+    assert_eq!(before.takes, 64_001);
+    for _ in 0..1000 {
+        let block = pool.take().expect("half are free");
+        // SAFETY: just taken.
+        unsafe { pool.give(block) };
+    }
+    let after = pool.counts();
+    Counts {
+        takes: after.takes - before.takes,
+        searched: after.searched - before.searched,
+        retries: after.retries,
+    }
+}
+
+#[test]
+fn what_is_looked_at_is_counted() {
+    let flags = searched::<LockFreeFlags<Count>>();
+    assert_eq!(flags, Counts { takes: 1000, searched: 32_000 + 1000, retries: 0 });
+    assert_eq!(flags, searched::<LockedFlags<sateen_base::RawSpinLock, Count>>());
+    let bits = searched::<LockedBits<sateen_base::RawSpinLock, Count>>();
+    assert_eq!(bits, Counts { takes: 1000, searched: 501 * 1000, retries: 0 });
+    for tree in [
+        searched::<LockedTree<sateen_base::RawSpinLock, Count>>(),
+        searched::<LockFreeTree<Count>>(),
+    ] {
+        assert_eq!((tree.takes, tree.retries), (1000, 0));
+        assert!(tree.searched < 1010, "{tree:?}");
+    }
+}
+
+#[test]
+fn what_is_not_counted_costs_nothing() {
+    assert_eq!(sateen_pool::NoCount.counts(), Counts::default());
+    assert_eq!(size_of::<sateen_pool::NoCount>(), 0);
+}
+
+#[test]
+fn wrong_numbers_are_refused_by_name() {
+    fn refused<S: Strategy>() {
+        let error = |capacity, size, align| {
+            BlockPool::<S>::new(capacity, size, align).map(|_| ()).expect_err("refused")
+        };
+        assert_eq!(error(0, 8, 8), BuildError::ZeroCapacity);
+        assert_eq!(error(8, 0, 8), BuildError::ZeroSize);
+        assert_eq!(error(8, 8, 3), BuildError::Alignment(3));
+        let (asked, most) = (1 << 40, S::MOST);
+        assert_eq!(error(asked, 1, 1), BuildError::Capacity { asked, most });
+        assert!(matches!(error(1 << 30, 1 << 40, 1), BuildError::Overflow { .. }));
+    }
+    refused::<LockFreeFlags>();
+    refused::<LockedFlags>();
+    refused::<LockedBits>();
+    refused::<LockedTree>();
+    refused::<LockFreeTree>();
+    refused::<Magazine>();
+}
+
+/// Summaries of the tree are right whenever nobody works on it.
+#[test]
+fn the_tree_is_complete_after_stress() {
+    let owned = common::Owned::<LockFreeTree>::new(700);
+    std::thread::scope(|s| {
+        for thread in 1..=8u32 {
+            let owned = &owned;
+            s.spawn(move || {
+                let mut random = sateen_base::XorShift::new(u64::from(thread));
+                let mut held = Vec::new();
+                for _ in 0..20_000 {
+                    if random.below(120) > held.len() {
+                        held.extend(owned.take(thread));
+                    } else {
+                        let at = random.below(held.len());
+                        drop(held.swap_remove(at));
+                    }
+                }
+            });
+        }
+    });
+    assert!(owned.pool.strategy().is_complete());
+    common::take_all(&owned.pool);
+    assert!(owned.pool.strategy().is_complete());
+}
+
+/// In debug builds the raw interface notices what must not be.
+#[cfg(debug_assertions)]
+mod misuse {
+    use super::*;
+
+    fn message(wrong: impl FnOnce()) -> String {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(wrong));
+        *panic.expect_err("noticed").downcast::<String>().expect("a message")
+    }
+
+    fn noticed<S: Strategy>() {
+        let pool = BlockPool::<S>::new(100, 8, 8).expect("memory");
+        let blocks = [(); 70].map(|()| pool.take().expect("free"));
+        // SAFETY: once is right; the second time is stopped before it does harm.
+        let twice = message(|| unsafe {
+            pool.give(blocks[66]);
+            pool.give(blocks[66]);
+        });
+        assert!(twice.contains("block 66 at 0x") && twice.contains("free already"), "{twice}");
+        for foreign in [NonNull::from(&1u64).cast(), NonNull::dangling()] {
+            // SAFETY: stopped before it does harm.
+            let stranger = message(|| unsafe { pool.give(foreign) });
+            assert!(stranger.contains(&format!("{foreign:p} is no block")), "{stranger}");
+        }
+        // SAFETY: inside a block, stopped as above.
+        let within = message(|| unsafe { pool.give(blocks[3].add(1)) });
+        assert!(within.contains("is no block of this pool"), "{within}");
+        assert_eq!(pool.in_use(), 69);
+        // The lock is not left held.
+        assert!(pool.take().is_some());
+    }
+
+    #[test]
+    fn is_noticed() {
+        noticed::<LockFreeFlags>();
+        noticed::<LockedFlags>();
+        noticed::<LockedBits>();
+        noticed::<LockedTree>();
+        noticed::<LockFreeTree>();
+        noticed::<Magazine>();
+    }
+}

@@ -1,0 +1,83 @@
+//! The same locks under the interface that `lock_api` has since 0.5, for those who depend on that one: a guard holds
+//! what the acquisition gave, which is nothing here.
+
+use crate::RawMutex;
+use crate::spin::{
+    Kernel, Mcs, NoAtomics, OsMutex, SpinConfig, Ticket, Ttas, TtasAdaptive, TtasAdaptiveFutex,
+    TtasFutex,
+};
+use lock_api_05::{GuardNoSend, GuardSend};
+
+macro_rules! also {
+    ($($kind:ident $(<$c:ident>)?: $guard:ident;)*) => {$(
+        // SAFETY: as of the older interface, which does it.
+        unsafe impl $(<$c: SpinConfig>)? lock_api_05::RawMutex for $kind $(<$c>)? {
+            #[allow(clippy::declare_interior_mutable_const)]
+            const INIT: Self = <Self as lock_api::RawMutex>::INIT;
+
+            type Guard = $guard;
+
+            #[inline]
+            fn lock(&self) -> $guard {
+                lock_api::RawMutex::lock(self);
+                $guard::new()
+            }
+
+            #[inline]
+            fn try_lock(&self) -> Option<$guard> {
+                lock_api::RawMutex::try_lock(self).then($guard::new)
+            }
+
+            #[inline]
+            unsafe fn unlock(&self, _: $guard) {
+                // SAFETY: passed on.
+                unsafe { lock_api::RawMutex::unlock(self) }
+            }
+
+            fn is_locked(&self) -> bool {
+                lock_api::RawMutex::is_locked(self)
+            }
+        }
+    )*};
+}
+
+also! {
+    RawMutex: GuardSend;
+    Ttas<C>: GuardSend;
+    TtasAdaptive<C>: GuardSend;
+    TtasFutex<C>: GuardSend;
+    TtasAdaptiveFutex<C>: GuardSend;
+    Ticket<C>: GuardSend;
+    Mcs<C>: GuardSend;
+    OsMutex: GuardNoSend;
+    Kernel: GuardSend;
+    NoAtomics: GuardNoSend;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn works<K: lock_api_05::RawMutex>() {
+        let lock = lock_api_05::Mutex::<K, _>::new(1);
+        *lock.lock() += 1;
+        let guard = lock.try_lock().expect("free");
+        assert!(lock.is_locked() && lock.try_lock().is_none());
+        drop(guard);
+        assert_eq!(lock.into_inner(), 2);
+    }
+
+    #[test]
+    fn each_kind_locks_and_unlocks() {
+        works::<RawMutex>();
+        works::<Ttas>();
+        works::<TtasAdaptive>();
+        works::<TtasFutex>();
+        works::<TtasAdaptiveFutex>();
+        works::<Ticket>();
+        works::<Mcs>();
+        works::<OsMutex>();
+        works::<Kernel>();
+        works::<NoAtomics>();
+    }
+}
