@@ -9,6 +9,8 @@ mod context;
 mod handoff;
 mod load;
 mod order;
+#[cfg(test)]
+mod tests;
 
 use crate::adapter::{
     LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
