@@ -4,6 +4,7 @@
 //! operations a thread, 8 threads, pools that are fresh or polluted. The other contexts are those that its author
 //! names and did not measure.
 
+mod asked;
 mod bench;
 mod context;
 mod handoff;
@@ -13,15 +14,16 @@ mod order;
 mod tests;
 
 use crate::adapter::{
-    LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
+    BLOCK, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
 };
 use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
 use crate::host::plural;
 use crate::store::Record;
+pub(crate) use asked::Asked;
 use bench::{Alone, Bench, Case, Counted, Timed};
 use context::Context;
 use handoff::{Handoff, Nothing};
-use load::Shape;
+pub(crate) use load::Shape;
 use std::time::Duration;
 
 /// Time for the runs that may stop early; long enough for the figure, and slow cases are very slow.
@@ -68,17 +70,12 @@ fn case(plan: &Plan, shape: Shape, context: Context, threads: usize) -> Case {
     // 48 MiB of blocks are more than the usual caches hold.
     let (pairs, least) = plan.size((1_000_000, 1 << 22), (300, 1 << 14));
     let limit = if plan.short { LIMIT / 4 } else { LIMIT };
-    Case { shape, context, threads, pairs, least, limit }
+    Case { shape, context, threads, size: BLOCK.size(), pairs, least, limit }
 }
 
 impl Case {
     fn name(&self) -> String {
-        let shape = match self.shape {
-            Shape::Short => "short",
-            Shape::Long => "long",
-            Shape::Fifo => "fifo",
-        };
-        format!("{shape}-{}", self.context.name())
+        format!("{}-{}", self.shape.name(), self.context.name())
     }
 
     fn words(&self) -> String {
@@ -206,8 +203,9 @@ fn handoff(plan: &Plan) -> Group {
     let Case { pairs, least, .. } = case(plan, Shape::Short, Context::Fresh, 2);
     let (blocks, capacity) = (pairs.max(1024), least);
     // What of it is not the pool's.
-    group.add("transport-alone", move || Handoff::<Nothing>::open(capacity, blocks));
-    visit_pools(plan.peers, &mut AddHandoff { group: &mut group, blocks, capacity });
+    let size = BLOCK.size();
+    group.add("transport-alone", move || Handoff::<Nothing>::open(capacity, size, blocks));
+    visit_pools(plan.peers, &mut AddHandoff { group: &mut group, blocks, capacity, size });
     group
 }
 
@@ -254,11 +252,12 @@ struct AddHandoff<'a> {
     group: &'a mut Group,
     blocks: u32,
     capacity: usize,
+    size: usize,
 }
 
 impl PoolVisitor for AddHandoff<'_> {
     fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
-        let (blocks, capacity) = (self.blocks, self.capacity);
-        self.group.add(name, move || Handoff::<P>::open(capacity, blocks));
+        let (blocks, capacity, size) = (self.blocks, self.capacity, self.size);
+        self.group.add(name, move || Handoff::<P>::open(capacity, size, blocks));
     }
 }

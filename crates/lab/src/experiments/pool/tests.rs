@@ -25,7 +25,7 @@ impl<const FAULT: u8> Pool for Stack<FAULT> {
     type Handle = usize;
     const BOUNDED: bool = true;
 
-    fn open(capacity: usize) -> Result<Self, Error> {
+    fn open(capacity: usize, _: usize) -> Result<Self, Error> {
         let contents = RefCell::new(vec![[0; 3]; capacity]);
         Ok(Self { free: RefCell::new((0..capacity).collect()), contents })
     }
@@ -65,7 +65,7 @@ impl<const FAULT: u8> Pool for Stack<FAULT> {
 fn run<const FAULT: u8>(shape: Shape) -> Result<(), Error> {
     for context in Context::ALL {
         let (pairs, limit) = (5_000, Duration::from_secs(100));
-        let case = Case { shape, context, threads: 1, pairs, least: 1 << 14, limit };
+        let case = Case { shape, context, threads: 1, size: 12, pairs, least: 1 << 14, limit };
         let values = Alone(Bench::<Stack<FAULT>>::open(case)?).run()?;
         assert!(values.len() == 1 && values[0] > 0.0, "{values:?}");
     }
