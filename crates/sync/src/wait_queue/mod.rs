@@ -34,9 +34,9 @@ use std::fmt;
 /// notifier sees the waiter. A primitive that wants to skip the lock when nobody waits keeps a
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
 ///
-/// `L` is the kind of that lock, any of [`lock_api::RawMutex`] that blocks its thread if it blocks at all: never a
-/// lock that is made of a wait queue. With one that is not `Sync` the queue and its waiters stay on their
-/// thread. [`new`](Self::new) makes the default kind, [`with_lock`](WaitQueue::with_lock) any.
+/// `L` is the kind of that lock: one of [`spin`](crate::spin), or any [`lock_api::RawMutex`] that blocks its thread if
+/// it blocks at all, never a lock that is made of a wait queue. With one that is not `Sync` the queue and its
+/// waiters stay on their thread. [`new`](Self::new) makes the default kind, [`with_lock`](WaitQueue::with_lock) any.
 ///
 /// Cost: 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
 ///
@@ -96,10 +96,9 @@ impl<L: RawMutex> WaitQueue<L> {
         /// notified must not free the queue while the notifier may still be in it. The default kind does not.
         ///
         /// ```
-        /// use sateen_base::RawSpinLock;
-        /// use sateen_sync::WaitQueue;
+        /// use sateen_sync::{WaitQueue, spin::TtasAdaptiveFutex};
         ///
-        /// static WAITERS: WaitQueue<RawSpinLock> = WaitQueue::with_lock();
+        /// static WAITERS: WaitQueue<TtasAdaptiveFutex> = WaitQueue::with_lock();
         /// assert!(!WAITERS.notify_one());
         /// ```
         pub const fn with_lock() -> Self {
