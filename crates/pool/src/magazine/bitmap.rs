@@ -110,7 +110,7 @@ impl<P: Probe> Bitmap<P> {
             let (group, mark) = self.group(word);
             // The mark goes up before the word is emptied: whoever frees a block into the emptied word takes
             // it down again, after this.
-            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim`.
+            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim_slow`.
             let early = cfg!(not(sateen_canary = "magazine-mark-late"));
             if early {
                 group.fetch_or(mark, Ordering::Release);
@@ -173,27 +173,26 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
         }
         let mut taken = 0;
         for group in (first..groups.len()).chain(0..first) {
-            loop {
+            while taken < most {
                 places += 1;
                 let marks = look(group);
                 if marks == ALL {
                     break;
                 }
                 let word = group * BITS + marks.trailing_ones() as usize;
-                let bits = self.claim(word, most, &mut retries);
+                let bits = self.claim(word, most - taken, &mut retries);
                 places += 1;
-                taken = bits.count_ones();
+                taken += bits.count_ones();
                 // From above: what is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
                 while mirrored != 0 {
                     put(blocks.at(last - mirrored.trailing_zeros() as usize));
                     mirrored &= mirrored - 1;
                 }
-                if taken != 0 {
-                    *near = group as u32;
-                    self.probe.took(places, retries);
-                    return taken;
-                }
+            }
+            if taken != 0 {
+                *near = group as u32;
+                break;
             }
         }
         self.probe.took(places, retries);
