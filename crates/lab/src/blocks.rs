@@ -24,15 +24,17 @@ impl<S: Strategy> Pool for Raw<S> {
     type Handle = Block;
     const BOUNDED: bool = S::OWN_MEMORY;
 
-    fn open(capacity: usize) -> Result<Self, Error> {
-        let pool = BlockPool::new(capacity, BLOCK.size(), BLOCK.align());
+    fn open(capacity: usize, size: usize) -> Result<Self, Error> {
+        // `take` writes a content, whatever the size.
+        let size = size.max(BLOCK.size()).next_multiple_of(BLOCK.align());
+        let pool = BlockPool::new(capacity, size, BLOCK.align());
         pool.map(Self).map_err(|e| input(format!("{capacity} blocks: {e}")))
     }
 
     #[inline(always)]
     fn take(&self, content: Content) -> Option<Block> {
         let block = self.0.take()?;
-        // SAFETY: it has size and alignment of a `Content` and is in nobody else's hands.
+        // SAFETY: it has the alignment of a `Content`, no less than its size, and is in nobody else's hands.
         unsafe { block.cast::<Content>().write(content) };
         Some(Block(block))
     }

@@ -1,5 +1,6 @@
 //! The command line: what may be asked, and what is refused before anything is measured.
 
+use crate::advise::AdviseArgs;
 use crate::error::{Error, input};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// The experiments in short, with a sentence each and the published figures beside
     Tour(TourArgs),
+    /// Which lock, counter or pool is best in your own context, here: asks, measures, says how sure it is
+    Advise(AdviseArgs),
     /// Compare two files written by `run --json`
     Diff(DiffArgs),
     /// One turn of one figure, for a parent process that prints it
@@ -175,7 +178,7 @@ fn worker_count(text: &str) -> Result<usize, String> {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let range = "not a number of seconds from 0.001 to 86,400";
     let value: f64 = text.parse().map_err(|_| range.to_owned())?;
     if (0.001..=86_400.0).contains(&value) {

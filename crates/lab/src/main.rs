@@ -5,6 +5,7 @@
 //!
 //! * `cli`, `select`: what was asked for, refused with one line and exit 2 if it makes no sense.
 //! * `experiments`: what is measured, against the traits of `adapter`.
+//! * `advise`: the same loops in the user's own context, ranked.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
 //! * `runner`, `apart`, `crew`, `stats`, `store`: repeated, interleaved runs and their summaries.
@@ -19,6 +20,7 @@
 #![deny(unsafe_code)]
 
 mod adapter;
+mod advise;
 mod apart;
 mod blocks;
 mod cli;

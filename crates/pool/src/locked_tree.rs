@@ -9,8 +9,8 @@ use std::ptr::NonNull;
 /// A hierarchy of 64-bit fields in a flat array, under the lock `L`: a set bit is a free block, or a field
 /// below with a free block in or under it. Always the first free block.
 ///
-/// Whatever is in use, an allocation looks at no more fields than twice the levels (four for a million blocks), and mostly at
-/// one: the first leaf with a free block is kept, and only when it is used up are the levels climbed for the
+/// Whatever is in use, an allocation looks at no more than two fields a level (a million blocks have four levels), and
+/// mostly at one: the first leaf with a free block is kept, and only when it is used up is the tree climbed for the
 /// next. As the first free block is taken, the pool stays compact. With a lock that is not `Sync` the pool is
 /// not either, and costs no locked instruction.
 ///

@@ -5,6 +5,7 @@
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 use sateen_pool::{BlockPool, Magazine};
 use std::ptr::NonNull;
@@ -199,5 +200,34 @@ fn through_the_bitmap() {
         let other = other.join().unwrap();
         assert!(other.is_some());
         pool.all_there(held.into_iter().chain(other));
+    });
+}
+
+/// One cache gets a block before another one gives one out, while both are reclaimed: a block is free all the time, so
+/// there is one to be had.
+#[test]
+fn free_all_the_time() {
+    model(3, || {
+        let pool = Pool::new(2);
+        let (x, y) = (pool.take(0).expect("two"), pool.take(1).expect("two"));
+        pool.give(1, y);
+        let given = Arc::new(AtomicBool::new(false));
+        let giver = {
+            let (pool, given) = (pool.clone(), given.clone());
+            thread::spawn(move || {
+                pool.give(0, x);
+                given.store(true, Ordering::Release);
+            })
+        };
+        let taker = {
+            let (pool, given) = (pool.clone(), given.clone());
+            thread::spawn(move || {
+                given.load(Ordering::Acquire).then(|| pool.take(1).expect("one is free"))
+            })
+        };
+        let mine = pool.take_outside().expect("one is free");
+        giver.join().unwrap();
+        let taken = taker.join().unwrap();
+        pool.all_there([mine].into_iter().chain(taken));
     });
 }

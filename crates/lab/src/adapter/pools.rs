@@ -19,8 +19,8 @@ pub(crate) trait Pool: Sized {
     /// Whether all blocks are in one place and there are as many as asked for; otherwise there may be any number.
     const BOUNDED: bool;
 
-    /// For `capacity` blocks.
-    fn open(capacity: usize) -> Result<Self, Error>;
+    /// For `capacity` blocks of `size` bytes, no less than a [`BLOCK`] has. [`Error::Absent`] if it cannot have that size.
+    fn open(capacity: usize, size: usize) -> Result<Self, Error>;
 
     /// A block with `content`, if there is one left.
     fn take(&self, content: Content) -> Option<Self::Handle>;

@@ -37,7 +37,9 @@ impl Experiment for ListQueue {
             for threads in plan.workers_or(&[1, 2, 4, 8]) {
                 let mut group = Group::new(threads, vec![case.figure(threads)]);
                 group.in_tour = threads == 2;
-                let rounds = plan.size(1 << 16, 1 << 8) / threads as u64;
+                // Long enough for some of the system's time slices.
+                let rounds = if case == Case::Search { 1 << 18 } else { 1 << 20 };
+                let rounds = plan.size(rounds, 1 << 8) / threads as u64;
                 let load = Load { threads, rounds, case };
                 let mut add = AddAll { group: &mut group, load };
                 match case {

@@ -1,6 +1,6 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
-mod counter;
+pub(crate) mod counter;
 mod deque;
 mod dispatch;
 mod fiber;
@@ -8,7 +8,7 @@ mod forkjoin;
 mod idle;
 mod listqueue;
 pub(crate) mod lock;
-mod pool;
+pub(crate) mod pool;
 mod skynet;
 mod switch;
 mod wake;

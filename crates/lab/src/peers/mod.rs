@@ -101,6 +101,21 @@ pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
     let _ = visitor;
 }
 
+/// Refuses a size that is not a block's: for pools of a type.
+///
+/// # Errors
+/// [`Error::Absent`](crate::error::Error::Absent).
+#[cfg(feature = "peers")]
+fn fixed_size(size: usize) -> Result<(), crate::error::Error> {
+    if size == crate::adapter::BLOCK.size() {
+        return Ok(());
+    }
+    Err(crate::error::Error::Absent(format!(
+        "pools of a fixed type with blocks of {size} bytes: here they have {}",
+        crate::adapter::BLOCK.size()
+    )))
+}
+
 /// Shows `visitor` the other pools and allocators.
 pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
     #[cfg(feature = "peers")]

@@ -110,7 +110,7 @@ impl<P: Probe> Bitmap<P> {
             let (group, mark) = self.group(word);
             // The mark goes up before the word is emptied: whoever frees a block into the emptied word takes
             // it down again, after this.
-            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim`.
+            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim_slow`.
             let early = cfg!(not(sateen_canary = "magazine-mark-late"));
             if early {
                 group.fetch_or(mark, Ordering::Release);

@@ -155,8 +155,9 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             if take_away(&self.handed) || word & LOCKED == 0 && self.claim(word) {
                 return;
             }
-            // Without `HEIR` it has been handed over just now.
-            if word & (LOCKED | HEIR | DUE) == LOCKED | HEIR {
+            // Without `HEIR` it is being handed over just now.
+            let still = if cfg!(sateen_canary = "adaptive_futex_due_again") { 0 } else { HEIR };
+            if word & (LOCKED | still | DUE) == LOCKED | still {
                 // Relaxed: the word's own order of changes decides whether the holder sees it.
                 let _ = self.word.compare_exchange(
                     word,
@@ -196,13 +197,18 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     fn give_slow(&self, mut word: u32) {
         word -= LOCKED;
         while word & LOCKED == 0 {
-            let (new, futex) = if word & DUE != 0 {
+            let due = word & DUE != 0 && !cfg!(sateen_canary = "adaptive_futex_due_ignored");
+            let (new, futex) = if due {
                 ((word | LOCKED) & !(HEIR | DUE), &self.handed)
             } else if word & HEIR == 0 && word >= SLEEPER {
                 (word - SLEEPER + HEIR, &self.chosen)
             } else {
                 return;
             };
+            #[cfg(sateen_canary = "adaptive_futex_none_chosen")]
+            if !due {
+                return;
+            }
             // Ordering: Acquire, for the heir's sake: if somebody had the lock since, what it did there is handed over too.
             match self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {

@@ -92,6 +92,9 @@ impl<L: RawMutex> WaitQueue<L> {
     crate::sys::const_except_loom! {
         /// An empty queue under a lock of kind `L`.
         ///
+        /// Some kinds look at the lock once more after they have given it back: with those, a waiter that was
+        /// notified must not free the queue while the notifier may still be in it. The default kind does not.
+        ///
         /// ```
         /// use sateen_base::RawSpinLock;
         /// use sateen_sync::WaitQueue;

@@ -7,7 +7,7 @@ use crate::experiment::{Group, Plan, Run, per_call};
 use std::hint::black_box;
 
 /// Group `uncontended-SECTION`.
-pub(super) fn group(plan: &Plan, section: &'static Section) -> Group {
+pub(super) fn group(plan: &Plan, section: &Section) -> Group {
     let what = match section.name {
         // The time of the pair alone: nothing is counted.
         "empty" => "a thread alone locks and unlocks: time by pairs".to_owned(),
@@ -24,14 +24,14 @@ pub(super) fn group(plan: &Plan, section: &'static Section) -> Group {
         "short" => plan.size(1 << 18, 1 << 8),
         _ => plan.size(1 << 13, 1 << 6),
     };
-    visit_locks(plan.peers, &mut AddAll { group: &mut group, section, pairs });
+    visit_locks(plan.peers, &mut AddAll { group: &mut group, section: *section, pairs });
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    section: &'static Section,
-    pairs: u32,
+pub(super) struct AddAll<'a> {
+    pub(super) group: &'a mut Group,
+    pub(super) section: Section,
+    pub(super) pairs: u32,
 }
 
 impl AddAll<'_> {

@@ -4,10 +4,13 @@
 //! in time; see [`work`]. What is counted under the lock must be what the threads have counted.
 
 mod alone;
+mod asked;
 mod inside;
 mod shared;
 mod sweep;
 mod work;
+
+pub(crate) use asked::Asked;
 
 use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
 use crate::host::plural;
@@ -53,6 +56,7 @@ pub(crate) struct Counter {
 }
 
 /// A length of critical sections.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
     name: &'static str,
     length: Duration,
@@ -86,12 +90,20 @@ const SECTIONS: [Section; 3] = [
 
 impl Section {
     /// In words.
-    fn words(&self) -> &'static str {
-        match self.name {
-            "empty" => "sections of one addition",
-            "short" => "sections of about 50 ns",
-            _ => "sections of about 2 µs",
+    fn words(&self) -> String {
+        match self.length.as_nanos() {
+            0 => "sections of one addition".to_owned(),
+            ns if ns % 1000 == 0 => format!("sections of about {} µs", ns / 1000),
+            ns => format!("sections of about {ns} ns"),
         }
+    }
+
+    /// One for a context that somebody asks about: as long between sections as in them, if nothing else is said.
+    fn asked(length: Duration, between: Option<Duration>) -> Self {
+        let between = between.unwrap_or(length.max(Duration::from_nanos(50)));
+        // As for the sections above, about.
+        let sampled = (64 / (1 + between.as_nanos() / 100)).clamp(4, 64) as usize;
+        Self { name: "asked", length, between, sampled }
     }
 }
 

@@ -8,17 +8,18 @@ use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::stats::quantile;
 use sateen_base::os::process_cpu_time;
 use sateen_base::{CachePadded, tsc};
+use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Group `tTHREADS-SECTION`.
-pub(super) fn group(plan: &Plan, threads: usize, section: &'static Section) -> Group {
+pub(super) fn group(plan: &Plan, threads: usize, section: &Section) -> Group {
     let case = format!("t{threads}-{}", section.name);
     let figures = figures(&case, &format!("t{threads}"), threads, section);
     let mut group = Group::new(threads, figures);
-    let contest = Contest { threads, section, window: window(plan) };
+    let contest = Contest { threads, section: *section, reads: 0, window: window(plan) };
     visit_locks(plan.peers, &mut AddAll { group: &mut group, contest });
     group
 }
@@ -70,9 +71,9 @@ pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Sectio
     ]
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    contest: Contest,
+pub(super) struct AddAll<'a> {
+    pub(super) group: &'a mut Group,
+    pub(super) contest: Contest,
 }
 
 impl LockVisitor for AddAll<'_> {
@@ -86,7 +87,9 @@ impl LockVisitor for AddAll<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Contest {
     pub(super) threads: usize,
-    pub(super) section: &'static Section,
+    pub(super) section: Section,
+    /// Of a hundred sections, those that only read: a lock for readers and writers lets them in together.
+    pub(super) reads: usize,
     pub(super) window: Duration,
 }
 
@@ -125,14 +128,16 @@ impl Contest {
         let ready = Barrier::new(self.threads + 1);
         let (section, between) =
             (work::within(self.section.length), work::within(self.section.between));
-        let (mut shares, mut waits) = (Vec::new(), Vec::new());
+        let (mut shares, mut writes, mut waits) = (Vec::new(), 0, Vec::new());
         let mut spent = (Duration::ZERO, Ok(Duration::ZERO));
         let member = |i: usize| {
             let mut thread = Thread {
                 pace: Varied::new(i as u64 + 1, between),
                 section,
                 every: self.section.sampled,
+                reads: self.reads,
                 share: 0,
+                writes: 0,
                 waits: Vec::with_capacity(1 << 14),
             };
             ready.wait();
@@ -152,11 +157,12 @@ impl Contest {
             for member in members {
                 let done = member.join().unwrap_or_else(|p| std::panic::resume_unwind(p));
                 shares.push(done.share);
+                writes += done.writes;
                 waits.extend(done.waits);
             }
         });
         let counted = L::with(&lock, |counter| counter.count);
-        expect("sections counted under the lock", counted, shares.iter().sum())?;
+        expect("sections counted under the lock", counted, writes)?;
         Ok(Outcome { wall: spent.0, cpu: spent.1?, shares, waits })
     }
 }
@@ -166,7 +172,11 @@ struct Thread {
     pace: Varied,
     section: u32,
     every: usize,
+    /// Of a hundred.
+    reads: usize,
     share: u64,
+    /// Of its share, those that have counted.
+    writes: u64,
     waits: Vec<u64>,
 }
 
@@ -176,12 +186,22 @@ impl Thread {
         loop {
             let sample = until_sample == 0;
             let asked = if sample { tsc::now() } else { 0 };
-            let got = L::with(lock, |counter| {
-                let got = if sample { tsc::now() } else { 0 };
-                counter.count += 1;
-                counter.state = work::steps(counter.state, self.section);
-                got
-            });
+            let now = || if sample { tsc::now() } else { 0 };
+            let got = if self.reads > 0 && self.pace.percent() < self.reads {
+                L::read(lock, |counter| {
+                    let got = now();
+                    black_box(work::steps(counter.state, self.section));
+                    got
+                })
+            } else {
+                self.writes += 1;
+                L::with(lock, |counter| {
+                    let got = now();
+                    counter.count += 1;
+                    counter.state = work::steps(counter.state, self.section);
+                    got
+                })
+            };
             self.share += 1;
             if sample {
                 self.waits.push(got.saturating_sub(asked));

@@ -40,7 +40,7 @@ impl Sweep<'_> {
     /// Group `sweep-TWEAK`, config `tTHREADS-nVALUE`.
     fn add<const T: u32, const C: u32>(&mut self, tweak: &str, threads: usize, value: u32) {
         let section = &SECTIONS[1];
-        let contest = Contest { threads, section, window: window(self.plan) };
+        let contest = Contest { threads, section: *section, reads: 0, window: window(self.plan) };
         let config = format!("t{threads}-n{value}");
         let mut figures = figures(&format!("sweep-{tweak}"), &config, threads, section);
         for figure in &mut figures {

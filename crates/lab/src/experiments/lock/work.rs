@@ -50,6 +50,12 @@ impl Varied {
         self.state = black_box(steps(self.state, length as u32));
     }
 
+    /// From 0 to 99.
+    #[inline]
+    pub(super) fn percent(&mut self) -> usize {
+        self.rng.below(100)
+    }
+
     /// A number around `mean`, in the same way.
     #[inline]
     pub(super) fn around(&mut self, mean: usize) -> usize {

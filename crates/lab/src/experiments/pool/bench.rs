@@ -16,6 +16,8 @@ pub(super) struct Case {
     pub(super) shape: Shape,
     pub(super) context: Context,
     pub(super) threads: usize,
+    /// Bytes of a block.
+    pub(super) size: usize,
     /// Blocks that each thread takes and gives back.
     pub(super) pairs: u32,
     /// Blocks of a pool at least, so that it fits no cache.
@@ -62,7 +64,7 @@ pub(super) struct Bench<P: Pool> {
 
 impl<P: Pool> Bench<P> {
     pub(super) fn open(case: Case) -> Result<Self, Error> {
-        let pool = P::open(case.capacity())?;
+        let pool = P::open(case.capacity(), case.size)?;
         let held = case.context.take(&pool, case.capacity(), case.needed())?;
         let room = match case.shape {
             Shape::Short => 0,

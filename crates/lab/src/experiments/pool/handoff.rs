@@ -64,8 +64,8 @@ struct End {
 }
 
 impl<P: Pool> Handoff<P> {
-    pub(super) fn open(capacity: usize, blocks: u32) -> Result<Self, Error> {
-        Ok(Self { pool: P::open(capacity)?, blocks: blocks / BATCH as u32 * BATCH as u32 })
+    pub(super) fn open(capacity: usize, size: usize, blocks: u32) -> Result<Self, Error> {
+        Ok(Self { pool: P::open(capacity, size)?, blocks: blocks / BATCH as u32 * BATCH as u32 })
     }
 }
 
@@ -138,7 +138,7 @@ impl Pool for Nothing {
     type Handle = u64;
     const BOUNDED: bool = false;
 
-    fn open(_capacity: usize) -> Result<Self, Error> {
+    fn open(_capacity: usize, _size: usize) -> Result<Self, Error> {
         Ok(Self)
     }
 

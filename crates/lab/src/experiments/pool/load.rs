@@ -12,13 +12,24 @@ const STRETCH: u32 = 1000;
 
 /// In which order blocks are taken and given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Each at once.
     Short,
     /// All are taken, then all are given back, the oldest first.
     Long,
     /// The oldest of a window goes for each new one.
     Fifo,
+}
+
+impl Shape {
+    /// As in identities.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+            Self::Fifo => "fifo",
+        }
+    }
 }
 
 /// One round of a thread.

@@ -4,22 +4,26 @@
 //! operations a thread, 8 threads, pools that are fresh or polluted. The other contexts are those that its author
 //! names and did not measure.
 
+mod asked;
 mod bench;
 mod context;
 mod handoff;
 mod load;
 mod order;
+#[cfg(test)]
+mod tests;
 
 use crate::adapter::{
-    LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
+    BLOCK, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
 };
 use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
 use crate::host::plural;
 use crate::store::Record;
+pub(crate) use asked::Asked;
 use bench::{Alone, Bench, Case, Counted, Timed};
 use context::Context;
 use handoff::{Handoff, Nothing};
-use load::Shape;
+pub(crate) use load::Shape;
 use std::time::Duration;
 
 /// Time for the runs that may stop early; long enough for the figure, and slow cases are very slow.
@@ -66,17 +70,12 @@ fn case(plan: &Plan, shape: Shape, context: Context, threads: usize) -> Case {
     // 48 MiB of blocks are more than the usual caches hold.
     let (pairs, least) = plan.size((1_000_000, 1 << 22), (300, 1 << 14));
     let limit = if plan.short { LIMIT / 4 } else { LIMIT };
-    Case { shape, context, threads, pairs, least, limit }
+    Case { shape, context, threads, size: BLOCK.size(), pairs, least, limit }
 }
 
 impl Case {
     fn name(&self) -> String {
-        let shape = match self.shape {
-            Shape::Short => "short",
-            Shape::Long => "long",
-            Shape::Fifo => "fifo",
-        };
-        format!("{shape}-{}", self.context.name())
+        format!("{}-{}", self.shape.name(), self.context.name())
     }
 
     fn words(&self) -> String {
@@ -115,7 +114,6 @@ fn timed(plan: &Plan, case: Case) -> Group {
     group.in_tour = match (case.shape, case.context) {
         (Shape::Short, Context::Fresh) => case.threads != 2,
         (Shape::Short, Context::Polluted) => case.threads == 8,
-        (Shape::Long, Context::Fresh) => case.threads == 1,
         _ => false,
     };
     visit_pools(plan.peers, &mut AddTimed { group: &mut group, case });
@@ -140,10 +138,17 @@ fn alone(plan: &Plan, case: Case) -> Group {
     group
 }
 
-/// How often: each run rehearses, so nothing else needs to warm up.
+/// How often: each run rehearses, so nothing else needs to warm up. Each turn takes all blocks of a pool before, so
+/// many runs are left to the configurations whose runs are short.
 fn rules(plan: &Plan, mut group: Group, case: &Case) -> Group {
     group.warmups = 0;
-    group.max_runs = Some(if case.threads > 2 || plan.short { 3 } else { 10 });
+    let most = match case.threads {
+        _ if plan.short => 2,
+        1 => 10,
+        2 => 4,
+        _ => 3,
+    };
+    (group.min_runs, group.max_runs) = (most.min(group.min_runs), Some(most));
     group
 }
 
@@ -198,8 +203,9 @@ fn handoff(plan: &Plan) -> Group {
     let Case { pairs, least, .. } = case(plan, Shape::Short, Context::Fresh, 2);
     let (blocks, capacity) = (pairs.max(1024), least);
     // What of it is not the pool's.
-    group.add("transport-alone", move || Handoff::<Nothing>::open(capacity, blocks));
-    visit_pools(plan.peers, &mut AddHandoff { group: &mut group, blocks, capacity });
+    let size = BLOCK.size();
+    group.add("transport-alone", move || Handoff::<Nothing>::open(capacity, size, blocks));
+    visit_pools(plan.peers, &mut AddHandoff { group: &mut group, blocks, capacity, size });
     group
 }
 
@@ -246,11 +252,12 @@ struct AddHandoff<'a> {
     group: &'a mut Group,
     blocks: u32,
     capacity: usize,
+    size: usize,
 }
 
 impl PoolVisitor for AddHandoff<'_> {
     fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
-        let (blocks, capacity) = (self.blocks, self.capacity);
-        self.group.add(name, move || Handoff::<P>::open(capacity, blocks));
+        let (blocks, capacity, size) = (self.blocks, self.capacity, self.size);
+        self.group.add(name, move || Handoff::<P>::open(capacity, size, blocks));
     }
 }

@@ -1,5 +1,6 @@
 //! Adapter for `sharded-slab`, with its default settings: it grows as it is used, in pages of each thread's.
 
+use super::fixed_size;
 use crate::adapter::{Content, Pool};
 use crate::error::Error;
 use sharded_slab::Slab;
@@ -11,7 +12,8 @@ impl Pool for Sharded {
     type Handle = usize;
     const BOUNDED: bool = false;
 
-    fn open(_capacity: usize) -> Result<Self, Error> {
+    fn open(_capacity: usize, size: usize) -> Result<Self, Error> {
+        fixed_size(size)?;
         Ok(Self(Slab::new()))
     }
 

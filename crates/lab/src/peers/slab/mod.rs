@@ -1,5 +1,6 @@
 //! Adapter for `slab`: with room for all blocks from the start, behind a mutex of std and unshared.
 
+use super::fixed_size;
 use crate::adapter::{Content, Pool};
 use crate::error::Error;
 use slab::Slab;
@@ -20,7 +21,8 @@ impl Pool for Locked {
     type Handle = usize;
     const BOUNDED: bool = true;
 
-    fn open(capacity: usize) -> Result<Self, Error> {
+    fn open(capacity: usize, size: usize) -> Result<Self, Error> {
+        fixed_size(size)?;
         Ok(Self(Mutex::new(Slab::with_capacity(capacity))))
     }
 
@@ -50,7 +52,8 @@ impl Pool for Unshared {
     type Handle = usize;
     const BOUNDED: bool = true;
 
-    fn open(capacity: usize) -> Result<Self, Error> {
+    fn open(capacity: usize, size: usize) -> Result<Self, Error> {
+        fixed_size(size)?;
         Ok(Self(RefCell::new(Slab::with_capacity(capacity))))
     }
 

@@ -1,0 +1,27 @@
+//! Models of the spinlocks that sleep: exclusion, and no sleeper left behind.
+#![cfg(loom)]
+
+mod spin_model;
+
+use sateen_sync::spin::{Kernel, TtasAdaptiveFutex, TtasFutex};
+use spin_model::model;
+
+macro_rules! kinds {
+    ($($name:ident: $kind:ty, $preemptions:literal, $threads:literal, $turns:literal, $tries:literal;)*) => { $(
+        #[test]
+        fn $name() {
+            model::<$kind>($preemptions, $threads, $turns, $tries);
+        }
+    )* };
+}
+
+kinds! {
+    futex_two: TtasFutex, 3, 2, 2, true;
+    futex_three: TtasFutex, 2, 3, 1, false;
+    kernel_two: Kernel, 3, 2, 1, true;
+    kernel_three: Kernel, 2, 3, 1, false;
+    // Two turns: the other sleeps in the first one's, and comes as the heir in its second one.
+    adaptive_futex_two: TtasAdaptiveFutex, 3, 2, 2, false;
+    adaptive_futex_tried: TtasAdaptiveFutex, 2, 2, 1, true;
+    adaptive_futex_three: TtasAdaptiveFutex, 1, 3, 1, false;
+}
