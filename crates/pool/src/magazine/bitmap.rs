@@ -3,9 +3,9 @@
 use super::depot::Depot;
 use crate::zeroed::{Zero, Zeroed};
 use crate::{Blocks, BuildError, Probe};
-use sateen_base::CachePadded;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
+use sateen_base::{CachePadded, prefetch_write};
 use std::ptr::NonNull;
 
 /// All blocks of a word given out; all words of a group marked.
@@ -186,7 +186,10 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
                 // From above: what is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
                 while mirrored != 0 {
-                    put(blocks.at(last - mirrored.trailing_zeros() as usize));
+                    let block = blocks.at(last - mirrored.trailing_zeros() as usize);
+                    // They are going to be written, one after the other: better to miss the cache for all at once.
+                    prefetch_write(block.as_ptr());
+                    put(block);
                     mirrored &= mirrored - 1;
                 }
             }
