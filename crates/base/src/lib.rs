@@ -5,7 +5,7 @@
 //! * [`fence`]: the asymmetric fence: a light side that costs nothing and a heavy side that the
 //!   kernel pays for.
 //! * [`thread_number`]: small numbers for threads, to index arrays by.
-//! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`tsc`].
+//! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
 //! * [`os`]: what the operating system does for us, one file an OS, a portable fallback.
 //!
 //! Below: nothing. Above: everything. Invariant: nothing here allocates, and nothing here knows of
@@ -16,6 +16,7 @@ mod backoff;
 pub mod fence;
 pub mod os;
 mod padded;
+mod prefetch;
 pub mod prim;
 mod rng;
 mod spin;
@@ -25,5 +26,6 @@ pub mod tsc;
 pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;
 pub use padded::CachePadded;
+pub use prefetch::prefetch_write;
 pub use rng::XorShift;
 pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};

@@ -6,6 +6,8 @@ use std::fmt;
 use std::ptr::NonNull;
 
 /// A fixed number of memory blocks of one size and alignment, in memory taken once.
+///
+/// Not for signal handlers: one that interrupts an operation of its thread could be given the same block.
 pub struct BlockPool<S: Strategy> {
     blocks: Blocks,
     strategy: S,

@@ -75,6 +75,8 @@ pub struct LockFreeTree<P = NoCount> {
 struct Cost {
     places: u64,
     retries: u64,
+    /// Bits above that it has cleared itself.
+    cleared: u64,
 }
 
 impl<P: Probe> LockFreeTree<P> {
@@ -131,11 +133,13 @@ impl<P: Probe> LockFreeTree<P> {
     fn search_everywhere(&self, from: usize, cost: &mut Cost) -> Option<usize> {
         // Ordering: Acquire pairs with the Release in `clear`: what ended clearings have put right is seen.
         let before = self.clears.load(Ordering::Acquire);
-        self.clear(0, from);
+        cost.cleared = 0;
+        self.clear(0, from, cost);
         let found = self.search(from + 1, cost).or_else(|| self.search(0, cost));
         // The loads of the search are acquiring: who cleared what it saw clear has begun before this.
         let quiet = before & UNDER_WAY == 0;
-        if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == before {
+        let own = before.wrapping_add(cost.cleared.wrapping_mul(BEGIN - END));
+        if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == own {
             return found;
         }
         if cfg!(sateen_canary = "tree-none-unchecked") {
@@ -162,7 +166,7 @@ impl<P: Probe> LockFreeTree<P> {
             if found.is_some() {
                 return found;
             }
-            self.clear(0, leaf);
+            self.clear(0, leaf, cost);
             from = leaf + 1;
         }
     }
@@ -178,7 +182,7 @@ impl<P: Probe> LockFreeTree<P> {
             let ahead = word & !(bit - 1);
             if ahead == 0 {
                 if word == 0 {
-                    self.clear(level, index);
+                    self.clear(level, index, cost);
                 }
                 entry = index + 1;
                 level += 1;
@@ -195,7 +199,7 @@ impl<P: Probe> LockFreeTree<P> {
     }
 
     /// Word `index` of `level` was seen empty: clears its bit above, if it still is.
-    fn clear(&self, level: usize, index: usize) {
+    fn clear(&self, level: usize, index: usize, cost: &mut Cost) {
         if level + 1 == self.levels.count() {
             return;
         }
@@ -204,6 +208,7 @@ impl<P: Probe> LockFreeTree<P> {
         if above.load(Ordering::Relaxed) & bit == 0 {
             return;
         }
+        cost.cleared += 1;
         self.clears.fetch_add(BEGIN, Ordering::Relaxed);
         // Ordering: Release carries the beginning to those who see the bit clear; Acquire, what they have cleared below,
         // whose end must come before ours.

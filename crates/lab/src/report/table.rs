@@ -26,7 +26,7 @@ pub(crate) fn text(records: &[Record]) -> String {
     let mut table = Table::new();
     table.load_style(STYLE);
     let mut header = vec!["figure".to_owned(), "unit".to_owned()];
-    header.extend(implementations.iter().map(|i| i.trim_start_matches("sateen-").to_owned()));
+    header.extend(implementations.iter().map(|i| folded(i.trim_start_matches("sateen-"))));
     header.extend(any_stage.then(|| "gain".to_owned()));
     header.extend(any_published.then(|| "published".to_owned()));
     header.extend(any_stage_published.then(|| "its gain".to_owned()));
@@ -61,6 +61,21 @@ pub(crate) fn text(records: &[Record]) -> String {
         out += &format!("\n{legend}");
     }
     out
+}
+
+/// `name` in lines of up to 14 characters, broken after hyphens: columns hold numbers and need not be wider.
+fn folded(name: &str) -> String {
+    const WIDTH: usize = 14;
+    let (mut text, mut width) = (String::new(), 0);
+    for part in name.split_inclusive('-') {
+        if width > 0 && width + part.len() > WIDTH {
+            text.push('\n');
+            width = 0;
+        }
+        text += part;
+        width += part.len();
+    }
+    text
 }
 
 /// The records of one case in one configuration.

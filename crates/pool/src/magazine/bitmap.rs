@@ -3,9 +3,9 @@
 use super::depot::Depot;
 use crate::zeroed::{Zero, Zeroed};
 use crate::{Blocks, BuildError, Probe};
-use sateen_base::CachePadded;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
+use sateen_base::{CachePadded, prefetch_write};
 use std::ptr::NonNull;
 
 /// All blocks of a word given out; all words of a group marked.
@@ -173,27 +173,29 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
         }
         let mut taken = 0;
         for group in (first..groups.len()).chain(0..first) {
-            loop {
+            while taken < most {
                 places += 1;
                 let marks = look(group);
                 if marks == ALL {
                     break;
                 }
                 let word = group * BITS + marks.trailing_ones() as usize;
-                let bits = self.claim(word, most, &mut retries);
+                let bits = self.claim(word, most - taken, &mut retries);
                 places += 1;
-                taken = bits.count_ones();
+                taken += bits.count_ones();
                 // From above: what is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
                 while mirrored != 0 {
-                    put(blocks.at(last - mirrored.trailing_zeros() as usize));
+                    let block = blocks.at(last - mirrored.trailing_zeros() as usize);
+                    // They are going to be written, one after the other: better to miss the cache for all at once.
+                    prefetch_write(block.as_ptr());
+                    put(block);
                     mirrored &= mirrored - 1;
                 }
-                if taken != 0 {
-                    *near = group as u32;
-                    self.probe.took(places, retries);
-                    return taken;
-                }
+            }
+            if taken != 0 {
+                *near = group as u32;
+                break;
             }
         }
         self.probe.took(places, retries);

@@ -2,27 +2,24 @@
 
 use crate::zeroed::Zero;
 use sateen_base::SpinLock;
-use sateen_base::prim::searched::{AtomicPtr, AtomicU32};
+use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, UnsafeCell};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
-/// Blocks that a cache holds at most, besides the hot one: with the other fields, 1 KiB.
-pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 120 };
+/// Blocks that a cache holds at most: with the other fields, 1 KiB.
+pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 122 };
 
 /// Free blocks of one thread, its owner.
 ///
 /// | `open` | meaning | who may change the rest |
 /// |---|---|---|
-/// | 1 | the cache holds `hot`, if not null, and `slots[..len]` | the owner |
+/// | 1 | the cache holds `slots[..len]`, the newest last | the owner |
 /// | 0 | it holds nothing: what it says was taken away, or never was | the owner, with `kept` locked |
 ///
 /// All zeros is a cache that never was opened.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(super) struct Cache {
-    /// The block that came last. A pair of take and give works on this word alone, so that only the block itself
-    /// goes from store to load and no count does.
-    pub(super) hot: AtomicPtr<u8>,
     pub(super) len: AtomicU32,
     /// Written with `kept` locked.
     pub(super) open: AtomicU32,
@@ -43,12 +40,7 @@ pub(super) struct Kept {
     pub(super) closing: bool,
     /// Slots that were taken away while the owner has not come back.
     pub(super) gone: u32,
-    /// The hot block that was taken away, likewise.
-    pub(super) gone_hot: *mut u8,
 }
-
-// SAFETY: an address of a block that anyone may hold.
-unsafe impl Send for Kept {}
 
 // SAFETY: a cell of the array is written by the owner, where nobody else looks; see `slot`.
 unsafe impl Sync for Cache {}
@@ -59,31 +51,15 @@ unsafe impl Send for Cache {}
 unsafe impl Zero for Cache {
     #[cfg(loom)]
     fn zero() -> Self {
-        let kept = Kept {
-            near: 0,
-            strict: 0,
-            known: false,
-            closing: false,
-            gone: 0,
-            gone_hot: null_mut(),
-        };
+        let kept = Kept { near: 0, strict: 0, known: false, closing: false, gone: 0 };
         Self {
-            hot: AtomicPtr::new(null_mut()),
             len: AtomicU32::new(0),
             open: AtomicU32::new(0),
             kept: SpinLock::from_raw(sateen_base::RawSpinLock::new(), kept),
-            slots: std::array::from_fn(|_| UnsafeCell::new(null_mut())),
+            slots: std::array::from_fn(|_| UnsafeCell::new(std::ptr::null_mut())),
         }
     }
 }
-
-/// Where the owner put a block or took it from: the number of a slot, or one of these. A number, because the fast
-/// paths pass it on.
-pub(super) type Place = u32;
-/// In `hot`.
-pub(super) const HOT: Place = u32::MAX;
-/// Nowhere: the cache was full, or empty.
-pub(super) const NOWHERE: Place = u32::MAX - 1;
 
 impl Cache {
     /// The block in slot `index`.
@@ -121,36 +97,19 @@ impl Cache {
         self.open.load(Ordering::Relaxed) != 0
     }
 
-    /// Blocks here, if it is open.
+    /// Blocks here.
     pub(super) fn count(&self) -> usize {
         // Ordering: Relaxed, a guess while the owner works.
-        match self.is_open() {
-            true => {
-                usize::from(!self.hot.load(Ordering::Relaxed).is_null())
-                    + self.len.load(Ordering::Relaxed) as usize
-            }
-            false => 0,
-        }
+        if self.is_open() { self.len.load(Ordering::Relaxed) as usize } else { 0 }
     }
 
-    /// A closed cache: makes it say that it holds nothing. Whether the block that the owner has just taken from
-    /// or put in `place` had been taken away. The owner calls, `kept` being locked.
-    pub(super) fn settle(&self, kept: &mut Kept, block: *mut u8, place: Place) -> bool {
-        let gone = match place {
-            HOT => kept.gone_hot == block,
-            NOWHERE => false,
-            slot => slot < kept.gone,
-        };
-        self.clear(kept);
-        gone
-    }
-
-    /// Holds nothing. The owner calls, `kept` being locked.
-    pub(super) fn clear(&self, kept: &mut Kept) {
-        // Ordering: Relaxed, published by the lock; nobody looks at them while it is closed.
-        self.hot.store(null_mut(), Ordering::Relaxed);
+    /// The cache is found closed, or empty: makes it say that it holds nothing. Whether the block that the owner has
+    /// just taken from slot `at` or put there had been taken away. The owner calls, `kept` being locked.
+    pub(super) fn settle(&self, kept: &mut Kept, at: u32) -> bool {
+        let gone = at < std::mem::take(&mut kept.gone);
+        // Ordering: Relaxed, published by the lock; nobody looks at it while it is closed.
         self.len.store(0, Ordering::Relaxed);
-        (kept.gone, kept.gone_hot) = (0, null_mut());
+        gone
     }
 }
 

@@ -1,12 +1,12 @@
 //! A cache for each thread in front of a depot.
 
-use super::cache::{Cache, HOT, Kept, NOWHERE, Place, SLOTS};
+use super::cache::{Cache, Kept, SLOTS};
 use super::depot::Depot;
 use crate::zeroed::Zeroed;
 use crate::{BuildError, Probe};
 use sateen_base::prim::Ordering;
 use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thread_number};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
 /// Caches, and so threads that have one. Those beyond go to the depot.
 const LANES: usize = if cfg!(loom) { 2 } else { 1024 };
@@ -16,11 +16,14 @@ pub(super) const BATCH: u32 = if cfg!(loom) { 1 } else { 64 };
 /// once in that many operations, however near the pool is to being empty.
 const STRICT: u32 = if cfg!(loom) { 1 } else { 1024 };
 
+/// The slot of a block that was in none: the cache was empty, or full.
+const NOWHERE: u32 = u32::MAX;
+
 /// The caches.
 #[derive(Debug)]
 pub(super) struct Caches<D> {
     lanes: Zeroed<Cache>,
-    /// Blocks that a cache holds at most, besides the hot one.
+    /// Blocks that a cache holds at most.
     room: u32,
     batch: u32,
     /// Whether the fence of [`Cache::is_open`] works; otherwise no cache ever opens.
@@ -71,11 +74,9 @@ impl<D: Depot> Caches<D> {
     /// Every block that lies in a cache; nobody uses them any more, caches or blocks.
     pub(super) fn all_cached(&mut self) -> impl Iterator<Item = NonNull<u8>> {
         let known = *self.shared.reclaim.lock();
-        self.lanes[..known].iter().filter(|cache| cache.is_open()).flat_map(|cache| {
-            // Ordering: Relaxed, whoever has us alone has seen all that others did.
-            let (hot, len) = (cache.hot.load(Ordering::Relaxed), cache.len.load(Ordering::Relaxed));
-            // SAFETY: nobody else is here; below `len`.
-            (0..len).map(|at| unsafe { cache.slot(at) }).chain(NonNull::new(hot))
+        self.lanes[..known].iter().flat_map(|cache| {
+            // SAFETY: nobody else is here; below `len`, and open.
+            (0..cache.count() as u32).map(|at| unsafe { cache.slot(at) })
         })
     }
 
@@ -108,28 +109,20 @@ impl<D: Depot> Caches<D> {
     #[inline(always)]
     pub(super) fn take_in(&self, lane: usize, of: &D::Of) -> Option<NonNull<u8>> {
         let cache = &self.lanes[lane];
-        // Ordering: Relaxed, the owner's own words.
-        let hot = NonNull::new(cache.hot.load(Ordering::Relaxed));
-        let (block, place) = if let Some(hot) = hot {
-            cache.hot.store(null_mut(), Ordering::Relaxed);
-            (hot, HOT)
-        } else {
-            let len = cache.len.load(Ordering::Relaxed);
-            if len == 0 {
-                return self.take_slow(lane, of, null_mut(), NOWHERE);
-            }
-            // SAFETY: the owner's, and below `len`.
-            let block = unsafe { cache.slot(len - 1) };
-            // Ordering: Release pairs with the Acquire in `empty`: what lies in the slots below.
-            cache.len.store(len - 1, Ordering::Release);
-            (block, len - 1)
+        // Ordering: Relaxed, the owner's own.
+        let Some(at) = cache.len.load(Ordering::Relaxed).checked_sub(1) else {
+            return self.take_slow(lane, of, None, NOWHERE);
         };
+        // SAFETY: the owner's, and below `len`.
+        let block = unsafe { cache.slot(at) };
+        // Ordering: Release pairs with the Acquire in `empty`: what lies in the slots below.
+        cache.len.store(at, Ordering::Release);
         light();
         if cache.is_open() {
             self.depot.probe().took(1, 0);
             return Some(block);
         }
-        self.take_slow(lane, of, block.as_ptr(), place)
+        self.take_slow(lane, of, Some(block), at)
     }
 
     /// The owner of cache `lane` gives a block.
@@ -139,27 +132,20 @@ impl<D: Depot> Caches<D> {
     #[inline(always)]
     pub(super) unsafe fn give_in(&self, lane: usize, of: &D::Of, block: NonNull<u8>) {
         let cache = &self.lanes[lane];
-        // Ordering: Relaxed, the owner's own words.
-        let place = if cache.hot.load(Ordering::Relaxed).is_null() {
-            // Ordering: Release pairs with the Acquire in `empty`: what was done with the block.
-            cache.hot.store(block.as_ptr(), Ordering::Release);
-            HOT
-        } else {
-            let len = cache.len.load(Ordering::Relaxed);
-            if len >= self.room {
-                // SAFETY: passed on.
-                return unsafe { self.give_slow(lane, of, block, NOWHERE) };
-            }
-            // SAFETY: the owner's, and there is room.
-            unsafe { cache.set_slot(len, block) };
-            // Ordering: Release as above, and for the slot.
-            cache.len.store(len + 1, Ordering::Release);
-            len
-        };
+        // Ordering: Relaxed, the owner's own.
+        let at = cache.len.load(Ordering::Relaxed);
+        if at >= self.room {
+            // SAFETY: passed on.
+            return unsafe { self.give_slow(lane, of, block, NOWHERE) };
+        }
+        // SAFETY: the owner's, and there is room.
+        unsafe { cache.set_slot(at, block) };
+        // Ordering: Release pairs with the Acquire in `empty`: the slot, and what was done with the block.
+        cache.len.store(at + 1, Ordering::Release);
         light();
         if !cache.is_open() {
             // SAFETY: passed on.
-            unsafe { self.give_slow(lane, of, block, place) };
+            unsafe { self.give_slow(lane, of, block, at) };
         }
     }
 
@@ -188,21 +174,21 @@ impl<D: Depot> Caches<D> {
         self.asymmetric && left == 0
     }
 
-    /// The cache is empty, or was found closed after `block` was taken from `place`.
+    /// The cache is empty, or was found closed after `block` was taken from slot `at`.
     #[cold]
     #[inline(never)]
     fn take_slow(
         &self,
         lane: usize,
         of: &D::Of,
-        block: *mut u8,
-        place: Place,
+        block: Option<NonNull<u8>>,
+        at: u32,
     ) -> Option<NonNull<u8>> {
         let cache = &self.lanes[lane];
         let mut kept = self.enter(lane);
-        let gone = cache.settle(&mut kept, block, place);
-        if place != NOWHERE && !gone {
-            return NonNull::new(block);
+        let gone = cache.settle(&mut kept, at);
+        if block.is_some() && !gone {
+            return block;
         }
         let got = if self.may_open(&mut kept) {
             self.refill(cache, &mut kept, of)
@@ -230,23 +216,24 @@ impl<D: Depot> Caches<D> {
         Some(block)
     }
 
-    /// The cache is full, or was found closed after `block` was put in `place`.
+    /// The cache is full, or was found closed after `block` was put in slot `at`.
     #[cold]
     #[inline(never)]
-    unsafe fn give_slow(&self, lane: usize, of: &D::Of, block: NonNull<u8>, place: Place) {
+    unsafe fn give_slow(&self, lane: usize, of: &D::Of, block: NonNull<u8>, at: u32) {
         let cache = &self.lanes[lane];
         let mut kept = self.enter(lane);
-        if place == NOWHERE && cache.is_open() {
+        if at == NOWHERE && cache.is_open() {
             // SAFETY: passed on; what lies in the cache was given too.
             return unsafe { self.spill(cache, &mut kept, of, block) };
         }
-        let gone = cache.settle(&mut kept, block.as_ptr(), place);
-        if gone {
+        if cache.settle(&mut kept, at) {
             return;
         }
         if self.may_open(&mut kept) {
-            // Ordering: Release pairs with the Acquire in `empty`. `open` is published by the lock.
-            cache.hot.store(block.as_ptr(), Ordering::Release);
+            // SAFETY: the owner's, and there is room for one.
+            unsafe { cache.set_slot(0, block) };
+            // Ordering: Release as in `give_in`; Relaxed, published by the lock.
+            cache.len.store(1, Ordering::Release);
             cache.open.store(1, Ordering::Relaxed);
         } else {
             // SAFETY: passed on.
@@ -352,22 +339,20 @@ impl<D: Depot> Caches<D> {
             if !std::mem::take(&mut kept.closing) {
                 continue;
             }
-            // Ordering: Acquire pairs with the owner's Releases: the slots, and what was done with the blocks.
-            kept.gone_hot = cache.hot.load(ACQUIRE);
+            // Ordering: Acquire pairs with the owner's Release: the slots, and what was done with the blocks.
             kept.gone = cache.len.load(ACQUIRE);
             kept.strict = STRICT;
-            let hot = NonNull::new(kept.gone_hot);
             // SAFETY: closed, and below `len`; free blocks that were given, which their owner leaves alone when it
             // sees what is gone.
             unsafe {
                 let slots = (0..kept.gone).map(|at| cache.slot(at));
-                self.depot.give(of, near, slots.chain(hot));
+                self.depot.give(of, near, slots);
             }
         }
     }
 }
 
-/// Of the loads in [`Caches::empty`]; weakened to see the model fail.
+/// Of the load in [`Caches::empty`]; weakened to see the model fail.
 const ACQUIRE: Ordering = if cfg!(sateen_canary = "magazine-reclaim-relaxed") {
     Ordering::Relaxed
 } else {

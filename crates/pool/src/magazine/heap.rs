@@ -18,7 +18,7 @@ const FRESH: u32 = 16;
 /// Blocks of one size and alignment from the global allocator, kept by the thread that frees them: the caches of
 /// [`Magazine`](crate::Magazine) without a limit on blocks, for a static.
 ///
-/// A thread keeps up to 121 free blocks, all threads together 4,096 more; the rest goes back to the allocator. What a
+/// A thread keeps up to 122 free blocks, all threads together 4,096 more; the rest goes back to the allocator. What a
 /// thread kept when it ended is used by the next thread that gets its number. A pair of take and give from
 /// the cache costs about 1 ns.
 ///

@@ -4,6 +4,8 @@ use std::fmt;
 
 /// Every block of the pool is in use, and it may not grow: what was to go in, back.
 ///
+/// While others take and give, that means: each was in use when it was looked at.
+///
 /// ```
 /// # use sateen_pool::Pool;
 /// let pool = Pool::<String>::new(1)?;

@@ -148,7 +148,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The value, if every block is in use.
+    /// The value, if no block was found free.
     #[inline]
     pub fn insert(&self, value: T) -> Result<Key, Full<T>> {
         self.try_alloc(value).map(PoolBox::into_key)
@@ -168,7 +168,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The closure, if every block is in use: it has not run.
+    /// The closure, if no block was found free: it has not run.
     pub fn insert_with<F: FnOnce(Key) -> T>(&self, make: F) -> Result<Key, Full<F>> {
         let Some(block) = Block::take(self) else { return Err(self.full(make)) };
         let key = block.key();

@@ -131,7 +131,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The value, if every block is in use.
+    /// The value, if no block was found free.
     #[inline]
     pub fn try_alloc(&self, value: T) -> Result<PoolBox<'_, T, S>, Full<T>> {
         match Block::take(self) {
@@ -151,7 +151,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The closure, if every block is in use: it has not run.
+    /// The closure, if no block was found free: it has not run.
     ///
     /// # Panics
     /// If `make` does; the block is free again then.
@@ -177,7 +177,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The value, if every block is in use.
+    /// The value, if no block was found free.
     pub fn try_alloc_arc(self: &Arc<Self>, value: T) -> Result<ArcPoolBox<T, S>, Full<T>> {
         match Block::take(Arc::clone(self)) {
             Some(block) => Ok(block.fill(value)),

@@ -163,16 +163,16 @@ pub fn work_sharing() -> Scheduling {
     Scheduling(Kind::Sharing)
 }
 
-/// [`work_sharing`] with the shared queue, and each worker's last few tasks, under locks of kind `K`: any
-/// [`lock_api::RawMutex`] that blocks its thread if it blocks at all, and never a fiber.
+/// [`work_sharing`] with the shared queue, and each worker's last few tasks, under locks of kind `K`: one of
+/// [`sateen_sync::spin`], or any [`lock_api::RawMutex`] that blocks its thread if it blocks at all, and never a fiber.
 ///
 /// The default's queue has no lock, and is the faster one; this shows what a kind is worth inside of a scheduler.
 ///
 /// ```
-/// use sateen_base::RawSpinLock;
 /// use sateen_runtime::{Runtime, policy};
+/// use sateen_sync::spin::TtasAdaptiveFutex;
 ///
-/// let policy = policy::work_sharing_locked::<RawSpinLock>();
+/// let policy = policy::work_sharing_locked::<TtasAdaptiveFutex>();
 /// let runtime = Runtime::builder().workers(2).policy(policy).build()?;
 /// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
 /// # Ok::<(), sateen_runtime::BuildError>(())

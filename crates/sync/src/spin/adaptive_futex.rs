@@ -17,7 +17,7 @@
 use super::config::{SpinConfig, Standard};
 use super::experience::Experience;
 use super::raw_mutex;
-use super::wait::Waiter;
+use super::wait::{Waiter, yield_now};
 use crate::sys::FutexWord;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
@@ -33,6 +33,9 @@ const SLEEPER: u32 = 8;
 /// a small part of it.
 const NAP: Duration = Duration::from_micros(100);
 
+/// How often a thread whose spinning was in vain lets others run before it sleeps.
+const YIELDS: u32 = 4;
+
 /// Of the addition that unlocks; weakened to see the model fail.
 const GIVE: Ordering = if cfg!(sateen_canary = "adaptive_futex_give_relaxed") {
     Ordering::Relaxed
@@ -42,9 +45,9 @@ const GIVE: Ordering = if cfg!(sateen_canary = "adaptive_futex_give_relaxed") {
 
 /// Test and test-and-set that learns from earlier waits whether and how long to spin, and sleeps otherwise.
 ///
-/// Uncontended, a locked instruction to take it and another to give it back. Whoever finds it held spins about twice as long
-/// as spinning has taken lately, at most [`SpinConfig::TESTS`] tests, then sleeps in the kernel. If there is nearly always
-/// somebody who waits, more threads want the lock than it can serve: then nobody spins, so that few threads
+/// Uncontended, a locked instruction to take it and another to give it back. Whoever finds it held spins up to four times as long
+/// as spinning has taken lately, at most [`SpinConfig::TESTS`] tests, yields a few times, then sleeps in the kernel. If there is nearly always
+/// somebody who waits, more threads want the lock than it can serve: then hardly anybody spins, so that few threads
 /// share it and its cache line stays where it is, while the others sleep. They take turns of about a tenth of a millisecond:
 /// an unlock wakes one sleeper, the *heir*, and whoever holds the lock when the heir's patience ends hands it over.
 /// (Dice, "Malthusian locks", 2017, has the idea of keeping away who is too many.)
@@ -96,8 +99,15 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             return;
         }
         self.experience.in_vain(wait, &waiter);
+        // The holder may have lost its core to this thread.
+        for _ in 0..if wait.limit == 0 { 0 } else { YIELDS } {
+            yield_now();
+            if self.spin(&mut waiter, 0) {
+                return;
+            }
+        }
         if self.sleep() {
-            self.inherit(&mut waiter, wait.limit);
+            self.inherit(&mut waiter);
         }
     }
 
@@ -110,7 +120,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                     return true;
                 }
                 waiter.collided();
-            } else if word & DUE != 0 || !waiter.test(limit) {
+            } else if word & DUE != 0 || !waiter.test(limit, || self.is_held()) {
                 return false;
             }
         }
@@ -134,17 +144,17 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         true
     }
 
-    /// The heir's way to the lock: at once if it is free; else leaving it alone for a while; else by claiming it.
+    /// The heir's way to the lock: by spinning; else, and in a crowd, leaving it alone for a while; then by claiming it.
     #[cold]
-    fn inherit(&self, waiter: &mut Waiter<C>, limit: u32) {
+    fn inherit(&self, waiter: &mut Waiter<C>) {
         waiter.again();
-        loop {
+        while !self.experience.is_crowded() {
             let word = self.word.load(Ordering::Relaxed);
             if word & LOCKED == 0 {
                 if self.claim(word) {
                     return;
                 }
-            } else if !waiter.test(limit) {
+            } else if !waiter.test(waiter.limit(), || self.is_held()) {
                 break;
             }
         }
@@ -165,7 +175,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                     Ordering::Relaxed,
                     Ordering::Relaxed,
                 );
-            } else if word & LOCKED != 0 && !waiter.test(waiter.limit()) {
+            } else if word & LOCKED != 0 && !waiter.test(waiter.limit(), || self.is_held()) {
                 self.handed.wait(0, None);
             }
         }

@@ -10,7 +10,7 @@ use sateen_base::prim::{AtomicU64, Ordering};
 /// | bits | meaning |
 /// |---|---|
 /// | 0 to 15 | `usual`: how many tests spinning takes, in eighths: a moving average of the waits that it ended |
-/// | 16 to 31 | `crowd`: 1 more for each wait that took half the time since the last one began or longer, 1 less for others |
+/// | 16 to 31 | `crowd`: 1 more for each wait that took half of the time since the last one began or longer, 1 less for others |
 /// | 32 to 63 | when the last wait began, in units of 16 ticks |
 ///
 /// A hint, changed by loads and stores: whatever it holds is right. Hence not modelled.
@@ -30,7 +30,7 @@ pub(super) struct Wait {
 impl Experience {
     /// Fewest tests in a wait: they find out whether waits have become shorter.
     const FEW: u32 = 8;
-    /// From here on nobody spins.
+    /// From here on half of the waits do not spin.
     const CROWDED: u32 = 8;
     const MOST: u32 = 12;
 
@@ -41,13 +41,20 @@ impl Experience {
         )
     }
 
-    /// A wait begins. It may spin for twice the usual time, but not at all in a crowd.
+    /// Whether there is nearly always somebody who spins.
+    pub(super) fn is_crowded(&self) -> bool {
+        (self.get() >> 16 & 0xFFFF) as u32 >= Self::CROWDED
+    }
+
+    /// A wait begins. It may spin for four times the usual time; in a crowd, every other one may not at all: which, chance
+    /// decides, or the same threads might always be the ones to sleep.
     pub(super) fn begin<C: SpinConfig>(&self, waiter: &Waiter<C>) -> Wait {
         let known = self.get();
         let (usual, crowd) = ((known & 0xFFFF) as u32, (known >> 16 & 0xFFFF) as u32);
-        let limit = if crowd >= Self::CROWDED { 0 } else { usual / 4 + Self::FEW };
-        let limit = limit.min(waiter.limit());
-        Wait { usual, crowd, last: (known >> 32) as u32, began: now(), limit }
+        let began = now();
+        let steps_back = crowd >= Self::CROWDED && began & 1 == 0;
+        let limit = if steps_back { 0 } else { (usual / 2 + Self::FEW).min(waiter.limit()) };
+        Wait { usual, crowd, last: (known >> 32) as u32, began, limit }
     }
 
     /// It has ended by spinning.
@@ -55,15 +62,15 @@ impl Experience {
         let usual = wait.usual - wait.usual / 8 + waiter.tests;
         let took = now().wrapping_sub(wait.began);
         let between = wait.began.wrapping_sub(wait.last);
-        let crowd = if took > between / 2 { wait.crowd + 1 } else { wait.crowd.saturating_sub(1) };
+        let long = took > between / 2;
+        let crowd = if long { wait.crowd + 1 } else { wait.crowd.saturating_sub(1) };
         self.set(wait, usual, crowd);
     }
 
     /// It has to go on otherwise.
     pub(super) fn in_vain<C: SpinConfig>(&self, wait: Wait, waiter: &Waiter<C>) {
         if wait.limit == 0 {
-            // Nothing is learned while nobody spins: some day they must try again.
-            self.set(wait, wait.usual, wait.crowd.saturating_sub(1));
+            // Nothing was tried, nothing is learned.
         } else if wait.limit < waiter.limit() {
             self.set(wait, wait.usual * 2 + 8 * Self::FEW, wait.crowd);
         } else {

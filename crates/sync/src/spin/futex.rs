@@ -46,7 +46,7 @@ impl Word {
             match self.get() {
                 FREE if self.take() => return true,
                 FREE => waiter.collided(),
-                HELD if waiter.test(limit) => {}
+                HELD if waiter.test(limit, || self.get() == HELD) => {}
                 _ => return false,
             }
         }
@@ -59,7 +59,7 @@ impl Word {
         while self.0.word().swap(SLEPT_ON, Ordering::Acquire) != FREE {
             self.0.wait(SLEPT_ON, None);
             waiter.tests = 0;
-            while self.get() == HELD && waiter.test(limit) {}
+            while self.get() == HELD && waiter.test(limit, || self.get() == HELD) {}
         }
     }
 

@@ -177,7 +177,7 @@ impl<C: SpinConfig> Mcs<C> {
         let mut waiter = Waiter::<C>::new();
         let limit = waiter.limit();
         while !done() {
-            if !waiter.test(limit) {
+            if !waiter.test(limit, || !done()) {
                 yield_now();
             }
         }

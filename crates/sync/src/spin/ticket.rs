@@ -70,7 +70,7 @@ impl<C: SpinConfig> Ticket<C> {
         let mut waiter = Waiter::<C>::new();
         let limit = waiter.limit();
         while !self.is_called(ticket) {
-            if !waiter.test(limit) {
+            if !waiter.test(limit, || !self.is_called(ticket)) {
                 yield_now();
                 continue;
             }

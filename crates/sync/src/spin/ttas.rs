@@ -91,7 +91,7 @@ impl<C: SpinConfig> Ttas<C> {
         let limit = waiter.limit();
         loop {
             while self.word.is_held() {
-                if !waiter.test(limit) {
+                if !waiter.test(limit, || self.word.is_held()) {
                     yield_now();
                 }
             }

@@ -47,14 +47,20 @@ impl<C: SpinConfig> Waiter<C> {
         if cfg!(loom) || self.machine & ONE_CORE != 0 { 0 } else { C::TESTS }
     }
 
-    /// Pauses for a test, unless there were `limit` already.
+    /// Pauses for a test or until the lock looks free, unless there were `limit` tests already.
     #[inline]
-    pub(super) fn test(&mut self, limit: u32) -> bool {
+    pub(super) fn test(&mut self, limit: u32, held: impl Fn() -> bool) -> bool {
         if self.tests >= limit {
             return false;
         }
         self.tests += 1;
-        self.pause(1);
+        // Looking at a line that nobody changes costs little, and who sees late that it was changed comes late.
+        for _ in 0..self.machine & !ONE_CORE {
+            prim::spin_loop();
+            if !held() {
+                break;
+            }
+        }
         true
     }
 

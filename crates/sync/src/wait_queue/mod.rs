@@ -34,9 +34,9 @@ use std::fmt;
 /// notifier sees the waiter. A primitive that wants to skip the lock when nobody waits keeps a
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
 ///
-/// `L` is the kind of that lock, any of [`lock_api::RawMutex`] that blocks its thread if it blocks at all: never a
-/// lock that is made of a wait queue. With one that is not `Sync` the queue and its waiters stay on their
-/// thread. [`new`](Self::new) makes the default kind, [`with_lock`](WaitQueue::with_lock) any.
+/// `L` is the kind of that lock: one of [`spin`](crate::spin), or any [`lock_api::RawMutex`] that blocks its thread if
+/// it blocks at all, never a lock that is made of a wait queue. With one that is not `Sync` the queue and its
+/// waiters stay on their thread. [`new`](Self::new) makes the default kind, [`with_lock`](WaitQueue::with_lock) any.
 ///
 /// Cost: 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
 ///
@@ -92,11 +92,13 @@ impl<L: RawMutex> WaitQueue<L> {
     crate::sys::const_except_loom! {
         /// An empty queue under a lock of kind `L`.
         ///
-        /// ```
-        /// use sateen_base::RawSpinLock;
-        /// use sateen_sync::WaitQueue;
+        /// Some kinds look at the lock once more after they have given it back: with those, a waiter that was
+        /// notified must not free the queue while the notifier may still be in it. The default kind does not.
         ///
-        /// static WAITERS: WaitQueue<RawSpinLock> = WaitQueue::with_lock();
+        /// ```
+        /// use sateen_sync::{WaitQueue, spin::TtasAdaptiveFutex};
+        ///
+        /// static WAITERS: WaitQueue<TtasAdaptiveFutex> = WaitQueue::with_lock();
         /// assert!(!WAITERS.notify_one());
         /// ```
         pub const fn with_lock() -> Self {

@@ -27,8 +27,8 @@ impl<K: RawMutex> Guarded<K> {
     }
 }
 
-/// `threads` lock, each for some `turns`; the first tries to, before, if it `tries`. Within its sections it lets others run, so
-/// that those come to wait without a preemption being spent on it.
+/// `threads` lock, each for some `turns`; the first tries to, before, if it `tries`. In sections that it has got by trying, or
+/// has several of, it lets others run, so that they come to wait without a preemption being spent on it.
 pub(crate) fn model<K: RawMutex + Default + Send + Sync + 'static>(
     preemptions: usize,
     threads: usize,
@@ -57,7 +57,7 @@ pub(crate) fn model<K: RawMutex + Default + Send + Sync + 'static>(
             done += 1;
             shared.section(true);
         }
-        lock(&shared, true);
+        lock(&shared, turns > 1);
         others.into_iter().for_each(|other| other.join().unwrap());
         // SAFETY: all threads are joined.
         assert_eq!(shared.value.with(|value| unsafe { *value }), done);

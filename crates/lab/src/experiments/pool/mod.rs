@@ -10,6 +10,8 @@ mod context;
 mod handoff;
 mod load;
 mod order;
+#[cfg(test)]
+mod tests;
 
 use crate::adapter::{
     BLOCK, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
@@ -112,7 +114,6 @@ fn timed(plan: &Plan, case: Case) -> Group {
     group.in_tour = match (case.shape, case.context) {
         (Shape::Short, Context::Fresh) => case.threads != 2,
         (Shape::Short, Context::Polluted) => case.threads == 8,
-        (Shape::Long, Context::Fresh) => case.threads == 1,
         _ => false,
     };
     visit_pools(plan.peers, &mut AddTimed { group: &mut group, case });
@@ -137,10 +138,17 @@ fn alone(plan: &Plan, case: Case) -> Group {
     group
 }
 
-/// How often: each run rehearses, so nothing else needs to warm up.
+/// How often: each run rehearses, so nothing else needs to warm up. Each turn takes all blocks of a pool before, so
+/// many runs are left to the configurations whose runs are short.
 fn rules(plan: &Plan, mut group: Group, case: &Case) -> Group {
     group.warmups = 0;
-    group.max_runs = Some(if case.threads > 2 || plan.short { 3 } else { 10 });
+    let most = match case.threads {
+        _ if plan.short => 2,
+        1 => 10,
+        2 => 4,
+        _ => 3,
+    };
+    (group.min_runs, group.max_runs) = (most.min(group.min_runs), Some(most));
     group
 }
 
