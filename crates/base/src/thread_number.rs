@@ -77,7 +77,8 @@ impl Numbers {
 /// [`get_or_assign`] may help. A load.
 #[inline(always)]
 pub fn get() -> u32 {
-    NUMBER.get()
+    // It never fails. `with` would not be inlined into other codegen units.
+    NUMBER.try_with(Cell::get).unwrap_or(GONE)
 }
 
 /// The calling thread's number, assigned if it has none yet. `None` if it is about to end (its thread-locals are
