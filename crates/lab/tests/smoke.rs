@@ -44,7 +44,7 @@ fn the_tour_shows_every_experiment() {
 fn without_a_subcommand_it_is_the_tour() {
     // Help tells what the default is; the tour itself is too long for a test.
     let help = stdout(&["--help"]);
-    for word in ["run", "list", "tour", "diff"] {
+    for word in ["run", "list", "tour", "advise", "diff"] {
         assert!(help.contains(word), "{help}");
     }
     assert!(stdout(&["--version"]).starts_with("sateen "));

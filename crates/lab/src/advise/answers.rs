@@ -66,7 +66,7 @@ fn ask<T>(
     let fail = |e: io::Error| input(format!("cannot ask for {}: {e}", question.option));
     loop {
         match question.default.as_str() {
-            "" => write!(out, "{}: ", question.text),
+            "" => write!(out, "{} ", question.text),
             default => write!(out, "{} [{default}]: ", question.text),
         }
         .and_then(|()| out.flush())

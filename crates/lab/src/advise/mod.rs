@@ -76,7 +76,12 @@ fn measure(
     let store = Shared::default();
     let mut machine = host::provenance();
     machine.insert("context".to_owned(), context.words().into());
-    interrupt::install(store.clone(), |_| {})?;
+    let asked = *context;
+    interrupt::install(store.clone(), move |records| {
+        if let Ok(text) = text(&asked, records) {
+            print(&text);
+        }
+    })?;
     let groups = [context.group()];
     let plan = Plan { smoke: args.smoke, short: false, peers: true, workers: Vec::new() };
     let candidates = groups[0].subjects.len().max(1) as u32;
