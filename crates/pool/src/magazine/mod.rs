@@ -17,7 +17,8 @@ use std::ptr::NonNull;
 ///
 /// Taking and giving are a few loads and stores without a locked instruction. Whoever finds the bitmap empty takes
 /// away what other threads keep, dead ones too, so that no block is out of reach: `None` means that at some moment
-/// all blocks were in use. That costs up to 22 µs, and at most once in 1,024 operations of a thread. Threads beyond 1,024 at a time, and those about to end, use the bitmap under a lock.
+/// all blocks were in use. That costs up to 22 µs, and at most once in 1,024 operations of a thread. Threads beyond
+/// 1,024 at a time, and those about to end, use the bitmap under a lock.
 ///
 /// ```
 /// use sateen_pool::{BlockPool, Magazine};
