@@ -12,6 +12,8 @@ use std::ptr::NonNull;
 const ALL: u64 = u64::MAX;
 /// Words, and blocks of a word, for one bit each in a word.
 const BITS: usize = 64;
+/// Groups that a thread looks at before it goes where others have given blocks back: 64 Ki blocks, two lines of groups.
+const NEIGHBOURS: usize = 16;
 
 // SAFETY: an integer.
 unsafe impl Zero for AtomicU64 {
@@ -36,7 +38,7 @@ unsafe impl Zero for AtomicU64 {
 pub(crate) struct Bitmap<P> {
     words: Zeroed<AtomicU64>,
     groups: Zeroed<AtomicU64>,
-    /// The group that last got a block back: where those look who find nothing in their own neighbourhood.
+    /// The group that last got a first block back: where those look who find nothing in their own neighbourhood.
     recent: CachePadded<AtomicU32>,
     probe: P,
 }
@@ -138,7 +140,10 @@ impl<P: Probe> Bitmap<P> {
         if before == ALL {
             let (group, mark) = self.group(word);
             // Ordering: Release pairs with the Acquire in `take`, for tidiness: `claim` decides.
-            group.fetch_and(!mark, Ordering::Release);
+            if group.fetch_and(!mark, Ordering::Release) == ALL {
+                // Ordering: Relaxed, a hint.
+                self.recent.store((word / BITS) as u32, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -166,13 +171,15 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
         let groups = &self.groups[..];
         // Ordering: Acquire pairs with the Release of who marked or freed: what it did before.
         let look = |group: usize| groups[group].load(Ordering::Acquire);
-        let mut first = *near as usize;
-        if look(first) == ALL {
+        let first = *near as usize;
+        let end = groups.len().min(first + NEIGHBOURS);
+        let elsewhere = std::iter::once_with(|| {
             // Ordering: Relaxed, a hint.
-            first = self.recent.load(Ordering::Relaxed) as usize;
-        }
+            let recent = self.recent.load(Ordering::Relaxed) as usize;
+            (recent..groups.len()).chain(0..recent)
+        });
         let mut taken = 0;
-        for group in (first..groups.len()).chain(0..first) {
+        for group in (first..end).chain(elsewhere.flatten()) {
             while taken < most {
                 places += 1;
                 let marks = look(group);
@@ -222,10 +229,7 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
         }
         if bits != 0 {
             self.release(word, bits);
-            let group = (word / BITS) as u32;
-            *near = (*near).min(group);
-            // Ordering: Relaxed, a hint.
-            self.recent.store(group, Ordering::Relaxed);
+            *near = (*near).min((word / BITS) as u32);
         }
     }
 

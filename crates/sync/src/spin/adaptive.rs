@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 /// Test and test-and-set that learns from earlier waits how long to spin.
 ///
 /// Like [`super::Ttas`], but a wait spins up to four times as long as spinning has taken lately, at most [`SpinConfig::TESTS`]
-/// tests, and hardly at all if somebody waits all the time: a lock whose waits are short is spun for, one whose waits are long is not. After that a waiter
+/// tests: a lock whose waits are short is spun for, one whose waits are long is not. After that a waiter
 /// yields its time slice, and after some yields it naps for 50 µs at a time, so that a crowd leaves the cores to the holder.
 ///
 /// Take it for short sections where the platform's way of sleeping costs too much, or there is none. Nobody is

@@ -1,4 +1,4 @@
-//! The lock that learns, sleeps, and keeps the crowd away. Protocol and proof: `README.md`, section *Adaptive futex*.
+//! The lock that learns and sleeps. Protocol and proof: `README.md`, section *Adaptive futex*.
 //!
 //! | bit of `word` | set | meaning |
 //! |---|---|---|
@@ -17,11 +17,10 @@
 use super::config::{SpinConfig, Standard};
 use super::experience::Experience;
 use super::raw_mutex;
-use super::wait::{Waiter, yield_now};
+use super::wait::Waiter;
 use crate::sys::FutexWord;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
-use sateen_base::prim::time::Duration;
 use std::marker::PhantomData;
 
 const LOCKED: u32 = 1;
@@ -29,12 +28,8 @@ const HEIR: u32 = 2;
 const DUE: u32 = 4;
 const SLEEPER: u32 = 8;
 
-/// For how long the heir leaves a lock alone that it has not got: what a change of turns costs (some microseconds) should be
-/// a small part of it.
-const NAP: Duration = Duration::from_micros(100);
-
-/// How often a thread whose spinning was in vain lets others run before it sleeps.
-const YIELDS: u32 = 4;
+/// How often an heir that came in vain goes back to sleep before it has the lock handed over.
+const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
 
 /// Of the addition that unlocks; weakened to see the model fail.
 const GIVE: Ordering = if cfg!(sateen_canary = "adaptive_futex_give_relaxed") {
@@ -43,17 +38,14 @@ const GIVE: Ordering = if cfg!(sateen_canary = "adaptive_futex_give_relaxed") {
     Ordering::Release
 };
 
-/// Test and test-and-set that learns from earlier waits whether and how long to spin, and sleeps otherwise.
+/// Test and test-and-set that learns from earlier waits how long to spin, and sleeps otherwise.
 ///
-/// Uncontended, a locked instruction to take it and another to give it back. Whoever finds it held spins up to four times as long
-/// as spinning has taken lately, at most [`SpinConfig::TESTS`] tests, yields a few times, then sleeps in the kernel. If there is nearly always
-/// somebody who waits, more threads want the lock than it can serve: then hardly anybody spins, so that few threads
-/// share it and its cache line stays where it is, while the others sleep. They take turns of about a tenth of a millisecond:
-/// an unlock wakes one sleeper, the *heir*, and whoever holds the lock when the heir's patience ends hands it over.
-/// (Dice, "Malthusian locks", 2017, has the idea of keeping away who is too many.)
+/// Uncontended, a locked instruction to take it and another to give it back. Whoever finds it held spins up to four times as
+/// long as spinning has taken lately, at most [`SpinConfig::TESTS`] tests, then sleeps in the kernel. An unlock wakes one
+/// sleeper, the *heir*, and nobody else is woken before it has got the lock or gone back to sleep. Running threads may
+/// overtake it; one that has come in vain sixteen times has the lock handed over.
 ///
-/// Take it when nothing is known of sections, threads and cores. It is 24 bytes. A free lock may stay unused for a
-/// tenth of a millisecond, while the heir of a crowd naps.
+/// Take it when nothing is known of sections, threads and cores. It is 16 bytes.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen_sync::spin::TtasAdaptiveFutex, _>::new(1);
@@ -82,12 +74,12 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Takes it if it is free, whoever sleeps. Looking first keeps losers from taking the line away from the holder.
+    /// Takes it if it is free, whoever sleeps. Without looking first: a lock that is shared is often free, but not in
+    /// this core's cache, and looking would fetch its line twice.
     #[inline(always)]
     fn take(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
-        self.word.load(Ordering::Relaxed) & LOCKED == 0
-            && self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED == 0
+        self.word.fetch_or(LOCKED, Ordering::Acquire) & LOCKED == 0
     }
 
     #[cold]
@@ -99,13 +91,6 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             return;
         }
         self.experience.in_vain(wait, &waiter);
-        // The holder may have lost its core to this thread.
-        for _ in 0..if wait.limit == 0 { 0 } else { YIELDS } {
-            yield_now();
-            if self.spin(&mut waiter, 0) {
-                return;
-            }
-        }
         if self.sleep() {
             self.inherit(&mut waiter);
         }
@@ -138,27 +123,39 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 Err(seen) => word = seen,
             }
         }
-        while !take_away(&self.chosen) {
-            self.chosen.wait(0, None);
-        }
+        self.wait_to_be_chosen();
         true
     }
 
-    /// The heir's way to the lock: by spinning; else, and in a crowd, leaving it alone for a while; then by claiming it.
+    fn wait_to_be_chosen(&self) {
+        while !take_away(&self.chosen) {
+            self.chosen.wait(0, None);
+        }
+    }
+
+    /// The heir's way to the lock: by spinning; else it goes back to sleep, so that the next unlock wakes somebody; and
+    /// having come in vain often enough, by having it handed over.
     #[cold]
     fn inherit(&self, waiter: &mut Waiter<C>) {
+        let mut came = 0;
         waiter.again();
-        while !self.experience.is_crowded() {
+        loop {
             let word = self.word.load(Ordering::Relaxed);
             if word & LOCKED == 0 {
                 if self.claim(word) {
                     return;
                 }
             } else if !waiter.test(waiter.limit(), || self.is_held()) {
-                break;
+                if came == PATIENCE {
+                    break;
+                }
+                if self.resign(word) {
+                    self.wait_to_be_chosen();
+                    waiter.again();
+                    came += 1;
+                }
             }
         }
-        self.handed.wait(0, Some(NAP));
         waiter.again();
         loop {
             let word = self.word.load(Ordering::Relaxed);
@@ -181,6 +178,19 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
+    /// The heir is a sleeper again, if the lock is still held: so its next unlock looks for one.
+    fn resign(&self, word: u32) -> bool {
+        let new = word - HEIR + SLEEPER;
+        if cfg!(sateen_canary = "adaptive_futex_heir_stays") {
+            return self
+                .word
+                .compare_exchange(word, word, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        }
+        // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes after this heir's was taken away.
+        self.word.compare_exchange(word, new, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
     /// The heir takes the lock, which looked free.
     fn claim(&self, word: u32) -> bool {
         let new = (word | LOCKED) & !(HEIR | DUE);
@@ -190,7 +200,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
 
     #[inline(always)]
     fn try_take(&self) -> bool {
-        self.take()
+        !self.is_held() && self.take()
     }
 
     #[inline(always)]

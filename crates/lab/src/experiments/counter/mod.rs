@@ -123,7 +123,9 @@ impl Fill {
 impl LockVisitor for Fill {
     fn visit<L: SharedLockKind>(&mut self) {
         let kinds: &[&str] = match self.case {
-            "adaptive-mutex" => &["mutex", "ttas-adaptive-futex", "std", "parking_lot"],
+            "adaptive-mutex" => {
+                &["mutex", "ttas-adaptive", "ttas-adaptive-futex", "std", "parking_lot"]
+            }
             "kernel-mutex" => &["kernel"],
             "rwlock-exclusive" => &["rwlock", "std-rwlock", "parking_lot-rwlock"],
             _ => &["ttas", "spin"],
