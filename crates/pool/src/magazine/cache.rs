@@ -91,6 +91,28 @@ impl Cache {
         }
     }
 
+    /// Moves the slots from `first` up to `end`, no more than `first` of them, to the beginning.
+    ///
+    /// # Safety
+    /// The owner does, `kept` being locked; blocks were put there.
+    #[inline(always)]
+    pub(super) unsafe fn move_down(&self, first: u32, end: u32) {
+        debug_assert!(first <= end && end <= 2 * first && end as usize <= SLOTS);
+        #[cfg(loom)]
+        for from in first..end {
+            // SAFETY: passed on.
+            unsafe { self.set_slot(from - first, self.slot(from)) };
+        }
+        #[cfg(not(loom))]
+        // SAFETY: within the slots; the two parts do not meet. Nobody else looks at them, as the caller says.
+        unsafe {
+            // The cells are transparent, and next to each other.
+            let slots = self.slots.as_ptr().cast::<*mut u8>().cast_mut();
+            let count = (end - first) as usize;
+            std::ptr::copy_nonoverlapping(slots.add(first as usize), slots, count);
+        }
+    }
+
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
         // Ordering: Relaxed; the owner's light fence and the reclaimer's heavy one order it.

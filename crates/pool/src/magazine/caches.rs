@@ -249,9 +249,7 @@ impl<D: Depot> Caches<D> {
             self.depot.give(of, &mut kept.near, oldest);
             // Ordering: Relaxed, our own; then Release as in `give_in`.
             let len = cache.len.load(Ordering::Relaxed);
-            for from in self.batch..len {
-                cache.set_slot(from - self.batch, cache.slot(from));
-            }
+            cache.move_down(self.batch, len);
             let len = len - self.batch;
             cache.set_slot(len, block);
             cache.len.store(len + 1, Ordering::Release);

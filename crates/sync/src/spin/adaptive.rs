@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 /// Test and test-and-set that learns from earlier waits how long to spin.
 ///
-/// Like [`super::Ttas`], but a wait spins up to four times as long as spinning has taken lately, at most [`SpinConfig::TESTS`]
+/// Like [`super::Ttas`], but a wait yields once, then spins up to four times as long as spinning has taken lately, at most [`SpinConfig::TESTS`]
 /// tests: a lock whose waits are short is spun for, one whose waits are long is not. After that a waiter
 /// yields its time slice, and after some yields it naps for 50 µs at a time, so that a crowd leaves the cores to the holder.
 ///
@@ -47,6 +47,9 @@ impl<C: SpinConfig> TtasAdaptive<C> {
         let mut waiter = Waiter::<C>::new();
         let wait = self.experience.begin(&waiter);
         let mut yields = 0;
+        // Before spinning: meanwhile the holder gets on with the line to itself, so that threads that hardly do anything else take
+        // turns of many sections. (Eight threads that increment: 5.4 ns instead of 14; a call costs the others little.)
+        yield_now();
         loop {
             while self.word.is_held() {
                 if waiter.test(wait.limit, || self.word.is_held()) {
