@@ -19,8 +19,7 @@ const FRESH: u32 = 16;
 /// [`Magazine`](crate::Magazine) without a limit on blocks, for a static.
 ///
 /// A thread keeps up to 122 free blocks, all threads together 4,096 more; the rest goes back to the allocator. What a
-/// thread kept when it ended is used by the next thread that gets its number. A pair of take and give from
-/// the cache costs about 1 ns.
+/// thread kept when it ended is used by the next thread that gets its number.
 ///
 /// ```
 /// use sateen_pool::HeapMagazine;

@@ -68,6 +68,7 @@ impl<P: Probe> Magazine<P> {
     #[cfg(loom)]
     #[doc(hidden)]
     pub unsafe fn give_as(&self, lane: usize, blocks: &Blocks, block: NonNull<u8>) {
+        // SAFETY: passed on.
         unsafe { self.caches.give_in(lane, blocks, block) }
     }
 }

@@ -16,7 +16,7 @@ use std::fmt;
 /// allocation and can be a `static`; it takes `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64, so counters in great
 /// numbers are better plain atomics.
 ///
-/// Cost: an addition is a load and a store (0.5 ns), or a locked instruction in the shared stripe; the first one
+/// Cost: an addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe; the first one
 /// of a thread also finds it a number. A sum loads `STRIPES + 1` lines.
 ///
 /// An addition in a signal handler may get lost, or undo one that it interrupted.

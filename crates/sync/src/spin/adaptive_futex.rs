@@ -38,6 +38,20 @@ const GIVE: Ordering = if cfg!(sateen_canary = "adaptive_futex_give_relaxed") {
     Ordering::Release
 };
 
+/// Of the exchange by which an heir goes back to sleep; as above.
+const RESIGN: Ordering = if cfg!(sateen_canary = "adaptive_futex_resign_relaxed") {
+    Ordering::Relaxed
+} else {
+    Ordering::Release
+};
+
+/// Of the store that says who is chosen, or has the lock handed over; as above.
+const HAND_OVER: Ordering = if cfg!(sateen_canary = "adaptive_futex_hand_over_relaxed") {
+    Ordering::Relaxed
+} else {
+    Ordering::Release
+};
+
 /// Test and test-and-set that learns from earlier waits how long to spin, and sleeps otherwise.
 ///
 /// Uncontended, a locked instruction to take it and another to give it back. Whoever finds it held spins up to four times as
@@ -188,7 +202,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 .is_ok();
         }
         // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes after this heir's was taken away.
-        self.word.compare_exchange(word, new, Ordering::Release, Ordering::Relaxed).is_ok()
+        self.word.compare_exchange(word, new, RESIGN, Ordering::Relaxed).is_ok()
     }
 
     /// The heir takes the lock, which looked free.
@@ -233,7 +247,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             match self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     // Ordering: Release publishes the critical section to the heir, in `take_away`.
-                    futex.word().store(1, Ordering::Release);
+                    futex.word().store(1, HAND_OVER);
                     futex.wake();
                     return;
                 }
