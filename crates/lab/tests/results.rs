@@ -137,6 +137,10 @@ fn locks() -> Vec<String> {
     let mut promised = Vec::new();
     for section in ["empty", "short", "long"] {
         promised.extend(alone.iter().map(|k| format!("lock/uncontended-{section}/{k}/t1")));
+        for suffix in ["-fairness", "-p999", "-cpu"] {
+            let id = |k: &&str| format!("lock/uncontended-{section}{suffix}/{k}/t1");
+            promised.extend(shared.iter().map(id));
+        }
         for threads in ["t2", "t8"] {
             for suffix in ["", "-fairness", "-p999", "-cpu"] {
                 let id = |k: &&str| format!("lock/{threads}-{section}{suffix}/{k}/{threads}");

@@ -33,6 +33,7 @@ impl Experiment for Lock {
     fn groups(&self, plan: &Plan) -> Vec<Group> {
         let mut groups: Vec<Group> =
             SECTIONS.iter().map(|section| alone::group(plan, section)).collect();
+        groups.extend(SECTIONS.iter().map(|section| shared::alone(plan, section)));
         for threads in [2, 8] {
             groups.extend(SECTIONS.iter().map(|section| shared::group(plan, threads, section)));
         }

@@ -5,6 +5,7 @@ use super::{Counter, Section, figure};
 use crate::adapter::{LockVisitor, SharedLockKind, visit_locks};
 use crate::error::{Error, expect, input};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
+use crate::host::plural;
 use crate::stats::quantile;
 use sateen_base::os::process_cpu_time;
 use sateen_base::{CachePadded, tsc};
@@ -24,6 +25,17 @@ pub(super) fn group(plan: &Plan, threads: usize, section: &Section) -> Group {
     group
 }
 
+/// What group `uncontended-SECTION` does not tell: the same contest with one thread, without its time by sections, which has
+/// the time between in it.
+pub(super) fn alone(plan: &Plan, section: &Section) -> Group {
+    let mut figures = figures(&format!("uncontended-{}", section.name), "t1", 1, section);
+    figures.remove(0);
+    let mut group = Group::new(1, figures);
+    let contest = Contest { threads: 1, section: *section, reads: 0, window: window(plan) };
+    visit_locks(plan.peers, &mut AddRest { group: &mut group, contest });
+    group
+}
+
 /// How long the threads are at it in one run: some of the system's time slices each.
 pub(super) fn window(plan: &Plan) -> Duration {
     Duration::from_millis(match (plan.smoke, plan.short) {
@@ -37,13 +49,14 @@ pub(super) fn window(plan: &Plan) -> Duration {
 pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Section) -> Vec<Figure> {
     let between = section.between.as_nanos();
     let what = format!(
-        "{threads} threads, {}, {} to {} ns between a thread's own",
+        "{threads} thread{}, {}, {} to {} ns between a thread's own",
+        plural(threads),
         section.words(),
         between / 2,
         between * 3 / 2
     );
     let figure = |suffix: &str, name: &str, text: String| Figure {
-        name: format!("{name} {}/{threads} threads", case.replace('-', " ")),
+        name: format!("{name} {}/{threads} thread{}", case.replace('-', " "), plural(threads)),
         ..figure(format!("{case}{suffix}"), config.to_owned(), threads, text)
     };
     let fairness =
@@ -80,6 +93,18 @@ impl LockVisitor for AddAll<'_> {
     fn visit<L: SharedLockKind>(&mut self) {
         let contest = self.contest;
         self.group.add(L::NAME, move || Ok(Run(move || contest.values::<L>())));
+    }
+}
+
+struct AddRest<'a> {
+    group: &'a mut Group,
+    contest: Contest,
+}
+
+impl LockVisitor for AddRest<'_> {
+    fn visit<L: SharedLockKind>(&mut self) {
+        let contest = self.contest;
+        self.group.add(L::NAME, move || Ok(Run(move || Ok(contest.values::<L>()?.split_off(1)))));
     }
 }
 
