@@ -1,23 +1,12 @@
 //! Models of the condition variable.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::{model, poll};
 use sateen_sync::{Condvar, Mutex, block_on};
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.max_branches = 10_000;
-    model.check(f);
-}
 
 /// The condition changes while a thread begins to wait: it is notified, or does not wait.
 #[test]

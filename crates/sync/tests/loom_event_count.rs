@@ -2,21 +2,18 @@
 //! notifications.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use loom_common::model;
 use sateen_base::fence::{heavy, light};
 use sateen_sync::EventCount;
 use std::time::Duration;
 
 /// With a bound on preemptions, since the accesses of the searched atomics are many.
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.check(f);
-}
-
 /// Work is a number that a publisher raises and workers take one from.
 struct Shop {
     sleepers: EventCount,

@@ -1,34 +1,13 @@
 //! Models of the mutex's options: fair turns, and lockers whose time is over.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::sync::Arc;
 use loom::thread;
-use sateen_sync::{Mutex, park};
-use std::future::Future;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = park::current_waker();
-    loop {
-        if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return out;
-        }
-        park::park();
-    }
-}
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.max_branches = 10_000;
-    model.check(f);
-}
+use loom_common::{model, poll};
+use sateen_sync::{Mutex, block_on};
+use std::task::Poll;
 
 /// A fair mutex: two lockers and one that gives up; nobody is left behind, nobody barges.
 #[test]

@@ -1,25 +1,14 @@
 //! Models of `OnceLock`, the auto-reset event, the barrier, the wait counter, and waiting for several.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::{model, poll};
 use sateen_sync::several::join_all_async;
 use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitCounter, block_on, oneshot};
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.max_branches = 20_000;
-    model.check(f);
-}
 
 /// Two initialise: one does, both read.
 #[test]

@@ -1,9 +1,12 @@
 //! Models of the oneshot channel and of promises.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::model;
 use sateen_sync::oneshot::{self, BrokenPromise};
 use sateen_sync::{Promise, block_on};
 use std::future::Future;
@@ -12,13 +15,6 @@ use std::task::{Context, Poll, Waker};
 
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.max_branches = 10_000;
-    model.check(f);
 }
 
 /// What was sent, and what came before, arrives.

@@ -1,8 +1,11 @@
 //! Models of the parking hook and the thread parker.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::thread;
+use loom_common::model;
 use sateen_sync::park::{self, ThreadParker};
 use sateen_sync::{Event, block_on};
 use std::future::Future as _;
@@ -10,12 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// With a bound on preemptions, since the accesses of the searched atomics are many.
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.check(f);
-}
-
 /// What happened before `unpark` is visible after `park`, whichever comes first.
 #[test]
 fn unpark_publishes() {

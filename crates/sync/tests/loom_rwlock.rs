@@ -1,26 +1,15 @@
 //! Models of the reader-writer lock: exclusion, no lost wake-up, those who give up.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::{model, poll};
 use sateen_sync::{
     RawRwLock, RwLock, RwLockAsync, RwLockUpgradableReadGuard, RwLockWriteGuard, block_on,
 };
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.max_branches = 10_000;
-    model.check(f);
-}
 
 /// A number that the model watches.
 struct Watched(UnsafeCell<i32>);

@@ -1,38 +1,18 @@
 //! Models of the wait queue and of the event built on it.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use loom_common::{model, poll};
 use sateen_sync::wait_queue::{Place, Waiter};
-use sateen_sync::{Event, WaitQueue, park};
-use std::future::Future;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = park::current_waker();
-    loop {
-        if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return out;
-        }
-        park::park();
-    }
-}
+use sateen_sync::{Event, WaitQueue, block_on, park};
+use std::pin::pin;
 
 /// With a bound on preemptions, since the accesses of the searched atomics are many.
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(preemptions);
-    model.check(f);
-}
-
 /// The condition changes while a waiter joins: it is notified or it does not wait.
 #[test]
 fn no_wake_up_is_lost() {
