@@ -1,0 +1,36 @@
+//! Layer 3 of Sateen: a lock-free scheduler of tasks with dependencies, a data structure without threads of its own.
+//!
+//! A [`Shed`] holds tasks, each with a payload of the user's, and knows which of them wait for which. Threads
+//! create tasks, say what depends on what, make tasks ready on a channel, and execute what is ready: all at the
+//! same time, and without locks. Memory is taken once.
+//!
+//! Below: `sateen-base`. Above: `sateen-flow`, which lets runtime workers execute what is ready. Invariants: a
+//! task is executed once, after all it depends on has ended; a place has one owner whenever its status changes
+//! without an exchange. States and proofs are in the crate's `README.md`.
+//!
+//! Source: Dan Engelbrecht's Bikeshed (2019), whose operations these are, with 32-bit generations instead of 9,
+//! errors instead of asserts, and what its author lists as missing.
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+mod builder;
+mod create;
+mod depend;
+mod end;
+mod error;
+mod execute;
+mod id;
+mod layout;
+mod list;
+mod memory;
+mod ready;
+mod shed;
+mod word;
+
+pub use builder::Builder;
+pub use error::{BuildError, Error, Full};
+pub use execute::Outcome;
+pub use id::TaskId;
+pub use layout::{Layout, Packed, Padded, Pausing};
+pub use shed::{Shed, ShedIn, TaskState};

@@ -1,0 +1,308 @@
+//! The shed, and what all its operations share.
+
+use crate::builder::{Builder, sizes};
+use crate::layout::{Layout, Pausing};
+use crate::list::List;
+use crate::memory::{Memory, align};
+use crate::word::{State, Status};
+use crate::{Error, TaskId};
+use alloc::boxed::Box;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ops::Deref;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU32;
+
+/// Numbers of list heads.
+pub(crate) const FREE_PLACES: usize = 0;
+/// No list: how many places have been taken at least once.
+pub(crate) const FRESH_PLACES: usize = 1;
+pub(crate) const FREE_EDGES: usize = 2;
+/// As [`FRESH_PLACES`].
+pub(crate) const FRESH_EDGES: usize = 3;
+/// Ready tasks of channel 0; the other channels' follow.
+pub(crate) const FIRST_CHANNEL: usize = 4;
+
+type OnReady = Box<dyn Fn(u16, u32) + Send + Sync>;
+type OnCancel<T> = Box<dyn Fn(TaskId, &mut T) + Send + Sync>;
+
+/// What the user wants to be told.
+pub(crate) struct Callbacks<T> {
+    pub(crate) ready: Option<OnReady>,
+    pub(crate) cancel: Option<OnCancel<T>>,
+}
+
+impl<T> Default for Callbacks<T> {
+    fn default() -> Self {
+        Self { ready: None, cancel: None }
+    }
+}
+
+/// A scheduler of tasks with dependencies: see the [crate](crate).
+///
+/// All operations may be called from any thread, also from inside a task that is being executed. None allocates.
+///
+/// ```
+/// use sateen_shed::{Outcome, Shed};
+///
+/// let shed = Shed::builder().tasks(16).dependencies(16).build()?;
+/// let [paint, wall, door] = shed.create(["paint", "wall", "door"]).unwrap();
+/// shed.depend(&[paint], &[wall, door])?;
+/// shed.ready(&[wall, door])?;
+/// let mut done = vec![];
+/// while shed.execute_one(0, |_, what| { done.push(*what); Outcome::Complete })?.is_some() {}
+/// assert_eq!(done.last(), Some(&"paint"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Shed<T, L: Layout = Pausing> {
+    pub(crate) memory: Memory<T, L>,
+    pub(crate) channels: u16,
+    pub(crate) first_generation: u32,
+    pub(crate) callbacks: Callbacks<T>,
+}
+
+/// What a task is doing, as of a moment ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskState {
+    /// Created, and waits for nothing but to be made ready.
+    Idle,
+    /// Waits for so many others.
+    Waiting(u32),
+    /// Will be executed by who asks its channel.
+    Ready,
+    /// Being executed.
+    Running,
+    /// Has run, and waits to be made ready again.
+    Blocked,
+    /// Will not run.
+    Cancelled,
+    /// Part of a template's instance, and has ended.
+    Done,
+}
+
+impl<T> Shed<T> {
+    /// Sizes and choices first.
+    #[must_use]
+    pub fn builder() -> Builder<T> {
+        Builder::default()
+    }
+}
+
+impl<T, L: Layout> Shed<T, L> {
+    /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
+    pub const ALIGN: usize = align::<T>();
+
+    /// How many bytes a shed of these sizes needs; `None` if that is more than can be addressed, or a size is out of its range.
+    ///
+    /// ```
+    /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
+    /// assert!(BYTES <= 1000 * (40 + 16) + 2000 * 12 + 2048);
+    /// ```
+    #[must_use]
+    pub const fn required_size(tasks: u64, dependencies: u64, channels: u64) -> Option<usize> {
+        if tasks == 0 || tasks > 1 << 31 || dependencies > 1 << 31 {
+            return None;
+        }
+        if channels == 0 || channels > u16::MAX as u64 {
+            return None;
+        }
+        sizes(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+    }
+
+    pub(crate) fn new(
+        memory: Memory<T, L>,
+        channels: u16,
+        first_generation: Option<u32>,
+        callbacks: Callbacks<T>,
+    ) -> Self {
+        let first_generation = first_generation.unwrap_or_else(salt);
+        Self { memory, channels, first_generation, callbacks }
+    }
+
+    /// How many tasks there can be at a time.
+    pub fn capacity(&self) -> u32 {
+        self.memory.sizes().tasks
+    }
+
+    /// How many channels there are.
+    pub fn channels(&self) -> u16 {
+        self.channels
+    }
+
+    /// What `task` is doing; an error if it has ended. A load.
+    ///
+    /// # Errors
+    /// [`Error::StaleTask`], [`Error::UnknownTask`].
+    pub fn state(&self, task: TaskId) -> Result<TaskState, Error> {
+        let state = self.known(task)?;
+        Ok(match state.status() {
+            Status::Idle if state.pending() > 0 => TaskState::Waiting(state.pending()),
+            Status::Idle => TaskState::Idle,
+            Status::Ready => TaskState::Ready,
+            Status::Running => TaskState::Running,
+            Status::Blocked => TaskState::Blocked,
+            Status::Cancelled => TaskState::Cancelled,
+            Status::Done => TaskState::Done,
+            Status::Free | Status::Freeing => return Err(Error::StaleTask(task)),
+        })
+    }
+
+    /// The task's state, if the name is right.
+    #[inline(always)]
+    pub(crate) fn known(&self, task: TaskId) -> Result<State, Error> {
+        if !self.memory.has(task) {
+            return Err(Error::UnknownTask(task));
+        }
+        // Ordering: Acquire, with the Release of `create`: names may travel without synchronisation.
+        let state = State(self.memory.place(task.index()).state.load(Ordering::Acquire));
+        self.current(task, state)
+    }
+
+    /// `state`, if it is still `task`'s.
+    #[inline(always)]
+    pub(crate) fn current(&self, task: TaskId, state: State) -> Result<State, Error> {
+        if state.generation() == task.generation() && !state.is(Status::Free) {
+            Ok(state)
+        } else {
+            Err(Error::StaleTask(task))
+        }
+    }
+
+    /// Replaces the task's state with what `to` makes of it, as often as somebody else is faster; returns what was replaced.
+    #[inline(always)]
+    pub(crate) fn change(
+        &self,
+        task: TaskId,
+        mut to: impl FnMut(State) -> Result<State, Error>,
+    ) -> Result<State, Error> {
+        let mut seen = self.known(task)?;
+        loop {
+            let new = to(seen)?;
+            // Ordering: Acquire, with the Release of `create` and of who blocked the task; Release, for who executes or ends it.
+            match self.memory.place(task.index()).state.compare_exchange_weak(
+                seen.0,
+                new.0,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Ok(seen),
+                Err(now) => seen = self.current(task, State(now))?,
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn check_channel(&self, channel: u16) -> Result<(), Error> {
+        if channel < self.channels {
+            Ok(())
+        } else {
+            Err(Error::NoChannel { channel, channels: self.channels })
+        }
+    }
+
+    /// The name of the task at `index`, which the caller owns, or whose state it has just seen.
+    #[inline(always)]
+    pub(crate) fn name(&self, index: u32, state: State) -> TaskId {
+        TaskId::new(index, state.generation())
+    }
+
+    /// A list of tasks.
+    #[inline(always)]
+    pub(crate) fn tasks_at<'a>(
+        &'a self,
+        head: usize,
+    ) -> List<'a, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+        List::new(self.memory.head(head), |index| self.memory.link(index))
+    }
+
+    /// The list of free dependencies.
+    #[inline(always)]
+    pub(crate) fn free_edges<'a>(
+        &'a self,
+    ) -> List<'a, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+        List::new(self.memory.head(FREE_EDGES), |index| &self.memory.edge(index).next)
+    }
+}
+
+/// Where a shed's generations start: names of one shed are stale in another.
+fn salt() -> u32 {
+    #[cfg(not(loom))]
+    {
+        static SHEDS: AtomicU32 = AtomicU32::new(0);
+        SHEDS.fetch_add(0x9E37_79B9, Ordering::Relaxed)
+    }
+    #[cfg(loom)]
+    0
+}
+
+impl<T, L: Layout> Drop for Shed<T, L> {
+    fn drop(&mut self) {
+        if !core::mem::needs_drop::<T>() {
+            return;
+        }
+        let fresh = self.memory.head(FRESH_PLACES).load(Ordering::Relaxed) as u32;
+        for index in 0..fresh {
+            let place = self.memory.place(index);
+            let state = State(place.state.load(Ordering::Relaxed));
+            let there = match state.status() {
+                Status::Free | Status::Cancelled => false,
+                // Somebody forgot the caller that executes it, or left it through a panic in `Drop`.
+                Status::Running | Status::Freeing => false,
+                Status::Idle | Status::Ready | Status::Blocked | Status::Done => {
+                    place.flags.load(Ordering::Relaxed) & crate::memory::flag::MILESTONE == 0
+                }
+            };
+            if there {
+                // SAFETY: tasks of these statuses have their payload, and nobody else sees the shed any more.
+                place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+            }
+        }
+    }
+}
+
+impl<T, L: Layout> fmt::Debug for Shed<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shed")
+            .field("tasks", &self.memory.sizes().tasks)
+            .field("dependencies", &self.memory.sizes().edges)
+            .field("channels", &self.channels)
+            .field("layout", &L::NAME)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A [`Shed`] in memory of the user's: see [`Builder::build_in`].
+///
+/// ```
+/// use sateen_shed::{Outcome, Shed};
+/// use std::mem::MaybeUninit;
+///
+/// #[repr(align(128))]
+/// struct Room([MaybeUninit<u8>; Shed::<u8>::required_size(10, 10, 1).unwrap()]);
+/// let mut room = Room([MaybeUninit::uninit(); _]);
+/// let shed = Shed::builder().tasks(10).dependencies(10).build_in(&mut room.0)?;
+/// shed.ready(&shed.create([1u8]).unwrap())?;
+/// assert!(shed.execute_one(0, |_, _| Outcome::Complete)?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ShedIn<'m, T, L: Layout = Pausing> {
+    shed: Shed<T, L>,
+    memory: PhantomData<&'m mut [MaybeUninit<u8>]>,
+}
+
+impl<'m, T, L: Layout> ShedIn<'m, T, L> {
+    pub(crate) fn new(shed: Shed<T, L>) -> Self {
+        Self { shed, memory: PhantomData }
+    }
+}
+
+impl<T, L: Layout> Deref for ShedIn<'_, T, L> {
+    type Target = Shed<T, L>;
+
+    fn deref(&self) -> &Shed<T, L> {
+        &self.shed
+    }
+}
