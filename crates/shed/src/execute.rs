@@ -8,6 +8,7 @@ use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
 use sateen_base::prim::Ordering;
+use sateen_base::thread_number;
 
 /// How an execution of a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,11 +220,7 @@ impl<T, L: Layout> Shed<T, L> {
 /// Who runs a task, in the bits of [`State::pending`]: the thread's number.
 #[inline(always)]
 fn runner() -> u32 {
-    #[cfg(feature = "std")]
-    let number = sateen_base::thread_number::get_or_assign();
-    #[cfg(not(feature = "std"))]
-    let number = None;
-    number.map_or(NOBODY, |number| number % NOBODY)
+    thread_number::get_or_assign().map_or(NOBODY, |number| number % NOBODY)
 }
 
 /// A runner that nobody is, where threads have no numbers.

@@ -62,7 +62,7 @@ impl<T, L: Layout> Shed<T, L> {
     ///
     /// # Errors
     /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this ([`Error::Running`]), was
-    /// cancelled or has ended.
+    /// cancelled or has ended. Without the feature `std` nobody can tell who calls: what makes itself ready and then blocks is ready at once.
     ///
     /// ```
     /// use sateen_shed::{Error, Shed};
