@@ -3,7 +3,7 @@
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
-use crate::shed::{FREE_PLACES, FRESH_EDGES, FRESH_PLACES, Shed};
+use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
 use sateen_base::prim::Ordering;
@@ -92,13 +92,13 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes a place for each of the first of `ids`, and returns how many.
     #[inline]
     fn take_some_places(&self, ids: &mut [TaskId]) -> usize {
-        let list = self.tasks_at(FREE_PLACES);
-        let taken = list.pop_some(ids.len(), |i, index| ids[i] = TaskId::new(index, 0));
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
+        let taken = list.pop_all(ids.len(), |i, index| ids[i] = TaskId::new(index, 0));
         if taken == ids.len() {
             return taken;
         }
         let fresh = take_fresh(
-            self.memory.head(FRESH_PLACES),
+            self.memory.head(Heads::<L>::FRESH_PLACES),
             self.memory.sizes().tasks,
             ids.len() - taken,
         );
@@ -113,7 +113,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Puts places back that no task is in.
     #[cold]
     fn give_places(&self, ids: &[TaskId]) {
-        let list = self.tasks_at(FREE_PLACES);
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         if let Some(chain) = chain(&list, ids.iter().map(|id| id.index())) {
             list.push(chain);
         }
@@ -197,33 +197,26 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(())
     }
 
-    /// Takes `count` dependencies, all or none: calls `each` with them, maybe anew from 0.
-    pub(crate) fn take_edges(&self, count: usize, mut each: impl FnMut(usize, u32)) -> bool {
+    /// Takes `count` dependencies, linked with each other, or none.
+    pub(crate) fn take_edges(&self, count: usize) -> Option<Chain> {
         let list = self.free_edges();
-        let mut chain: Option<Chain> = None;
-        let taken = list.pop_some(count, |i, index| {
-            each(i, index);
-            match &mut chain {
-                Some(chain) if i > 0 => (chain.last, chain.count) = (index, i as u32 + 1),
-                chain => *chain = Some(Chain::of(index)),
+        let mut chain = list.pop_chain(count);
+        let missing = count - chain.map_or(0, |chain| chain.count as usize);
+        if missing > 0 {
+            let fresh = self.memory.head(Heads::<L>::FRESH_EDGES);
+            for index in take_fresh(fresh, self.memory.sizes().edges, missing) {
+                match &mut chain {
+                    None => chain = Some(Chain::of(index)),
+                    Some(chain) => list.append(chain, index),
+                }
             }
-        });
-        let fresh =
-            take_fresh(self.memory.head(FRESH_EDGES), self.memory.sizes().edges, count - taken);
-        for (i, index) in fresh.clone().enumerate() {
-            each(taken + i, index);
         }
-        if taken + fresh.len() == count {
-            return true;
+        let chain = chain?;
+        if chain.count as usize == count {
+            return Some(chain);
         }
-        // What was popped is still linked; what is fresh was never.
-        if taken > 0 {
-            list.push(chain.unwrap_or_else(|| unreachable!("something was popped")));
-        }
-        if let Some(chain) = self::chain(&list, fresh) {
-            list.push(chain);
-        }
-        false
+        list.push(chain);
+        None
     }
 }
 
@@ -258,8 +251,8 @@ fn take_fresh(taken: &AtomicU64, all: u32, most: usize) -> core::ops::Range<u32>
 }
 
 /// `indices`, linked.
-fn chain<'a, L: Layout>(
-    list: &List<'a, L, impl Fn(u32) -> &'a AtomicU32>,
+fn chain<'a, T, L: Layout>(
+    list: &List<'a, T, L, impl Fn(u32) -> &'a AtomicU32>,
     mut indices: impl Iterator<Item = u32>,
 ) -> Option<Chain> {
     let mut chain = Chain::of(indices.next()?);

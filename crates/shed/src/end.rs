@@ -6,7 +6,7 @@ use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::memory::flag;
-use crate::shed::{FREE_PLACES, Shed};
+use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
@@ -145,7 +145,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             self.shed.free_edges().push(edges);
         }
         if let Some(places) = self.places.take() {
-            self.shed.tasks_at(FREE_PLACES).push(places);
+            self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
         self.push_ready();
     }
@@ -171,7 +171,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             self.shed.vacate(index, state);
             match &mut self.places {
                 None => self.places = Some(Chain::of(index)),
-                Some(places) => self.shed.tasks_at(FREE_PLACES).append(places, index),
+                Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
             }
         }
         self.list = (first, how, kept);
@@ -268,7 +268,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         let channel = self.shed.channel_at(index);
         match &mut self.ready {
             Some((of, chain)) if *of == channel => {
-                self.shed.tasks_at(0).append(chain, index);
+                self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(chain, index);
             }
             _ => {
                 self.push_ready();

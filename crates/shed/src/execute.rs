@@ -3,12 +3,12 @@
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::shed::{FIRST_CHANNEL, FREE_PLACES, Shed};
+use crate::shed::{Heads, Shed};
+use crate::thread::{NO_THREAD, thread};
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
 use sateen_base::prim::Ordering;
-use sateen_base::thread_number;
 
 /// How an execution of a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +39,13 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(FIRST_CHANNEL + channel as usize);
+        let list = self.tasks_at(Heads::<L>::channel(channel));
         let runner = runner();
         while let Some(index) = list.pop() {
             if let Some(state) = self.claim(index, runner) {
                 let task = self.name(index, state);
                 if let Some(place) = self.run(index, state, run) {
-                    self.tasks_at(FREE_PLACES).push(place);
+                    self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
                 }
                 return Ok(Some(task));
             }
@@ -81,18 +81,11 @@ impl<T, L: Layout> Shed<T, L> {
         mut run: impl FnMut(TaskId, &mut T) -> Outcome,
     ) -> Result<u32, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(FIRST_CHANNEL + channel as usize);
-        let (mut first, mut last) = (0, 0);
-        let taken = list.pop_some(most as usize, |i, index| {
-            if i == 0 {
-                first = index;
-            }
-            last = index;
-        }) as u32;
-        if taken == 0 {
+        let list = self.tasks_at(Heads::<L>::channel(channel));
+        let Some(Chain { first: next, last, count: left }) = list.pop_some(most as usize) else {
             return Ok(0);
-        }
-        let mut batch = Batch { shed: self, channel, next: first, last, left: taken, places: None };
+        };
+        let mut batch = Batch { shed: self, channel, next, last, left, places: None };
         let (mut ran, runner) = (0, runner());
         while batch.left > 0 {
             let index = batch.next;
@@ -220,7 +213,10 @@ impl<T, L: Layout> Shed<T, L> {
 /// Who runs a task, in the bits of [`State::pending`]: the thread's number.
 #[inline(always)]
 fn runner() -> u32 {
-    thread_number::get_or_assign().map_or(NOBODY, |number| number % NOBODY)
+    match thread() {
+        NO_THREAD => NOBODY,
+        number => number % NOBODY,
+    }
 }
 
 /// A runner that nobody is, where threads have no numbers.
@@ -254,7 +250,7 @@ struct Completed<'a, T, L: Layout> {
 impl<T, L: Layout> Drop for Completed<'_, T, L> {
     fn drop(&mut self) {
         self.shed.vacate(self.index, self.state);
-        self.shed.tasks_at(FREE_PLACES).push(Chain::of(self.index));
+        self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(Chain::of(self.index));
     }
 }
 
@@ -271,7 +267,7 @@ struct Batch<'a, T, L: Layout> {
 impl<T, L: Layout> Drop for Batch<'_, T, L> {
     fn drop(&mut self) {
         if let Some(places) = self.places {
-            self.shed.tasks_at(FREE_PLACES).push(places);
+            self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
         if self.left > 0 {
             let rest = Chain { first: self.next, last: self.last, count: self.left };

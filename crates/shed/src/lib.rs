@@ -26,11 +26,12 @@ mod list;
 mod memory;
 mod ready;
 mod shed;
+mod thread;
 mod word;
 
 pub use builder::Builder;
 pub use error::{BuildError, Error, Full};
 pub use execute::Outcome;
 pub use id::TaskId;
-pub use layout::{Layout, Packed, Padded, Pausing};
+pub use layout::{Layout, Packed, Padded, Pausing, Sharded};
 pub use shed::{Shed, ShedIn, TaskState};

@@ -5,7 +5,7 @@ use crate::end::Ending;
 use crate::execute::is_runner;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::shed::{FIRST_CHANNEL, Shed};
+use crate::shed::{Heads, Shed};
 use crate::word::Status;
 use crate::{Error, TaskId};
 use sateen_base::prim::Ordering;
@@ -76,7 +76,7 @@ impl<T, L: Layout> Shed<T, L> {
     pub fn ready(&self, tasks: &[TaskId]) -> Result<(), Error> {
         // Those that are in our hands, linked with each other; and whether they have the same channel.
         let (mut chain, mut channel, mut uniform) = (None::<Chain>, 0, true);
-        let list = self.tasks_at(FIRST_CHANNEL);
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         for &task in tasks {
             let before = match self.change(task, |state| match state.status() {
                 Status::Idle if state.pending() > 0 => {
@@ -126,7 +126,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     #[inline(always)]
     pub(crate) fn put_ready(&self, channel: u16, chain: Chain) {
-        self.tasks_at(FIRST_CHANNEL + channel as usize).push(chain);
+        self.tasks_at(Heads::<L>::channel(channel)).push(chain);
     }
 
     /// As [`push_ready`](Self::push_ready) for tasks of different channels. If the user's callback panics, all are pushed nevertheless.

@@ -14,15 +14,23 @@ use core::ops::Deref;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
-/// Numbers of list heads.
-pub(crate) const FREE_PLACES: usize = 0;
-/// No list: how many places have been taken at least once.
-pub(crate) const FRESH_PLACES: usize = 1;
-pub(crate) const FREE_EDGES: usize = 2;
-/// As [`FRESH_PLACES`].
-pub(crate) const FRESH_EDGES: usize = 3;
-/// Ready tasks of channel 0; the other channels' follow.
-pub(crate) const FIRST_CHANNEL: usize = 4;
+/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other.
+pub(crate) struct Heads<L>(PhantomData<L>);
+
+impl<L: Layout> Heads<L> {
+    /// No list: how many places have been taken at least once.
+    pub(crate) const FRESH_PLACES: usize = 0;
+    /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
+    pub(crate) const FRESH_EDGES: usize = 1;
+    pub(crate) const FREE_PLACES: usize = 2;
+    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + L::STRIPES;
+
+    /// Tasks that are ready on a channel. The number of channels gives that of all heads.
+    #[inline(always)]
+    pub(crate) const fn channel(channel: u16) -> usize {
+        Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+    }
+}
 
 type OnReady = Box<dyn Fn(u16, u32) + Send + Sync>;
 type OnCancel<T> = Box<dyn Fn(TaskId, &mut T) + Send + Sync>;
@@ -108,7 +116,7 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -208,21 +216,21 @@ impl<T, L: Layout> Shed<T, L> {
         TaskId::new(index, state.generation())
     }
 
-    /// A list of tasks.
+    /// The list of tasks with that head.
     #[inline(always)]
     pub(crate) fn tasks_at<'a>(
         &'a self,
         head: usize,
-    ) -> List<'a, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
-        List::new(self.memory.head(head), |index| self.memory.link(index))
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+        List::new(&self.memory, head, |index| self.memory.link(index))
     }
 
     /// The list of free dependencies.
     #[inline(always)]
     pub(crate) fn free_edges<'a>(
         &'a self,
-    ) -> List<'a, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
-        List::new(self.memory.head(FREE_EDGES), |index| &self.memory.edge(index).next)
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+        List::new(&self.memory, Heads::<L>::FREE_EDGES, |index| &self.memory.edge(index).next)
     }
 }
 
@@ -242,7 +250,7 @@ impl<T, L: Layout> Drop for Shed<T, L> {
         if !core::mem::needs_drop::<T>() {
             return;
         }
-        let fresh = self.memory.head(FRESH_PLACES).load(Ordering::Relaxed) as u32;
+        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
         for index in 0..fresh {
             let place = self.memory.place(index);
             let state = State(place.state.load(Ordering::Relaxed));
