@@ -160,6 +160,9 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Errors
     /// A task that is not idle; [`Error::Waiting`] for one that still depends on others: free those in a call before.
     ///
+    /// # Panics
+    /// If dropping a payload panics: all are freed nevertheless.
+    ///
     /// ```
     /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
     /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
@@ -189,11 +192,7 @@ impl<T, L: Layout> Shed<T, L> {
                 return Err(error);
             }
         }
-        let mut ending = Ending::new(self);
-        for &task in tasks {
-            ending.remove(task.index());
-        }
-        ending.finish();
+        Ending::new(self).removed(tasks);
         Ok(())
     }
 
