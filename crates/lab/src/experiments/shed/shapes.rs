@@ -1,6 +1,7 @@
 //! The graphs that all implementations run: as tasks and edges, so that nobody's are easier.
 //!
-//! Tasks are numbered from 0, and a child has a smaller number than its parents.
+//! Tasks are numbered from 0, and a child has a smaller number than its parents. Programs in other languages make
+//! the same graphs by themselves; a test compares their [`Shape::digest`].
 
 /// A child, and a parent that may run once all its children have.
 pub(crate) type Edge = (u32, u32);
@@ -12,6 +13,17 @@ pub(crate) struct Shape {
     pub(crate) tasks: u32,
     /// In a fixed order; the same edge may be there more than once.
     pub(crate) edges: Vec<Edge>,
+}
+
+impl Shape {
+    /// The same for the same tasks and edges in the same order, and as good as never otherwise.
+    #[cfg(test)]
+    pub(crate) fn digest(&self) -> u64 {
+        let mix =
+            |state: u64, number: u32| (state ^ u64::from(number)).wrapping_mul(0x100_0000_01B3);
+        let all = self.edges.iter().flat_map(|(child, parent)| [*child, *parent]);
+        all.fold(u64::from(self.tasks), mix)
+    }
 }
 
 /// Tasks between the first and the last of a fan.
