@@ -26,6 +26,10 @@ struct Task {
     linked: bool,
     /// Cancelled while it ran.
     poisoned: bool,
+    /// It runs, and nobody can tell whether it is the one that makes it ready.
+    suspendable: bool,
+    /// Made ready while it ran.
+    woken: bool,
     /// Who waits for it, in the order in which they are told.
     dependents: VecDeque<TaskId>,
 }
@@ -161,6 +165,8 @@ impl Twin {
                 marked: false,
                 linked: false,
                 poisoned: false,
+                suspendable: false,
+                woken: false,
                 dependents: VecDeque::new(),
             };
             assert!(self.tasks.insert(id, task).is_none(), "{id} was given twice");
@@ -181,9 +187,10 @@ impl Twin {
 
     pub(super) fn ready(&mut self, tasks: &[TaskId]) -> Result<(), Error> {
         for (i, &task) in tasks.iter().enumerate() {
-            let Task { status, pending, .. } = *self.known(task)?;
+            let Task { status, pending, suspendable, .. } = *self.known(task)?;
             match status {
                 Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
+                Status::Running if suspendable => self.task(task).woken = true,
                 Status::Idle | Status::Blocked if tasks[..i].contains(&task) => {
                     return Err(Error::AlreadyReady(task));
                 }
@@ -191,11 +198,13 @@ impl Twin {
                 status => return Err(Self::refusal(task, status)),
             }
         }
-        for &task in tasks {
+        let tasks: Vec<TaskId> =
+            tasks.iter().copied().filter(|&task| !self.is_running(task)).collect();
+        for &task in &tasks {
             self.task(task).status = Status::Ready;
         }
         let channels: Vec<u16> = tasks.iter().map(|task| self.tasks[task].channel).collect();
-        let mut rest = tasks;
+        let mut rest = &tasks[..];
         for range in channels.chunk_by(u16::eq) {
             let (tasks, others) = rest.split_at(range.len());
             self.push_ready(range[0], tasks);
@@ -294,10 +303,14 @@ impl Twin {
     }
 
     /// Takes the next task out of the list of `channel` that is to run.
-    pub(super) fn take_one(&mut self, channel: u16) -> Result<Option<TaskId>, Error> {
+    pub(super) fn take_one(
+        &mut self,
+        channel: u16,
+        suspendable: bool,
+    ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
         while let Some(task) = self.ready[usize::from(channel)].pop() {
-            if self.claim(task) {
+            if self.claim(task, suspendable) {
                 return Ok(Some(task));
             }
         }
@@ -314,17 +327,20 @@ impl Twin {
     /// The next of a batch that is to run.
     pub(super) fn next(&mut self, batch: &mut Batch) -> Option<TaskId> {
         while let Some(task) = batch.tasks.pop_front() {
-            if self.claim(task) {
+            if self.claim(task, false) {
                 return Some(task);
             }
         }
         None
     }
 
-    fn claim(&mut self, task: TaskId) -> bool {
+    fn claim(&mut self, task: TaskId, suspendable: bool) -> bool {
         let ready = self.tasks[&task].status == Status::Ready;
         if ready {
-            self.task(task).status = Status::Running;
+            let task = self.task(task);
+            task.status = Status::Running;
+            // Without std no thread has a number to know it by.
+            task.suspendable = suspendable || !cfg!(feature = "std");
         } else {
             self.told(task);
         }
@@ -351,7 +367,14 @@ impl Twin {
 
     pub(super) fn block(&mut self, task: TaskId) {
         assert!(self.is_running(task));
-        self.task(task).status = Status::Blocked;
+        let known = self.task(task);
+        let channel = known.channel;
+        if std::mem::take(&mut known.woken) {
+            known.status = Status::Ready;
+            self.push_ready(channel, &[task]);
+        } else {
+            known.status = Status::Blocked;
+        }
     }
 
     pub(super) fn panic(&mut self, task: TaskId) {
