@@ -171,8 +171,11 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     pub(crate) fn vacate(&self, index: u32, state: State) {
         let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        // Who reads this without owning the place only finds that its name is stale; the next owner has the place from the list.
-        self.memory.place(index).state.store(free.0, Ordering::Relaxed);
+        let release =
+            if cfg!(sateen_canary = "vacate") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
+        // the place from the list.)
+        self.memory.place(index).state.store(free.0, release);
     }
 
     /// The task has run and waits for `ready`, which may have come already.
