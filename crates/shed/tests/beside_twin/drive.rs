@@ -76,7 +76,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         }
         for channel in 0..self.shed.channels() {
             let ran = self.shed.execute_one(channel, |task, _| panic!("{task} was cancelled"));
-            assert_eq!(ran, self.twin.borrow_mut().take_one(channel, false));
+            assert_eq!(ran, self.twin.borrow_mut().take_one(channel));
         }
         self.check();
         // Those that wait for each other in a circle stay.
@@ -287,10 +287,10 @@ impl<'b, L: Layout> Driver<'b, L> {
     }
 
     fn execute_one(&self, depth: u32) {
-        let (channel, suspendable) = (self.channel(), self.source.below(4) == 0);
-        let twins = self.twin.borrow_mut().take_one(channel, suspendable);
+        let channel = self.channel();
+        let twins = self.twin.borrow_mut().take_one(channel);
         let ran = survive(|| {
-            let run = |task, payload: &mut Payload| {
+            self.shed.execute_one(channel, |task, payload| {
                 assert_eq!(Ok(Some(task)), twins);
                 let outcome = self.inside(task, payload, depth);
                 let mut twin = self.twin.borrow_mut();
@@ -301,12 +301,7 @@ impl<'b, L: Layout> Driver<'b, L> {
                 }
                 drop(twin);
                 outcome.unwrap_or_else(|| resume_unwind(Box::new(Expected)))
-            };
-            if suspendable {
-                self.shed.execute_suspendable(channel, run)
-            } else {
-                self.shed.execute_one(channel, run)
-            }
+            })
         });
         assert!(ran.is_none_or(|ran| ran == twins));
     }

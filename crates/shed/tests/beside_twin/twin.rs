@@ -26,9 +26,7 @@ struct Task {
     linked: bool,
     /// Cancelled while it ran.
     poisoned: bool,
-    /// It runs, and nobody can tell whether it is the one that makes it ready.
-    suspendable: bool,
-    /// Made ready while it ran.
+    /// Made ready while it ran: only without std, where nobody can tell whether it did so itself.
     woken: bool,
     /// Who waits for it, in the order in which they are told.
     dependents: VecDeque<TaskId>,
@@ -165,7 +163,6 @@ impl Twin {
                 marked: false,
                 linked: false,
                 poisoned: false,
-                suspendable: false,
                 woken: false,
                 dependents: VecDeque::new(),
             };
@@ -187,10 +184,10 @@ impl Twin {
 
     pub(super) fn ready(&mut self, tasks: &[TaskId]) -> Result<(), Error> {
         for (i, &task) in tasks.iter().enumerate() {
-            let Task { status, pending, suspendable, .. } = *self.known(task)?;
+            let Task { status, pending, .. } = *self.known(task)?;
             match status {
                 Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
-                Status::Running if suspendable => self.task(task).woken = true,
+                Status::Running if !cfg!(feature = "std") => self.task(task).woken = true,
                 Status::Idle | Status::Blocked if tasks[..i].contains(&task) => {
                     return Err(Error::AlreadyReady(task));
                 }
@@ -303,14 +300,10 @@ impl Twin {
     }
 
     /// Takes the next task out of the list of `channel` that is to run.
-    pub(super) fn take_one(
-        &mut self,
-        channel: u16,
-        suspendable: bool,
-    ) -> Result<Option<TaskId>, Error> {
+    pub(super) fn take_one(&mut self, channel: u16) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
         while let Some(task) = self.ready[usize::from(channel)].pop() {
-            if self.claim(task, suspendable) {
+            if self.claim(task) {
                 return Ok(Some(task));
             }
         }
@@ -327,20 +320,17 @@ impl Twin {
     /// The next of a batch that is to run.
     pub(super) fn next(&mut self, batch: &mut Batch) -> Option<TaskId> {
         while let Some(task) = batch.tasks.pop_front() {
-            if self.claim(task, false) {
+            if self.claim(task) {
                 return Some(task);
             }
         }
         None
     }
 
-    fn claim(&mut self, task: TaskId, suspendable: bool) -> bool {
+    fn claim(&mut self, task: TaskId) -> bool {
         let ready = self.tasks[&task].status == Status::Ready;
         if ready {
-            let task = self.task(task);
-            task.status = Status::Running;
-            // Without std no thread has a number to know it by.
-            task.suspendable = suspendable || !cfg!(feature = "std");
+            self.task(task).status = Status::Running;
         } else {
             self.told(task);
         }
