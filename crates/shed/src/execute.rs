@@ -4,7 +4,7 @@ use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::{Heads, Shed};
-use crate::thread::{NO_THREAD, thread};
+use crate::thread::runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
@@ -38,50 +38,9 @@ impl<T, L: Layout> Shed<T, L> {
         channel: u16,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
-        self.execute_as(runner(), channel, run)
-    }
-
-    /// As [`execute_one`](Self::execute_one), for a task that may be suspended while its thread goes on with others, as fibers are. These may make
-    /// it [`ready`](Self::ready), like any other thread; so it is not refused either if it does so itself.
-    ///
-    /// # Errors
-    /// [`Error::NoChannel`].
-    ///
-    /// # Panics
-    /// As [`execute_one`](Self::execute_one).
-    ///
-    /// ```
-    /// use sateen_shed::{Outcome, Shed};
-    /// let shed = Shed::builder().tasks(1).build()?;
-    /// let [task] = shed.create([()]).unwrap();
-    /// shed.ready(&[task])?;
-    /// shed.execute_suspendable(0, |_, _| {
-    ///     // Suspended here; another fiber of this thread says:
-    ///     shed.ready(&[task]).unwrap();
-    ///     // and then we are resumed.
-    ///     Outcome::Blocked
-    /// })?;
-    /// assert_eq!(shed.execute_suspendable(0, |_, _| Outcome::Complete)?, Some(task));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn execute_suspendable(
-        &self,
-        channel: u16,
-        run: impl FnOnce(TaskId, &mut T) -> Outcome,
-    ) -> Result<Option<TaskId>, Error> {
-        self.execute_as(NOBODY, channel, run)
-    }
-
-    #[inline(always)]
-    fn execute_as(
-        &self,
-        runner: u32,
-        channel: u16,
-        run: impl FnOnce(TaskId, &mut T) -> Outcome,
-    ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
         let list = self.tasks_at(Heads::<L>::channel(channel));
+        let runner = runner();
         while let Some(index) = list.pop() {
             if let Some(state) = self.claim(index, runner) {
                 let task = self.name(index, state);
@@ -253,24 +212,6 @@ impl<T, L: Layout> Shed<T, L> {
     fn complete_slow(&self, index: u32) {
         Ending::new(self).complete(index);
     }
-}
-
-/// Who runs a task, in the bits of [`State::pending`]: the thread's number.
-#[inline(always)]
-fn runner() -> u32 {
-    match thread() {
-        NO_THREAD => NOBODY,
-        number => number % NOBODY,
-    }
-}
-
-/// A runner that nobody is: where threads have no numbers, or go on with other work while the task is suspended.
-const NOBODY: u32 = State::MOST_PENDING;
-
-/// Whether the calling thread is that runner.
-#[cold]
-pub(crate) fn is_runner(number: u32) -> bool {
-    number != NOBODY && number == runner()
 }
 
 /// A task in the hands of the user's closure: cancelled if that panics.
