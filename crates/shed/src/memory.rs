@@ -135,8 +135,8 @@ pub(crate) struct Memory<T, L: Layout> {
     sizes: Sizes,
     /// Whether the block came from the allocator.
     owned: bool,
-    /// Invariant: payloads go in and come out.
-    of: PhantomData<fn(T, L) -> T>,
+    /// Payloads are in cells, so neither longer nor shorter borrows will do.
+    of: PhantomData<(UnsafeCell<T>, L)>,
 }
 
 // SAFETY: the block is this value's alone. Payloads are handed from thread to thread by the shed's protocol, never shared: hence `T: Send`.
