@@ -235,6 +235,12 @@ impl<T, L: Layout> Memory<T, L> {
         unsafe { &*self.array::<Place<T>>(self.at.places).add(index as usize) }
     }
 
+    /// Has the processor fetch a place, which will be written to.
+    #[inline(always)]
+    pub(crate) fn prefetch_place(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.place(index)).cast());
+    }
+
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.
     #[inline(always)]
     pub(crate) fn link(&self, index: u32) -> &AtomicU32 {
