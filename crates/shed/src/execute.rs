@@ -38,9 +38,50 @@ impl<T, L: Layout> Shed<T, L> {
         channel: u16,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
+        self.execute_as(runner(), channel, run)
+    }
+
+    /// As [`execute_one`](Self::execute_one), for a task that may be suspended while its thread goes on with others, as fibers are. These may make
+    /// it [`ready`](Self::ready), like any other thread; so it is not refused either if it does so itself.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`].
+    ///
+    /// # Panics
+    /// As [`execute_one`](Self::execute_one).
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed};
+    /// let shed = Shed::builder().tasks(1).build()?;
+    /// let [task] = shed.create([()]).unwrap();
+    /// shed.ready(&[task])?;
+    /// shed.execute_suspendable(0, |_, _| {
+    ///     // Suspended here; another fiber of this thread says:
+    ///     shed.ready(&[task]).unwrap();
+    ///     // and then we are resumed.
+    ///     Outcome::Blocked
+    /// })?;
+    /// assert_eq!(shed.execute_suspendable(0, |_, _| Outcome::Complete)?, Some(task));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn execute_suspendable(
+        &self,
+        channel: u16,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Result<Option<TaskId>, Error> {
+        self.execute_as(NOBODY, channel, run)
+    }
+
+    #[inline(always)]
+    fn execute_as(
+        &self,
+        runner: u32,
+        channel: u16,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
         let list = self.tasks_at(Heads::<L>::channel(channel));
-        let runner = runner();
         while let Some(index) = list.pop() {
             if let Some(state) = self.claim(index, runner) {
                 let task = self.name(index, state);
@@ -171,8 +212,11 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     pub(crate) fn vacate(&self, index: u32, state: State) {
         let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        // Who reads this without owning the place only finds that its name is stale; the next owner has the place from the list.
-        self.memory.place(index).state.store(free.0, Ordering::Relaxed);
+        let release =
+            if cfg!(sateen_canary = "vacate") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
+        // the place from the list.)
+        self.memory.place(index).state.store(free.0, release);
     }
 
     /// The task has run and waits for `ready`, which may have come already.
@@ -219,7 +263,7 @@ fn runner() -> u32 {
     }
 }
 
-/// A runner that nobody is, where threads have no numbers.
+/// A runner that nobody is: where threads have no numbers, or go on with other work while the task is suspended.
 const NOBODY: u32 = State::MOST_PENDING;
 
 /// Whether the calling thread is that runner.

@@ -61,8 +61,8 @@ impl<T, L: Layout> Shed<T, L> {
     /// Cost: an exchange for each, and one for each range of tasks of the same channel.
     ///
     /// # Errors
-    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this ([`Error::Running`]), was
-    /// cancelled or has ended.
+    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this or executes what does ([`Error::Running`]), was
+    /// cancelled or has ended. Without the feature `std` nobody can tell who calls: what makes itself ready and then blocks is ready at once.
     ///
     /// ```
     /// use sateen_shed::{Error, Shed};
