@@ -88,7 +88,12 @@ impl<T, L: Layout> Shed<T, L> {
         if place.flags.load(Ordering::Acquire) & flag::TAGGING != 0 {
             wait_for_tag_slow(place);
         }
-        place.flags.store(flags, Ordering::Relaxed);
+        if cfg!(loom) {
+            // The model knows no order among a store and others' exchanges.
+            place.flags.swap(flags, Ordering::Relaxed);
+        } else {
+            place.flags.store(flags, Ordering::Relaxed);
+        }
     }
 
     /// The task's tag.
