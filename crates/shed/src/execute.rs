@@ -4,7 +4,7 @@ use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::{Heads, Shed};
-use crate::thread::{NO_THREAD, thread};
+use crate::thread::runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
@@ -38,50 +38,8 @@ impl<T, L: Layout> Shed<T, L> {
         channel: u16,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
-        self.execute_as(runner(), channel, run)
-    }
-
-    /// As [`execute_one`](Self::execute_one), for a task that may be suspended while its thread goes on with others, as fibers are. These may make
-    /// it [`ready`](Self::ready), like any other thread; so it is not refused either if it does so itself.
-    ///
-    /// # Errors
-    /// [`Error::NoChannel`].
-    ///
-    /// # Panics
-    /// As [`execute_one`](Self::execute_one).
-    ///
-    /// ```
-    /// use sateen_shed::{Outcome, Shed};
-    /// let shed = Shed::builder().tasks(1).build()?;
-    /// let [task] = shed.create([()]).unwrap();
-    /// shed.ready(&[task])?;
-    /// shed.execute_suspendable(0, |_, _| {
-    ///     // Suspended here; another fiber of this thread says:
-    ///     shed.ready(&[task]).unwrap();
-    ///     // and then we are resumed.
-    ///     Outcome::Blocked
-    /// })?;
-    /// assert_eq!(shed.execute_suspendable(0, |_, _| Outcome::Complete)?, Some(task));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn execute_suspendable(
-        &self,
-        channel: u16,
-        run: impl FnOnce(TaskId, &mut T) -> Outcome,
-    ) -> Result<Option<TaskId>, Error> {
-        self.execute_as(NOBODY, channel, run)
-    }
-
-    #[inline(always)]
-    fn execute_as(
-        &self,
-        runner: u32,
-        channel: u16,
-        run: impl FnOnce(TaskId, &mut T) -> Outcome,
-    ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        Ok(self.take_ready(runner, channel).map(|(index, state)| self.execute(index, state, run)))
+        Ok(self.claim_one(runner(), channel).map(|(index, state)| self.execute(index, state, run)))
     }
 
     /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
@@ -115,7 +73,7 @@ impl<T, L: Layout> Shed<T, L> {
         let runner = runner();
         for channel in channels {
             self.check_channel(channel)?;
-            if let Some((index, state)) = self.take_ready(runner, channel) {
+            if let Some((index, state)) = self.claim_one(runner, channel) {
                 return Ok(Some(self.execute(index, state, run)));
             }
         }
@@ -124,7 +82,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Takes a task that is ready, and makes it `Running`.
     #[inline(always)]
-    fn take_ready(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
+    fn claim_one(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
         let list = self.tasks_at(Heads::<L>::channel(channel));
         while let Some(index) = list.pop() {
             if let Some(state) = self.claim(index, runner) {
@@ -187,6 +145,7 @@ impl<T, L: Layout> Shed<T, L> {
             batch.left -= 1;
             if batch.left > 0 {
                 batch.next = self.memory.link(index).load(Ordering::Relaxed) - 1;
+                self.memory.prefetch_place(batch.next);
             }
             if let Some(state) = self.claim(index, runner) {
                 ran += 1;
@@ -306,24 +265,6 @@ impl<T, L: Layout> Shed<T, L> {
     fn complete_slow(&self, index: u32) {
         Ending::new(self).complete(index);
     }
-}
-
-/// Who runs a task, in the bits of [`State::pending`]: the thread's number.
-#[inline(always)]
-fn runner() -> u32 {
-    match thread() {
-        NO_THREAD => NOBODY,
-        number => number % NOBODY,
-    }
-}
-
-/// A runner that nobody is: where threads have no numbers, or go on with other work while the task is suspended.
-const NOBODY: u32 = State::MOST_PENDING;
-
-/// Whether the calling thread is that runner.
-#[cold]
-pub(crate) fn is_runner(number: u32) -> bool {
-    number != NOBODY && number == runner()
 }
 
 /// A task in the hands of the user's closure: cancelled if that panics.

@@ -40,3 +40,5 @@ pub use execute::Outcome;
 pub use id::TaskId;
 pub use layout::{Layout, Packed, Padded, Pausing, Sharded};
 pub use shed::{Shed, ShedIn, TaskState};
+#[cfg(feature = "std")]
+pub use thread::set_runner_hook;

@@ -1,10 +1,10 @@
 //! Tags: a word of the user's for each task, to find, count and cancel tasks by.
 
 use crate::create::refusal;
-use crate::execute::is_runner;
 use crate::layout::Layout;
 use crate::memory::{Place, flag};
 use crate::shed::{Heads, Shed};
+use crate::thread::is_runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use sateen_base::Backoff;
@@ -17,7 +17,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Cost: three exchanges for each.
     ///
     /// # Errors
-    /// [`Error::Running`] for a task that somebody else executes (also inside the task itself without `std`, and in [`execute_suspendable`](Self::execute_suspendable)); one that was cancelled or has ended.
+    /// [`Error::Running`] for a task that somebody else executes (without `std`: also inside the task itself); one that was cancelled or has ended.
     ///
     /// ```
     /// let shed = sateen_shed::Shed::builder().tasks(3).build()?;
