@@ -44,7 +44,7 @@ pub enum Error {
         /// How many the shed has, used or not.
         capacity: u64,
     },
-    /// The task would wait for more than 2^27 - 1 others.
+    /// The task would wait for more than 2^26 - 1 others.
     TooManyDependencies(TaskId),
     /// There is no such channel.
     NoChannel {
