@@ -59,9 +59,16 @@ impl<T, L: Layout> Builder<T, L> {
 
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
+    /// Set again, both are called, the first one first.
     #[must_use]
     pub fn on_ready(mut self, ready: impl Fn(u16, u32) + Send + Sync + 'static) -> Self {
-        self.callbacks.ready = Some(Box::new(ready));
+        self.callbacks.ready = Some(match self.callbacks.ready.take() {
+            None => Box::new(ready),
+            Some(first) => Box::new(move |channel, count| {
+                first(channel, count);
+                ready(channel, count);
+            }),
+        });
         self
     }
 

@@ -35,7 +35,8 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(ids)
     }
 
-    /// Creates as many tasks as `ids` has room for: all or none. Returns how many: fewer only if `payloads` ends before.
+    /// Creates as many tasks as `ids` has room for: all or none. Returns how many: fewer only if `payloads` ends before. The names after
+    /// those are [`TaskId::NONE`] then.
     ///
     /// # Errors
     /// [`Full`]: there are not that many places, and nothing was taken from `payloads`.
@@ -84,7 +85,7 @@ impl<T, L: Layout> Shed<T, L> {
     pub(crate) fn take_places(&self, ids: &mut [TaskId]) -> bool {
         let taken = self.take_some_places(ids);
         if taken < ids.len() {
-            self.give_places(&ids[..taken]);
+            self.give_places(&mut ids[..taken]);
         }
         taken == ids.len()
     }
@@ -107,16 +108,19 @@ impl<T, L: Layout> Shed<T, L> {
             self.memory.place(index).state.store(state.0, Ordering::Relaxed);
             *id = TaskId::new(index, 0);
         }
+        // Others may have been faster for some that we had in view.
+        ids[taken + fresh.len()..].fill(TaskId::NONE);
         taken + fresh.len()
     }
 
-    /// Puts places back that no task is in.
+    /// Puts places back that no task is in, which then have no name.
     #[cold]
-    pub(crate) fn give_places(&self, ids: &[TaskId]) {
+    pub(crate) fn give_places(&self, ids: &mut [TaskId]) {
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         if let Some(chain) = chain(&list, ids.iter().map(|id| id.index())) {
             list.push(chain);
         }
+        ids.fill(TaskId::NONE);
     }
 
     /// Puts a task into each place of `ids`, until `payloads` ends; returns how many.
@@ -129,9 +133,9 @@ impl<T, L: Layout> Shed<T, L> {
             filling.filled += 1;
         }
         let filled = filling.filled;
-        let filling = core::mem::ManuallyDrop::new(filling);
+        let mut filling = core::mem::ManuallyDrop::new(filling);
         if filled < filling.ids.len() {
-            self.give_places(&filling.ids[filled..]);
+            self.give_places(&mut filling.ids[filled..]);
         }
         filled
     }
@@ -159,6 +163,9 @@ impl<T, L: Layout> Shed<T, L> {
     ///
     /// # Errors
     /// A task that is not idle; [`Error::Waiting`] for one that still depends on others: free those in a call before.
+    ///
+    /// # Panics
+    /// If dropping a payload panics: all are freed nevertheless.
     ///
     /// ```
     /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
@@ -189,11 +196,7 @@ impl<T, L: Layout> Shed<T, L> {
                 return Err(error);
             }
         }
-        let mut ending = Ending::new(self);
-        for &task in tasks {
-            ending.remove(task.index());
-        }
-        ending.finish();
+        Ending::new(self).removed(tasks);
         Ok(())
     }
 
@@ -269,11 +272,11 @@ struct Filling<'a, T, L: Layout> {
 
 impl<T, L: Layout> Drop for Filling<'_, T, L> {
     fn drop(&mut self) {
-        let (filled, empty) = self.ids.split_at(self.filled);
+        let (filled, empty) = self.ids.split_at_mut(self.filled);
         self.shed.give_places(empty);
         // Nobody knows their names.
         let freed = self.shed.free(filled);
         debug_assert!(freed.is_ok());
-        self.ids.fill(TaskId::NONE);
+        filled.fill(TaskId::NONE);
     }
 }

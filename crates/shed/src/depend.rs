@@ -119,7 +119,8 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
         let word = self.memory.dependents(child.index());
-        let mut seen = Dependents(word.load(Ordering::Relaxed));
+        // Ordering: Acquire, with the Release of who closed the list: a task that has ended was seen through.
+        let mut seen = Dependents(word.load(Ordering::Acquire));
         loop {
             let new = if seen.is_of(child.generation()) {
                 if seen.is_closed() {
@@ -140,8 +141,8 @@ impl<T, L: Layout> Shed<T, L> {
             } else {
                 Ordering::Release
             };
-            // Ordering: Release, for the Acquire of who ends the child and reads the dependencies.
-            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Relaxed) {
+            // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
+            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
             }

@@ -43,6 +43,8 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     list: (u32, How, bool),
     /// Tasks that nobody else knows of any more: index plus one of the first.
     over: u32,
+    /// Tasks to be removed after all that, which the caller owns.
+    removing: &'a [TaskId],
     /// Tasks that became ready, of one channel.
     ready: Option<(u16, Chain)>,
     /// Dependencies to be freed.
@@ -61,6 +63,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             telling: (0, 0),
             list: (0, How::Complete, false),
             over: 0,
+            removing: &[],
             ready: None,
             edges: None,
             places: None,
@@ -82,11 +85,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         self.finish();
     }
 
-    /// Removes a task that never ran: the caller owns it.
-    pub(crate) fn remove(&mut self, index: u32) {
-        self.root = (index + 1, How::Removed);
-        self.drop_payload(index);
-        self.work();
+    /// Removes tasks that never ran: the caller owns them.
+    pub(crate) fn removed(mut self, tasks: &'a [TaskId]) {
+        self.removing = tasks;
+        self.finish();
     }
 
     /// Lets go of a task that the caller has just made `Cancelled`, with one pending for the caller.
@@ -120,7 +122,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let (root, how) = core::mem::replace(&mut self.root, (0, How::Complete));
                 self.end(root - 1, how);
             } else if self.telling.0 != 0 {
-                let (parent, by) = core::mem::replace(&mut self.telling, (0, 0));
+                let (parent, by) = core::mem::take(&mut self.telling);
                 self.tell(parent - 1, by);
             } else if self.list.0 != 0 {
                 let parent = self.take_edge();
@@ -134,6 +136,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let cancelled = State(self.shed.memory.place(index).state.load(Ordering::Relaxed))
                     .is(Status::Cancelled);
                 self.end(index, if cancelled { How::Cancelled } else { How::Complete });
+            } else if let Some((task, others)) = self.removing.split_first() {
+                self.removing = others;
+                self.root = (task.index() + 1, How::Removed);
+                self.drop_payload(task.index());
             } else {
                 return;
             }

@@ -4,7 +4,7 @@ use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::{Heads, Shed};
-use crate::thread::{NO_THREAD, thread};
+use crate::thread::runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
@@ -171,8 +171,11 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     pub(crate) fn vacate(&self, index: u32, state: State) {
         let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        // Who reads this without owning the place only finds that its name is stale; the next owner has the place from the list.
-        self.memory.place(index).state.store(free.0, Ordering::Relaxed);
+        let release =
+            if cfg!(sateen_canary = "vacate") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
+        // the place from the list.)
+        self.memory.place(index).state.store(free.0, release);
     }
 
     /// The task has run and waits for `ready`, which may have come already.
@@ -208,24 +211,6 @@ impl<T, L: Layout> Shed<T, L> {
     fn complete_slow(&self, index: u32) {
         Ending::new(self).complete(index);
     }
-}
-
-/// Who runs a task, in the bits of [`State::pending`]: the thread's number.
-#[inline(always)]
-fn runner() -> u32 {
-    match thread() {
-        NO_THREAD => NOBODY,
-        number => number % NOBODY,
-    }
-}
-
-/// A runner that nobody is, where threads have no numbers.
-const NOBODY: u32 = State::MOST_PENDING;
-
-/// Whether the calling thread is that runner.
-#[cold]
-pub(crate) fn is_runner(number: u32) -> bool {
-    number != NOBODY && number == runner()
 }
 
 /// A task in the hands of the user's closure: cancelled if that panics.

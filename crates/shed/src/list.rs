@@ -88,6 +88,12 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         }
     }
 
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        let head = |stripe| Head(self.memory.head(self.heads + stripe).load(Ordering::Relaxed));
+        (0..L::STRIPES).all(|stripe| head(stripe).first() == 0)
+    }
+
     /// Takes the first.
     #[inline(always)]
     pub(crate) fn pop(&self) -> Option<u32> {

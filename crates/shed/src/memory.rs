@@ -135,7 +135,8 @@ pub(crate) struct Memory<T, L: Layout> {
     sizes: Sizes,
     /// Whether the block came from the allocator.
     owned: bool,
-    of: PhantomData<fn(T, L)>,
+    /// Invariant: payloads go in and come out.
+    of: PhantomData<fn(T, L) -> T>,
 }
 
 // SAFETY: the block is this value's alone. Payloads are handed from thread to thread by the shed's protocol, never shared: hence `T: Send`.

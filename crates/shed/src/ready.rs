@@ -2,10 +2,10 @@
 
 use crate::create::refusal;
 use crate::end::Ending;
-use crate::execute::is_runner;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::{Heads, Shed};
+use crate::thread::is_runner;
 use crate::word::Status;
 use crate::{Error, TaskId};
 use sateen_base::prim::Ordering;
@@ -61,7 +61,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Cost: an exchange for each, and one for each range of tasks of the same channel.
     ///
     /// # Errors
-    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this ([`Error::Running`]), was
+    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this or executes what does ([`Error::Running`]), was
     /// cancelled or has ended. Without the feature `std` nobody can tell who calls: what makes itself ready and then blocks is ready at once.
     ///
     /// ```
@@ -113,6 +113,27 @@ impl<T, L: Layout> Shed<T, L> {
             None => {}
         }
         Ok(())
+    }
+
+    /// Whether any task is ready on `channel`, as of a moment ago; also if all that are have been cancelled since. A load for each stripe.
+    ///
+    /// What others made ready is seen for certain if a sequentially consistent fence lies between that and their next access, and one between the
+    /// caller's last access and this.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`].
+    ///
+    /// ```
+    /// let shed = sateen_shed::Shed::builder().build()?;
+    /// assert!(!shed.has_ready(0)?);
+    /// shed.ready(&shed.create(["task"]).unwrap())?;
+    /// assert!(shed.has_ready(0)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn has_ready(&self, channel: u16) -> Result<bool, Error> {
+        self.check_channel(channel)?;
+        Ok(!self.tasks_at(Heads::<L>::channel(channel)).is_empty())
     }
 
     /// Puts tasks whose status is `Ready` into the list of their channel, and says so.

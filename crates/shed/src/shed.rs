@@ -142,7 +142,7 @@ impl<T, L: Layout> Shed<T, L> {
         self.channels
     }
 
-    /// What `task` is doing; an error if it has ended. A load.
+    /// What `task` is doing; an error if it has ended: then all that it did is visible to the caller. A load.
     ///
     /// # Errors
     /// [`Error::StaleTask`], [`Error::UnknownTask`].

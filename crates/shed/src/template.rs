@@ -234,7 +234,7 @@ impl<T> Template<T> {
         let asked = self.edges.len() + last;
         let edges = if asked > 0 { shed.take_edges(asked) } else { None };
         if asked > 0 && edges.is_none() {
-            shed.give_places(&places);
+            shed.give_places(&mut places);
             return Err(TemplateError::NoDependencies {
                 asked: asked as u64,
                 capacity: shed.memory.sizes().edges.into(),
