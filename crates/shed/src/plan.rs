@@ -50,6 +50,19 @@ impl Plan {
         core::ptr::with_exposed_provenance(plan as usize)
     }
 
+    /// The milestone's plan.
+    ///
+    /// # Safety
+    /// `milestone` is one, and nobody else uses the shed.
+    pub(crate) unsafe fn shared<T, L: Layout>(shed: &Shed<T, L>, milestone: u32) -> Arc<Self> {
+        let plan = Self::of(shed, milestone);
+        // SAFETY: the milestone has a reference, and keeps it.
+        unsafe {
+            Arc::increment_strong_count(plan);
+            Arc::from_raw(plan)
+        }
+    }
+
     /// Takes the milestone's reference.
     ///
     /// # Safety

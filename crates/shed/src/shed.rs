@@ -5,6 +5,7 @@ use crate::layout::{Layout, Pausing};
 use crate::list::List;
 use crate::memory::{Memory, align};
 use crate::plan::Plan;
+use crate::snapshot::Content;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use alloc::boxed::Box;
@@ -257,25 +258,15 @@ impl<T, L: Layout> Drop for Shed<T, L> {
         }
         let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
         for index in 0..fresh {
-            let place = self.memory.place(index);
-            let state = State(place.state.load(Ordering::Relaxed));
-            if state.is(Status::Free) {
-                continue;
-            }
-            if self.is_milestone(index) {
+            match self.content(index) {
+                Content::Nothing => {}
+                Content::Payload => {
+                    let payload = &self.memory.place(index).payload;
+                    // SAFETY: it is there, and nobody else sees the shed any more.
+                    payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+                }
                 // SAFETY: it is one, and nobody else sees the shed any more.
-                drop(unsafe { Plan::unsettle(self, index) });
-                continue;
-            }
-            let there = match state.status() {
-                Status::Cancelled => self.is_kept(index),
-                // Somebody forgot the caller that executes it, or left it through a panic in `Drop`.
-                Status::Free | Status::Running | Status::Freeing => false,
-                Status::Idle | Status::Ready | Status::Blocked | Status::Done => true,
-            };
-            if there {
-                // SAFETY: tasks of these statuses have their payload, and nobody else sees the shed any more.
-                place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
             }
         }
     }
@@ -308,7 +299,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// ```
 #[derive(Debug)]
 pub struct ShedIn<'m, T, L: Layout = Pausing> {
-    shed: Shed<T, L>,
+    pub(crate) shed: Shed<T, L>,
     memory: PhantomData<&'m mut [MaybeUninit<u8>]>,
 }
 
