@@ -83,8 +83,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes a task that is ready, and makes it `Running`.
     #[inline(always)]
     fn claim_one(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
-        let list = self.tasks_at(Heads::<L>::channel(channel));
-        while let Some(index) = list.pop() {
+        while let Some(index) = self.pop_ready(channel) {
             if let Some(state) = self.claim(index, runner) {
                 return Some((index, state));
             }
@@ -134,10 +133,11 @@ impl<T, L: Layout> Shed<T, L> {
         mut run: impl FnMut(TaskId, &mut T) -> Outcome,
     ) -> Result<u32, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(Heads::<L>::channel(channel));
-        let Some(Chain { first: next, last, count: left }) = list.pop_some(most as usize) else {
+        let Some(taken) = self.pop_ready_some(channel, most as usize) else {
             return Ok(0);
         };
+        let Chain { first: next, last, count: left } = taken;
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         let mut batch = Batch { shed: self, channel, next, last, left, places: None };
         let (mut ran, runner) = (0, runner());
         while batch.left > 0 {
@@ -310,7 +310,8 @@ impl<T, L: Layout> Drop for Batch<'_, T, L> {
         }
         if self.left > 0 {
             let rest = Chain { first: self.next, last: self.last, count: self.left };
-            self.shed.push_ready(self.channel, rest);
+            self.shed.put_back(self.channel, rest);
+            self.shed.say_ready(self.channel, rest.count);
         }
     }
 }

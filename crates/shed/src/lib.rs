@@ -24,6 +24,7 @@ mod depend;
 mod end;
 mod error;
 mod execute;
+mod fifo;
 mod id;
 mod layout;
 mod list;

@@ -1,9 +1,9 @@
 //! The shed, and what all its operations share.
 
-use crate::builder::{Builder, sizes};
+use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
-use crate::memory::{Memory, align};
+use crate::memory::{Memory, Sizes, align};
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use alloc::boxed::Box;
@@ -29,6 +29,26 @@ impl<L: Layout> Heads<L> {
     #[inline(always)]
     pub(crate) const fn channel(channel: u16) -> usize {
         Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+    }
+}
+
+/// Heads besides those of the lists that every shed has: numbers of the first, 0 for none.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra {
+    /// One for each channel, if some hand out the oldest first: see the module `fifo`.
+    pub(crate) inboxes: usize,
+    /// Of all heads.
+    pub(crate) heads: usize,
+}
+
+impl Extra {
+    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool) -> Self {
+        let mut extra = Self { inboxes: 0, heads: Heads::<L>::channel(channels) };
+        if fifo {
+            extra.inboxes = extra.heads;
+            extra.heads += channels as usize;
+        }
+        extra
     }
 }
 
@@ -101,6 +121,7 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) channels: u16,
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
+    pub(crate) extra: Extra,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -135,7 +156,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
     pub const ALIGN: usize = align::<T>();
 
-    /// How many bytes a shed of these sizes needs; `None` if that is more than can be addressed, or a size is out of its range.
+    /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
     ///
     /// ```
     /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
@@ -149,7 +170,8 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        let heads = Extra::new::<L>(channels as u16, false).heads;
+        Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -157,9 +179,10 @@ impl<T, L: Layout> Shed<T, L> {
         channels: u16,
         first_generation: Option<u32>,
         callbacks: Callbacks<T>,
+        extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self { memory, channels, first_generation, callbacks }
+        Self { memory, channels, first_generation, callbacks, extra }
     }
 
     /// How many tasks there can be at a time.
