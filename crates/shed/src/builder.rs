@@ -21,6 +21,7 @@ pub struct Builder<T, L = Pausing> {
     dependencies: u64,
     channels: u64,
     fifo: Fifo,
+    progress: bool,
     first_generation: Option<u32>,
     callbacks: Callbacks<T>,
     layout: PhantomData<L>,
@@ -55,6 +56,7 @@ impl<T> Default for Builder<T> {
             dependencies: 1024,
             channels: 1,
             fifo: Fifo::NONE,
+            progress: false,
             first_generation: None,
             callbacks: Callbacks::default(),
             layout: PhantomData,
@@ -119,6 +121,16 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// Whether it is counted what becomes of each channel's tasks, for [`Shed::progress`]. Not unless set.
+    ///
+    /// Cost: an addition to a word that all threads share for each range of tasks that become ready, and for each batch, or task, that is executed. Four words a channel, as far apart
+    /// as list heads.
+    #[must_use]
+    pub fn progress(mut self, counted: bool) -> Self {
+        self.progress = counted;
+        self
+    }
+
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
     /// Set again, both are called, the first one first.
@@ -150,6 +162,7 @@ impl<T, L: Layout> Builder<T, L> {
             dependencies: self.dependencies,
             channels: self.channels,
             fifo: self.fifo,
+            progress: self.progress,
             first_generation: self.first_generation,
             callbacks: self.callbacks,
             layout: PhantomData,
@@ -180,7 +193,7 @@ impl<T, L: Layout> Builder<T, L> {
         {
             return Err(BuildError::NoChannel { channel, channels });
         }
-        let extra = Extra::new::<L>(channels, self.fifo.any());
+        let extra = Extra::new::<L>(channels, self.fifo.any(), self.progress);
         let (tasks, edges) = (self.tasks as u32, self.dependencies as u32);
         Ok((Sizes { tasks, edges, heads: extra.heads }, extra))
     }

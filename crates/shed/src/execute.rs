@@ -3,6 +3,7 @@
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::thread::runner;
 use crate::word::{State, Status};
@@ -39,7 +40,8 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        Ok(self.claim_one(runner(), channel).map(|(index, state)| self.execute(index, state, run)))
+        let claimed = self.claim_one(runner(), channel);
+        Ok(claimed.map(|(index, state)| self.execute(channel, index, state, run)))
     }
 
     /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
@@ -74,7 +76,7 @@ impl<T, L: Layout> Shed<T, L> {
         for channel in channels {
             self.check_channel(channel)?;
             if let Some((index, state)) = self.claim_one(runner, channel) {
-                return Ok(Some(self.execute(index, state, run)));
+                return Ok(Some(self.execute(channel, index, state, run)));
             }
         }
         Ok(None)
@@ -95,11 +97,13 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     fn execute(
         &self,
+        channel: u16,
         index: u32,
         state: State,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> TaskId {
-        if let Some(place) = self.run(index, state, run) {
+        let counted = |task, payload: &mut T| self.count_run(channel, run(task, payload));
+        if let Some(place) = self.run(index, state, counted) {
             self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
         }
         self.name(index, state)
@@ -138,8 +142,9 @@ impl<T, L: Layout> Shed<T, L> {
         };
         let Chain { first: next, last, count: left } = taken;
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
-        let mut batch = Batch { shed: self, channel, next, last, left, places: None };
-        let (mut ran, runner) = (0, runner());
+        let mut batch =
+            Batch { shed: self, channel, next, last, left, places: None, ended: [0; 2] };
+        let (mut ran, runner, counting) = (0, runner(), self.extra.counters != 0);
         while batch.left > 0 {
             let index = batch.next;
             batch.left -= 1;
@@ -149,7 +154,14 @@ impl<T, L: Layout> Shed<T, L> {
             }
             if let Some(state) = self.claim(index, runner) {
                 ran += 1;
-                if let Some(place) = self.run(index, state, &mut run) {
+                let counted = |task, payload: &mut T| {
+                    let outcome = run(task, payload);
+                    if counting {
+                        batch.ended[usize::from(outcome == Outcome::Complete)] += 1;
+                    }
+                    outcome
+                };
+                if let Some(place) = self.run(index, state, counted) {
                     match &mut batch.places {
                         None => batch.places = Some(place),
                         Some(places) => list.append(places, index),
@@ -301,10 +313,14 @@ struct Batch<'a, T, L: Layout> {
     last: u32,
     left: u32,
     places: Option<Chain>,
+    /// How many have blocked, and how many completed; counted only if the shed does.
+    ended: [u32; 2],
 }
 
 impl<T, L: Layout> Drop for Batch<'_, T, L> {
     fn drop(&mut self) {
+        self.shed.count(self.channel, Count::Blocked, self.ended[0]);
+        self.shed.count(self.channel, Count::Completed, self.ended[1]);
         if let Some(places) = self.places {
             self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }

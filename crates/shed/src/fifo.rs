@@ -7,6 +7,7 @@
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::memory::Memory;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::Head;
 use sateen_base::Backoff;
@@ -41,6 +42,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Puts tasks whose status is `Ready` where `channel`'s are taken from.
     #[inline(always)]
     pub(crate) fn put_ready(&self, channel: u16, chain: Chain) {
+        self.count(channel, Count::Readied, chain.count);
         match self.fifo(channel) {
             Some(fifo) => fifo.push(chain),
             None => self.tasks_at(Heads::<L>::channel(channel)).push(chain),

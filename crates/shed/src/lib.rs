@@ -29,6 +29,7 @@ mod id;
 mod layout;
 mod list;
 mod memory;
+mod progress;
 mod ready;
 mod shed;
 mod tag;
@@ -40,6 +41,7 @@ pub use error::{BuildError, Error, Full};
 pub use execute::Outcome;
 pub use id::TaskId;
 pub use layout::{Layout, Packed, Padded, Pausing, Sharded};
+pub use progress::Progress;
 pub use shed::{Shed, ShedIn, TaskState};
 #[cfg(feature = "std")]
 pub use thread::set_runner_hook;

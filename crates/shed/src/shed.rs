@@ -4,6 +4,7 @@ use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
 use crate::memory::{Memory, Sizes, align};
+use crate::progress::Count;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use alloc::boxed::Box;
@@ -37,16 +38,22 @@ impl<L: Layout> Heads<L> {
 pub(crate) struct Extra {
     /// One for each channel, if some hand out the oldest first: see the module `fifo`.
     pub(crate) inboxes: usize,
+    /// [`Count::ALL`] for each channel, if progress is counted. No lists.
+    pub(crate) counters: usize,
     /// Of all heads.
     pub(crate) heads: usize,
 }
 
 impl Extra {
-    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool) -> Self {
-        let mut extra = Self { inboxes: 0, heads: Heads::<L>::channel(channels) };
+    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool, progress: bool) -> Self {
+        let mut extra = Self { inboxes: 0, counters: 0, heads: Heads::<L>::channel(channels) };
         if fifo {
             extra.inboxes = extra.heads;
             extra.heads += channels as usize;
+        }
+        if progress {
+            extra.counters = extra.heads;
+            extra.heads += channels as usize * Count::ALL;
         }
         extra
     }
@@ -170,7 +177,7 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        let heads = Extra::new::<L>(channels as u16, false).heads;
+        let heads = Extra::new::<L>(channels as u16, false, false).heads;
         Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
