@@ -6,6 +6,7 @@ use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::plan::EndOfRun;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use sateen_base::abort_with;
@@ -329,6 +330,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if self.shed.is_milestone(index) {
             return;
         }
+        self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
         if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
             let state = State(place.state.load(Ordering::Relaxed));
             // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.
