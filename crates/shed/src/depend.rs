@@ -115,8 +115,14 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
         let word = self.memory.dependents(child.index());
-        // Ordering: Acquire, with the Release of who closed the list: a task that has ended was seen through.
-        let mut seen = Dependents(word.load(Ordering::Acquire));
+        // Ordering: Acquire, with the Release of who ended the child, or first used the word for a later task there: who sees that must find
+        // `child` stale, or would put another task's dependents away.
+        let acquire = if cfg!(sateen_canary = "dependents-seen") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        let mut seen = Dependents(word.load(acquire));
         loop {
             let new = if seen.is_of(child.generation()) {
                 if seen.is_closed() {
@@ -138,7 +144,7 @@ impl<T, L: Layout> Shed<T, L> {
                 Ordering::Release
             };
             // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
-            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Acquire) {
+            match word.compare_exchange_weak(seen.0, new.0, release, acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
             }

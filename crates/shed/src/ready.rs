@@ -5,8 +5,8 @@ use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::{Heads, Shed};
-use crate::word::{State, Status};
 use crate::thread::is_runner;
+use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use sateen_base::prim::Ordering;
 
