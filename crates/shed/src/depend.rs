@@ -51,20 +51,22 @@ impl<T, L: Layout> Shed<T, L> {
         };
         for (done, &parent) in parents.iter().enumerate() {
             if let Err(error) = self.raise(parent, by) {
-                self.undepend_slow(&parents[..done], by);
                 self.free_edges().push(edges);
+                self.undepend_slow(&parents[..done], by);
                 return Err(error);
             }
         }
-        let mut result = Ok(());
+        let (mut result, mut late) = (Ok(()), 0);
         for &child in children {
             let own = self.fill_edges(&mut edges, parents);
             if !self.push_dependents(child, own) {
                 // Another thread has seen it through since `link`: as if it had never been meant.
-                self.undepend_slow(parents, 1);
                 self.free_edges().push(own);
-                result = Err(Error::StaleTask(child));
+                (result, late) = (Err(Error::StaleTask(child)), late + 1);
             }
+        }
+        if late > 0 {
+            self.undepend_slow(parents, late);
         }
         result
     }
@@ -158,10 +160,6 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes back that `parents` wait for `by` more.
     #[cold]
     fn undepend_slow(&self, parents: &[TaskId], by: u32) {
-        let mut ending = Ending::new(self);
-        for parent in parents {
-            ending.undepend(parent.index(), by);
-        }
-        ending.finish();
+        Ending::new(self).undepended(parents, by);
     }
 }
