@@ -1,0 +1,161 @@
+//! Saying what waits for what.
+
+use crate::create::refusal;
+use crate::end::Ending;
+use crate::layout::Layout;
+use crate::list::Chain;
+use crate::shed::Shed;
+use crate::word::{Dependents, State, Status};
+use crate::{Error, TaskId};
+use sateen_base::prim::Ordering;
+
+impl<T, L: Layout> Shed<T, L> {
+    /// Lets each of `parents` wait for each of `children`: all or none. A parent becomes ready by itself once all it depends on has
+    /// ended; so say all of that before the first of the children is made ready.
+    ///
+    /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair.
+    ///
+    /// # Errors
+    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
+    /// If another thread readies a child *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
+    ///
+    /// ```
+    /// use sateen_shed::{Error, Shed};
+    /// let shed = Shed::builder().tasks(3).dependencies(2).build()?;
+    /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
+    /// shed.depend(&[c], &[a, b])?;
+    /// assert_eq!(shed.ready(&[c]), Err(Error::Waiting { task: c, open: 2 }));
+    /// assert_eq!(shed.depend(&[a], &[a]), Err(Error::SelfDependency(a)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn depend(&self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
+        if parents.is_empty() || children.is_empty() {
+            return Ok(());
+        }
+        if let Some(&task) = parents.iter().find(|parent| children.contains(parent)) {
+            return Err(Error::SelfDependency(task));
+        }
+        let asked = parents.len() as u64 * children.len() as u64;
+        let capacity = self.memory.sizes().edges;
+        let full = Error::NoDependencies { asked, capacity: capacity.into() };
+        let by = u32::try_from(children.len()).map_err(|_| full)?;
+        if asked > capacity.into() {
+            return Err(full);
+        }
+        // From here on the ends of the children look for dependents. That costs them something, but says nothing untrue, should this fail.
+        for &child in children {
+            self.link(child)?;
+        }
+        let Some(mut edges) = self.take_edges(asked as usize) else {
+            return Err(full);
+        };
+        for (done, &parent) in parents.iter().enumerate() {
+            if let Err(error) = self.raise(parent, by) {
+                self.undepend_slow(&parents[..done], by);
+                self.free_edges().push(edges);
+                return Err(error);
+            }
+        }
+        let mut result = Ok(());
+        for &child in children {
+            let own = self.fill_edges(&mut edges, parents);
+            if !self.push_dependents(child, own) {
+                // Another thread has seen it through since `link`: as if it had never been meant.
+                self.undepend_slow(parents, 1);
+                self.free_edges().push(own);
+                result = Err(Error::StaleTask(child));
+            }
+        }
+        result
+    }
+
+    /// Announces that something may depend on an idle task.
+    #[inline]
+    fn link(&self, child: TaskId) -> Result<(), Error> {
+        let seen = self.known(child)?;
+        if self.is_kept(child.index()) {
+            return Err(Error::Kept(child));
+        }
+        if seen.is(Status::Idle) && seen.linked() {
+            // Announced before; the thread that did has released it with the state that we have seen.
+            return Ok(());
+        }
+        self.change(child, |state| match state.status() {
+            Status::Idle => Ok(state.link()),
+            status => Err(refusal(child, status)),
+        })?;
+        Ok(())
+    }
+
+    /// Lets an idle task wait for `by` more.
+    #[inline]
+    fn raise(&self, parent: TaskId, by: u32) -> Result<(), Error> {
+        self.change(parent, |state| match state.status() {
+            Status::Idle if self.is_kept(parent.index()) => Err(Error::Kept(parent)),
+            Status::Idle if by >= State::MOST_PENDING - state.pending() => {
+                Err(Error::TooManyDependencies(parent))
+            }
+            Status::Idle => Ok(state.with_pending(state.pending() + by)),
+            status => Err(refusal(parent, status)),
+        })?;
+        Ok(())
+    }
+
+    /// Takes as many of `edges` as there are parents, and writes these into them.
+    #[inline]
+    fn fill_edges(&self, edges: &mut Chain, parents: &[TaskId]) -> Chain {
+        let mut own = Chain { first: edges.first, last: edges.first, count: parents.len() as u32 };
+        for parent in parents {
+            own.last = edges.first;
+            let edge = self.memory.edge(own.last);
+            edge.parent.store(parent.index(), Ordering::Relaxed);
+            // Nonsense after the last of all, which is not looked at again.
+            edges.first = edge.next.load(Ordering::Relaxed).wrapping_sub(1);
+        }
+        own
+    }
+
+    /// Adds dependencies to the list of a task; `false` if that has ended.
+    #[inline]
+    fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
+        let word = self.memory.dependents(child.index());
+        // Ordering: Acquire, with the Release of who closed the list: a task that has ended was seen through.
+        let mut seen = Dependents(word.load(Ordering::Acquire));
+        loop {
+            let new = if seen.is_of(child.generation()) {
+                if seen.is_closed() {
+                    return false;
+                }
+                self.memory.edge(last).next.store(seen.first(), Ordering::Relaxed);
+                seen.with_first(first + 1)
+            } else {
+                // The word of an earlier task there, if ours still is: then this exchange is its first use.
+                if self.known(child).is_err() {
+                    return false;
+                }
+                self.memory.edge(last).next.store(0, Ordering::Relaxed);
+                Dependents::new(child.generation(), first + 1)
+            };
+            let release = if cfg!(sateen_canary = "dependents") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
+            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(now) => seen = Dependents(now),
+            }
+        }
+    }
+
+    /// Takes back that `parents` wait for `by` more.
+    #[cold]
+    fn undepend_slow(&self, parents: &[TaskId], by: u32) {
+        let mut ending = Ending::new(self);
+        for parent in parents {
+            ending.undepend(parent.index(), by);
+        }
+        ending.finish();
+    }
+}

@@ -1,0 +1,316 @@
+//! Executing what is ready.
+
+use crate::end::Ending;
+use crate::layout::Layout;
+use crate::list::Chain;
+use crate::shed::{Heads, Shed};
+use crate::thread::runner;
+use crate::word::{State, Status};
+use crate::{Error, TaskId};
+use core::mem::ManuallyDrop;
+use sateen_base::prim::Ordering;
+
+/// How an execution of a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The task has ended: its payload is dropped, its place freed, and what depends on nothing else is made ready.
+    Complete,
+    /// The task is to be executed again, with the same payload, once somebody makes it [`ready`](Shed::ready).
+    Blocked,
+}
+
+impl<T, L: Layout> Shed<T, L> {
+    /// Executes one task that is ready on `channel`: calls `run` with its name and payload. Returns its name, or `None` if none is ready.
+    ///
+    /// Inside `run`, all operations of the shed may be called; the task itself cannot be made ready, depended on, freed or waited for. `run`
+    /// should not block for long on a plain thread: return [`Outcome::Blocked`] instead.
+    ///
+    /// Cost: three exchanges, and one for each task that depends on it.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`].
+    ///
+    /// # Panics
+    /// If `run` or dropping the payload panics. After a panic of `run` the task counts as cancelled, with all that depends on it.
+    #[inline]
+    pub fn execute_one(
+        &self,
+        channel: u16,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Result<Option<TaskId>, Error> {
+        self.check_channel(channel)?;
+        Ok(self.claim_one(runner(), channel).map(|(index, state)| self.execute(index, state, run)))
+    }
+
+    /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
+    /// always executed before those of the second.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`], once it comes to such a channel: then nothing was executed.
+    ///
+    /// # Panics
+    /// As [`execute_one`](Self::execute_one).
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed};
+    /// let (urgent, usual, idle) = (0, 1, 2);
+    /// let shed = Shed::builder().tasks(3).channels(3).build()?;
+    /// let tasks = shed.create(["tidy", "work", "save"]).unwrap();
+    /// for (task, channel) in tasks.iter().zip([idle, usual, urgent]) {
+    ///     shed.set_channel(&[*task], channel)?;
+    /// }
+    /// shed.ready(&tasks)?;
+    /// let mut order = vec![];
+    /// while shed.execute_any([urgent, usual, idle], |_, what| { order.push(*what); Outcome::Complete })?.is_some() {}
+    /// assert_eq!(order, ["save", "work", "tidy"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn execute_any(
+        &self,
+        channels: impl IntoIterator<Item = u16>,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Result<Option<TaskId>, Error> {
+        let runner = runner();
+        for channel in channels {
+            self.check_channel(channel)?;
+            if let Some((index, state)) = self.claim_one(runner, channel) {
+                return Ok(Some(self.execute(index, state, run)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes a task that is ready, and makes it `Running`.
+    #[inline(always)]
+    fn claim_one(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
+        let list = self.tasks_at(Heads::<L>::channel(channel));
+        while let Some(index) = list.pop() {
+            if let Some(state) = self.claim(index, runner) {
+                return Some((index, state));
+            }
+        }
+        None
+    }
+
+    /// Executes one task that the caller has claimed.
+    #[inline(always)]
+    fn execute(
+        &self,
+        index: u32,
+        state: State,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> TaskId {
+        if let Some(place) = self.run(index, state, run) {
+            self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
+        }
+        self.name(index, state)
+    }
+
+    /// As [`execute_one`](Self::execute_one) for up to `most` tasks, taken at once and executed one after the other: returns how many. What was taken waits for the
+    /// caller, so take few if some run long. If one panics, the others are made ready again.
+    ///
+    /// Cost: one exchange for all, and one for each.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`].
+    ///
+    /// # Panics
+    /// As [`execute_one`](Self::execute_one).
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed};
+    /// let shed = Shed::builder().tasks(10).build()?;
+    /// shed.ready(&shed.create([1, 2, 3]).unwrap())?;
+    /// let mut sum = 0;
+    /// let ran = shed.execute_batch(0, 16, |_, n| { sum += *n; Outcome::Complete })?;
+    /// assert_eq!((ran, sum), (3, 6));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn execute_batch(
+        &self,
+        channel: u16,
+        most: u32,
+        mut run: impl FnMut(TaskId, &mut T) -> Outcome,
+    ) -> Result<u32, Error> {
+        self.check_channel(channel)?;
+        let list = self.tasks_at(Heads::<L>::channel(channel));
+        let Some(Chain { first: next, last, count: left }) = list.pop_some(most as usize) else {
+            return Ok(0);
+        };
+        let mut batch = Batch { shed: self, channel, next, last, left, places: None };
+        let (mut ran, runner) = (0, runner());
+        while batch.left > 0 {
+            let index = batch.next;
+            batch.left -= 1;
+            if batch.left > 0 {
+                batch.next = self.memory.link(index).load(Ordering::Relaxed) - 1;
+                self.memory.prefetch_place(batch.next);
+            }
+            if let Some(state) = self.claim(index, runner) {
+                ran += 1;
+                if let Some(place) = self.run(index, state, &mut run) {
+                    match &mut batch.places {
+                        None => batch.places = Some(place),
+                        Some(places) => list.append(places, index),
+                    }
+                }
+            }
+        }
+        Ok(ran)
+    }
+
+    /// Makes a task that was taken out of its list `Running`; or ends it, if it was cancelled.
+    #[inline(always)]
+    fn claim(&self, index: u32, runner: u32) -> Option<State> {
+        let word = &self.memory.place(index).state;
+        let mut seen = State(word.load(Ordering::Relaxed));
+        while seen.is(Status::Ready) {
+            let running = seen.to(Status::Running).with_pending(runner);
+            // Ordering: Acquire, with the Release of who made it ready (that of the list covers it too) and, before that, of each task it waited for.
+            match word.compare_exchange_weak(
+                seen.0,
+                running.0,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Some(running),
+                Err(now) => seen = State(now),
+            }
+        }
+        self.skip_slow(index);
+        None
+    }
+
+    /// The task was cancelled while it lay in the list.
+    #[cold]
+    fn skip_slow(&self, index: u32) {
+        let mut ending = Ending::new(self);
+        ending.left_list(index);
+        ending.finish();
+    }
+
+    /// Executes a task that the caller has claimed. Returns its place if the task has ended and nobody else wants the place.
+    #[inline(always)]
+    fn run(
+        &self,
+        index: u32,
+        state: State,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Option<Chain> {
+        let place = self.memory.place(index);
+        let running = Running { shed: self, index };
+        // SAFETY: `Running` makes the payload ours; it is there, as the task has neither ended nor been cancelled.
+        let outcome = place
+            .payload
+            .with_mut(|p| unsafe { run(self.name(index, state), (*p).assume_init_mut()) });
+        core::mem::forget(running);
+        if outcome == Outcome::Blocked {
+            self.block(index);
+            return None;
+        }
+        if state.linked() {
+            self.complete_slow(index);
+            return None;
+        }
+        let completed = Completed { shed: self, index, state };
+        // SAFETY: as above; it is not looked at again.
+        place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+        let _ = ManuallyDrop::new(completed);
+        self.vacate(index, state);
+        Some(Chain::of(index))
+    }
+
+    /// Marks the place of a task that the caller owns as free: it can be put into the list of free places.
+    #[inline(always)]
+    pub(crate) fn vacate(&self, index: u32, state: State) {
+        let free = State::new(state.generation().wrapping_add(1), Status::Free);
+        let release =
+            if cfg!(sateen_canary = "vacate") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
+        // the place from the list.)
+        self.memory.place(index).state.store(free.0, release);
+    }
+
+    /// The task has run and waits for `ready`, which may have come already.
+    #[cold]
+    fn block(&self, index: u32) {
+        let word = &self.memory.place(index).state;
+        let mut seen = State(word.load(Ordering::Relaxed));
+        loop {
+            let status = if seen.marked() && !cfg!(sateen_canary = "block_woken") {
+                Status::Ready
+            } else {
+                Status::Blocked
+            };
+            // Ordering: Release, for who executes, cancels or frees it next: they touch the payload. Acquire: what the waker did before is
+            // visible to who executes next.
+            match word.compare_exchange_weak(
+                seen.0,
+                seen.to(status).0,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) if status == Status::Ready => {
+                    return self.push_ready(self.channel_at(index), Chain::of(index));
+                }
+                Ok(_) => return,
+                Err(now) => seen = State(now),
+            }
+        }
+    }
+
+    /// The end of a task that others may depend on, or that a template keeps.
+    #[cold]
+    fn complete_slow(&self, index: u32) {
+        Ending::new(self).complete(index);
+    }
+}
+
+/// A task in the hands of the user's closure: cancelled if that panics.
+struct Running<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    index: u32,
+}
+
+impl<T, L: Layout> Drop for Running<'_, T, L> {
+    fn drop(&mut self) {
+        Ending::new(self.shed).panicked(self.index);
+    }
+}
+
+/// A task whose payload is being dropped: its place is freed also if that panics.
+struct Completed<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    index: u32,
+    state: State,
+}
+
+impl<T, L: Layout> Drop for Completed<'_, T, L> {
+    fn drop(&mut self) {
+        self.shed.vacate(self.index, self.state);
+        self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(Chain::of(self.index));
+    }
+}
+
+/// Tasks taken at once: what is left of them is ready again if one panics, and the places of those that have ended are freed together.
+struct Batch<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    channel: u16,
+    next: u32,
+    last: u32,
+    left: u32,
+    places: Option<Chain>,
+}
+
+impl<T, L: Layout> Drop for Batch<'_, T, L> {
+    fn drop(&mut self) {
+        if let Some(places) = self.places {
+            self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
+        }
+        if self.left > 0 {
+            let rest = Chain { first: self.next, last: self.last, count: self.left };
+            self.shed.push_ready(self.channel, rest);
+        }
+    }
+}
