@@ -319,6 +319,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if self.is_milestone(index) {
             return;
         }
+        // Also if the callback panics.
+        let _dropped_then = Reported { ending: self, index };
         if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
             let state = State(place.state.load(Ordering::Relaxed));
             // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.
@@ -326,7 +328,6 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 on_cancel(self.shed.name(index, state), (*p).assume_init_mut());
             });
         }
-        self.drop_payload(index);
     }
 
     /// Drops the payload of a task that is the caller's, unless it is kept.
@@ -336,6 +337,18 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             // SAFETY: the caller owns the task, and says that its payload is there; after this nobody looks at it.
             place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
         }
+    }
+}
+
+/// A cancelled task of which the user is told: its payload is dropped then.
+struct Reported<'e, 'a, T, L: Layout> {
+    ending: &'e Ending<'a, T, L>,
+    index: u32,
+}
+
+impl<T, L: Layout> Drop for Reported<'_, '_, T, L> {
+    fn drop(&mut self) {
+        self.ending.drop_payload(self.index);
     }
 }
 

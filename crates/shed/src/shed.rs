@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -280,12 +280,23 @@ fn salt() -> u32 {
 
 impl<T, L: Layout> Drop for Shed<T, L> {
     fn drop(&mut self) {
-        if !core::mem::needs_drop::<T>() {
-            return;
+        if core::mem::needs_drop::<T>() {
+            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
+            Payloads { shed: self, places: 0..fresh }.drop_all();
         }
-        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in 0..fresh {
-            let place = self.memory.place(index);
+    }
+}
+
+/// Payloads of a shed that nobody else sees any more. If dropping one panics, the others are dropped nevertheless.
+struct Payloads<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    places: Range<u32>,
+}
+
+impl<T, L: Layout> Payloads<'_, T, L> {
+    fn drop_all(&mut self) {
+        for index in self.places.by_ref() {
+            let place = self.shed.memory.place(index);
             let state = State(place.state.load(Ordering::Relaxed));
             let there = match state.status() {
                 Status::Free | Status::Cancelled => false,
@@ -300,6 +311,12 @@ impl<T, L: Layout> Drop for Shed<T, L> {
                 place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
             }
         }
+    }
+}
+
+impl<T, L: Layout> Drop for Payloads<'_, T, L> {
+    fn drop(&mut self) {
+        self.drop_all();
     }
 }
 
