@@ -92,6 +92,7 @@ impl<T, L: Layout> Shed<T, L> {
             batch.left -= 1;
             if batch.left > 0 {
                 batch.next = self.memory.link(index).load(Ordering::Relaxed) - 1;
+                self.memory.prefetch_place(batch.next);
             }
             if let Some(state) = self.claim(index, runner) {
                 ran += 1;

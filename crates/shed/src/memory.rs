@@ -135,8 +135,8 @@ pub(crate) struct Memory<T, L: Layout> {
     sizes: Sizes,
     /// Whether the block came from the allocator.
     owned: bool,
-    /// Invariant: payloads go in and come out.
-    of: PhantomData<fn(T, L) -> T>,
+    /// Payloads are in cells, so neither longer nor shorter borrows will do.
+    of: PhantomData<(UnsafeCell<T>, L)>,
 }
 
 // SAFETY: the block is this value's alone. Payloads are handed from thread to thread by the shed's protocol, never shared: hence `T: Send`.
@@ -233,6 +233,12 @@ impl<T, L: Layout> Memory<T, L> {
         debug_assert!(index < self.sizes.tasks);
         // SAFETY: indices come from names that `known` has checked, and from lists, which hold no others.
         unsafe { &*self.array::<Place<T>>(self.at.places).add(index as usize) }
+    }
+
+    /// Has the processor fetch a place, which will be written to.
+    #[inline(always)]
+    pub(crate) fn prefetch_place(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.place(index)).cast());
     }
 
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.

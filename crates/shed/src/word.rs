@@ -74,6 +74,12 @@ impl State {
         self.0 >> 29 & 7 == status as u64
     }
 
+    /// Whether this is that generation's task, idle, with nothing to wait for: one comparison.
+    #[inline(always)]
+    pub(crate) const fn is_idle(self, generation: u32) -> bool {
+        self.0 & !Self::LINKED == Self::new(generation, Status::Idle).0
+    }
+
     /// The same task (linked or not, poisoned or not) with another status, nothing pending and no mark.
     #[inline(always)]
     pub(crate) const fn to(self, status: Status) -> Self {
