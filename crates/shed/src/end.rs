@@ -376,27 +376,34 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self, task: TaskId) -> Result<bool, Error> {
-        let mut kept = false;
-        let before = self.change(task, |state| {
-            // One more pending, until the payload is gone: nobody ends the task before that.
+        let (mut running, mut kept) = (None, false);
+        let change = self.change(task, |state| {
             kept = self.is_kept(task.index());
+            // One more pending, until the payload is gone: nobody ends the task before that.
             let held = match state.status() {
                 Status::Idle => state.pending() + 1,
                 // In a list: whoever takes it out lowers the count.
                 Status::Ready => 2,
                 Status::Blocked => 1,
                 Status::Running if kept => return Ok(state.poison()),
-                Status::Running => return Ok(state),
-                status => return Err(refusal(task, status)),
+                status => {
+                    running = (status == Status::Running).then_some(state);
+                    return Err(refusal(task, status));
+                }
             };
             Ok(state.to(Status::Cancelled).with_pending(held))
-        })?;
-        if !before.is(Status::Running) {
-            Ending::new(self).cancelled(task.index());
-        } else if before.linked() && !kept {
-            self.poison(task)?;
+        });
+        if let Some(state) = running {
+            if state.linked() {
+                self.poison(task)?;
+            }
+            return Ok(false);
         }
-        Ok(!before.is(Status::Running))
+        if change?.is(Status::Running) {
+            return Ok(false);
+        }
+        Ending::new(self).cancelled(task.index());
+        Ok(true)
     }
 
     /// Has what depends on a running task cancelled when it ends.

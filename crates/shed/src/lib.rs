@@ -34,6 +34,7 @@ mod plan;
 mod ready;
 mod shed;
 mod snapshot;
+mod tag;
 mod template;
 mod template_error;
 mod thread;

@@ -17,7 +17,7 @@ pub(crate) struct Place<T> {
     pub(crate) state: AtomicU64,
     /// The task's channel. Read by who makes the task ready.
     pub(crate) channel: AtomicU32,
-    /// See [`flag`]. Written by who owns the place.
+    /// See [`flag`]. Written by who owns the place; by exchanges where a task is being tagged.
     pub(crate) flags: AtomicU32,
     /// There while the status is neither `Free` nor, for tasks that are not kept, `Cancelled`; a milestone has none. Touched by who owns the place.
     pub(crate) payload: UnsafeCell<MaybeUninit<T>>,
@@ -31,6 +31,15 @@ pub(crate) mod flag {
     pub(crate) const TAGGED: u32 = 2;
     /// The task has no payload and is never executed: it ends as soon as nothing it depends on is open.
     pub(crate) const MILESTONE: u32 = 4;
+    /// The task is being tagged, by a thread that means the task whose generation has the lower 28 bits that lie above.
+    pub(crate) const TAGGING: u32 = 8;
+    /// [`TAGGING`] and those bits.
+    pub(crate) const TAGGING_OF: u32 = !7;
+
+    /// The mark of who tags the task of that generation.
+    pub(crate) const fn tagging(generation: u32) -> u32 {
+        generation << 4 | TAGGING
+    }
 }
 
 /// One dependency, in the list of its child or among the free ones.
