@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use sateen_base::{RawSpinLock, SpinLock};
 
 /// Most tasks, and most dependencies.
 const MOST: u64 = 1 << 31;
@@ -17,6 +18,7 @@ pub struct Builder<T, L = Pausing> {
     tasks: u64,
     dependencies: u64,
     channels: u64,
+    checks: bool,
     first_generation: Option<u32>,
     callbacks: Callbacks<T>,
     layout: PhantomData<L>,
@@ -28,6 +30,7 @@ impl<T> Default for Builder<T> {
             tasks: 1024,
             dependencies: 1024,
             channels: 1,
+            checks: false,
             first_generation: None,
             callbacks: Callbacks::default(),
             layout: PhantomData,
@@ -80,6 +83,26 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// Whether [`depend`](Shed::depend) looks for cycles and refuses what would close one ([`Error::Cycle`](crate::Error::Cycle)). Off unless set.
+    ///
+    /// Cost: each call searches all that waits for its parents, directly or not, and may allocate for that. Calls from several threads
+    /// wait for each other, on a spinlock, so that no two close a cycle together. Without this, [`find_cycle`](Shed::find_cycle) finds them afterwards.
+    ///
+    /// ```
+    /// use sateen_shed::{Error, Shed};
+    /// let shed = Shed::builder().checks(true).build()?;
+    /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
+    /// shed.depend(&[a], &[b])?;
+    /// shed.depend(&[b], &[c])?;
+    /// assert_eq!(shed.depend(&[c], &[a]), Err(Error::Cycle { parent: c, child: a }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn checks(mut self, checks: bool) -> Self {
+        self.checks = checks;
+        self
+    }
+
     /// With another [`Layout`].
     #[must_use]
     pub fn layout<M: Layout>(self) -> Builder<T, M> {
@@ -87,6 +110,7 @@ impl<T, L: Layout> Builder<T, L> {
             tasks: self.tasks,
             dependencies: self.dependencies,
             channels: self.channels,
+            checks: self.checks,
             first_generation: self.first_generation,
             callbacks: self.callbacks,
             layout: PhantomData,
@@ -120,7 +144,7 @@ impl<T, L: Layout> Builder<T, L> {
     /// A size out of its range, or too little memory.
     pub fn build(self) -> Result<Shed<T, L>, BuildError> {
         let memory = Memory::new(self.check()?)?;
-        Ok(Shed::new(memory, self.channels as u16, self.first_generation, self.callbacks))
+        Ok(self.within(memory))
     }
 
     /// The shed, in `buffer`: see [`Shed::required_size`].
@@ -131,8 +155,14 @@ impl<T, L: Layout> Builder<T, L> {
         let sizes = self.check()?;
         // SAFETY: the result borrows the buffer for as long as it lives.
         let memory = unsafe { Memory::new_in(sizes, buffer)? };
-        let shed = Shed::new(memory, self.channels as u16, self.first_generation, self.callbacks);
-        Ok(ShedIn::new(shed))
+        Ok(ShedIn::new(self.within(memory)))
+    }
+
+    fn within(self, memory: Memory<T, L>) -> Shed<T, L> {
+        let channels = self.channels as u16;
+        let mut shed = Shed::new(memory, channels, self.first_generation, self.callbacks);
+        shed.checks = self.checks.then(|| SpinLock::from_raw(RawSpinLock::new(), ()));
+        shed
     }
 }
 

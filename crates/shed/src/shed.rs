@@ -13,6 +13,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
+use sateen_base::SpinLock;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -51,7 +52,8 @@ impl<T> Default for Callbacks<T> {
 
 /// A scheduler of tasks with dependencies: see the [crate](crate).
 ///
-/// All operations may be called from any thread, also from inside a task that is being executed. None allocates.
+/// All operations may be called from any thread, also from inside a task that is being executed. None allocates, but
+/// those that look for cycles, copy, or make instances.
 ///
 /// ```
 /// use sateen_shed::{Outcome, Shed};
@@ -103,6 +105,8 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) channels: u16,
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
+    /// Held by who adds dependencies, if these are checked.
+    pub(crate) checks: Option<SpinLock<()>>,
     /// How many instances of templates have places here.
     pub(crate) instances: AtomicU32,
 }
@@ -163,7 +167,14 @@ impl<T, L: Layout> Shed<T, L> {
         callbacks: Callbacks<T>,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self { memory, channels, first_generation, callbacks, instances: AtomicU32::new(0) }
+        Self {
+            memory,
+            channels,
+            first_generation,
+            callbacks,
+            checks: None,
+            instances: AtomicU32::new(0),
+        }
     }
 
     /// How many tasks there can be at a time.
