@@ -11,6 +11,7 @@ const NAMED: &[&str] = &[
     "sateen-sync",
     "sateen-deque",
     "sateen-pool",
+    "sateen-shed",
     "rayon",
     "chili",
     "forte",

@@ -33,7 +33,7 @@ pub(crate) fn execute() -> Result<(), Error> {
     }
 }
 
-fn plan_of(pick: &PickArgs, smoke: bool) -> Result<Plan, Error> {
+fn plan_of(pick: &PickArgs, smoke: bool, budget: Duration) -> Result<Plan, Error> {
     cli::check_peers(pick.peers)?;
     if let (Some(most), Some(workers)) = (host::most_threads(), pick.workers.iter().max())
         && *workers > most
@@ -42,7 +42,8 @@ fn plan_of(pick: &PickArgs, smoke: bool) -> Result<Plan, Error> {
             "{workers} workers: the limit of memory maps leaves room for {most} threads"
         )));
     }
-    Ok(Plan { smoke, short: false, peers: pick.peers, workers: pick.workers.clone() })
+    let (peers, workers) = (pick.peers, pick.workers.clone());
+    Ok(Plan { smoke, short: false, peers, workers, budget })
 }
 
 /// The user's selection, refused if any part of it selects nothing.
@@ -59,14 +60,14 @@ fn selection_of(pick: &PickArgs, plan: &Plan) -> Result<(Selection, Vec<String>)
 }
 
 fn list(args: &ListArgs) -> Result<(), Error> {
-    let plan = plan_of(&args.pick, false)?;
+    let plan = plan_of(&args.pick, false, Duration::ZERO)?;
     let (_, wanted) = selection_of(&args.pick, &plan)?;
     print(&wanted.join("\n"));
     Ok(())
 }
 
 fn run(args: &RunArgs) -> Result<(), Error> {
-    let plan = plan_of(&args.pick, args.output.smoke)?;
+    let plan = plan_of(&args.pick, args.output.smoke, args.budget)?;
     let (selection, wanted) = selection_of(&args.pick, &plan)?;
     let base = args.diff.as_deref().map(Document::read).transpose()?;
     if let Some((base, path)) = base.as_ref().zip(args.diff.as_ref())
@@ -77,7 +78,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     let show = if args.brief { Show::Lines } else { Show::Tables };
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;
-    let document = measure(&plan, &selection, args.budget, show, &outputs)?;
+    let document = measure(&plan, &selection, show, &outputs)?;
     if let Some(base) = base {
         print(&diff::text(&base, &document)?);
     }
@@ -86,9 +87,9 @@ fn run(args: &RunArgs) -> Result<(), Error> {
 
 fn tour(args: &TourArgs) -> Result<(), Error> {
     let smoke = args.output.smoke;
-    let plan = Plan { smoke, short: true, peers: false, workers: Vec::new() };
+    let plan = Plan { smoke, short: true, peers: false, workers: Vec::new(), budget: TOUR_BUDGET };
     let outputs = Outputs::check(&args.output)?;
-    measure(&plan, &Selection::default(), TOUR_BUDGET, Show::Tour, &outputs).map(drop)
+    measure(&plan, &Selection::default(), Show::Tour, &outputs).map(drop)
 }
 
 fn compare(args: &DiffArgs) -> Result<(), Error> {
@@ -164,14 +165,13 @@ impl Outputs {
 fn measure(
     plan: &Plan,
     selection: &Selection,
-    budget: Duration,
     show: Show,
     outputs: &Outputs,
 ) -> Result<Document, Error> {
     let store = Shared::default();
     let mut machine = host::provenance();
     machine.insert("sizes".to_owned(), if plan.smoke { "smoke" } else { "full" }.into());
-    machine.insert("budget_s".to_owned(), budget.as_secs_f64().into());
+    machine.insert("budget_s".to_owned(), plan.budget.as_secs_f64().into());
     if matches!(show, Show::Tables | Show::Tour) {
         let complaints = host::complaints();
         print(&[vec![host::summary()], complaints].concat().join("\n"));
@@ -179,14 +179,8 @@ fn measure(
     interrupt::install(store.clone(), move |records| by_experiment(records, |r| show.records(r)))?;
 
     let idle = Progress::new(0);
-    let runner = Runner {
-        plan,
-        selection,
-        budget,
-        store: &store,
-        progress: &idle,
-        said: RefCell::default(),
-    };
+    let runner =
+        Runner { plan, selection, store: &store, progress: &idle, said: RefCell::default() };
     let all = experiments::all();
     let work: Vec<(&dyn Experiment, Vec<Group>)> =
         all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();

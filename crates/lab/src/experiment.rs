@@ -8,7 +8,7 @@
 use crate::error::Error;
 use crate::store::Record;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A family of cases, such as `deque` or `forkjoin`.
 pub(crate) trait Experiment {
@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) peers: bool,
     /// Worker counts that replace those of the identities; empty for the usual ones.
     pub(crate) workers: Vec<usize>,
+    /// Time for each configuration of each implementation.
+    pub(crate) budget: Duration,
 }
 
 impl Plan {

@@ -83,13 +83,18 @@ fn measure(
         }
     })?;
     let groups = [context.group()];
-    let plan = Plan { smoke: args.smoke, short: false, peers: true, workers: Vec::new() };
     let candidates = groups[0].subjects.len().max(1) as u32;
+    let plan = Plan {
+        smoke: args.smoke,
+        short: false,
+        peers: true,
+        workers: Vec::new(),
+        budget: args.seconds / candidates,
+    };
     let (selection, idle) = (Selection::default(), Progress::new(0));
     let runner = Runner {
         plan: &plan,
         selection: &selection,
-        budget: args.seconds / candidates,
         store: &store,
         progress: &idle,
         said: RefCell::default(),

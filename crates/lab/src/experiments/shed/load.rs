@@ -1,0 +1,234 @@
+//! The loop of the Bikeshed article: producers create tasks and make them ready, consumers execute them, each of
+//! which adds 1 to one counter.
+//!
+//! A producer creates a batch, sets its channel and makes it ready, as fast as it can, and sleeps a millisecond only where the
+//! shed is full. A consumer executes from the channel it prefers, and from the others in turn where that has
+//! nothing. The time runs from releasing all until a consumer sees that the counter has reached the total.
+
+use crate::crew::{self, Relax};
+use crate::error::{Error, expect, input};
+use crate::experiment::{Session, per_call};
+use sateen_shed::{BuildError, Layout, Outcome, Shed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Places for tasks, as in the original.
+const CAPACITY: u64 = 8_388_607;
+/// How long a producer sleeps that finds no place, as in the original.
+const FULL: Duration = Duration::from_millis(1);
+/// A consumer looks at the counter after so many rounds in which no channel had anything: at each it would take its line
+/// from those who count, and seldom is enough to end within microseconds.
+const LOOKS: u32 = 16;
+const STACK: usize = 256 * 1024;
+
+/// What all tasks add to, on lines of its own.
+#[repr(align(128))]
+pub(super) struct Counter(AtomicU64);
+
+/// One run at a time counts.
+static EXECUTED: Counter = Counter(AtomicU64::new(0));
+
+/// A payload as in the original: a function, and its context.
+#[derive(Clone, Copy)]
+pub(super) struct Task {
+    function: fn(&Counter),
+    context: &'static Counter,
+}
+
+impl Task {
+    pub(super) const COUNTING: Self = Self {
+        function: |counter| {
+            counter.0.fetch_add(1, Ordering::Relaxed);
+        },
+        context: &EXECUTED,
+    };
+
+    #[inline(always)]
+    fn run(&self) -> Outcome {
+        (self.function)(self.context);
+        Outcome::Complete
+    }
+}
+
+/// How many of whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Crowd {
+    pub(super) producers: u64,
+    pub(super) consumers: u64,
+}
+
+impl Crowd {
+    pub(super) fn threads(self) -> usize {
+        (self.producers + self.consumers) as usize
+    }
+}
+
+/// How much.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) capacity: u64,
+    /// In all, evenly over the producers.
+    pub(super) tasks: u64,
+}
+
+impl Size {
+    pub(super) const FULL: Self = Self { capacity: CAPACITY, tasks: 33_554_431 };
+    /// Still one more than there are places.
+    pub(super) const LEAST: Self = Self { tasks: CAPACITY + 1, ..Self::FULL };
+    pub(super) const SHORT: Self = Self { tasks: 1 << 20, ..Self::FULL };
+    pub(super) const SMOKE: Self = Self { capacity: 1023, tasks: 10_007 };
+}
+
+/// A shed for so many tasks, without dependencies.
+pub(super) fn build<L: Layout>(capacity: u64, channels: u64) -> Result<Shed<Task, L>, Error> {
+    let refused = |error: BuildError| match error {
+        BuildError::OutOfMemory { .. } => {
+            Error::Absent(format!("a shed of {capacity} tasks: {error}"))
+        }
+        other => input(other.to_string()),
+    };
+    let builder = Shed::builder().tasks(capacity).dependencies(0).channels(channels);
+    builder.layout::<L>().build().map_err(refused)
+}
+
+/// Producers of batches of `BATCH`, and consumers that take up to `TAKEN` at once. The shed is there before the time begins, and is
+/// the same in all runs of a session: only the first finds memory that nobody has touched.
+pub(super) struct Load<L: Layout, const BATCH: usize, const TAKEN: u32> {
+    shed: Shed<Task, L>,
+    crowd: Crowd,
+    tasks: u64,
+}
+
+impl<L: Layout, const BATCH: usize, const TAKEN: u32> Load<L, BATCH, TAKEN> {
+    pub(super) fn open(size: Size, channels: u64, crowd: Crowd) -> Result<Self, Error> {
+        Ok(Self { shed: build(size.capacity, channels)?, crowd, tasks: size.tasks })
+    }
+
+    /// Creates `count` tasks on `channel`.
+    fn produce(&self, channel: u16, count: u64) -> Result<(), sateen_shed::Error> {
+        for _ in 0..count / BATCH as u64 {
+            self.send::<BATCH>(channel)?;
+        }
+        (0..count % BATCH as u64).try_for_each(|_| self.send::<1>(channel))
+    }
+
+    #[inline(always)]
+    fn send<const N: usize>(&self, channel: u16) -> Result<(), sateen_shed::Error> {
+        let tasks = loop {
+            match self.shed.create([Task::COUNTING; N]) {
+                Ok(tasks) => break tasks,
+                Err(_) => thread::sleep(FULL),
+            }
+        };
+        self.shed.set_channel(&tasks, channel)?;
+        self.shed.ready(&tasks)
+    }
+
+    /// Executes tasks until the counter is at the total, or `abandoned`; how many.
+    fn consume(&self, preferred: u16, abandoned: &AtomicBool) -> Result<u64, sateen_shed::Error> {
+        let (mut executed, mut fruitless) = (0, 0_u32);
+        let mut relax = Relax::new(self.crowd.threads());
+        loop {
+            let ran = self.round(preferred)?;
+            if ran > 0 {
+                executed += u64::from(ran);
+                fruitless = 0;
+                relax.reset();
+                continue;
+            }
+            if fruitless.is_multiple_of(LOOKS)
+                && (EXECUTED.0.load(Ordering::Relaxed) >= self.tasks
+                    || abandoned.load(Ordering::Relaxed))
+            {
+                return Ok(executed);
+            }
+            fruitless += 1;
+            relax.pause();
+        }
+    }
+
+    /// Executes from the first channel that has something, the preferred one first; how many.
+    #[inline(always)]
+    fn round(&self, preferred: u16) -> Result<u32, sateen_shed::Error> {
+        let mut channel = preferred;
+        loop {
+            let ran = if TAKEN == 1 {
+                self.shed.execute_one(channel, |_, task| task.run())?.is_some().into()
+            } else {
+                self.shed.execute_batch(channel, TAKEN, |_, task| task.run())?
+            };
+            if ran > 0 {
+                return Ok(ran);
+            }
+            channel += 1;
+            if channel == self.shed.channels() {
+                channel = 0;
+            }
+            if channel == preferred {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+impl<L: Layout, const BATCH: usize, const TAKEN: u32> Session for Load<L, BATCH, TAKEN> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        EXECUTED.0.store(0, Ordering::Relaxed);
+        let Self { crowd: Crowd { producers, consumers }, tasks, .. } = *self;
+        let (this, abandoned) = (&*self, &AtomicBool::new(false));
+        let channel = |i: u64| (i % u64::from(this.shed.channels())) as u16;
+        let job = |i: u64| {
+            move || {
+                if let Some(consumer) = i.checked_sub(producers) {
+                    return this.consume(channel(consumer), abandoned);
+                }
+                let result =
+                    this.produce(channel(i), (i + 1) * tasks / producers - i * tasks / producers);
+                if result.is_err() {
+                    abandoned.store(true, Ordering::Relaxed);
+                }
+                result.map(|()| 0)
+            }
+        };
+        let done = crew::run(STACK, (0..producers + consumers).map(job).collect())?;
+        let mut executed = 0;
+        for member in &done {
+            executed += member.result.map_err(|error| Error::Wrong(error.to_string()))?;
+        }
+        expect("the counter", EXECUTED.0.load(Ordering::Relaxed), tasks)?;
+        expect("the number of executed tasks", executed, tasks)?;
+        let first = done[producers as usize..].iter().map(|d| d.elapsed).min().unwrap_or_default();
+        Ok(vec![first.as_nanos() as f64 / tasks as f64])
+    }
+}
+
+/// One thread that creates a task, makes it ready and executes it, again and again.
+pub(super) struct Single<L: Layout> {
+    shed: Shed<Task, L>,
+    tasks: u32,
+}
+
+impl<L: Layout> Single<L> {
+    pub(super) fn open(capacity: u64, tasks: u32) -> Result<Self, Error> {
+        Ok(Self { shed: build(capacity, 1)?, tasks })
+    }
+}
+
+impl<L: Layout> Session for Single<L> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        EXECUTED.0.store(0, Ordering::Relaxed);
+        let refused = AtomicU64::new(0);
+        let values = per_call(self.tasks, || {
+            let created = self.shed.create([Task::COUNTING]);
+            let ready = created.is_ok_and(|tasks| self.shed.ready(&tasks).is_ok());
+            let ran = self.shed.execute_one(0, |_, task| task.run());
+            if !ready || !matches!(ran, Ok(Some(_))) {
+                refused.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        expect("the number of refusals", refused.into_inner(), 0)?;
+        expect("the counter", EXECUTED.0.load(Ordering::Relaxed), self.tasks.into())?;
+        values
+    }
+}
