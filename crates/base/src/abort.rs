@@ -1,11 +1,25 @@
 //! Ending the process where going on would break an invariant.
 
 /// Writes `reason` to stderr and aborts. For broken internal invariants only.
+///
+/// Without the feature `std` the program's panic handler is told the reason, and nothing is unwound
+/// afterwards: where the handler is `std`'s, it prints the reason and the process aborts.
 #[cold]
 #[inline(never)]
 pub fn abort_with(reason: &str) -> ! {
-    eprintln!("sateen: internal error: {reason}");
-    std::process::abort()
+    #[cfg(feature = "std")]
+    {
+        eprintln!("sateen: internal error: {reason}");
+        std::process::abort()
+    }
+    #[cfg(not(feature = "std"))]
+    {
+        /// A panic that would leave a function of this kind becomes the end of the process.
+        extern "C" fn no_unwind(reason: &&str) -> ! {
+            panic!("sateen: internal error: {reason}")
+        }
+        no_unwind(&reason)
+    }
 }
 
 /// Aborts with its reason when dropped: put around runtime code through which no panic may pass.
@@ -28,7 +42,7 @@ impl AbortGuard {
     /// The code is through: forget the guard.
     #[inline]
     pub fn disarm(self) {
-        std::mem::forget(self);
+        core::mem::forget(self);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::prim;
 
-/// Binary exponential back-off: `pause` in doubling numbers, then the thread's time slice.
+/// Binary exponential back-off: `pause` in doubling numbers, then the thread's time slice (without the
+/// feature `std`: the longest pause again and again).
 ///
 /// Under loom every step is a yield, which tells the model that somebody else has to move first.
 ///
@@ -33,16 +34,31 @@ impl Backoff {
         self.step = 0;
     }
 
+    /// Pauses for as long as this step says.
+    #[inline]
+    fn pause(&self) {
+        for _ in 0..1u32 << self.step.min(Self::SPIN_STEPS) {
+            prim::spin_loop();
+        }
+    }
+
+    /// Gives the time slice away. Without `std` nobody is known who hands them out: pauses go on.
+    #[inline]
+    fn give_way(&self) {
+        #[cfg(feature = "std")]
+        prim::thread::yield_now();
+        #[cfg(not(feature = "std"))]
+        self.pause();
+    }
+
     /// Waits after losing a race that somebody else thereby won: never yields.
     #[inline]
     pub fn spin(&mut self) {
         if cfg!(loom) {
-            prim::thread::yield_now();
+            self.give_way();
             return;
         }
-        for _ in 0..1u32 << self.step.min(Self::SPIN_STEPS) {
-            prim::spin_loop();
-        }
+        self.pause();
         self.step = (self.step + 1).min(Self::SPIN_STEPS + 1);
     }
 
@@ -50,11 +66,9 @@ impl Backoff {
     #[inline]
     pub fn snooze(&mut self) {
         if cfg!(loom) || self.step > Self::SPIN_STEPS {
-            prim::thread::yield_now();
+            self.give_way();
         } else {
-            for _ in 0..1u32 << self.step {
-                prim::spin_loop();
-            }
+            self.pause();
         }
         self.step = (self.step + 1).min(Self::DONE_STEPS + 1);
     }

@@ -18,24 +18,25 @@
 //! other cores are idle, 16 to 22 µs when they are busy.
 //!
 //! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then take their
-//! slow paths always, which contain full fences. Under loom both sides are full fences, and the two
-//! have different types so that only a light-heavy pair can be written. (Cilk's THE protocol, Frigo et
-//! al. 1998, with the fence moved to the thief as in Liu et al., "Asymmetric memory fences".)
+//! slow paths always, which contain full fences. Under loom, and without the feature `std`, both sides
+//! are full fences. The two have different types so that only a light-heavy pair can be written. (Cilk's
+//! THE protocol, Frigo et al. 1998, with the fence moved to the thief as in Liu et al., "Asymmetric
+//! memory fences".)
 
-use crate::os;
-use std::sync::OnceLock;
+use crate::prim;
 
 /// Proof that a heavy fence was issued; what reads the other side asks for it.
 #[derive(Debug)]
 pub struct HeavyFence(());
 
-/// The free side: keeps the compiler, not the processor, from moving the store below the load.
+/// The free side: keeps the compiler, not the processor, from moving the store below the load. (Without
+/// the feature `std` it is a full fence, and free no more.)
 #[inline(always)]
 pub fn light() {
-    #[cfg(not(loom))]
-    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
-    #[cfg(loom)]
-    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+    #[cfg(all(feature = "std", not(loom)))]
+    core::sync::atomic::compiler_fence(prim::Ordering::SeqCst);
+    #[cfg(any(not(feature = "std"), loom))]
+    prim::fence(prim::Ordering::SeqCst);
 }
 
 /// The paying side: a full fence on every core that runs a thread of this process.
@@ -43,25 +44,27 @@ pub fn light() {
 /// Where [`is_asymmetric`] is false this is a full fence of the calling thread only.
 #[inline]
 pub fn heavy() -> HeavyFence {
-    #[cfg(loom)]
-    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
-    #[cfg(not(loom))]
-    {
-        crate::prim::fence(crate::prim::Ordering::SeqCst);
-        if is_asymmetric() {
-            os::heavy_barrier();
-        }
+    prim::fence(prim::Ordering::SeqCst);
+    #[cfg(all(feature = "std", not(loom)))]
+    if is_asymmetric() {
+        crate::os::heavy_barrier();
     }
     HeavyFence(())
 }
 
 /// Whether [`light`] is enough on the frequent side. Asked once; registers with the kernel.
 ///
-/// Call it before starting threads: registering costs 5 µs then, and 25 ms later.
+/// Call it before starting threads: registering costs 5 µs then, and 25 ms later. True without the
+/// feature `std`, where nobody is asked: there [`light`] is a full fence itself.
 pub fn is_asymmetric() -> bool {
-    static ASYMMETRIC: OnceLock<bool> = OnceLock::new();
-    *ASYMMETRIC.get_or_init(|| {
-        let wanted = std::env::var_os("SATEEN_NO_MEMBARRIER").is_none();
-        wanted && os::register_heavy_barrier()
-    })
+    #[cfg(feature = "std")]
+    {
+        static ASYMMETRIC: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        *ASYMMETRIC.get_or_init(|| {
+            let wanted = std::env::var_os("SATEEN_NO_MEMBARRIER").is_none();
+            wanted && crate::os::register_heavy_barrier()
+        })
+    }
+    #[cfg(not(feature = "std"))]
+    true
 }

@@ -8,19 +8,35 @@
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
 //! * [`os`]: what the operating system does for us, one file an OS, a portable fallback.
 //!
+//! Without the default feature `std` it needs `core` and `alloc` only, and a target with 64-bit atomics.
+//! There [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never yields, both sides of a
+//! [`fence`] are full ones, and no thread has a number.
+//!
 //! Below: nothing. Above: everything. Invariant: nothing here allocates, and nothing here knows of
 //! tasks. The argument for the asymmetric fence is in the documentation of [`fence`].
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(all(loom, not(feature = "std")))]
+compile_error!("models need the feature `std`");
+
+extern crate alloc;
+#[cfg(all(test, not(feature = "std")))]
+extern crate std;
 
 mod abort;
 mod backoff;
 pub mod fence;
+#[cfg(feature = "std")]
 pub mod os;
 mod padded;
 mod prefetch;
 pub mod prim;
 mod rng;
 mod spin;
+#[cfg_attr(not(feature = "std"), path = "no_thread_number.rs")]
 pub mod thread_number;
+#[cfg(feature = "std")]
 pub mod tsc;
 
 pub use abort::{AbortGuard, abort_with};

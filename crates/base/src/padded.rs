@@ -1,6 +1,6 @@
 //! False sharing, and how to avoid it.
 
-use std::ops::{Deref, DerefMut};
+use core::ops::{Deref, DerefMut};
 
 /// A value on cache lines of its own.
 ///

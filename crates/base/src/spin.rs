@@ -6,7 +6,8 @@
 //! | 1 | held |
 //!
 //! Test before exchange, so that waiters share the line; pause, then yield the time slice, so that a
-//! preempted holder gets to run when threads outnumber cores. Code that holds it never blocks, never
+//! preempted holder gets to run when threads outnumber cores (without the feature `std` the pauses go on,
+//! as nobody is known to yield to). Code that holds it never blocks, never
 //! panics and never runs user code.
 
 use crate::prim::{AtomicU32, Ordering};
@@ -144,7 +145,7 @@ impl RawSpinLock {
 
     /// Takes the lock if it is free.
     pub fn try_acquire(&self) -> bool {
-        !std::mem::replace(&mut *self.0.lock().unwrap(), true)
+        !core::mem::replace(&mut *self.0.lock().unwrap(), true)
     }
 
     /// Gives the lock back. The caller holds it.

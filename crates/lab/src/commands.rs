@@ -87,7 +87,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
 
 fn tour(args: &TourArgs) -> Result<(), Error> {
     let smoke = args.output.smoke;
-    let plan = Plan { smoke, short: true, peers: false, workers: Vec::new(), budget: TOUR_BUDGET };
+    let plan = Plan { smoke, short: true, budget: TOUR_BUDGET, ..Plan::default() };
     let outputs = Outputs::check(&args.output)?;
     measure(&plan, &Selection::default(), Show::Tour, &outputs).map(drop)
 }

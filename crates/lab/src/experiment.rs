@@ -25,7 +25,7 @@ pub(crate) trait Experiment {
 }
 
 /// How large and how often.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     /// Smallest sizes and single runs: shows that everything works, measures nothing.
     pub(crate) smoke: bool,

@@ -267,7 +267,7 @@ impl CurrentThread {
 
     /// For other threads, to spawn on this one.
     pub fn spawner(&self) -> Spawner {
-        Spawner { shared: Arc::clone(&self.shared) }
+        Spawner::new(&self.shared)
     }
 
     /// What it has done so far.
@@ -409,7 +409,8 @@ where
     handle
 }
 
-/// Spawns on a [`CurrentThread`] from any thread.
+/// Spawns on a runtime from any thread, without keeping the runtime: the clonable right to do so, from [`Runtime::spawner`](crate::Runtime::spawner) or
+/// [`CurrentThread::spawner`].
 ///
 /// ```
 /// let runtime = sateen_runtime::Runtime::current_thread()?;
@@ -429,7 +430,16 @@ pub struct Spawner {
 }
 
 impl Spawner {
-    /// Spawns a task on the runtime's thread, which starts it when it runs the runtime. After the runtime's end
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared) }
+    }
+
+    /// Whether both spawn on the same runtime.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Spawns a task on the runtime. (A [`CurrentThread`] starts it when its thread runs it.) After the runtime's end
     /// the handle gives [`JoinError::ShutDown`](crate::JoinError).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>

@@ -141,6 +141,7 @@ pub use {
     blocking::blocking,
     builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
+    fiber::fiber_number,
     fork::fork,
     join::join,
     par::{
@@ -160,5 +161,5 @@ pub use {
         Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
     },
     time::timeout,
-    waits::{has_ready, no_suspend, yield_now},
+    waits::{has_ready, no_suspend, poll, yield_now},
 };

@@ -2,6 +2,7 @@
 
 use crate::builder::{BuildError, Builder};
 use crate::context;
+use crate::current_thread::Spawner;
 use crate::entry::Entry;
 use crate::join_stack::Job;
 use crate::shared::Shared;
@@ -98,6 +99,20 @@ impl Runtime {
         T: Send + 'static,
     {
         settings.spawn_on(&self.shared, f, Location::caller())
+    }
+
+    /// For spawning on this runtime from where it cannot be borrowed. It does not keep the runtime: after shutdown its spawns are refused.
+    ///
+    /// ```
+    /// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+    /// let spawner = runtime.spawner();
+    /// assert_eq!(spawner.spawn(|| 1).join().unwrap(), 1);
+    /// drop(runtime);
+    /// assert!(spawner.spawn(|| 2).join().is_err());
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    pub fn spawner(&self) -> Spawner {
+        Spawner::new(&self.shared)
     }
 
     /// Runs `f` once on each worker, with its index, and returns the results by index.

@@ -1,7 +1,7 @@
 //! Giving way, or not.
 
 use crate::fiber::Fiber;
-use crate::worker::here;
+use crate::worker::{Worker, here};
 
 /// Lets others have the worker: a fiber that can go on, or else one piece of new work. A cancellation
 /// point. Outside of tasks it yields the thread's time slice.
@@ -50,6 +50,28 @@ pub fn yield_now() {
 /// ```
 pub fn has_ready() -> bool {
     here().is_some_and(|(worker, _)| worker.has_runnable())
+}
+
+/// What loops of small steps call between two of them, as each push of a branch or a task does by itself: the worker answers what others
+/// have asked of it, and lets a suspended task through that has been able to go on for a millisecond. Outside of tasks: nothing.
+///
+/// Cost: a load.
+///
+/// ```
+/// fn collatz(mut n: u64) -> u32 {
+///     let mut steps = 0;
+///     while n != 1 {
+///         n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+///         steps += 1;
+///         sateen_runtime::poll();
+///     }
+///     steps
+/// }
+/// assert_eq!(sateen_runtime::spawn(|| collatz(27)).join().unwrap(), 111);
+/// ```
+#[inline]
+pub fn poll() {
+    Worker::poll();
 }
 
 /// Runs `f`, in which no wait leaves the thread: a worker that has to wait blocks, and nothing else runs on

@@ -2,7 +2,7 @@
 
 use crate::layout::{Layout, Pausing};
 use crate::memory::{Memory, Sizes};
-use crate::shed::{Callbacks, FIRST_CHANNEL, Shed, ShedIn};
+use crate::shed::{Callbacks, Heads, Shed, ShedIn};
 use crate::{BuildError, TaskId};
 use alloc::boxed::Box;
 use core::fmt;
@@ -59,9 +59,16 @@ impl<T, L: Layout> Builder<T, L> {
 
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
+    /// Set again, both are called, the first one first.
     #[must_use]
     pub fn on_ready(mut self, ready: impl Fn(u16, u32) + Send + Sync + 'static) -> Self {
-        self.callbacks.ready = Some(Box::new(ready));
+        self.callbacks.ready = Some(match self.callbacks.ready.take() {
+            None => Box::new(ready),
+            Some(first) => Box::new(move |channel, count| {
+                first(channel, count);
+                ready(channel, count);
+            }),
+        });
         self
     }
 
@@ -104,7 +111,7 @@ impl<T, L: Layout> Builder<T, L> {
         if !(1..=u64::from(u16::MAX)).contains(&self.channels) {
             return Err(BuildError::Channels(self.channels));
         }
-        Ok(sizes(self.tasks as u32, self.dependencies as u32, self.channels as u16))
+        Ok(sizes::<L>(self.tasks as u32, self.dependencies as u32, self.channels as u16))
     }
 
     /// The shed, in memory of its own, taken here once: about 36 bytes a task besides the payload, and 8 a dependency.
@@ -129,8 +136,8 @@ impl<T, L: Layout> Builder<T, L> {
     }
 }
 
-pub(crate) const fn sizes(tasks: u32, dependencies: u32, channels: u16) -> Sizes {
-    Sizes { tasks, edges: dependencies, heads: FIRST_CHANNEL + channels as usize }
+pub(crate) const fn sizes<L: Layout>(tasks: u32, dependencies: u32, channels: u16) -> Sizes {
+    Sizes { tasks, edges: dependencies, heads: Heads::<L>::channel(channels) }
 }
 
 impl<T, L: Layout> fmt::Debug for Builder<T, L> {

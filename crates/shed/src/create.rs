@@ -3,7 +3,7 @@
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
-use crate::shed::{FREE_PLACES, FRESH_EDGES, FRESH_PLACES, Shed};
+use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
 use sateen_base::prim::Ordering;
@@ -35,7 +35,8 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(ids)
     }
 
-    /// Creates as many tasks as `ids` has room for: all or none. Returns how many: fewer only if `payloads` ends before.
+    /// Creates as many tasks as `ids` has room for: all or none. Returns how many: fewer only if `payloads` ends before. The names after
+    /// those are [`TaskId::NONE`] then.
     ///
     /// # Errors
     /// [`Full`]: there are not that many places, and nothing was taken from `payloads`.
@@ -84,7 +85,7 @@ impl<T, L: Layout> Shed<T, L> {
     fn take_places(&self, ids: &mut [TaskId]) -> bool {
         let taken = self.take_some_places(ids);
         if taken < ids.len() {
-            self.give_places(&ids[..taken]);
+            self.give_places(&mut ids[..taken]);
         }
         taken == ids.len()
     }
@@ -92,13 +93,13 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes a place for each of the first of `ids`, and returns how many.
     #[inline]
     fn take_some_places(&self, ids: &mut [TaskId]) -> usize {
-        let list = self.tasks_at(FREE_PLACES);
-        let taken = list.pop_some(ids.len(), |i, index| ids[i] = TaskId::new(index, 0));
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
+        let taken = list.pop_all(ids.len(), |i, index| ids[i] = TaskId::new(index, 0));
         if taken == ids.len() {
             return taken;
         }
         let fresh = take_fresh(
-            self.memory.head(FRESH_PLACES),
+            self.memory.head(Heads::<L>::FRESH_PLACES),
             self.memory.sizes().tasks,
             ids.len() - taken,
         );
@@ -107,16 +108,19 @@ impl<T, L: Layout> Shed<T, L> {
             self.memory.place(index).state.store(state.0, Ordering::Relaxed);
             *id = TaskId::new(index, 0);
         }
+        // Others may have been faster for some that we had in view.
+        ids[taken + fresh.len()..].fill(TaskId::NONE);
         taken + fresh.len()
     }
 
-    /// Puts places back that no task is in.
+    /// Puts places back that no task is in, which then have no name.
     #[cold]
-    fn give_places(&self, ids: &[TaskId]) {
-        let list = self.tasks_at(FREE_PLACES);
+    fn give_places(&self, ids: &mut [TaskId]) {
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         if let Some(chain) = chain(&list, ids.iter().map(|id| id.index())) {
             list.push(chain);
         }
+        ids.fill(TaskId::NONE);
     }
 
     /// Puts a task into each place of `ids`, until `payloads` ends; returns how many.
@@ -129,9 +133,9 @@ impl<T, L: Layout> Shed<T, L> {
             filling.filled += 1;
         }
         let filled = filling.filled;
-        let filling = core::mem::ManuallyDrop::new(filling);
+        let mut filling = core::mem::ManuallyDrop::new(filling);
         if filled < filling.ids.len() {
-            self.give_places(&filling.ids[filled..]);
+            self.give_places(&mut filling.ids[filled..]);
         }
         filled
     }
@@ -144,7 +148,7 @@ impl<T, L: Layout> Shed<T, L> {
         // SAFETY: taken, so nobody else looks at the payload; there is none in a free place.
         place.payload.with_mut(|p| unsafe { (*p).write(payload) });
         place.channel.store(0, Ordering::Relaxed);
-        place.flags.store(0, Ordering::Relaxed);
+        self.set_flags(place, 0);
         if Dependents::begins_anew(generation) {
             let empty = Dependents::new(generation, 0);
             self.memory.dependents(index).store(empty.0, Ordering::Relaxed);
@@ -159,6 +163,9 @@ impl<T, L: Layout> Shed<T, L> {
     ///
     /// # Errors
     /// A task that is not idle; [`Error::Waiting`] for one that still depends on others: free those in a call before.
+    ///
+    /// # Panics
+    /// If dropping a payload panics: all are freed nevertheless.
     ///
     /// ```
     /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
@@ -189,41 +196,30 @@ impl<T, L: Layout> Shed<T, L> {
                 return Err(error);
             }
         }
-        let mut ending = Ending::new(self);
-        for &task in tasks {
-            ending.remove(task.index());
-        }
-        ending.finish();
+        Ending::new(self).removed(tasks);
         Ok(())
     }
 
-    /// Takes `count` dependencies, all or none: calls `each` with them, maybe anew from 0.
-    pub(crate) fn take_edges(&self, count: usize, mut each: impl FnMut(usize, u32)) -> bool {
+    /// Takes `count` dependencies, linked with each other, or none.
+    pub(crate) fn take_edges(&self, count: usize) -> Option<Chain> {
         let list = self.free_edges();
-        let mut chain: Option<Chain> = None;
-        let taken = list.pop_some(count, |i, index| {
-            each(i, index);
-            match &mut chain {
-                Some(chain) if i > 0 => (chain.last, chain.count) = (index, i as u32 + 1),
-                chain => *chain = Some(Chain::of(index)),
+        let mut chain = list.pop_chain(count);
+        let missing = count - chain.map_or(0, |chain| chain.count as usize);
+        if missing > 0 {
+            let fresh = self.memory.head(Heads::<L>::FRESH_EDGES);
+            for index in take_fresh(fresh, self.memory.sizes().edges, missing) {
+                match &mut chain {
+                    None => chain = Some(Chain::of(index)),
+                    Some(chain) => list.append(chain, index),
+                }
             }
-        });
-        let fresh =
-            take_fresh(self.memory.head(FRESH_EDGES), self.memory.sizes().edges, count - taken);
-        for (i, index) in fresh.clone().enumerate() {
-            each(taken + i, index);
         }
-        if taken + fresh.len() == count {
-            return true;
+        let chain = chain?;
+        if chain.count as usize == count {
+            return Some(chain);
         }
-        // What was popped is still linked; what is fresh was never.
-        if taken > 0 {
-            list.push(chain.unwrap_or_else(|| unreachable!("something was popped")));
-        }
-        if let Some(chain) = self::chain(&list, fresh) {
-            list.push(chain);
-        }
-        false
+        list.push(chain);
+        None
     }
 }
 
@@ -258,8 +254,8 @@ fn take_fresh(taken: &AtomicU64, all: u32, most: usize) -> core::ops::Range<u32>
 }
 
 /// `indices`, linked.
-fn chain<'a, L: Layout>(
-    list: &List<'a, L, impl Fn(u32) -> &'a AtomicU32>,
+fn chain<'a, T, L: Layout>(
+    list: &List<'a, T, L, impl Fn(u32) -> &'a AtomicU32>,
     mut indices: impl Iterator<Item = u32>,
 ) -> Option<Chain> {
     let mut chain = Chain::of(indices.next()?);
@@ -276,11 +272,11 @@ struct Filling<'a, T, L: Layout> {
 
 impl<T, L: Layout> Drop for Filling<'_, T, L> {
     fn drop(&mut self) {
-        let (filled, empty) = self.ids.split_at(self.filled);
+        let (filled, empty) = self.ids.split_at_mut(self.filled);
         self.shed.give_places(empty);
         // Nobody knows their names.
         let freed = self.shed.free(filled);
         debug_assert!(freed.is_ok());
-        self.ids.fill(TaskId::NONE);
+        filled.fill(TaskId::NONE);
     }
 }

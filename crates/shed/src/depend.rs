@@ -3,6 +3,7 @@
 use crate::create::refusal;
 use crate::end::Ending;
 use crate::layout::Layout;
+use crate::list::Chain;
 use crate::shed::Shed;
 use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
@@ -45,36 +46,23 @@ impl<T, L: Layout> Shed<T, L> {
         for &child in children {
             self.link(child)?;
         }
-        let mut edges = Edges { first: 0, last: 0 };
-        if !self.take_edges(asked as usize, |i, index| {
-            if i == 0 {
-                edges.first = index;
-            } else {
-                self.memory.edge(edges.last).next.store(index + 1, Ordering::Relaxed);
-            }
-            edges.last = index;
-        }) {
+        let Some(mut edges) = self.take_edges(asked as usize) else {
             return Err(full);
-        }
+        };
         for (done, &parent) in parents.iter().enumerate() {
             if let Err(error) = self.raise(parent, by) {
                 self.undepend_slow(&parents[..done], by);
-                self.free_edges().push(crate::list::Chain {
-                    first: edges.first,
-                    last: edges.last,
-                    count: asked as u32,
-                });
+                self.free_edges().push(edges);
                 return Err(error);
             }
         }
         let mut result = Ok(());
         for &child in children {
-            let (first, last) = self.fill_edges(&mut edges, parents);
-            if !self.push_dependents(child, first, last) {
+            let own = self.fill_edges(&mut edges, parents);
+            if !self.push_dependents(child, own) {
                 // Another thread has seen it through since `link`: as if it had never been meant.
                 self.undepend_slow(parents, 1);
-                let count = parents.len() as u32;
-                self.free_edges().push(crate::list::Chain { first, last, count });
+                self.free_edges().push(own);
                 result = Err(Error::StaleTask(child));
             }
         }
@@ -111,24 +99,24 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Takes as many of `edges` as there are parents, and writes these into them.
     #[inline]
-    fn fill_edges(&self, edges: &mut Edges, parents: &[TaskId]) -> (u32, u32) {
-        let first = edges.first;
-        let mut last = first;
+    fn fill_edges(&self, edges: &mut Chain, parents: &[TaskId]) -> Chain {
+        let mut own = Chain { first: edges.first, last: edges.first, count: parents.len() as u32 };
         for parent in parents {
-            last = edges.first;
-            let edge = self.memory.edge(last);
+            own.last = edges.first;
+            let edge = self.memory.edge(own.last);
             edge.parent.store(parent.index(), Ordering::Relaxed);
-            // Nonsense after the last of all, which is not taken again.
+            // Nonsense after the last of all, which is not looked at again.
             edges.first = edge.next.load(Ordering::Relaxed).wrapping_sub(1);
         }
-        (first, last)
+        own
     }
 
     /// Adds dependencies to the list of a task; `false` if that has ended.
     #[inline]
-    fn push_dependents(&self, child: TaskId, first: u32, last: u32) -> bool {
+    fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
         let word = self.memory.dependents(child.index());
-        let mut seen = Dependents(word.load(Ordering::Relaxed));
+        // Ordering: Acquire, with the Release of who closed the list: a task that has ended was seen through.
+        let mut seen = Dependents(word.load(Ordering::Acquire));
         loop {
             let new = if seen.is_of(child.generation()) {
                 if seen.is_closed() {
@@ -149,8 +137,8 @@ impl<T, L: Layout> Shed<T, L> {
             } else {
                 Ordering::Release
             };
-            // Ordering: Release, for the Acquire of who ends the child and reads the dependencies.
-            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Relaxed) {
+            // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
+            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
             }
@@ -166,10 +154,4 @@ impl<T, L: Layout> Shed<T, L> {
         }
         ending.finish();
     }
-}
-
-/// Dependencies of the caller's, linked with each other.
-struct Edges {
-    first: u32,
-    last: u32,
 }

@@ -6,7 +6,7 @@ use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::memory::flag;
-use crate::shed::{FREE_PLACES, Shed};
+use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
@@ -43,6 +43,8 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     list: (u32, How, bool),
     /// Tasks that nobody else knows of any more: index plus one of the first.
     over: u32,
+    /// Tasks to be removed after all that, which the caller owns.
+    removing: &'a [TaskId],
     /// Tasks that became ready, of one channel.
     ready: Option<(u16, Chain)>,
     /// Dependencies to be freed.
@@ -61,6 +63,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             telling: (0, 0),
             list: (0, How::Complete, false),
             over: 0,
+            removing: &[],
             ready: None,
             edges: None,
             places: None,
@@ -82,11 +85,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         self.finish();
     }
 
-    /// Removes a task that never ran: the caller owns it.
-    pub(crate) fn remove(&mut self, index: u32) {
-        self.root = (index + 1, How::Removed);
-        self.drop_payload(index);
-        self.work();
+    /// Removes tasks that never ran: the caller owns them.
+    pub(crate) fn removed(mut self, tasks: &'a [TaskId]) {
+        self.removing = tasks;
+        self.finish();
     }
 
     /// Lets go of a task that the caller has just made `Cancelled`, with one pending for the caller.
@@ -120,7 +122,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let (root, how) = core::mem::replace(&mut self.root, (0, How::Complete));
                 self.end(root - 1, how);
             } else if self.telling.0 != 0 {
-                let (parent, by) = core::mem::replace(&mut self.telling, (0, 0));
+                let (parent, by) = core::mem::take(&mut self.telling);
                 self.tell(parent - 1, by);
             } else if self.list.0 != 0 {
                 let parent = self.take_edge();
@@ -134,6 +136,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let cancelled = State(self.shed.memory.place(index).state.load(Ordering::Relaxed))
                     .is(Status::Cancelled);
                 self.end(index, if cancelled { How::Cancelled } else { How::Complete });
+            } else if let Some((task, others)) = self.removing.split_first() {
+                self.removing = others;
+                self.root = (task.index() + 1, How::Removed);
+                self.drop_payload(task.index());
             } else {
                 return;
             }
@@ -145,7 +151,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             self.shed.free_edges().push(edges);
         }
         if let Some(places) = self.places.take() {
-            self.shed.tasks_at(FREE_PLACES).push(places);
+            self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
         self.push_ready();
     }
@@ -171,7 +177,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             self.shed.vacate(index, state);
             match &mut self.places {
                 None => self.places = Some(Chain::of(index)),
-                Some(places) => self.shed.tasks_at(FREE_PLACES).append(places, index),
+                Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
             }
         }
         self.list = (first, how, kept);
@@ -268,7 +274,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         let channel = self.shed.channel_at(index);
         match &mut self.ready {
             Some((of, chain)) if *of == channel => {
-                self.shed.tasks_at(0).append(chain, index);
+                self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(chain, index);
             }
             _ => {
                 self.push_ready();
@@ -360,24 +366,30 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self, task: TaskId) -> Result<bool, Error> {
-        let before = self.change(task, |state| {
+        let mut running = None;
+        let change = self.change(task, |state| {
             // One more pending, until the payload is gone: nobody ends the task before that.
             let held = match state.status() {
                 Status::Idle => state.pending() + 1,
                 // In a list: whoever takes it out lowers the count.
                 Status::Ready => 2,
                 Status::Blocked => 1,
-                Status::Running => return Ok(state),
-                status => return Err(refusal(task, status)),
+                status => {
+                    running = (status == Status::Running).then_some(state);
+                    return Err(refusal(task, status));
+                }
             };
             Ok(state.to(Status::Cancelled).with_pending(held))
-        })?;
-        if !before.is(Status::Running) {
-            Ending::new(self).cancelled(task.index());
-        } else if before.linked() {
-            self.poison(task)?;
+        });
+        match running {
+            None => {
+                change?;
+                Ending::new(self).cancelled(task.index());
+            }
+            Some(state) if state.linked() => self.poison(task)?,
+            Some(_) => {}
         }
-        Ok(!before.is(Status::Running))
+        Ok(running.is_none())
     }
 
     /// Has what depends on a running task cancelled when it ends.

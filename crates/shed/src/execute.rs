@@ -3,7 +3,8 @@
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::shed::{FIRST_CHANNEL, FREE_PLACES, Shed};
+use crate::shed::{Heads, Shed};
+use crate::thread::runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
@@ -38,18 +39,71 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(FIRST_CHANNEL + channel as usize);
+        Ok(self.claim_one(runner(), channel).map(|(index, state)| self.execute(index, state, run)))
+    }
+
+    /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
+    /// always executed before those of the second.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`], once it comes to such a channel: then nothing was executed.
+    ///
+    /// # Panics
+    /// As [`execute_one`](Self::execute_one).
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed};
+    /// let (urgent, usual, idle) = (0, 1, 2);
+    /// let shed = Shed::builder().tasks(3).channels(3).build()?;
+    /// let tasks = shed.create(["tidy", "work", "save"]).unwrap();
+    /// for (task, channel) in tasks.iter().zip([idle, usual, urgent]) {
+    ///     shed.set_channel(&[*task], channel)?;
+    /// }
+    /// shed.ready(&tasks)?;
+    /// let mut order = vec![];
+    /// while shed.execute_any([urgent, usual, idle], |_, what| { order.push(*what); Outcome::Complete })?.is_some() {}
+    /// assert_eq!(order, ["save", "work", "tidy"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn execute_any(
+        &self,
+        channels: impl IntoIterator<Item = u16>,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Result<Option<TaskId>, Error> {
         let runner = runner();
-        while let Some(index) = list.pop() {
-            if let Some(state) = self.claim(index, runner) {
-                let task = self.name(index, state);
-                if let Some(place) = self.run(index, state, run) {
-                    self.tasks_at(FREE_PLACES).push(place);
-                }
-                return Ok(Some(task));
+        for channel in channels {
+            self.check_channel(channel)?;
+            if let Some((index, state)) = self.claim_one(runner, channel) {
+                return Ok(Some(self.execute(index, state, run)));
             }
         }
         Ok(None)
+    }
+
+    /// Takes a task that is ready, and makes it `Running`.
+    #[inline(always)]
+    fn claim_one(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
+        let list = self.tasks_at(Heads::<L>::channel(channel));
+        while let Some(index) = list.pop() {
+            if let Some(state) = self.claim(index, runner) {
+                return Some((index, state));
+            }
+        }
+        None
+    }
+
+    /// Executes one task that the caller has claimed.
+    #[inline(always)]
+    fn execute(
+        &self,
+        index: u32,
+        state: State,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> TaskId {
+        if let Some(place) = self.run(index, state, run) {
+            self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
+        }
+        self.name(index, state)
     }
 
     /// As [`execute_one`](Self::execute_one) for up to `most` tasks, taken at once and executed one after the other: returns how many. What was taken waits for the
@@ -80,24 +134,18 @@ impl<T, L: Layout> Shed<T, L> {
         mut run: impl FnMut(TaskId, &mut T) -> Outcome,
     ) -> Result<u32, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(FIRST_CHANNEL + channel as usize);
-        let (mut first, mut last) = (0, 0);
-        let taken = list.pop_some(most as usize, |i, index| {
-            if i == 0 {
-                first = index;
-            }
-            last = index;
-        }) as u32;
-        if taken == 0 {
+        let list = self.tasks_at(Heads::<L>::channel(channel));
+        let Some(Chain { first: next, last, count: left }) = list.pop_some(most as usize) else {
             return Ok(0);
-        }
-        let mut batch = Batch { shed: self, channel, next: first, last, left: taken, places: None };
+        };
+        let mut batch = Batch { shed: self, channel, next, last, left, places: None };
         let (mut ran, runner) = (0, runner());
         while batch.left > 0 {
             let index = batch.next;
             batch.left -= 1;
             if batch.left > 0 {
                 batch.next = self.memory.link(index).load(Ordering::Relaxed) - 1;
+                self.memory.prefetch_place(batch.next);
             }
             if let Some(state) = self.claim(index, runner) {
                 ran += 1;
@@ -177,8 +225,11 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     pub(crate) fn vacate(&self, index: u32, state: State) {
         let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        // Who reads this without owning the place only finds that its name is stale; the next owner has the place from the list.
-        self.memory.place(index).state.store(free.0, Ordering::Relaxed);
+        let release =
+            if cfg!(sateen_canary = "vacate") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
+        // the place from the list.)
+        self.memory.place(index).state.store(free.0, release);
     }
 
     /// The task has run and waits for `ready`, which may have come already.
@@ -216,25 +267,6 @@ impl<T, L: Layout> Shed<T, L> {
     }
 }
 
-/// Who runs a task, in the bits of [`State::pending`]: the thread's number.
-#[inline(always)]
-fn runner() -> u32 {
-    #[cfg(feature = "std")]
-    let number = sateen_base::thread_number::get_or_assign();
-    #[cfg(not(feature = "std"))]
-    let number = None;
-    number.map_or(NOBODY, |number| number % NOBODY)
-}
-
-/// A runner that nobody is, where threads have no numbers.
-const NOBODY: u32 = State::MOST_PENDING;
-
-/// Whether the calling thread is that runner.
-#[cold]
-pub(crate) fn is_runner(number: u32) -> bool {
-    number != NOBODY && number == runner()
-}
-
 /// A task in the hands of the user's closure: cancelled if that panics.
 struct Running<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
@@ -257,7 +289,7 @@ struct Completed<'a, T, L: Layout> {
 impl<T, L: Layout> Drop for Completed<'_, T, L> {
     fn drop(&mut self) {
         self.shed.vacate(self.index, self.state);
-        self.shed.tasks_at(FREE_PLACES).push(Chain::of(self.index));
+        self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(Chain::of(self.index));
     }
 }
 
@@ -274,7 +306,7 @@ struct Batch<'a, T, L: Layout> {
 impl<T, L: Layout> Drop for Batch<'_, T, L> {
     fn drop(&mut self) {
         if let Some(places) = self.places {
-            self.shed.tasks_at(FREE_PLACES).push(places);
+            self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
         if self.left > 0 {
             let rest = Chain { first: self.next, last: self.last, count: self.left };

@@ -4,6 +4,10 @@
 //! create tasks, say what depends on what, make tasks ready on a channel, and execute what is ready: all at the
 //! same time, and without locks. Memory is taken once.
 //!
+//! Without the default feature `std` it needs `core` and `alloc` only, and in a buffer of the user's
+//! ([`Builder::build_in`]) it allocates nothing but its callbacks. Threads then have no numbers: all use the same stripe of
+//! a [`Sharded`] layout, and a task that makes itself ready is not refused.
+//!
 //! Below: `sateen-base`. Above: `sateen-flow`, which lets runtime workers execute what is ready. Invariants: a
 //! task is executed once, after all it depends on has ended; a place has one owner whenever its status changes
 //! without an exchange. States and proofs are in the crate's `README.md`.
@@ -26,11 +30,15 @@ mod list;
 mod memory;
 mod ready;
 mod shed;
+mod tag;
+mod thread;
 mod word;
 
 pub use builder::Builder;
 pub use error::{BuildError, Error, Full};
 pub use execute::Outcome;
 pub use id::TaskId;
-pub use layout::{Layout, Packed, Padded, Pausing};
+pub use layout::{Layout, Packed, Padded, Pausing, Sharded};
 pub use shed::{Shed, ShedIn, TaskState};
+#[cfg(feature = "std")]
+pub use thread::set_runner_hook;

@@ -14,15 +14,23 @@ use core::ops::Deref;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
-/// Numbers of list heads.
-pub(crate) const FREE_PLACES: usize = 0;
-/// No list: how many places have been taken at least once.
-pub(crate) const FRESH_PLACES: usize = 1;
-pub(crate) const FREE_EDGES: usize = 2;
-/// As [`FRESH_PLACES`].
-pub(crate) const FRESH_EDGES: usize = 3;
-/// Ready tasks of channel 0; the other channels' follow.
-pub(crate) const FIRST_CHANNEL: usize = 4;
+/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other.
+pub(crate) struct Heads<L>(PhantomData<L>);
+
+impl<L: Layout> Heads<L> {
+    /// No list: how many places have been taken at least once.
+    pub(crate) const FRESH_PLACES: usize = 0;
+    /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
+    pub(crate) const FRESH_EDGES: usize = 1;
+    pub(crate) const FREE_PLACES: usize = 2;
+    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + L::STRIPES;
+
+    /// Tasks that are ready on a channel. The number of channels gives that of all heads.
+    #[inline(always)]
+    pub(crate) const fn channel(channel: u16) -> usize {
+        Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+    }
+}
 
 type OnReady = Box<dyn Fn(u16, u32) + Send + Sync>;
 type OnCancel<T> = Box<dyn Fn(TaskId, &mut T) + Send + Sync>;
@@ -54,6 +62,39 @@ impl<T> Default for Callbacks<T> {
 /// while shed.execute_one(0, |_, what| { done.push(*what); Outcome::Complete })?.is_some() {}
 /// assert_eq!(done.last(), Some(&"paint"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Payloads go from thread to thread, one thread at a time, so they need be `Send` for the shed to be `Send` and `Sync`, not `Sync`:
+///
+/// ```
+/// fn shared<S: Send + Sync>() {}
+/// shared::<sateen_shed::Shed<std::cell::Cell<u32>>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn sent<S: Send>() {}
+/// sent::<sateen_shed::Shed<std::rc::Rc<u32>>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn shared<S: Sync>() {}
+/// shared::<sateen_shed::Shed<std::rc::Rc<u32>>>();
+/// ```
+///
+/// What payloads borrow must outlive the shed, and nobody keeps a payload that he executed:
+///
+/// ```compile_fail,E0597
+/// let shed = sateen_shed::Shed::builder().build().unwrap();
+/// let short = 7;
+/// shed.create([&short]).unwrap(); // `short` is dropped before `shed`
+/// ```
+/// ```compile_fail,E0521
+/// use sateen_shed::{Outcome, Shed};
+/// let shed = Shed::<u32>::builder().build().unwrap();
+/// let mut kept = None;
+/// let _ = shed.execute_one(0, |_, payload| { kept = Some(payload); Outcome::Complete });
+/// ```
+/// ```compile_fail
+/// use sateen_shed::Shed;
+/// fn longer<'a>(shed: Shed<&'a str>) -> Shed<&'static str> { shed }
 /// ```
 pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) memory: Memory<T, L>,
@@ -108,7 +149,7 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -131,7 +172,7 @@ impl<T, L: Layout> Shed<T, L> {
         self.channels
     }
 
-    /// What `task` is doing; an error if it has ended. A load.
+    /// What `task` is doing; an error if it has ended: then all that it did is visible to the caller. A load.
     ///
     /// # Errors
     /// [`Error::StaleTask`], [`Error::UnknownTask`].
@@ -208,21 +249,21 @@ impl<T, L: Layout> Shed<T, L> {
         TaskId::new(index, state.generation())
     }
 
-    /// A list of tasks.
+    /// The list of tasks with that head.
     #[inline(always)]
     pub(crate) fn tasks_at<'a>(
         &'a self,
         head: usize,
-    ) -> List<'a, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
-        List::new(self.memory.head(head), |index| self.memory.link(index))
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+        List::new(&self.memory, head, |index| self.memory.link(index))
     }
 
     /// The list of free dependencies.
     #[inline(always)]
     pub(crate) fn free_edges<'a>(
         &'a self,
-    ) -> List<'a, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
-        List::new(self.memory.head(FREE_EDGES), |index| &self.memory.edge(index).next)
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+        List::new(&self.memory, Heads::<L>::FREE_EDGES, |index| &self.memory.edge(index).next)
     }
 }
 
@@ -242,7 +283,7 @@ impl<T, L: Layout> Drop for Shed<T, L> {
         if !core::mem::needs_drop::<T>() {
             return;
         }
-        let fresh = self.memory.head(FRESH_PLACES).load(Ordering::Relaxed) as u32;
+        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
         for index in 0..fresh {
             let place = self.memory.place(index);
             let state = State(place.state.load(Ordering::Relaxed));
@@ -287,6 +328,17 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// assert!(shed.execute_one(0, |_, _| Outcome::Complete)?.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The memory must outlive the shed, whose payloads lie there:
+///
+/// ```compile_fail,E0505
+/// use sateen_shed::Shed;
+/// use std::mem::MaybeUninit;
+///
+/// let mut room = vec![MaybeUninit::uninit(); 10_000];
+/// let shed = Shed::<String>::builder().build_in(&mut room);
+/// drop(room); // and then `shed`
+/// ```
 #[derive(Debug)]
 pub struct ShedIn<'m, T, L: Layout = Pausing> {
     shed: Shed<T, L>,
@@ -297,6 +349,11 @@ impl<'m, T, L: Layout> ShedIn<'m, T, L> {
     pub(crate) fn new(shed: Shed<T, L>) -> Self {
         Self { shed, memory: PhantomData }
     }
+}
+
+impl<T, L: Layout> Drop for ShedIn<'_, T, L> {
+    /// Does nothing, but is one: so the compiler knows that the memory is still used when this is dropped, by the shed inside.
+    fn drop(&mut self) {}
 }
 
 impl<T, L: Layout> Deref for ShedIn<'_, T, L> {

@@ -38,7 +38,10 @@ fn a_blocked_task_runs_again_once_it_is_ready() {
     shed.ready(&[task]).expect("idle");
     let step = |outcome| {
         shed.execute_one(0, |name, count| {
-            assert_eq!(shed.ready(&[name]), Err(Error::Running(name)));
+            // Without std the shed cannot tell who calls.
+            if cfg!(feature = "std") {
+                assert_eq!(shed.ready(&[name]), Err(Error::Running(name)));
+            }
             *count += 1;
             assert!(*count <= 2);
             outcome

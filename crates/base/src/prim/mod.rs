@@ -2,29 +2,29 @@
 //!
 //! Under `cfg(loom)` these are the model checker's; otherwise they are `std`'s. The switch is that
 //! `cfg` alone, never `test` and never a feature: a model that silently runs on the real types proves
-//! nothing.
+//! nothing. (The feature `std` only adds threads and time to what `core` and `alloc` have.)
 
 #[cfg(not(loom))]
 mod imp {
-    pub use std::hint::spin_loop;
-    pub use std::sync::Arc;
-    pub use std::sync::atomic;
-    pub use std::sync::atomic::{
+    pub use alloc::sync::Arc;
+    pub use core::hint::spin_loop;
+    pub use core::sync::atomic;
+    pub use core::sync::atomic::{
         AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
         fence,
     };
-    pub use std::thread;
-    pub use std::time;
+    #[cfg(feature = "std")]
+    pub use std::{thread, time};
 
     /// A cell whose accesses loom can watch: `std`'s `UnsafeCell` with loom's `with`.
     #[derive(Debug, Default)]
     #[repr(transparent)]
-    pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+    pub struct UnsafeCell<T: ?Sized>(core::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
         /// Wraps `value`.
         pub const fn new(value: T) -> Self {
-            Self(std::cell::UnsafeCell::new(value))
+            Self(core::cell::UnsafeCell::new(value))
         }
 
         /// The value back.

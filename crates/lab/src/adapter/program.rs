@@ -2,8 +2,6 @@
 
 /// What a program is asked to do.
 #[derive(Clone, Copy)]
-// Programs come with the peers.
-#[cfg_attr(not(feature = "peers"), allow(dead_code))]
 pub(crate) struct Job {
     pub(crate) case: &'static str,
     pub(crate) workers: usize,

@@ -84,13 +84,8 @@ fn measure(
     })?;
     let groups = [context.group()];
     let candidates = groups[0].subjects.len().max(1) as u32;
-    let plan = Plan {
-        smoke: args.smoke,
-        short: false,
-        peers: true,
-        workers: Vec::new(),
-        budget: args.seconds / candidates,
-    };
+    let budget = args.seconds / candidates;
+    let plan = Plan { smoke: args.smoke, peers: true, budget, ..Plan::default() };
     let (selection, idle) = (Selection::default(), Progress::new(0));
     let runner = Runner {
         plan: &plan,

@@ -1,9 +1,9 @@
-//! The other libraries, one adapter a folder. Compiled only with the Cargo feature `peers`; without
-//! it the visits find nobody.
+//! The other libraries, one adapter a folder. Compiled only with the Cargo feature `peers`, except for the
+//! programs in other languages; without it the visits find nobody.
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
-    QueueVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
@@ -21,7 +21,6 @@ mod forte;
 mod may;
 #[cfg(feature = "peers")]
 mod parking_lot;
-#[cfg(feature = "peers")]
 mod programs;
 #[cfg(feature = "peers")]
 mod rayon;
@@ -55,6 +54,13 @@ pub(crate) fn visit_fork_joins(visitor: &mut impl ForkJoinVisitor) {
         visitor.visit::<chili::Chili>();
         visitor.visit::<forte::Forte>();
     }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries that have scopes.
+pub(crate) fn visit_scopes(visitor: &mut impl ScopesVisitor) {
+    #[cfg(feature = "peers")]
+    visitor.visit::<rayon::Rayon>();
     let _ = visitor;
 }
 
@@ -167,7 +173,5 @@ pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.
 pub(crate) fn add_programs(group: &mut Group, cases: &[&'static str], job: Job) {
-    #[cfg(feature = "peers")]
     programs::add_all(group, cases, job);
-    let _ = (group, cases, job);
 }

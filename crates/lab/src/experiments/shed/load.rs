@@ -5,16 +5,16 @@
 //! shed is full. A consumer executes from the channel it prefers, and from the others in turn where that has
 //! nothing. The time runs from releasing all until a consumer sees that the counter has reached the total.
 
+use crate::adapter::ShedLoad;
 use crate::crew::{self, Relax};
 use crate::error::{Error, expect, input};
 use crate::experiment::{Session, per_call};
 use sateen_shed::{BuildError, Layout, Outcome, Shed};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Places for tasks, as in the original.
-const CAPACITY: u64 = 8_388_607;
 /// How long a producer sleeps that finds no place, as in the original.
 const FULL: Duration = Duration::from_millis(1);
 /// A consumer looks at the counter after so many rounds in which no channel had anything: at each it would take its line
@@ -51,58 +51,28 @@ impl Task {
     }
 }
 
-/// How many of whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Crowd {
-    pub(super) producers: u64,
-    pub(super) consumers: u64,
-}
-
-impl Crowd {
-    pub(super) fn threads(self) -> usize {
-        (self.producers + self.consumers) as usize
-    }
-}
-
-/// How much.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
-    pub(super) capacity: u64,
-    /// In all, evenly over the producers.
-    pub(super) tasks: u64,
-}
-
-impl Size {
-    pub(super) const FULL: Self = Self { capacity: CAPACITY, tasks: 33_554_431 };
-    /// Still one more than there are places.
-    pub(super) const LEAST: Self = Self { tasks: CAPACITY + 1, ..Self::FULL };
-    pub(super) const SHORT: Self = Self { tasks: 1 << 20, ..Self::FULL };
-    pub(super) const SMOKE: Self = Self { capacity: 1023, tasks: 10_007 };
-}
-
 /// A shed for so many tasks, without dependencies.
-pub(super) fn build<L: Layout>(capacity: u64, channels: u64) -> Result<Shed<Task, L>, Error> {
+pub(super) fn build<L: Layout>(capacity: u32, channels: u32) -> Result<Shed<Task, L>, Error> {
     let refused = |error: BuildError| match error {
         BuildError::OutOfMemory { .. } => {
             Error::Absent(format!("a shed of {capacity} tasks: {error}"))
         }
         other => input(other.to_string()),
     };
-    let builder = Shed::builder().tasks(capacity).dependencies(0).channels(channels);
+    let builder = Shed::builder().tasks(capacity.into()).dependencies(0).channels(channels.into());
     builder.layout::<L>().build().map_err(refused)
 }
 
 /// Producers of batches of `BATCH`, and consumers that take up to `TAKEN` at once. The shed is there before the time begins, and is
 /// the same in all runs of a session: only the first finds memory that nobody has touched.
-pub(super) struct Load<L: Layout, const BATCH: usize, const TAKEN: u32> {
+pub(super) struct Load<L: Layout, const BATCH: usize, const TAKEN: usize> {
     shed: Shed<Task, L>,
-    crowd: Crowd,
-    tasks: u64,
+    load: ShedLoad,
 }
 
-impl<L: Layout, const BATCH: usize, const TAKEN: u32> Load<L, BATCH, TAKEN> {
-    pub(super) fn open(size: Size, channels: u64, crowd: Crowd) -> Result<Self, Error> {
-        Ok(Self { shed: build(size.capacity, channels)?, crowd, tasks: size.tasks })
+impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
+    pub(super) fn open(channels: u32, load: ShedLoad) -> Result<Self, Error> {
+        Ok(Self { shed: build(load.capacity, channels)?, load })
     }
 
     /// Creates `count` tasks on `channel`.
@@ -128,7 +98,8 @@ impl<L: Layout, const BATCH: usize, const TAKEN: u32> Load<L, BATCH, TAKEN> {
     /// Executes tasks until the counter is at the total, or `abandoned`; how many.
     fn consume(&self, preferred: u16, abandoned: &AtomicBool) -> Result<u64, sateen_shed::Error> {
         let (mut executed, mut fruitless) = (0, 0_u32);
-        let mut relax = Relax::new(self.crowd.threads());
+        let ShedLoad { producers, consumers, tasks, .. } = self.load;
+        let mut relax = Relax::new((producers + consumers) as usize);
         loop {
             let ran = self.round(preferred)?;
             if ran > 0 {
@@ -138,7 +109,7 @@ impl<L: Layout, const BATCH: usize, const TAKEN: u32> Load<L, BATCH, TAKEN> {
                 continue;
             }
             if fruitless.is_multiple_of(LOOKS)
-                && (EXECUTED.0.load(Ordering::Relaxed) >= self.tasks
+                && (EXECUTED.0.load(Ordering::Relaxed) >= tasks.into()
                     || abandoned.load(Ordering::Relaxed))
             {
                 return Ok(executed);
@@ -156,7 +127,7 @@ impl<L: Layout, const BATCH: usize, const TAKEN: u32> Load<L, BATCH, TAKEN> {
             let ran = if TAKEN == 1 {
                 self.shed.execute_one(channel, |_, task| task.run())?.is_some().into()
             } else {
-                self.shed.execute_batch(channel, TAKEN, |_, task| task.run())?
+                self.shed.execute_batch(channel, TAKEN as u32, |_, task| task.run())?
             };
             if ran > 0 {
                 return Ok(ran);
@@ -172,10 +143,11 @@ impl<L: Layout, const BATCH: usize, const TAKEN: u32> Load<L, BATCH, TAKEN> {
     }
 }
 
-impl<L: Layout, const BATCH: usize, const TAKEN: u32> Session for Load<L, BATCH, TAKEN> {
+impl<L: Layout, const BATCH: usize, const TAKEN: usize> Session for Load<L, BATCH, TAKEN> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         EXECUTED.0.store(0, Ordering::Relaxed);
-        let Self { crowd: Crowd { producers, consumers }, tasks, .. } = *self;
+        let ShedLoad { producers, consumers, tasks, .. } = self.load;
+        let (producers, consumers, tasks) = (producers.into(), u64::from(consumers), tasks.into());
         let (this, abandoned) = (&*self, &AtomicBool::new(false));
         let channel = |i: u64| (i % u64::from(this.shed.channels())) as u16;
         let job = |i: u64| {
@@ -204,30 +176,30 @@ impl<L: Layout, const BATCH: usize, const TAKEN: u32> Session for Load<L, BATCH,
 }
 
 /// One thread that creates a task, makes it ready and executes it, again and again.
-pub(super) struct Single<L: Layout> {
-    shed: Shed<Task, L>,
+pub(super) struct Single {
+    shed: Shed<Task>,
     tasks: u32,
 }
 
-impl<L: Layout> Single<L> {
-    pub(super) fn open(capacity: u64, tasks: u32) -> Result<Self, Error> {
-        Ok(Self { shed: build(capacity, 1)?, tasks })
+impl Single {
+    pub(super) fn open(tasks: u32) -> Result<Self, Error> {
+        Ok(Self { shed: build(1024, 1)?, tasks })
     }
 }
 
-impl<L: Layout> Session for Single<L> {
+impl Session for Single {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         EXECUTED.0.store(0, Ordering::Relaxed);
-        let refused = AtomicU64::new(0);
+        let refused = Cell::new(0);
         let values = per_call(self.tasks, || {
             let created = self.shed.create([Task::COUNTING]);
             let ready = created.is_ok_and(|tasks| self.shed.ready(&tasks).is_ok());
             let ran = self.shed.execute_one(0, |_, task| task.run());
             if !ready || !matches!(ran, Ok(Some(_))) {
-                refused.fetch_add(1, Ordering::Relaxed);
+                refused.set(refused.get() + 1);
             }
         });
-        expect("the number of refusals", refused.into_inner(), 0)?;
+        expect("the number of refusals", refused.get(), 0)?;
         expect("the counter", EXECUTED.0.load(Ordering::Relaxed), self.tasks.into())?;
         values
     }

@@ -1,11 +1,16 @@
-//! Tasks that are created, made ready and executed by many threads at once.
+//! Tasks that wait for each other.
 //!
-//! * `steps`: the tests A to E of the Bikeshed article, each with one improvement more, and what `gains` says about
-//!   them. Their loops are in `load`.
+//! * `throughput`: tasks without dependencies, from threads to threads, in tests that each bring one improvement
+//!   more; our loops are in `load`, and `gains` says what each step brings.
+//! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
+//!   dependencies.
 
+mod byhand;
 mod gains;
+mod graphs;
 mod load;
-mod steps;
+pub(crate) mod shapes;
+mod throughput;
 
 use crate::experiment::{Experiment, Group, Plan};
 use crate::store::Record;
@@ -19,13 +24,15 @@ impl Experiment for Shed {
     }
 
     fn about(&self) -> &'static str {
-        "Threads create tasks while others execute them: what each step from one list of ready tasks to channels, \
-         padding, pauses and batches brings."
+        "Tasks from threads that create them to threads that execute them, in steps from one list to channels and \
+         batches. And tasks that wait for each other: fans, a chain, a random graph with its building, and a game's \
+         frame that is run again and again, beside the same with scopes and counters written by hand."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
-        let mut groups = steps::groups(plan);
-        groups.push(steps::single(plan));
+        let mut groups = throughput::groups(plan);
+        groups.push(throughput::single(plan));
+        groups.extend(graphs::groups(plan));
         groups
     }
 

@@ -6,7 +6,7 @@
 //! something that leaves out the guards. Stacks have the default size; the pool then keeps as many as skynet
 //! needs, otherwise as many as by default.
 
-use super::programs;
+use super::programs::{self, Recipe};
 use crate::adapter::{Between, Crowd, Crowds, Form, Late, Locks, Open, Tasks, Turns, Way};
 use crate::error::Error;
 use crate::experiment::Environment;
@@ -38,8 +38,19 @@ fn environment(coroutines: u64) -> Environment {
             Err(Error::Absent(format!("may: {why}")))
         };
     }
-    || programs::no_guards().map(|library| Some(("LD_PRELOAD", library)))
+    || Ok(Some(("LD_PRELOAD", programs::built(&NO_GUARDS)?.join("no_guards.so"))))
 }
+
+/// A library to be loaded first: see its source.
+static NO_GUARDS: Recipe = Recipe {
+    name: "A library that leaves out guards",
+    packages: "gcc",
+    sources: &[("no_guards.c", include_str!("../../../peers-src/no_guards.c"))],
+    compile: || {
+        programs::words(&["cc", "-O2", "-shared", "-fPIC", "-o", "no_guards.so", "no_guards.c"])
+    },
+    start: |_| Vec::new(),
+};
 
 /// The number of workers counts until the first coroutine is started.
 fn workers(workers: usize) -> Result<(), Error> {

@@ -3,12 +3,14 @@
 
 mod recipe;
 mod serve;
+#[cfg(test)]
+mod tests;
 
 use crate::adapter::Job;
-use crate::error::Error;
 use crate::experiment::Group;
-use recipe::Recipe;
-use std::path::PathBuf;
+pub(super) use recipe::Recipe;
+#[cfg(feature = "peers")]
+pub(super) use recipe::built;
 
 /// A program as an implementation.
 struct Peer {
@@ -21,7 +23,7 @@ struct Peer {
 
 const ANY: usize = usize::MAX;
 
-fn words(words: &[&str]) -> Vec<String> {
+pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_owned()).collect()
 }
 
@@ -39,6 +41,7 @@ const BOOST_SOURCES: &[(&str, &str)] =
 
 static BOOST: Recipe = Recipe {
     name: "Boost.Fiber",
+    packages: "g++ libboost-fiber-dev",
     sources: BOOST_SOURCES,
     compile: || boost(&[]),
     start: |_| words(&["./peer"]),
@@ -46,6 +49,7 @@ static BOOST: Recipe = Recipe {
 
 static BOOST_TCMALLOC: Recipe = Recipe {
     name: "Boost.Fiber with tcmalloc",
+    packages: "libtcmalloc-minimal4",
     // The library without its headers is enough.
     compile: || boost(&["-Wl,--no-as-needed", "-l:libtcmalloc_minimal.so.4"]),
     ..BOOST
@@ -53,6 +57,7 @@ static BOOST_TCMALLOC: Recipe = Recipe {
 
 static GO: Recipe = Recipe {
     name: "Go",
+    packages: "golang-go",
     sources: &[("peer.go", include_str!("../../../peers-src/peer.go"))],
     compile: || words(&["go", "build", "-o", "peer", "peer.go"]),
     start: |_| words(&["./peer"]),
@@ -60,6 +65,7 @@ static GO: Recipe = Recipe {
 
 static ERLANG: Recipe = Recipe {
     name: "Erlang",
+    packages: "erlang-base",
     sources: &[("lab_peer.erl", include_str!("../../../peers-src/lab_peer.erl"))],
     compile: || words(&["erlc", "lab_peer.erl"]),
     start: |workers| {
@@ -70,9 +76,23 @@ static ERLANG: Recipe = Recipe {
 
 static GHC: Recipe = Recipe {
     name: "GHC",
+    packages: "ghc",
     sources: &[("Peer.hs", include_str!("../../../peers-src/Peer.hs"))],
     compile: || words(&["ghc", "-O2", "-threaded", "-rtsopts", "-o", "peer", "Peer.hs"]),
     start: |workers| words(&["./peer", "+RTS", &format!("-N{workers}"), "-RTS"]),
+};
+
+static ONE_TBB: Recipe = Recipe {
+    name: "oneTBB",
+    packages: "g++ libtbb-dev",
+    sources: &[("tbb.cpp", include_str!("../../../peers-src/tbb.cpp"))],
+    compile: || {
+        let mut all = recipe::compiler("CXX", "c++");
+        all.extend(words(&["-std=c++17", "-O3", "-DNDEBUG", "-o", "peer", "tbb.cpp"]));
+        all.extend(words(&["-ltbb", "-pthread"]));
+        all
+    },
+    start: |_| words(&["./peer"]),
 };
 
 /// Cargo for one of our own small programs, with the profile and the place of the lab itself.
@@ -88,6 +108,7 @@ fn cargo(command: &str, allocator: &str, more: &[&str]) -> Vec<String> {
 
 static MIMALLOC: Recipe = Recipe {
     name: "Sateen with mimalloc",
+    packages: "gcc",
     sources: &[],
     compile: || cargo("build", "mimalloc", &[]),
     start: |_| words(&["./sateen-mimalloc"]),
@@ -95,6 +116,7 @@ static MIMALLOC: Recipe = Recipe {
 
 static JEMALLOC: Recipe = Recipe {
     name: "Sateen with jemalloc",
+    packages: "gcc make",
     sources: &[],
     compile: || cargo("build", "jemalloc", &[]),
     start: |_| words(&["./sateen-jemalloc"]),
@@ -102,6 +124,7 @@ static JEMALLOC: Recipe = Recipe {
 
 static TCMALLOC: Recipe = Recipe {
     name: "Sateen with tcmalloc",
+    packages: "libtcmalloc-minimal4",
     sources: &[],
     compile: || {
         let link = ["-Clink-arg=-Wl,--no-as-needed", "-Clink-arg=-l:libtcmalloc_minimal.so.4"];
@@ -112,25 +135,11 @@ static TCMALLOC: Recipe = Recipe {
 
 static UNKEPT: Recipe = Recipe {
     name: "Sateen with frames from the allocator",
+    packages: "cargo",
     sources: &[],
     compile: || cargo("build", "unkept", &[]),
     start: |_| words(&["./sateen-unkept"]),
 };
-
-static NO_GUARDS: Recipe = Recipe {
-    name: "A library that leaves out guards",
-    sources: &[("no_guards.c", include_str!("../../../peers-src/no_guards.c"))],
-    compile: || words(&["cc", "-O2", "-shared", "-fPIC", "-o", "no_guards.so", "no_guards.c"]),
-    start: |_| Vec::new(),
-};
-
-/// A library to be loaded first: see its source.
-///
-/// # Errors
-/// It cannot be built.
-pub(super) fn no_guards() -> Result<PathBuf, Error> {
-    Ok(recipe::built(&NO_GUARDS)?.join("no_guards.so"))
-}
 
 const OUR_TREES: &[&str] = &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-async"];
 const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];
@@ -213,6 +222,13 @@ static PEERS: &[Peer] = &[
         arguments: &["roundrobin"],
         most_workers: 1,
         cases: TREES,
+    },
+    Peer {
+        implementation: "onetbb",
+        recipe: &ONE_TBB,
+        arguments: &[],
+        most_workers: ANY,
+        cases: &["fan", "chain", "random", "frame"],
     },
     Peer {
         implementation: "go",

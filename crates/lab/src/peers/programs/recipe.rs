@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{env, fs, io};
 
@@ -15,6 +16,8 @@ use std::{env, fs, io};
 pub(crate) struct Recipe {
     /// What a note calls it.
     pub(crate) name: &'static str,
+    /// What to install on Debian where it cannot be built.
+    pub(crate) packages: &'static str,
     /// Its sources: names and contents. Without any the compiler is called by each process of the lab,
     /// and knows itself what is up to date.
     pub(crate) sources: &'static [(&'static str, &'static str)],
@@ -30,42 +33,59 @@ pub(crate) struct Recipe {
 ///
 /// # Errors
 /// A note for the user.
-pub(super) fn built(recipe: &'static Recipe) -> Result<PathBuf, Error> {
+pub(crate) fn built(recipe: &'static Recipe) -> Result<PathBuf, Error> {
     static DONE: Mutex<BTreeMap<&str, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
     let result = done.entry(recipe.name).or_insert_with(|| build(recipe));
-    result.clone().map_err(|why| Error::Absent(format!("{}: {why}", recipe.name)))
+    let absent =
+        |why| Error::Absent(format!("{}: {why} (Debian: {})", recipe.name, recipe.packages));
+    result.clone().map_err(absent)
 }
 
 fn build(recipe: &Recipe) -> Result<PathBuf, String> {
-    let own = env::current_exe().map_err(|e| e.to_string())?;
-    let beside = own.parent().ok_or("the lab's own folder is unknown")?;
+    let beside = &beside()?;
     let words = (recipe.compile)();
     if recipe.sources.is_empty() {
         if (recipe.start)(1).first().is_some_and(|program| !beside.join(program).exists()) {
-            announce(recipe);
+            announce(recipe.name);
         }
         compile(&words, beside)?;
         return Ok(beside.to_path_buf());
     }
+    from_sources(recipe.name, recipe.sources, &words, announce)
+}
+
+/// The folder with `sources` and what the compiler's `words` make of them there. `announce` is called
+/// with the name before anything is built.
+///
+/// # Errors
+/// What the compiler or the system says.
+pub(super) fn from_sources(
+    name: &str,
+    sources: &[(&str, &str)],
+    words: &[String],
+    announce: fn(&str),
+) -> Result<PathBuf, String> {
+    let beside = beside()?;
     let mut hash = DefaultHasher::new();
-    (recipe.sources, &words).hash(&mut hash);
-    let name =
-        format!("{}-{:016x}", recipe.name.to_lowercase().replace([' ', '.'], "-"), hash.finish());
-    let folder = beside.join("peers").join(&name);
+    (sources, words).hash(&mut hash);
+    let folder = format!("{}-{:016x}", name.to_lowercase().replace([' ', '.'], "-"), hash.finish());
+    let folder = beside.join("peers").join(folder);
     if folder.is_dir() {
         return Ok(folder);
     }
-    // Another process may build the same: whoever is done first gives the folder its name.
-    let draft = folder.with_file_name(format!("{name}.{}", std::process::id()));
-    announce(recipe);
+    // Another process, or thread, may build the same: whoever is done first gives the folder its name.
+    static DRAFTS: AtomicU32 = AtomicU32::new(0);
+    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let draft = folder.with_extension(format!("{}-{number}", std::process::id()));
+    announce(name);
     let drafted = || -> Result<(), String> {
         let told = |e: io::Error| format!("`{}`: {e}", draft.display());
         fs::create_dir_all(&draft).map_err(told)?;
-        for (name, text) in recipe.sources {
+        for (name, text) in sources {
             fs::write(draft.join(name), text).map_err(told)?;
         }
-        compile(&words, &draft)
+        compile(words, &draft)
     };
     let result = drafted().and_then(|()| match fs::rename(&draft, &folder) {
         Err(e) if !folder.is_dir() => Err(format!("`{}`: {e}", folder.display())),
@@ -74,6 +94,19 @@ fn build(recipe: &Recipe) -> Result<PathBuf, String> {
     // Gone already if it got its name.
     let _ = fs::remove_dir_all(&draft);
     result
+}
+
+/// The folder of the lab's own executable.
+fn beside() -> Result<PathBuf, String> {
+    let own = env::current_exe().map_err(|e| e.to_string())?;
+    Ok(own.parent().ok_or("the lab's own folder is unknown")?.to_path_buf())
+}
+
+/// The words of a compiler that `variable` of the environment may name, as build systems have it.
+pub(super) fn compiler(variable: &str, usual: &str) -> Vec<String> {
+    let named = env::var(variable).unwrap_or_default();
+    let named: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
+    if named.is_empty() { vec![usual.to_owned()] } else { named }
 }
 
 /// Arguments that make Cargo build beside the lab's own executable, as it was built.
@@ -88,8 +121,8 @@ pub(super) fn place_and_profile() -> Vec<String> {
 }
 
 /// Compilers may take their time.
-fn announce(recipe: &Recipe) {
-    eprintln!("sateen: building {}, this once", recipe.name);
+fn announce(name: &str) {
+    eprintln!("sateen: building {name}, this once");
 }
 
 /// Runs a compiler in `folder`.

@@ -5,10 +5,10 @@
 
 use super::recipe::{Recipe, built};
 use crate::adapter::Job;
-use crate::error::{Error, input};
-use crate::experiment::{Group, Session};
+use crate::error::Error;
+use crate::experiment::{Group, Run};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Adds the program to `group`, as `implementation`, with `arguments` before the case.
@@ -19,12 +19,20 @@ pub(crate) fn add(
     arguments: &'static [&'static str],
     job: Job,
 ) {
-    group.add(implementation, move || Served::start(recipe, arguments, job));
+    group.add(implementation, move || {
+        let mut words = (recipe.start)(job.workers);
+        words.extend(arguments.iter().map(|a| (*a).to_owned()));
+        words.extend([job.case.to_owned(), job.workers.to_string(), job.size.to_string()]);
+        let mut served = Served::start(&built(recipe)?, &words, job.check)
+            .map_err(|e| Error::Absent(format!("{}: {e}", recipe.name)))?;
+        Ok(Run(move || Ok((job.values)(&served.run()?, &job))))
+    });
 }
 
 /// A program that waits for its next run.
-struct Served {
-    job: Job,
+pub(super) struct Served {
+    /// The result that every run must have.
+    check: u64,
     child: Child,
     /// Closed to end the program.
     to: Option<ChildStdin>,
@@ -32,27 +40,39 @@ struct Served {
 }
 
 impl Served {
-    fn start(recipe: &'static Recipe, arguments: &[&str], job: Job) -> Result<Self, Error> {
-        let absent = |e: String| Error::Absent(format!("{}: {e}", recipe.name));
-        let folder = built(recipe)?;
-        let words = (recipe.start)(job.workers);
-        let Some((program, first)) = words.split_first() else {
-            return Err(absent("no program".to_owned()));
-        };
+    /// Starts the program that `words` name, with its arguments, in `folder`; where it is if its name begins with `./`.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(super) fn start(folder: &Path, words: &[String], check: u64) -> Result<Self, String> {
+        let (program, arguments) = words.split_first().ok_or("no program")?;
         let mut command = Command::new(match program.strip_prefix("./") {
             Some(name) => folder.join(name),
             None => PathBuf::from(program),
         });
-        command.current_dir(&folder).args(first).args(arguments).arg(job.case);
-        command.args([job.workers.to_string(), job.size.to_string()]);
+        command.current_dir(folder).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|e| absent(format!("`{program}`: {e}")))?;
+        let mut child = command.spawn().map_err(|e| format!("`{program}`: {e}"))?;
         let to = child.stdin.take();
-        let from = child.stdout.take().ok_or_else(|| input("a child without an output"))?;
-        Ok(Self { job, child, to, from: BufReader::new(from) })
+        let from = child.stdout.take().ok_or("a child without an output")?;
+        Ok(Self { check, child, to, from: BufReader::new(from) })
     }
 
-    /// One run; the program's line.
+    /// One run; its values.
+    ///
+    /// # Errors
+    /// The program ended, or its answer is not what it must be.
+    pub(super) fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let line = self.ask().map_err(|_| self.obituary())?;
+        let mut words = line.split_whitespace();
+        let check = words.next().and_then(|w| w.parse::<u64>().ok());
+        crate::error::expect("the program's result", check, Some(self.check))?;
+        let values: Option<Vec<f64>> = words.map(|w| w.parse().ok()).collect();
+        let values = values.filter(|v| !v.is_empty());
+        values.ok_or_else(|| Error::Wrong(format!("not a run's values: `{}`", line.trim())))
+    }
+
+    /// The program's line for one run.
     fn ask(&mut self) -> io::Result<String> {
         let to = self.to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         to.write_all(b"\n")?;
@@ -74,20 +94,6 @@ impl Served {
         }
         let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
         Error::Wrong(format!("the program ended: {status} {}", reason.trim()))
-    }
-}
-
-impl Session for Served {
-    fn run(&mut self) -> Result<Vec<f64>, Error> {
-        let line = self.ask().map_err(|_| self.obituary())?;
-        let mut words = line.split_whitespace();
-        let check = words.next().and_then(|w| w.parse::<u64>().ok());
-        crate::error::expect("the program's result", check, Some(self.job.check))?;
-        let values: Option<Vec<f64>> = words.map(|w| w.parse().ok()).collect();
-        match values {
-            Some(values) if !values.is_empty() => Ok((self.job.values)(&values, &self.job)),
-            _ => Err(Error::Wrong(format!("not a run's values: `{}`", line.trim()))),
-        }
     }
 }
 

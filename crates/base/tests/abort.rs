@@ -1,0 +1,49 @@
+//! Broken invariants end the process with their reason, and no `catch_unwind` holds that up. It must hold
+//! with the feature `std` and without, where it is done by other means.
+#![cfg(not(loom))]
+
+use sateen_base::{AbortGuard, abort_with};
+use std::panic::catch_unwind;
+use std::process::Command;
+
+/// Set in the process that is to end: which test it runs.
+const ENDING: &str = "SATEEN_TEST_ENDING";
+
+/// Runs `end` in a process of its own, which is to end with "the reason" and not to go on.
+#[track_caller]
+fn ends(test: &str, end: impl FnOnce() + std::panic::UnwindSafe) {
+    if std::env::var_os(ENDING).is_some() {
+        let _ = catch_unwind(end);
+        println!("it went on");
+        return;
+    }
+    let program = std::env::current_exe().expect("its own path");
+    let mut command = Command::new(program);
+    let output = command
+        .args(["--exact", test, "--nocapture"])
+        .env(ENDING, test)
+        .output()
+        .expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("sateen: internal error: the reason"), "{said}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("it went on"));
+    assert!(!output.status.success());
+}
+
+#[test]
+fn abort_with_ends_the_process() {
+    ends("abort_with_ends_the_process", || abort_with("the reason"));
+}
+
+#[test]
+fn a_guard_ends_the_process_of_a_panic() {
+    ends("a_guard_ends_the_process_of_a_panic", || {
+        let _guard = AbortGuard::new("the reason");
+        panic!("this must not pass");
+    });
+}
+
+#[test]
+fn a_disarmed_guard_ends_nothing() {
+    AbortGuard::new("no reason").disarm();
+}

@@ -1,0 +1,476 @@
+//! What a shed does, told with collections of the standard library, by one thread.
+
+use super::{Event, Payload};
+use sateen_shed::{Error, TaskId, TaskState};
+use std::collections::{BTreeMap, VecDeque};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Idle,
+    Ready,
+    Running,
+    Blocked,
+    Cancelled,
+}
+
+#[derive(Clone, Debug)]
+struct Task {
+    number: u32,
+    status: Status,
+    channel: u16,
+    /// How many it waits for; a cancelled one also counts the list that it lies in.
+    pending: u32,
+    /// Something it waited for has ended by itself.
+    marked: bool,
+    /// Somebody meant to depend on it: its place is given back at once, not with those of a batch.
+    linked: bool,
+    /// Cancelled while it ran.
+    poisoned: bool,
+    /// Made ready while it ran: only without std, where nobody can tell whether it did so itself.
+    woken: bool,
+    /// Who waits for it, in the order in which they are told.
+    dependents: VecDeque<TaskId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Complete,
+    Cancelled,
+    Removed,
+}
+
+/// What one operation ends.
+struct Ending {
+    how: How,
+    list: VecDeque<TaskId>,
+    over: Vec<TaskId>,
+    ready: Option<(u16, Vec<TaskId>)>,
+    places: usize,
+    edges: usize,
+}
+
+/// Tasks that were taken out of a list together.
+#[derive(Default)]
+pub(super) struct Batch {
+    channel: u16,
+    tasks: VecDeque<TaskId>,
+    /// Given back at its end.
+    places: usize,
+}
+
+pub(super) struct Twin {
+    capacity: u32,
+    edges: usize,
+    free_places: usize,
+    free_edges: usize,
+    tasks: BTreeMap<TaskId, Task>,
+    /// For each channel, the next at the end.
+    ready: Vec<Vec<TaskId>>,
+    /// What the user should have noticed.
+    pub(super) events: Vec<Event>,
+}
+
+impl Twin {
+    pub(super) fn new(capacity: u32, edges: u32, channels: u16) -> Self {
+        Self {
+            capacity,
+            edges: edges as usize,
+            free_places: capacity as usize,
+            free_edges: edges as usize,
+            tasks: BTreeMap::new(),
+            ready: vec![Vec::new(); channels.into()],
+            events: Vec::new(),
+        }
+    }
+
+    pub(super) fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    pub(super) fn channels(&self) -> u16 {
+        self.ready.len() as u16
+    }
+
+    pub(super) fn free_places(&self) -> usize {
+        self.free_places
+    }
+
+    pub(super) fn free_edges(&self) -> usize {
+        self.free_edges
+    }
+
+    /// The names of all tasks there are.
+    pub(super) fn names(&self) -> impl ExactSizeIterator<Item = TaskId> {
+        self.tasks.keys().copied()
+    }
+
+    fn known(&mut self, task: TaskId) -> Result<&mut Task, Error> {
+        if task.to_bits() as u32 >= self.capacity {
+            return Err(Error::UnknownTask(task));
+        }
+        self.tasks.get_mut(&task).ok_or(Error::StaleTask(task))
+    }
+
+    fn task(&mut self, task: TaskId) -> &mut Task {
+        self.tasks.get_mut(&task).expect("a task that others know is there")
+    }
+
+    fn is_running(&self, task: TaskId) -> bool {
+        self.tasks[&task].status == Status::Running
+    }
+
+    fn refusal(task: TaskId, status: Status) -> Error {
+        match status {
+            Status::Idle => unreachable!("idle tasks are not refused"),
+            Status::Ready => Error::AlreadyReady(task),
+            Status::Running => Error::Running(task),
+            Status::Blocked => Error::Blocked(task),
+            Status::Cancelled => Error::Cancelled(task),
+        }
+    }
+
+    fn check_channel(&self, channel: u16) -> Result<(), Error> {
+        let channels = self.channels();
+        if channel < channels { Ok(()) } else { Err(Error::NoChannel { channel, channels }) }
+    }
+
+    pub(super) fn state(&mut self, task: TaskId) -> Result<TaskState, Error> {
+        let task = self.known(task)?;
+        Ok(match task.status {
+            Status::Idle if task.pending > 0 => TaskState::Waiting(task.pending),
+            Status::Idle => TaskState::Idle,
+            Status::Ready => TaskState::Ready,
+            Status::Running => TaskState::Running,
+            Status::Blocked => TaskState::Blocked,
+            Status::Cancelled => TaskState::Cancelled,
+        })
+    }
+
+    pub(super) fn channel(&mut self, task: TaskId) -> Result<u16, Error> {
+        self.known(task).map(|task| task.channel)
+    }
+
+    pub(super) fn create(&mut self, ids: &[TaskId], first: u32) {
+        assert!(ids.len() <= self.free_places);
+        self.free_places -= ids.len();
+        for (number, &id) in (first..).zip(ids) {
+            assert!((id.to_bits() as u32) < self.capacity, "{id} is no place of this shed");
+            let task = Task {
+                number,
+                status: Status::Idle,
+                channel: 0,
+                pending: 0,
+                marked: false,
+                linked: false,
+                poisoned: false,
+                woken: false,
+                dependents: VecDeque::new(),
+            };
+            assert!(self.tasks.insert(id, task).is_none(), "{id} was given twice");
+        }
+    }
+
+    pub(super) fn set_channel(&mut self, tasks: &[TaskId], channel: u16) -> Result<(), Error> {
+        self.check_channel(channel)?;
+        for &task in tasks {
+            match self.known(task)?.status {
+                Status::Idle | Status::Running | Status::Blocked => {}
+                status => return Err(Self::refusal(task, status)),
+            }
+        }
+        tasks.iter().for_each(|&task| self.task(task).channel = channel);
+        Ok(())
+    }
+
+    pub(super) fn ready(&mut self, tasks: &[TaskId]) -> Result<(), Error> {
+        for (i, &task) in tasks.iter().enumerate() {
+            let Task { status, pending, .. } = *self.known(task)?;
+            match status {
+                Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
+                Status::Running if !cfg!(feature = "std") => self.task(task).woken = true,
+                Status::Idle | Status::Blocked if tasks[..i].contains(&task) => {
+                    return Err(Error::AlreadyReady(task));
+                }
+                Status::Idle | Status::Blocked => {}
+                status => return Err(Self::refusal(task, status)),
+            }
+        }
+        let tasks: Vec<TaskId> =
+            tasks.iter().copied().filter(|&task| !self.is_running(task)).collect();
+        for &task in &tasks {
+            self.task(task).status = Status::Ready;
+        }
+        let channels: Vec<u16> = tasks.iter().map(|task| self.tasks[task].channel).collect();
+        let mut rest = &tasks[..];
+        for range in channels.chunk_by(u16::eq) {
+            let (tasks, others) = rest.split_at(range.len());
+            self.push_ready(range[0], tasks);
+            rest = others;
+        }
+        Ok(())
+    }
+
+    fn push_ready(&mut self, channel: u16, range: &[TaskId]) {
+        self.ready[usize::from(channel)].extend(range.iter().rev());
+        self.events.push(Event::Ready(channel, range.len() as u32));
+    }
+
+    pub(super) fn depend(&mut self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
+        if parents.is_empty() || children.is_empty() {
+            return Ok(());
+        }
+        if let Some(&both) = parents.iter().find(|parent| children.contains(parent)) {
+            return Err(Error::SelfDependency(both));
+        }
+        let asked = parents.len() * children.len();
+        let full = Error::NoDependencies { asked: asked as u64, capacity: self.edges as u64 };
+        if asked > self.edges {
+            return Err(full);
+        }
+        for &child in children {
+            match self.known(child)?.status {
+                Status::Idle => self.task(child).linked = true,
+                status => return Err(Self::refusal(child, status)),
+            }
+        }
+        if asked > self.free_edges {
+            return Err(full);
+        }
+        for &parent in parents {
+            match self.known(parent)?.status {
+                Status::Idle => {}
+                status => return Err(Self::refusal(parent, status)),
+            }
+        }
+        self.free_edges -= asked;
+        for &parent in parents {
+            self.task(parent).pending += children.len() as u32;
+        }
+        for &child in children {
+            let list = &mut self.task(child).dependents;
+            parents.iter().rev().for_each(|&parent| list.push_front(parent));
+        }
+        Ok(())
+    }
+
+    pub(super) fn free(&mut self, tasks: &[TaskId]) -> Result<(), Error> {
+        for (i, &task) in tasks.iter().enumerate() {
+            let Task { status, pending, .. } = *self.known(task)?;
+            match status {
+                Status::Idle if tasks[..i].contains(&task) => return Err(Error::StaleTask(task)),
+                Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
+                Status::Idle => {}
+                status => return Err(Self::refusal(task, status)),
+            }
+        }
+        let mut ending = Ending::new();
+        for &task in tasks {
+            self.drop_payload(task);
+            self.end(&mut ending, task, How::Removed);
+            self.work(&mut ending);
+        }
+        self.finish(ending);
+        Ok(())
+    }
+
+    pub(super) fn cancel(&mut self, task: TaskId) -> Result<bool, Error> {
+        let known = self.known(task)?;
+        let held = match known.status {
+            Status::Idle => known.pending + 1,
+            Status::Ready => 2,
+            Status::Blocked => 1,
+            Status::Running => {
+                known.poisoned = true;
+                return Ok(false);
+            }
+            status @ Status::Cancelled => return Err(Self::refusal(task, status)),
+        };
+        (known.status, known.pending) = (Status::Cancelled, held);
+        self.report(task);
+        self.told(task);
+        Ok(true)
+    }
+
+    /// One more that a task waited for has ended, and nothing else has happened.
+    fn told(&mut self, task: TaskId) {
+        let mut ending = Ending::new();
+        self.tell(&mut ending, task);
+        self.work(&mut ending);
+        self.finish(ending);
+    }
+
+    /// Takes the next task out of the list of `channel` that is to run.
+    pub(super) fn take_one(&mut self, channel: u16) -> Result<Option<TaskId>, Error> {
+        self.check_channel(channel)?;
+        while let Some(task) = self.ready[usize::from(channel)].pop() {
+            if self.claim(task) {
+                return Ok(Some(task));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn take_batch(&mut self, channel: u16, most: usize) -> Result<Batch, Error> {
+        self.check_channel(channel)?;
+        let list = &mut self.ready[usize::from(channel)];
+        let rest = list.len().saturating_sub(most);
+        Ok(Batch { channel, tasks: list.drain(rest..).rev().collect(), places: 0 })
+    }
+
+    /// The next of a batch that is to run.
+    pub(super) fn next(&mut self, batch: &mut Batch) -> Option<TaskId> {
+        while let Some(task) = batch.tasks.pop_front() {
+            if self.claim(task) {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    fn claim(&mut self, task: TaskId) -> bool {
+        let ready = self.tasks[&task].status == Status::Ready;
+        if ready {
+            self.task(task).status = Status::Running;
+        } else {
+            self.told(task);
+        }
+        ready
+    }
+
+    /// A task of that batch (or by itself) has run to its end.
+    pub(super) fn complete(&mut self, task: TaskId, batch: Option<&mut Batch>) {
+        assert!(self.is_running(task));
+        self.drop_payload(task);
+        match batch {
+            Some(batch) if !self.tasks[&task].linked => {
+                self.tasks.remove(&task);
+                batch.places += 1;
+            }
+            _ => {
+                let mut ending = Ending::new();
+                self.end(&mut ending, task, How::Complete);
+                self.work(&mut ending);
+                self.finish(ending);
+            }
+        }
+    }
+
+    pub(super) fn block(&mut self, task: TaskId) {
+        assert!(self.is_running(task));
+        let known = self.task(task);
+        let channel = known.channel;
+        if std::mem::take(&mut known.woken) {
+            known.status = Status::Ready;
+            self.push_ready(channel, &[task]);
+        } else {
+            known.status = Status::Blocked;
+        }
+    }
+
+    pub(super) fn panic(&mut self, task: TaskId) {
+        assert!(self.is_running(task));
+        self.report(task);
+        let mut ending = Ending::new();
+        self.end(&mut ending, task, How::Cancelled);
+        self.work(&mut ending);
+        self.finish(ending);
+    }
+
+    /// Puts back what was not executed.
+    pub(super) fn leave(&mut self, batch: Batch) {
+        self.free_places += batch.places;
+        if !batch.tasks.is_empty() {
+            self.push_ready(batch.channel, &Vec::from(batch.tasks));
+        }
+    }
+
+    fn report(&mut self, task: TaskId) {
+        self.events.push(Event::Cancelled(task, self.tasks[&task].number));
+        self.drop_payload(task);
+    }
+
+    fn drop_payload(&mut self, task: TaskId) {
+        self.events.push(Event::Dropped(self.tasks[&task].number));
+    }
+
+    fn end(&mut self, ending: &mut Ending, task: TaskId, how: How) {
+        let gone = self.tasks.remove(&task).expect("ended once");
+        ending.places += 1;
+        ending.how = if gone.poisoned { How::Cancelled } else { how };
+        ending.list = gone.dependents;
+    }
+
+    fn work(&mut self, ending: &mut Ending) {
+        loop {
+            if let Some(parent) = ending.list.pop_front() {
+                ending.edges += 1;
+                let task = self.task(parent);
+                if ending.how == How::Cancelled && task.status == Status::Idle {
+                    task.status = Status::Cancelled;
+                    self.report(parent);
+                }
+                self.tell(ending, parent);
+            } else if let Some(task) = ending.over.pop() {
+                self.end(ending, task, How::Cancelled);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn tell(&mut self, ending: &mut Ending, parent: TaskId) {
+        let task = self.task(parent);
+        task.pending -= 1;
+        let complete = ending.how == How::Complete;
+        match (task.status, task.pending) {
+            (Status::Cancelled, 0) => ending.over.push(parent),
+            (Status::Cancelled, _) => {}
+            (Status::Idle, 0) if complete || task.marked => {
+                (task.status, task.marked) = (Status::Ready, false);
+                let channel = task.channel;
+                match &mut ending.ready {
+                    Some((of, range)) if *of == channel => range.push(parent),
+                    other => {
+                        let before = other.replace((channel, vec![parent]));
+                        before.into_iter().for_each(|(of, range)| self.push_ready(of, &range));
+                    }
+                }
+            }
+            (Status::Idle, _) => task.marked |= complete,
+            (status, _) => unreachable!("{parent} is {status:?} and waits"),
+        }
+    }
+
+    fn finish(&mut self, ending: Ending) {
+        self.free_places += ending.places;
+        self.free_edges += ending.edges;
+        if let Some((channel, range)) = ending.ready {
+            self.push_ready(channel, &range);
+        }
+    }
+
+    /// The shed is dropped: the payloads that are still there go.
+    pub(super) fn drop_all(&self) -> Vec<u32> {
+        let there = self.tasks.values().filter(|task| task.status != Status::Cancelled);
+        let mut numbers: Vec<u32> = there.map(|task| task.number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    pub(super) fn check_payload(&self, task: TaskId, payload: &Payload) {
+        assert_eq!(payload.number(), self.tasks[&task].number, "{task} has another's payload");
+    }
+}
+
+impl Ending {
+    fn new() -> Self {
+        Self {
+            how: How::Complete,
+            list: VecDeque::new(),
+            over: Vec::new(),
+            ready: None,
+            places: 0,
+            edges: 0,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Two threads take places for dependencies at once, from a list that earlier ones were put back into: neither writes to what
+//! the other may have taken first.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_shed::{Outcome, Shed};
+
+#[test]
+fn dependencies_taken_at_once_are_each_somebodys_alone() {
+    let mut builder = loom::model::Builder::new();
+    // What goes wrong needs one: a thread that is interrupted between two places it looks at.
+    builder.preemption_bound = Some(2);
+    builder.max_branches = 20_000;
+    builder.check(|| {
+        let shed = Arc::new(Shed::builder().tasks(5).dependencies(3).build().expect("small"));
+        let [one, two, three, p, q] = shed.create([(); 5]).expect("room");
+        // Taken and given back: now all three lie in the list.
+        shed.depend(&[p], &[one, two, three]).expect("idle");
+        shed.free(&[one, two, three]).expect("idle");
+        let [one, two, three] = shed.create([(); 3]).expect("room");
+        let other = {
+            let shed = Arc::clone(&shed);
+            thread::spawn(move || shed.depend(&[q], &[three]).expect("idle"))
+        };
+        shed.depend(&[p], &[one, two]).expect("idle");
+        other.join().unwrap();
+        shed.ready(&[one, two, three]).expect("idle");
+        let mut ran = 0;
+        while shed.execute_one(0, |_, ()| Outcome::Complete).expect("a channel").is_some() {
+            ran += 1;
+        }
+        assert_eq!(ran, 5);
+        let [parent, a, b, c] = shed.create([(); 4]).expect("room");
+        shed.depend(&[parent], &[a, b, c]).expect("all three are free again");
+    });
+}

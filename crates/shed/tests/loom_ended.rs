@@ -1,0 +1,45 @@
+//! Who finds that a task has ended sees what it did.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_shed::{Error, Outcome, Shed};
+
+struct Watched {
+    shed: Shed<()>,
+    done: UnsafeCell<bool>,
+}
+
+// SAFETY: that the cell is read after it was written is what is modelled.
+unsafe impl Sync for Watched {}
+// SAFETY: as above.
+unsafe impl Send for Watched {}
+
+#[test]
+fn what_a_task_did_is_visible_once_its_name_is_stale() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let shed = Shed::builder().tasks(1).dependencies(0).build().expect("small");
+        let shared = Arc::new(Watched { shed, done: UnsafeCell::new(false) });
+        let [task] = shared.shed.create([()]).expect("room");
+        let worker = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.shed.ready(&[task]).expect("idle");
+                let ran = shared.shed.execute_one(0, |_, ()| {
+                    // SAFETY: nobody reads before the task has ended.
+                    shared.done.with_mut(|done| unsafe { *done = true });
+                    Outcome::Complete
+                });
+                assert_eq!(ran, Ok(Some(task)));
+            })
+        };
+        if shared.shed.state(task) == Err(Error::StaleTask(task)) {
+            // SAFETY: it has.
+            assert!(shared.done.with(|done| unsafe { *done }));
+        }
+        worker.join().unwrap();
+    });
+}

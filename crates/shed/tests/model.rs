@@ -1,0 +1,16 @@
+//! Random operations on a shed and on its sequential twin: the same answers, in the same order.
+#![cfg(not(loom))]
+
+mod beside_twin;
+
+use sateen_base::XorShift;
+
+#[test]
+fn a_million_operations_beside_a_twin() {
+    let mut random = XorShift::new(0x5EED);
+    let (mut bytes, mut operations) = ([0; 2000], 0);
+    while operations < 1_000_000 {
+        bytes.fill_with(|| (random.next_u64() >> 32) as u8);
+        operations += beside_twin::run(&bytes);
+    }
+}
