@@ -60,7 +60,7 @@ pub(crate) fn take_turn(
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
     let TurnArgs { smoke, short, .. } = *args;
     let (workers, budget) = (args.workers.clone(), Duration::from_micros(args.budget_us));
-    let plan = Plan { smoke, short, peers: true, workers, budget };
+    let plan = Plan { smoke, short, peers: true, workers, budget, ..Plan::default() };
     for experiment in experiments::all() {
         for group in experiment.groups(&plan) {
             let Some(figure) = group.figures.first() else { continue };

@@ -3,6 +3,7 @@
 use crate::cli::{self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, TourArgs};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Group, Plan};
+use crate::peers::Bikeshed;
 use crate::report::json::Document;
 use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, table};
 use crate::runner::{Runner, identities};
@@ -42,8 +43,9 @@ fn plan_of(pick: &PickArgs, smoke: bool, budget: Duration) -> Result<Plan, Error
             "{workers} workers: the limit of memory maps leaves room for {most} threads"
         )));
     }
-    let (peers, workers) = (pick.peers, pick.workers.clone());
-    Ok(Plan { smoke, short: false, peers, workers, budget })
+    let bikeshed = pick.bikeshed_header.as_deref().map(Bikeshed::read).transpose()?;
+    let workers = pick.workers.clone();
+    Ok(Plan { smoke, short: false, peers: pick.peers, workers, budget, bikeshed })
 }
 
 /// The user's selection, refused if any part of it selects nothing.
@@ -78,6 +80,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     let show = if args.brief { Show::Lines } else { Show::Tables };
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;
+    plan.bikeshed.as_ref().map_or(Ok(()), Bikeshed::compile)?;
     let document = measure(&plan, &selection, show, &outputs)?;
     if let Some(base) = base {
         print(&diff::text(&base, &document)?);

@@ -6,6 +6,7 @@
 //! time and a rate, or a median and a 99th percentile, come from the same run.
 
 use crate::error::Error;
+use crate::peers::Bikeshed;
 use crate::store::Record;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) workers: Vec<usize>,
     /// Time for each configuration of each implementation.
     pub(crate) budget: Duration,
+    /// The user's copy of a scheduler's header.
+    pub(crate) bikeshed: Option<Bikeshed>,
 }
 
 impl Plan {

@@ -182,17 +182,17 @@ macro_rules! shed {
             case: $case,
             config: "p4c4",
             source: SHED,
-            values: &[range(concat!($rate, " tasks/s,"), $ns, $ns)],
+            values: &[range("tasks/s", $rate, $rate), range("ns", $ns, $ns)],
         }),*]
     };
 }
 
 static SHEDS: &[Published] = shed! {
-    "A" "3,180,886" 314.0;
-    "B" "3,295,478" 303.0;
-    "C" "3,871,440" 258.0;
-    "D" "3,979,132" 251.0;
-    "E" "7,995,729" 125.0;
+    "A" 3_180_886.0 314.0;
+    "B" 3_295_478.0 303.0;
+    "C" 3_871_440.0 258.0;
+    "D" 3_979_132.0 251.0;
+    "E" 7_995_729.0 125.0;
 };
 
 /// What is published for `experiment/case/…/config`.

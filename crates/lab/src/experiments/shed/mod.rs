@@ -3,13 +3,16 @@
 //! * `throughput`: tasks without dependencies, from threads to threads, in tests that each bring one improvement
 //!   more; our loops are in `load`, and `gains` says what each step brings.
 //! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
-//!   dependencies.
+//!   dependencies, `spinning` and `build` with one.
 
+mod build;
 mod byhand;
+mod bytes;
 mod gains;
 mod graphs;
 mod load;
 pub(crate) mod shapes;
+mod spinning;
 mod throughput;
 
 use crate::experiment::{Experiment, Group, Plan};
@@ -33,6 +36,7 @@ impl Experiment for Shed {
         let mut groups = throughput::groups(plan);
         groups.push(throughput::single(plan));
         groups.extend(graphs::groups(plan));
+        groups.extend(bytes::groups());
         groups
     }
 

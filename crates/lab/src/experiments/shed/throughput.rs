@@ -1,11 +1,11 @@
-//! Tests A to E: how many tasks without dependencies go through, from threads that create them to threads that
-//! execute them.
+//! Tests A to E, and F, which is ours: how many tasks without dependencies go through, from threads that create them
+//! to threads that execute them.
 
 use super::load::{Load, Single};
 use crate::adapter::{OURS, SHED_TESTS, ShedLoad, ShedTest};
-use crate::experiment::{Figure, Group, Plan, Trend};
+use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
-use sateen_shed::{Layout, Packed, Padded, Pausing};
+use sateen_shed::{Layout, Packed, Padded, Pausing, Sharded};
 use std::time::Duration;
 
 /// Producers and consumers.
@@ -20,14 +20,16 @@ const RUNS: u32 = 5;
 const EXPECTED: Duration = Duration::from_nanos(60);
 /// Tasks of a batch, in the tests with batches.
 const BATCH: usize = 16;
-/// Implementation whose consumers take batches too, as the original's cannot.
+/// E with ready heads striped over the threads, and free places kept by them. The consumers take batches.
+const F: ShedTest = ShedTest { name: "F", ..SHED_TESTS[4] };
+/// E with consumers that take batches too, as the original's cannot.
 const BATCHES: &str = "sateen-batch";
 
 pub(super) fn groups(plan: &Plan) -> Vec<Group> {
     let asked: Vec<_> = plan.workers.iter().map(|&n| (n as u32, n as u32)).collect();
     let threads = if asked.is_empty() { &THREADS[..] } else { &asked };
     let of = |test| threads.iter().map(move |&(p, c)| group(plan, test, load(plan, p, c)));
-    SHED_TESTS.into_iter().flat_map(of).collect()
+    SHED_TESTS.into_iter().chain([F]).flat_map(of).collect()
 }
 
 fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
@@ -37,12 +39,22 @@ fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
     group.max_runs = Some(if plan.short { 3 } else { RUNS });
     group.in_tour = (producers, consumers) == (4, 4);
     add_ours(&mut group, test, load);
+    if let Some(bikeshed) = &plan.bikeshed
+        && test != F
+    {
+        let bikeshed = bikeshed.clone();
+        group.add("bikeshed", move || {
+            let mut running = bikeshed.start(&test, load)?;
+            Ok(Run(move || Ok(vec![running.run()?.as_nanos() as f64 / f64::from(load.tasks)])))
+        });
+    }
     group
 }
 
 /// Adds what of ours is like `test`.
 fn add_ours(group: &mut Group, test: ShedTest, load: ShedLoad) {
     match (test.padded, test.yields, test.batch) {
+        _ if test == F => add::<Sharded, BATCH, BATCH>(group, OURS, test, load),
         (false, false, 1) => add::<Packed, 1, 1>(group, OURS, test, load),
         (true, false, 1) => add::<Padded, 1, 1>(group, OURS, test, load),
         (true, true, 1) => add::<Pausing, 1, 1>(group, OURS, test, load),
@@ -79,6 +91,7 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         (threads(producers, "producer"), threads(consumers, "consumer"));
     let padded = if padded { ", padded" } else { "" };
     let yields = if yields { ", a pause after a failed exchange" } else { "" };
+    let striped = if *test == F { ", heads striped over threads" } else { "" };
     Figure {
         case: name.to_owned(),
         config: format!("p{producers}c{consumers}"),
@@ -87,7 +100,7 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         trend: Trend::Lower,
         description: format!(
             "tasks that add 1 to one counter, from {producers_named} to {consumers_named}, {} in batches of \
-             {batch}{padded}{yields}: wall time by tasks",
+             {batch}{padded}{yields}{striped}: wall time by tasks",
             threads(channels, "channel")
         ),
     }
