@@ -46,6 +46,7 @@ struct run {
     Bikeshed shed;
     uint64_t tasks;
     struct counter executed;
+    struct counter producing;
     struct counter stop;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -107,6 +108,7 @@ static void *produce(void *argument) {
         Bikeshed_ReadyTasks(run->shed, batch, ids);
         next += batch;
     }
+    atomic_fetch_sub(&run->producing.value, 1);
     return NULL;
 }
 
@@ -163,6 +165,7 @@ static void measure(unsigned producers, unsigned consumers, uint32_t capacity, u
     run->shed = Bikeshed_Create(memory, capacity, 0, CHANNELS, NULL);
     run->tasks = tasks;
     atomic_init(&run->executed.value, 0);
+    atomic_init(&run->producing.value, producers);
     atomic_init(&run->stop.value, 0);
     pthread_mutex_init(&run->mutex, NULL);
     pthread_cond_init(&run->changed, NULL);
@@ -181,6 +184,9 @@ static void measure(unsigned producers, unsigned consumers, uint32_t capacity, u
 
     consume_first(run);
     const int64_t ended = now_ns();
+    /* All was produced, and nothing is left, unless something was executed twice. */
+    while (executed(run) <= run->tasks && (consume_one(run->shed, 0) || atomic_load(&run->producing.value))) {
+    }
     atomic_store(&run->stop.value, 1);
     for (unsigned i = 0; i < started; ++i) pthread_join(members[i].thread, NULL);
     printf("%llu %lld\n", (unsigned long long)executed(run), (long long)(ended - began));
