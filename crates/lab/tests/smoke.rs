@@ -19,6 +19,7 @@ fn the_tour_shows_every_experiment() {
         "lock",
         "pool",
         "listqueue",
+        "shed",
         "wake",
         "dispatch",
         "idle",
@@ -134,13 +135,14 @@ fn allocators_and_slabs_are_pools() {
 fn programs_are_measured_or_noted() {
     // Not our own with other allocators: their C code takes minutes to compile.
     let some = "skynet100k/(join|detach)/(boost|go|erlang|ghc)";
-    let done = output(&["run", "--smoke", "--peers", "--brief", some]);
+    let done = output(&["run", "--smoke", "--peers", "--brief", some, "shed/.*/onetbb"]);
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{errors}");
     let text = String::from_utf8_lossy(&done.stdout);
     let programs = [
         ("skynet100k/join/boost-stealing/", "Boost.Fiber: "),
         ("skynet100k/join/boost-stealing-tcmalloc/", "Boost.Fiber with tcmalloc: "),
+        ("shed/frame/onetbb/", "oneTBB: "),
         ("skynet100k/detach/go/", "Go: "),
         ("skynet100k/detach/erlang/", "Erlang: "),
         ("skynet100k/detach/ghc/", "GHC: "),

@@ -148,7 +148,7 @@ impl<T, L: Layout> Shed<T, L> {
         // SAFETY: taken, so nobody else looks at the payload; there is none in a free place.
         place.payload.with_mut(|p| unsafe { (*p).write(payload) });
         place.channel.store(0, Ordering::Relaxed);
-        place.flags.store(0, Ordering::Relaxed);
+        self.set_flags(place, 0);
         if Dependents::begins_anew(generation) {
             let empty = Dependents::new(generation, 0);
             self.memory.dependents(index).store(empty.0, Ordering::Relaxed);

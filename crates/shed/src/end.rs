@@ -366,24 +366,30 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self, task: TaskId) -> Result<bool, Error> {
-        let before = self.change(task, |state| {
+        let mut running = None;
+        let change = self.change(task, |state| {
             // One more pending, until the payload is gone: nobody ends the task before that.
             let held = match state.status() {
                 Status::Idle => state.pending() + 1,
                 // In a list: whoever takes it out lowers the count.
                 Status::Ready => 2,
                 Status::Blocked => 1,
-                Status::Running => return Ok(state),
-                status => return Err(refusal(task, status)),
+                status => {
+                    running = (status == Status::Running).then_some(state);
+                    return Err(refusal(task, status));
+                }
             };
             Ok(state.to(Status::Cancelled).with_pending(held))
-        })?;
-        if !before.is(Status::Running) {
-            Ending::new(self).cancelled(task.index());
-        } else if before.linked() {
-            self.poison(task)?;
+        });
+        match running {
+            None => {
+                change?;
+                Ending::new(self).cancelled(task.index());
+            }
+            Some(state) if state.linked() => self.poison(task)?,
+            Some(_) => {}
         }
-        Ok(!before.is(Status::Running))
+        Ok(running.is_none())
     }
 
     /// Has what depends on a running task cancelled when it ends.

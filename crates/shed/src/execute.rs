@@ -39,18 +39,71 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(Heads::<L>::channel(channel));
+        Ok(self.claim_one(runner(), channel).map(|(index, state)| self.execute(index, state, run)))
+    }
+
+    /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
+    /// always executed before those of the second.
+    ///
+    /// # Errors
+    /// [`Error::NoChannel`], once it comes to such a channel: then nothing was executed.
+    ///
+    /// # Panics
+    /// As [`execute_one`](Self::execute_one).
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed};
+    /// let (urgent, usual, idle) = (0, 1, 2);
+    /// let shed = Shed::builder().tasks(3).channels(3).build()?;
+    /// let tasks = shed.create(["tidy", "work", "save"]).unwrap();
+    /// for (task, channel) in tasks.iter().zip([idle, usual, urgent]) {
+    ///     shed.set_channel(&[*task], channel)?;
+    /// }
+    /// shed.ready(&tasks)?;
+    /// let mut order = vec![];
+    /// while shed.execute_any([urgent, usual, idle], |_, what| { order.push(*what); Outcome::Complete })?.is_some() {}
+    /// assert_eq!(order, ["save", "work", "tidy"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn execute_any(
+        &self,
+        channels: impl IntoIterator<Item = u16>,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> Result<Option<TaskId>, Error> {
         let runner = runner();
-        while let Some(index) = list.pop() {
-            if let Some(state) = self.claim(index, runner) {
-                let task = self.name(index, state);
-                if let Some(place) = self.run(index, state, run) {
-                    self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
-                }
-                return Ok(Some(task));
+        for channel in channels {
+            self.check_channel(channel)?;
+            if let Some((index, state)) = self.claim_one(runner, channel) {
+                return Ok(Some(self.execute(index, state, run)));
             }
         }
         Ok(None)
+    }
+
+    /// Takes a task that is ready, and makes it `Running`.
+    #[inline(always)]
+    fn claim_one(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
+        let list = self.tasks_at(Heads::<L>::channel(channel));
+        while let Some(index) = list.pop() {
+            if let Some(state) = self.claim(index, runner) {
+                return Some((index, state));
+            }
+        }
+        None
+    }
+
+    /// Executes one task that the caller has claimed.
+    #[inline(always)]
+    fn execute(
+        &self,
+        index: u32,
+        state: State,
+        run: impl FnOnce(TaskId, &mut T) -> Outcome,
+    ) -> TaskId {
+        if let Some(place) = self.run(index, state, run) {
+            self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
+        }
+        self.name(index, state)
     }
 
     /// As [`execute_one`](Self::execute_one) for up to `most` tasks, taken at once and executed one after the other: returns how many. What was taken waits for the
@@ -92,6 +145,7 @@ impl<T, L: Layout> Shed<T, L> {
             batch.left -= 1;
             if batch.left > 0 {
                 batch.next = self.memory.link(index).load(Ordering::Relaxed) - 1;
+                self.memory.prefetch_place(batch.next);
             }
             if let Some(state) = self.claim(index, runner) {
                 ran += 1;

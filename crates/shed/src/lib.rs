@@ -30,6 +30,7 @@ mod list;
 mod memory;
 mod ready;
 mod shed;
+mod tag;
 mod thread;
 mod word;
 

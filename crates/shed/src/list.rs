@@ -100,6 +100,11 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         let mut taken = 0;
         let own = self.own();
         if self.pop_at(own, 1, |_, index| taken = index) == 1 {
+            // Who takes this one often takes the next one too, and its line may lie in another core's cache.
+            let next = (self.link)(taken).load(Ordering::Relaxed);
+            if next != 0 {
+                self.memory.prefetch_place(next - 1);
+            }
             return Some(taken);
         }
         if L::STRIPES == 1 { None } else { self.steal_slow(own) }

@@ -17,7 +17,7 @@ pub(crate) struct Place<T> {
     pub(crate) state: AtomicU64,
     /// The task's channel. Read by who makes the task ready.
     pub(crate) channel: AtomicU32,
-    /// See [`flag`]. Written by who owns the place.
+    /// See [`flag`]. Written by who owns the place; by exchanges where a task is being tagged.
     pub(crate) flags: AtomicU32,
     /// There while the status is neither `Free` nor, for tasks that are not kept, `Cancelled`. Touched by who owns the place.
     pub(crate) payload: UnsafeCell<MaybeUninit<T>>,
@@ -31,6 +31,15 @@ pub(crate) mod flag {
     pub(crate) const TAGGED: u32 = 2;
     /// The task has no payload and is never executed: it ends as soon as nothing it depends on is open.
     pub(crate) const MILESTONE: u32 = 4;
+    /// The task is being tagged, by a thread that means the task whose generation has the lower 28 bits that lie above.
+    pub(crate) const TAGGING: u32 = 8;
+    /// [`TAGGING`] and those bits.
+    pub(crate) const TAGGING_OF: u32 = !7;
+
+    /// The mark of who tags the task of that generation.
+    pub(crate) const fn tagging(generation: u32) -> u32 {
+        generation << 4 | TAGGING
+    }
 }
 
 /// One dependency, in the list of its child or among the free ones.
@@ -135,8 +144,8 @@ pub(crate) struct Memory<T, L: Layout> {
     sizes: Sizes,
     /// Whether the block came from the allocator.
     owned: bool,
-    /// Invariant: payloads go in and come out.
-    of: PhantomData<fn(T, L) -> T>,
+    /// Payloads are in cells, so neither longer nor shorter borrows will do.
+    of: PhantomData<(UnsafeCell<T>, L)>,
 }
 
 // SAFETY: the block is this value's alone. Payloads are handed from thread to thread by the shed's protocol, never shared: hence `T: Send`.
@@ -233,6 +242,12 @@ impl<T, L: Layout> Memory<T, L> {
         debug_assert!(index < self.sizes.tasks);
         // SAFETY: indices come from names that `known` has checked, and from lists, which hold no others.
         unsafe { &*self.array::<Place<T>>(self.at.places).add(index as usize) }
+    }
+
+    /// Has the processor fetch a place, which will be written to.
+    #[inline(always)]
+    pub(crate) fn prefetch_place(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.place(index)).cast());
     }
 
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::{Heads, Shed};
 use crate::thread::is_runner;
-use crate::word::Status;
+use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use sateen_base::prim::Ordering;
 
@@ -30,9 +30,11 @@ impl<T, L: Layout> Shed<T, L> {
     pub fn set_channel(&self, tasks: &[TaskId], channel: u16) -> Result<(), Error> {
         self.check_channel(channel)?;
         for &task in tasks {
-            match self.known(task)?.status() {
-                Status::Idle | Status::Running | Status::Blocked => {}
-                status => return Err(refusal(task, status)),
+            let state = self.known(task)?;
+            if !state.is(Status::Idle)
+                && !matches!(state.status(), Status::Running | Status::Blocked)
+            {
+                return Err(refusal(task, state.status()));
             }
         }
         for &task in tasks {
@@ -56,12 +58,12 @@ impl<T, L: Layout> Shed<T, L> {
     }
 
     /// Makes tasks ready to be executed, in that order: idle ones that depend on nothing, and blocked ones: all or none. For one that is
-    /// running and then blocks, it counts as if it came after.
+    /// running and then blocks, it counts as if it came after (also if another of them is refused).
     ///
     /// Cost: an exchange for each, and one for each range of tasks of the same channel.
     ///
     /// # Errors
-    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this ([`Error::Running`]), was
+    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this or executes what does ([`Error::Running`]), was
     /// cancelled or has ended. Without the feature `std` nobody can tell who calls: what makes itself ready and then blocks is ready at once.
     ///
     /// ```
@@ -78,25 +80,15 @@ impl<T, L: Layout> Shed<T, L> {
         let (mut chain, mut channel, mut uniform) = (None::<Chain>, 0, true);
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         for &task in tasks {
-            let before = match self.change(task, |state| match state.status() {
-                Status::Idle if state.pending() > 0 => {
-                    Err(Error::Waiting { task, open: state.pending() })
-                }
-                Status::Idle => Ok(state.to(Status::Ready)),
-                Status::Blocked => Ok(state.to(Status::Ready).mark()),
-                Status::Running if !is_runner(state.pending()) => Ok(state.mark()),
-                status => Err(refusal(task, status)),
-            }) {
-                Ok(before) => before,
+            match self.take_ready(task) {
+                Ok(true) => {}
+                Ok(false) => continue,
                 Err(error) => {
                     if let Some(chain) = chain {
                         self.unready_slow(chain);
                     }
                     return Err(error);
                 }
-            };
-            if before.is(Status::Running) {
-                continue;
             }
             let own = self.channel_at(task.index());
             match &mut chain {
@@ -113,6 +105,43 @@ impl<T, L: Layout> Shed<T, L> {
             None => {}
         }
         Ok(())
+    }
+
+    /// Makes a task `Ready`, for the caller to put into its list. `false`: it is running, and will find itself woken.
+    #[inline(always)]
+    fn take_ready(&self, task: TaskId) -> Result<bool, Error> {
+        if self.memory.has(task) {
+            let word = &self.memory.place(task.index()).state;
+            let seen = State(word.load(Ordering::Relaxed));
+            // Ordering: as in `change`.
+            if seen.is_idle(task.generation())
+                && word
+                    .compare_exchange(
+                        seen.0,
+                        seen.to(Status::Ready).0,
+                        Ordering::AcqRel,
+                        Ordering::Relaxed,
+                    )
+                    .is_ok()
+            {
+                return Ok(true);
+            }
+        }
+        self.take_ready_slow(task)
+    }
+
+    #[cold]
+    fn take_ready_slow(&self, task: TaskId) -> Result<bool, Error> {
+        let before = self.change(task, |state| match state.status() {
+            Status::Idle if state.pending() > 0 => {
+                Err(Error::Waiting { task, open: state.pending() })
+            }
+            Status::Idle => Ok(state.to(Status::Ready)),
+            Status::Blocked => Ok(state.to(Status::Ready).mark()),
+            Status::Running if !is_runner(state.pending()) => Ok(state.mark()),
+            status => Err(refusal(task, status)),
+        })?;
+        Ok(!before.is(Status::Running))
     }
 
     /// Whether any task is ready on `channel`, as of a moment ago; also if all that are have been cancelled since. A load for each stripe.
@@ -202,7 +231,7 @@ impl<T, L: Layout> Shed<T, L> {
             let index = next;
             next = self.memory.link(index).load(Ordering::Relaxed).wrapping_sub(1);
             let state = &self.memory.place(index).state;
-            let mut seen = crate::word::State(state.load(Ordering::Acquire));
+            let mut seen = State(state.load(Ordering::Acquire));
             while seen.is(Status::Ready) {
                 let status = if seen.marked() { Status::Blocked } else { Status::Idle };
                 // Ordering: AcqRel, as in `change`.
@@ -213,7 +242,7 @@ impl<T, L: Layout> Shed<T, L> {
                     Ordering::Acquire,
                 ) {
                     Ok(_) => break,
-                    Err(now) => seen = crate::word::State(now),
+                    Err(now) => seen = State(now),
                 }
             }
             if seen.is(Status::Cancelled) {

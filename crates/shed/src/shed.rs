@@ -63,6 +63,39 @@ impl<T> Default for Callbacks<T> {
 /// assert_eq!(done.last(), Some(&"paint"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Payloads go from thread to thread, one thread at a time, so they need be `Send` for the shed to be `Send` and `Sync`, not `Sync`:
+///
+/// ```
+/// fn shared<S: Send + Sync>() {}
+/// shared::<sateen_shed::Shed<std::cell::Cell<u32>>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn sent<S: Send>() {}
+/// sent::<sateen_shed::Shed<std::rc::Rc<u32>>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn shared<S: Sync>() {}
+/// shared::<sateen_shed::Shed<std::rc::Rc<u32>>>();
+/// ```
+///
+/// What payloads borrow must outlive the shed, and nobody keeps a payload that he executed:
+///
+/// ```compile_fail,E0597
+/// let shed = sateen_shed::Shed::builder().build().unwrap();
+/// let short = 7;
+/// shed.create([&short]).unwrap(); // `short` is dropped before `shed`
+/// ```
+/// ```compile_fail,E0521
+/// use sateen_shed::{Outcome, Shed};
+/// let shed = Shed::<u32>::builder().build().unwrap();
+/// let mut kept = None;
+/// let _ = shed.execute_one(0, |_, payload| { kept = Some(payload); Outcome::Complete });
+/// ```
+/// ```compile_fail
+/// use sateen_shed::Shed;
+/// fn longer<'a>(shed: Shed<&'a str>) -> Shed<&'static str> { shed }
+/// ```
 pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) memory: Memory<T, L>,
     pub(crate) channels: u16,
@@ -295,6 +328,17 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// assert!(shed.execute_one(0, |_, _| Outcome::Complete)?.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The memory must outlive the shed, whose payloads lie there:
+///
+/// ```compile_fail,E0505
+/// use sateen_shed::Shed;
+/// use std::mem::MaybeUninit;
+///
+/// let mut room = vec![MaybeUninit::uninit(); 10_000];
+/// let shed = Shed::<String>::builder().build_in(&mut room);
+/// drop(room); // and then `shed`
+/// ```
 #[derive(Debug)]
 pub struct ShedIn<'m, T, L: Layout = Pausing> {
     shed: Shed<T, L>,
@@ -305,6 +349,11 @@ impl<'m, T, L: Layout> ShedIn<'m, T, L> {
     pub(crate) fn new(shed: Shed<T, L>) -> Self {
         Self { shed, memory: PhantomData }
     }
+}
+
+impl<T, L: Layout> Drop for ShedIn<'_, T, L> {
+    /// Does nothing, but is one: so the compiler knows that the memory is still used when this is dropped, by the shed inside.
+    fn drop(&mut self) {}
 }
 
 impl<T, L: Layout> Deref for ShedIn<'_, T, L> {

@@ -7,7 +7,7 @@
 /// | `Free` | no task | `create` → `Idle` |
 /// | `Idle` | created; waits for `pending` others, or, at 0, for `ready` | `ready`, or the last it waits for → `Ready`; `cancel` → `Cancelled`; `free` → `Freeing` |
 /// | `Ready` | in the list of its channel, or in the hands of who is about to put it there | execute → `Running`; `cancel` → `Cancelled` |
-/// | `Running` | in a caller's hands; `pending` is the runner's number | its end → `Free` (kept tasks: `Done`); blocked → `Blocked`, or `Ready` if it was woken meanwhile |
+/// | `Running` | in a caller's hands; `pending` is the runner's number, if that can tell who calls | its end → `Free` (kept tasks: `Done`); blocked → `Blocked`, or `Ready` if it was woken meanwhile |
 /// | `Blocked` | has run and waits for `ready` | `ready` → `Ready`; `cancel` → `Cancelled` |
 /// | `Cancelled` | will not run; its place is kept while it waits for `pending` others or lies in a list (counted as one) | the last of them → `Free` (kept: `Done`) |
 /// | `Done` | a kept task that has ended, until its template starts again | the template → `Idle`, or `Free` |
@@ -70,6 +70,12 @@ impl State {
     #[inline(always)]
     pub(crate) const fn is(self, status: Status) -> bool {
         self.0 >> 29 & 7 == status as u64
+    }
+
+    /// Whether this is that generation's task, idle, with nothing to wait for: one comparison.
+    #[inline(always)]
+    pub(crate) const fn is_idle(self, generation: u32) -> bool {
+        self.0 & !Self::LINKED == Self::new(generation, Status::Idle).0
     }
 
     /// The same task (linked or not) with another status, nothing pending and no mark.

@@ -1,7 +1,6 @@
 //! What the shed calls, and asks.
 
-use sateen_shed::{Error, Outcome, Shed, set_runner_hook};
-use std::cell::Cell;
+use sateen_shed::{Error, Outcome, Shed};
 use std::sync::{Arc, Mutex};
 
 #[test]
@@ -35,8 +34,12 @@ fn a_channel_says_whether_it_has_tasks() -> Result<(), Box<dyn std::error::Error
 }
 
 /// Two runners that take turns on one thread are told apart by the hook, which is the whole process's.
+#[cfg(feature = "std")]
 #[test]
 fn runners_of_one_thread_are_told_apart() -> Result<(), Box<dyn std::error::Error>> {
+    use sateen_shed::set_runner_hook;
+    use std::cell::Cell;
+
     thread_local! {
         static FIBER: Cell<Option<u32>> = const { Cell::new(None) };
     }

@@ -9,6 +9,7 @@ mod idle;
 mod listqueue;
 pub(crate) mod lock;
 pub(crate) mod pool;
+pub(crate) mod shed;
 mod skynet;
 mod switch;
 mod wake;
@@ -29,6 +30,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(lock::Lock),
         Box::new(listqueue::ListQueue),
         Box::new(pool::Pools),
+        Box::new(shed::Shed),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),

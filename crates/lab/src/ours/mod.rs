@@ -12,9 +12,11 @@ mod turns;
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor, QueueVisitor,
-    SubmitVisitor, TasksVisitor, TurnsVisitor,
+    ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
+#[cfg(test)]
+pub(crate) use runtime::Sateen;
 pub(crate) use runtime::scheduled;
 pub(crate) use skynet::join as skynet_join;
 
@@ -40,6 +42,11 @@ pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {
 
 /// Shows `visitor` our fork-join runtime.
 pub(crate) fn visit_fork_joins(visitor: &mut impl ForkJoinVisitor) {
+    visitor.visit::<runtime::Sateen>();
+}
+
+/// Shows `visitor` our runtime's scopes.
+pub(crate) fn visit_scopes(visitor: &mut impl ScopesVisitor) {
     visitor.visit::<runtime::Sateen>();
 }
 

@@ -1,6 +1,6 @@
 //! The runtime of `sateen`.
 
-use crate::adapter::{Fibers, ForkJoin, OURS, Submit};
+use crate::adapter::{Fibers, ForkJoin, OURS, Scopes, Submit};
 use crate::error::{Error, input};
 use sateen::Runtime;
 use sateen::policy::{self, Scheduling};
@@ -64,6 +64,20 @@ impl ForkJoin for Sateen {
 
     fn sort(_: &mut (), values: &mut [u64]) {
         sateen::par_sort_unstable(values);
+    }
+}
+
+impl Scopes for Sateen {
+    const BY_HAND: &'static str = "sateen-scope";
+    type Scope<'s> = sateen::Scope<'s>;
+
+    fn scope<'s>(f: impl FnOnce(&sateen::Scope<'s>) + Send) {
+        sateen::scope(f);
+    }
+
+    #[inline(always)]
+    fn spawn<'s>(scope: &sateen::Scope<'s>, f: impl FnOnce(&sateen::Scope<'s>) + Send + 's) {
+        scope.spawn(f);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::adapter::{
     CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
-    QueueVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
 
@@ -54,6 +54,13 @@ pub(crate) fn visit_fork_joins(visitor: &mut impl ForkJoinVisitor) {
         visitor.visit::<chili::Chili>();
         visitor.visit::<forte::Forte>();
     }
+    let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries that have scopes.
+pub(crate) fn visit_scopes(visitor: &mut impl ScopesVisitor) {
+    #[cfg(feature = "peers")]
+    visitor.visit::<rayon::Rayon>();
     let _ = visitor;
 }
 

@@ -26,6 +26,8 @@ struct Task {
     linked: bool,
     /// Cancelled while it ran.
     poisoned: bool,
+    /// Made ready while it ran: only without std, where nobody can tell whether it did so itself.
+    woken: bool,
     /// Who waits for it, in the order in which they are told.
     dependents: VecDeque<TaskId>,
 }
@@ -161,6 +163,7 @@ impl Twin {
                 marked: false,
                 linked: false,
                 poisoned: false,
+                woken: false,
                 dependents: VecDeque::new(),
             };
             assert!(self.tasks.insert(id, task).is_none(), "{id} was given twice");
@@ -184,6 +187,7 @@ impl Twin {
             let Task { status, pending, .. } = *self.known(task)?;
             match status {
                 Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
+                Status::Running if !cfg!(feature = "std") => self.task(task).woken = true,
                 Status::Idle | Status::Blocked if tasks[..i].contains(&task) => {
                     return Err(Error::AlreadyReady(task));
                 }
@@ -191,11 +195,13 @@ impl Twin {
                 status => return Err(Self::refusal(task, status)),
             }
         }
-        for &task in tasks {
+        let tasks: Vec<TaskId> =
+            tasks.iter().copied().filter(|&task| !self.is_running(task)).collect();
+        for &task in &tasks {
             self.task(task).status = Status::Ready;
         }
         let channels: Vec<u16> = tasks.iter().map(|task| self.tasks[task].channel).collect();
-        let mut rest = tasks;
+        let mut rest = &tasks[..];
         for range in channels.chunk_by(u16::eq) {
             let (tasks, others) = rest.split_at(range.len());
             self.push_ready(range[0], tasks);
@@ -351,7 +357,14 @@ impl Twin {
 
     pub(super) fn block(&mut self, task: TaskId) {
         assert!(self.is_running(task));
-        self.task(task).status = Status::Blocked;
+        let known = self.task(task);
+        let channel = known.channel;
+        if std::mem::take(&mut known.woken) {
+            known.status = Status::Ready;
+            self.push_ready(channel, &[task]);
+        } else {
+            known.status = Status::Blocked;
+        }
     }
 
     pub(super) fn panic(&mut self, task: TaskId) {

@@ -3,6 +3,8 @@
 
 mod recipe;
 mod serve;
+#[cfg(test)]
+mod tests;
 
 use crate::adapter::Job;
 use crate::experiment::Group;
@@ -78,6 +80,19 @@ static GHC: Recipe = Recipe {
     sources: &[("Peer.hs", include_str!("../../../peers-src/Peer.hs"))],
     compile: || words(&["ghc", "-O2", "-threaded", "-rtsopts", "-o", "peer", "Peer.hs"]),
     start: |workers| words(&["./peer", "+RTS", &format!("-N{workers}"), "-RTS"]),
+};
+
+static ONE_TBB: Recipe = Recipe {
+    name: "oneTBB",
+    packages: "g++ libtbb-dev",
+    sources: &[("tbb.cpp", include_str!("../../../peers-src/tbb.cpp"))],
+    compile: || {
+        let mut all = recipe::compiler("CXX", "c++");
+        all.extend(words(&["-std=c++17", "-O3", "-DNDEBUG", "-o", "peer", "tbb.cpp"]));
+        all.extend(words(&["-ltbb", "-pthread"]));
+        all
+    },
+    start: |_| words(&["./peer"]),
 };
 
 /// Cargo for one of our own small programs, with the profile and the place of the lab itself.
@@ -207,6 +222,13 @@ static PEERS: &[Peer] = &[
         arguments: &["roundrobin"],
         most_workers: 1,
         cases: TREES,
+    },
+    Peer {
+        implementation: "onetbb",
+        recipe: &ONE_TBB,
+        arguments: &[],
+        most_workers: ANY,
+        cases: &["fan", "chain", "random", "frame"],
     },
     Peer {
         implementation: "go",

@@ -102,6 +102,13 @@ fn beside() -> Result<PathBuf, String> {
     Ok(own.parent().ok_or("the lab's own folder is unknown")?.to_path_buf())
 }
 
+/// The words of a compiler that `variable` of the environment may name, as build systems have it.
+pub(super) fn compiler(variable: &str, usual: &str) -> Vec<String> {
+    let named = env::var(variable).unwrap_or_default();
+    let named: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
+    if named.is_empty() { vec![usual.to_owned()] } else { named }
+}
+
 /// Arguments that make Cargo build beside the lab's own executable, as it was built.
 pub(super) fn place_and_profile() -> Vec<String> {
     let own = env::current_exe().unwrap_or_default();

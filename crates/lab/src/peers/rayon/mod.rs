@@ -1,6 +1,6 @@
 //! Adapter for `rayon`.
 
-use crate::adapter::{ForkJoin, Submit};
+use crate::adapter::{ForkJoin, Scopes, Submit};
 use crate::error::{Error, input};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -49,6 +49,20 @@ impl ForkJoin for Rayon {
 
     fn sort(_: &mut (), values: &mut [u64]) {
         values.par_sort_unstable();
+    }
+}
+
+impl Scopes for Rayon {
+    const BY_HAND: &'static str = "rayon";
+    type Scope<'s> = rayon::Scope<'s>;
+
+    fn scope<'s>(f: impl FnOnce(&rayon::Scope<'s>) + Send) {
+        rayon::scope(f);
+    }
+
+    #[inline(always)]
+    fn spawn<'s>(scope: &rayon::Scope<'s>, f: impl FnOnce(&rayon::Scope<'s>) + Send + 's) {
+        scope.spawn(f);
     }
 }
 

@@ -1,0 +1,28 @@
+//! Tasks that wait for each other.
+//!
+//! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
+//!   dependencies.
+
+mod byhand;
+mod graphs;
+pub(crate) mod shapes;
+
+use crate::experiment::{Experiment, Group, Plan};
+
+/// The experiment `shed`.
+pub(crate) struct Shed;
+
+impl Experiment for Shed {
+    fn name(&self) -> &'static str {
+        "shed"
+    }
+
+    fn about(&self) -> &'static str {
+        "Tasks that wait for each other: fans, a chain, a random graph with its building, and a game's frame that is \
+         run again and again, beside the same with scopes and counters written by hand."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        graphs::groups(plan)
+    }
+}

@@ -1,0 +1,158 @@
+//! The graphs that all implementations run: as tasks and edges, so that nobody's are easier.
+//!
+//! Tasks are numbered from 0, and a child has a smaller number than its parents. Programs in other languages make
+//! the same graphs by themselves; a test compares their [`Shape::digest`].
+
+/// A child, and a parent that may run once all its children have.
+pub(crate) type Edge = (u32, u32);
+
+/// Tasks and what they wait for.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// How many tasks there are.
+    pub(crate) tasks: u32,
+    /// In a fixed order; the same edge may be there more than once.
+    pub(crate) edges: Vec<Edge>,
+}
+
+impl Shape {
+    /// The same for the same tasks and edges in the same order, and as good as never otherwise.
+    #[cfg(test)]
+    pub(crate) fn digest(&self) -> u64 {
+        let mix =
+            |state: u64, number: u32| (state ^ u64::from(number)).wrapping_mul(0x100_0000_01B3);
+        let all = self.edges.iter().flat_map(|(child, parent)| [*child, *parent]);
+        all.fold(u64::from(self.tasks), mix)
+    }
+}
+
+/// Tasks between the first and the last of a fan.
+pub(crate) const FAN_WIDTH: u32 = 100;
+/// Tasks of one fan.
+pub(crate) const FAN_TASKS: u32 = FAN_WIDTH + 2;
+/// Edges for each task of [`random`].
+const RANDOM_EDGES: u32 = 4;
+/// Tasks of a [`frame`].
+pub(crate) const FRAME_TASKS: u32 = 300;
+
+/// `rounds` fans, each 1 → [`FAN_WIDTH`] → 1; the first task of one waits for the last of the one before.
+pub(crate) fn fan(rounds: u32) -> Shape {
+    let mut edges = Vec::new();
+    for first in (0..rounds).map(|round| round * FAN_TASKS) {
+        let last = first + FAN_TASKS - 1;
+        edges.extend((first > 0).then(|| (first - 1, first)));
+        edges.extend((first + 1..last).map(|middle| (first, middle)));
+        edges.extend((first + 1..last).map(|middle| (middle, last)));
+    }
+    Shape { tasks: rounds * FAN_TASKS, edges }
+}
+
+/// `tasks` in a row.
+pub(crate) fn chain(tasks: u32) -> Shape {
+    Shape { tasks, edges: (1..tasks).map(|task| (task - 1, task)).collect() }
+}
+
+/// `tasks` (2 at least) with four times as many edges, each from a random task to a random one of those behind it.
+pub(crate) fn random(tasks: u32) -> Shape {
+    let mut random = XorShift(0x9E37_79B9_7F4A_7C15);
+    let others = u64::from(tasks - 1);
+    let mut edge = || {
+        let child = random.next() % others;
+        let parent = child + 1 + random.next() % (others - child);
+        (child as u32, parent as u32)
+    };
+    Shape { tasks, edges: (0..tasks * RANDOM_EDGES).map(|_| edge()).collect() }
+}
+
+/// xorshift64*, as Vigna gives it.
+struct XorShift(u64);
+
+impl XorShift {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+}
+
+/// A game's frame of [`FRAME_TASKS`] tasks.
+///
+/// The input; four groups of three layers of 24, where a task of a layer waits for two of the layer before (its own
+/// place and the next, around), and an end that waits for the whole last layer; six in a row after the four ends; and
+/// the end.
+pub(crate) fn frame() -> Shape {
+    const GROUPS: u32 = 4;
+    const LAYERS: u32 = 3;
+    const WIDTH: u32 = 24;
+    let input = 0;
+    let task = |group, layer, place| 1 + (group * LAYERS + layer) * WIDTH + place % WIDTH;
+    let end_of = |group| task(GROUPS, 0, 0) + group;
+    let mut edges = Vec::new();
+    for group in 0..GROUPS {
+        edges.extend((0..WIDTH).map(|place| (input, task(group, 0, place))));
+        for layer in 1..LAYERS {
+            for place in 0..WIDTH {
+                edges.push((task(group, layer - 1, place), task(group, layer, place)));
+                edges.push((task(group, layer - 1, place + 1), task(group, layer, place)));
+            }
+        }
+        edges.extend((0..WIDTH).map(|place| (task(group, LAYERS - 1, place), end_of(group))));
+    }
+    let first_after = end_of(GROUPS);
+    edges.extend((0..GROUPS).map(|group| (end_of(group), first_after)));
+    edges.extend((first_after + 1..FRAME_TASKS).map(|task| (task - 1, task)));
+    Shape { tasks: FRAME_TASKS, edges }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Children come first; `roots` tasks wait for nobody, and nobody for `ends`.
+    #[track_caller]
+    fn check(shape: &Shape, tasks: u32, edges: usize, roots: usize, ends: usize) {
+        assert_eq!((shape.tasks, shape.edges.len()), (tasks, edges));
+        let (mut children, mut parents) = (vec![0; tasks as usize], vec![0; tasks as usize]);
+        for &(child, parent) in &shape.edges {
+            assert!(child < parent && parent < tasks, "{child} -> {parent}");
+            children[parent as usize] += 1;
+            parents[child as usize] += 1;
+        }
+        assert_eq!(children.iter().filter(|n| **n == 0).count(), roots, "tasks without children");
+        assert_eq!(parents.iter().filter(|n| **n == 0).count(), ends, "tasks without parents");
+    }
+
+    #[test]
+    fn fans_follow_each_other() {
+        check(&fan(1), 102, 200, 1, 1);
+        check(&fan(1000), 102_000, 200_999, 1, 1);
+        assert!(fan(2).edges.contains(&(101, 102)));
+    }
+
+    #[test]
+    fn a_chain_has_one_link_less_than_tasks() {
+        check(&chain(1), 1, 0, 1, 1);
+        check(&chain(1000), 1000, 999, 1, 1);
+    }
+
+    #[test]
+    fn random_graphs_have_no_cycles() {
+        check(&random(2), 2, 8, 1, 1);
+        let shape = random(1000);
+        let without = |of: fn(&Edge) -> u32| {
+            (0..1000).filter(|task| !shape.edges.iter().any(|e| of(e) == *task)).count()
+        };
+        check(&shape, 1000, 4000, without(|e| e.1), without(|e| e.0));
+        assert_eq!(random(1000).edges, shape.edges, "the same each time");
+    }
+
+    #[test]
+    fn a_frame_has_300_tasks() {
+        check(&frame(), 300, 96 + 4 * 96 + 96 + 4 + 5 + 1, 1, 1);
+        let children = |of: u32| frame().edges.iter().filter(|e| e.1 == of).count();
+        assert_eq!([25, 72, 289, 292, 293, 294, 299].map(children), [2, 2, 24, 24, 4, 1, 1]);
+        // Around: the last place of a layer waits for the first of the layer before.
+        assert!(frame().edges.contains(&(1, 48)) && frame().edges.contains(&(24, 48)));
+    }
+}

@@ -1,0 +1,59 @@
+//! Who tags a task, against who ends it and gives its place to another.
+#![cfg(loom)]
+
+use loom::thread;
+use sateen_shed::{Outcome, Shed};
+use std::sync::Arc;
+
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+fn small() -> Arc<Shed<u32>> {
+    Arc::new(Shed::builder().tasks(1).dependencies(0).build().unwrap())
+}
+
+/// A late tag meets the task that was meant, or none.
+#[test]
+fn a_late_tag_is_no_later_tasks() {
+    model(|| {
+        let shed = small();
+        let [first] = shed.create([1]).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.set_tag(&[first], 1).is_ok())
+        };
+        shed.ready(&[first]).unwrap();
+        shed.execute_one(0, |_, _| Outcome::Complete).unwrap();
+        let [second] = shed.create([2]).unwrap();
+        shed.set_tag(&[second], 2).unwrap();
+        other.join().unwrap();
+        assert_eq!(shed.tag(second), Ok(Some(2)));
+        assert_eq!(shed.cancel_tag(1), 0);
+    });
+}
+
+/// Cancelling by tag meets no task that was never tagged, and counts right.
+#[test]
+fn cancelling_a_tag_against_the_end() {
+    model(|| {
+        let shed = small();
+        let [first] = shed.create([1]).unwrap();
+        shed.set_tag(&[first], 1).unwrap();
+        shed.ready(&[first]).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel_tag(1))
+        };
+        let ran = shed.execute_one(0, |_, _| Outcome::Complete).unwrap();
+        let second = shed.create([2]).ok();
+        let cancelled = other.join().unwrap();
+        assert_eq!(cancelled, u32::from(ran.is_none()));
+        if let Some([second]) = second {
+            shed.ready(&[second]).unwrap();
+        }
+    });
+}
