@@ -20,25 +20,35 @@ extern crate alloc;
 
 mod builder;
 mod create;
+mod cycle;
 mod depend;
 mod end;
 mod error;
 mod execute;
 mod id;
+mod instance;
 mod layout;
 mod list;
 mod memory;
+mod plan;
 mod ready;
 mod shed;
+mod snapshot;
 mod tag;
+mod template;
+mod template_error;
 mod thread;
 mod word;
 
 pub use builder::Builder;
-pub use error::{BuildError, Error, Full};
+pub use error::{BuildError, Error, Full, OtherSizes};
 pub use execute::Outcome;
 pub use id::TaskId;
+pub use instance::{Instance, ShedRef};
 pub use layout::{Layout, Packed, Padded, Pausing, Sharded};
 pub use shed::{Shed, ShedIn, TaskState};
+pub use snapshot::Snapshot;
+pub use template::{Node, Template};
+pub use template_error::{NotInstalled, StillRunning, TemplateError};
 #[cfg(feature = "std")]
 pub use thread::set_runner_hook;
