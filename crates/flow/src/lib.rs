@@ -14,6 +14,8 @@ mod driven;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
+mod graph;
+#[cfg(not(loom))]
 mod hub;
 #[cfg(not(loom))]
 mod map;
@@ -30,5 +32,6 @@ mod seat;
 pub use {
     driven::{Driven, RunOn},
     error::{RunError, WaitError},
+    graph::{Graph, GraphError, Handle, Inputs, On, Output, Tasks},
     map::Map,
 };
