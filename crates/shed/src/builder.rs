@@ -134,6 +134,13 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// What [`channels`](Self::channels) has set.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn channel_count(&self) -> u64 {
+        self.channels
+    }
+
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
     /// Set again, both are called, the first one first.
