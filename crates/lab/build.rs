@@ -12,6 +12,7 @@ const NAMED: &[&str] = &[
     "sateen-deque",
     "sateen-pool",
     "sateen-shed",
+    "sateen-flow",
     "rayon",
     "chili",
     "forte",

@@ -5,7 +5,7 @@
 //! counter and the time to [`Work::judge`].
 
 use super::shapes::{self, Shape};
-use super::{byhand, spinning};
+use super::{byhand, driven, spinning};
 use crate::adapter::{Job, visit_scopes};
 use crate::error::{Error, expect};
 use crate::experiment::{Figure, Group, Plan, Trend};
@@ -143,6 +143,7 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
             let by_hand = &mut byhand::AddAll { group: &mut group, workers, work: &work };
             visit_scopes(plan.peers, by_hand);
             spinning::add(&mut group, workers, &work);
+            driven::add(&mut group, workers, &work);
             if plan.peers {
                 add_programs(&mut group, workers, &work);
             }

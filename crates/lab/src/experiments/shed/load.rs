@@ -9,7 +9,7 @@ use crate::adapter::ShedLoad;
 use crate::crew::{self, Relax};
 use crate::error::{Error, expect, input};
 use crate::experiment::{Session, per_call};
-use sateen_shed::{BuildError, Layout, Outcome, Shed};
+use sateen_shed::{BuildError, Builder, Layout, Outcome, Shed};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -45,10 +45,26 @@ impl Task {
     };
 
     #[inline(always)]
-    fn run(&self) -> Outcome {
+    pub(super) fn run(&self) -> Outcome {
         (self.function)(self.context);
         Outcome::Complete
     }
+}
+
+/// Sets the counter back.
+pub(super) fn reset() {
+    EXECUTED.0.store(0, Ordering::Relaxed);
+}
+
+/// What the counter says.
+pub(super) fn executed_by_all() -> u64 {
+    EXECUTED.0.load(Ordering::Relaxed)
+}
+
+/// For so many tasks, without dependencies.
+pub(super) fn builder<L: Layout>(capacity: u32, channels: u32) -> Builder<Task, L> {
+    let builder = Shed::builder().tasks(capacity.into()).dependencies(0);
+    builder.channels(channels.into()).layout::<L>()
 }
 
 /// A shed for so many tasks, without dependencies.
@@ -59,8 +75,38 @@ pub(super) fn build<L: Layout>(capacity: u32, channels: u32) -> Result<Shed<Task
         }
         other => input(other.to_string()),
     };
-    let builder = Shed::builder().tasks(capacity.into()).dependencies(0).channels(channels.into());
-    builder.layout::<L>().build().map_err(refused)
+    builder::<L>(capacity, channels).build().map_err(refused)
+}
+
+/// What a producer does: its share of the tasks, in batches of `BATCH` while so many are left.
+pub(super) fn produce<L: Layout, const BATCH: usize>(
+    shed: &Shed<Task, L>,
+    load: ShedLoad,
+    producer: u32,
+) -> Result<(), sateen_shed::Error> {
+    let channel = (producer % u32::from(shed.channels())) as u16;
+    let until =
+        |producer: u32| u64::from(producer) * u64::from(load.tasks) / u64::from(load.producers);
+    let count = until(producer + 1) - until(producer);
+    for _ in 0..count / BATCH as u64 {
+        send::<L, BATCH>(shed, channel)?;
+    }
+    (0..count % BATCH as u64).try_for_each(|_| send::<L, 1>(shed, channel))
+}
+
+#[inline(always)]
+fn send<L: Layout, const N: usize>(
+    shed: &Shed<Task, L>,
+    channel: u16,
+) -> Result<(), sateen_shed::Error> {
+    let tasks = loop {
+        match shed.create([Task::COUNTING; N]) {
+            Ok(tasks) => break tasks,
+            Err(_) => thread::sleep(FULL),
+        }
+    };
+    shed.set_channel(&tasks, channel)?;
+    shed.ready(&tasks)
 }
 
 /// Producers of batches of `BATCH`, and consumers that take up to `TAKEN` at once. The shed is there before the time begins, and is
@@ -73,26 +119,6 @@ pub(super) struct Load<L: Layout, const BATCH: usize, const TAKEN: usize> {
 impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
     pub(super) fn open(channels: u32, load: ShedLoad) -> Result<Self, Error> {
         Ok(Self { shed: build(load.capacity, channels)?, load })
-    }
-
-    /// Creates `count` tasks on `channel`.
-    fn produce(&self, channel: u16, count: u64) -> Result<(), sateen_shed::Error> {
-        for _ in 0..count / BATCH as u64 {
-            self.send::<BATCH>(channel)?;
-        }
-        (0..count % BATCH as u64).try_for_each(|_| self.send::<1>(channel))
-    }
-
-    #[inline(always)]
-    fn send<const N: usize>(&self, channel: u16) -> Result<(), sateen_shed::Error> {
-        let tasks = loop {
-            match self.shed.create([Task::COUNTING; N]) {
-                Ok(tasks) => break tasks,
-                Err(_) => thread::sleep(FULL),
-            }
-        };
-        self.shed.set_channel(&tasks, channel)?;
-        self.shed.ready(&tasks)
     }
 
     /// Executes tasks until the counter is at the total, or `abandoned`; how many.
@@ -109,8 +135,7 @@ impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
                 continue;
             }
             if fruitless.is_multiple_of(LOOKS)
-                && (EXECUTED.0.load(Ordering::Relaxed) >= tasks.into()
-                    || abandoned.load(Ordering::Relaxed))
+                && (executed_by_all() >= tasks.into() || abandoned.load(Ordering::Relaxed))
             {
                 return Ok(executed);
             }
@@ -145,18 +170,16 @@ impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
 
 impl<L: Layout, const BATCH: usize, const TAKEN: usize> Session for Load<L, BATCH, TAKEN> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        EXECUTED.0.store(0, Ordering::Relaxed);
+        reset();
         let ShedLoad { producers, consumers, tasks, .. } = self.load;
-        let (producers, consumers, tasks) = (producers.into(), u64::from(consumers), tasks.into());
         let (this, abandoned) = (&*self, &AtomicBool::new(false));
-        let channel = |i: u64| (i % u64::from(this.shed.channels())) as u16;
-        let job = |i: u64| {
+        let job = |i: u32| {
             move || {
                 if let Some(consumer) = i.checked_sub(producers) {
-                    return this.consume(channel(consumer), abandoned);
+                    let preferred = consumer % u32::from(this.shed.channels());
+                    return this.consume(preferred as u16, abandoned);
                 }
-                let result =
-                    this.produce(channel(i), (i + 1) * tasks / producers - i * tasks / producers);
+                let result = produce::<L, BATCH>(&this.shed, this.load, i);
                 if result.is_err() {
                     abandoned.store(true, Ordering::Relaxed);
                 }
@@ -168,10 +191,10 @@ impl<L: Layout, const BATCH: usize, const TAKEN: usize> Session for Load<L, BATC
         for member in &done {
             executed += member.result.map_err(|error| Error::Wrong(error.to_string()))?;
         }
-        expect("the counter", EXECUTED.0.load(Ordering::Relaxed), tasks)?;
-        expect("the number of executed tasks", executed, tasks)?;
+        expect("the counter", executed_by_all(), tasks.into())?;
+        expect("the number of executed tasks", executed, tasks.into())?;
         let first = done[producers as usize..].iter().map(|d| d.elapsed).min().unwrap_or_default();
-        Ok(vec![first.as_nanos() as f64 / tasks as f64])
+        Ok(vec![first.as_nanos() as f64 / f64::from(tasks)])
     }
 }
 
@@ -189,7 +212,7 @@ impl Single {
 
 impl Session for Single {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        EXECUTED.0.store(0, Ordering::Relaxed);
+        reset();
         let refused = Cell::new(0);
         let values = per_call(self.tasks, || {
             let created = self.shed.create([Task::COUNTING]);
@@ -200,7 +223,7 @@ impl Session for Single {
             }
         });
         expect("the number of refusals", refused.get(), 0)?;
-        expect("the counter", EXECUTED.0.load(Ordering::Relaxed), self.tasks.into())?;
+        expect("the counter", executed_by_all(), self.tasks.into())?;
         values
     }
 }

@@ -3,11 +3,12 @@
 //! * `throughput`: tasks without dependencies, from threads to threads, in tests that each bring one improvement
 //!   more; our loops are in `load`, and `gains` says what each step brings.
 //! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
-//!   dependencies, `spinning` and `build` with one.
+//!   dependencies, `spinning` and `driven` with one, by threads that spin and by workers that sleep, built in `build`.
 
 mod build;
 mod byhand;
 mod bytes;
+mod driven;
 mod gains;
 mod graphs;
 mod load;
@@ -36,6 +37,7 @@ impl Experiment for Shed {
         let mut groups = throughput::groups(plan);
         groups.push(throughput::single(plan));
         groups.extend(graphs::groups(plan));
+        groups.push(driven::starved(plan));
         groups.extend(bytes::groups());
         groups
     }

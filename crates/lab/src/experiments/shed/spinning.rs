@@ -55,7 +55,7 @@ impl<L: Layout> Session for Spinning<L> {
             Some(frame) => self.frames(frame, &executed)?,
             None => self.graph(&executed)?,
         };
-        self.work.judge(executed.0.into_inner(), elapsed)
+        self.work.judge(executed.get(), elapsed)
     }
 }
 
@@ -84,7 +84,7 @@ impl<L: Layout> Spinning<L> {
                 }
                 let all = u64::from(shape.tasks);
                 execute_until(shed, executed, workers, || {
-                    executed.is(all) || failed.load(Ordering::Relaxed)
+                    executed.get() >= all || failed.load(Ordering::Relaxed)
                 })?;
                 readied
             }
@@ -131,11 +131,20 @@ impl<L: Layout> Spinning<L> {
 /// The counter that each task adds 1 to, on a line of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct Executed(AtomicU64);
+pub(super) struct Executed(AtomicU64);
 
 impl Executed {
-    fn is(&self, all: u64) -> bool {
-        self.0.load(Ordering::Relaxed) >= all
+    #[inline(always)]
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
     }
 }
 
@@ -147,7 +156,7 @@ fn execute_until<L: Layout>(
     done: impl Fn() -> bool,
 ) -> Result<(), sateen_shed::Error> {
     let run = |_, &mut (): &mut ()| {
-        executed.0.fetch_add(1, Ordering::Relaxed);
+        executed.add();
         Outcome::Complete
     };
     let mut fruitless = 0;
@@ -173,16 +182,21 @@ fn new<L: Layout>(tasks: u64, dependencies: u64) -> Result<Shed<(), L>, Error> {
 
 /// The graph as a template in a shed of its own.
 fn install<L: Layout>(shape: &Shape) -> Result<Instance<Arc<Shed<(), L>>>, Error> {
+    let (template, [tasks, dependencies]) = record(shape)?;
+    template.install(Arc::new(new::<L>(tasks, dependencies)?)).map_err(wrong)
+}
+
+/// The graph as a template, and how many tasks and dependencies it has room enough with.
+pub(super) fn record(shape: &Shape) -> Result<(Template<()>, [u64; 2]), Error> {
     let mut template = Template::new();
     let tasks: Vec<_> = (0..shape.tasks).map(|_| template.task(())).collect();
     for &(child, parent) in &shape.edges {
         template.depend(&[tasks[parent as usize]], &[tasks[child as usize]]).map_err(wrong)?;
     }
-    // A template may need a few of both besides those recorded.
-    let shed = new::<L>(2 * u64::from(shape.tasks), 2 * shape.edges.len() as u64)?;
-    template.install(Arc::new(shed)).map_err(wrong)
+    // It needs a few of both besides those recorded.
+    Ok((template, [2 * u64::from(shape.tasks), 2 * shape.edges.len() as u64]))
 }
 
-fn wrong(error: impl std::fmt::Display) -> Error {
+pub(super) fn wrong(error: impl std::fmt::Display) -> Error {
     Error::Wrong(error.to_string())
 }

@@ -1,6 +1,7 @@
-//! Tests A to E, and F, which is ours: how many tasks without dependencies go through, from threads that create them
+//! Tests A to E, and F and G, which are ours: how many tasks without dependencies go through, from threads that create them
 //! to threads that execute them.
 
+use super::driven::Workers;
 use super::load::{Load, Single};
 use crate::adapter::{OURS, SHED_TESTS, ShedLoad, ShedTest};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
@@ -22,6 +23,8 @@ const EXPECTED: Duration = Duration::from_nanos(60);
 const BATCH: usize = 16;
 /// E with ready heads striped over the threads, and free places kept by them. The consumers take batches.
 const F: ShedTest = ShedTest { name: "F", ..SHED_TESTS[4] };
+/// F with the workers of a runtime instead of consumers that spin: they sleep where nothing is ready.
+const G: ShedTest = ShedTest { name: "G", ..F };
 /// E with consumers that take batches too, as the original's cannot.
 const BATCHES: &str = "sateen-batch";
 
@@ -29,7 +32,7 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
     let asked: Vec<_> = plan.workers.iter().map(|&n| (n as u32, n as u32)).collect();
     let threads = if asked.is_empty() { &THREADS[..] } else { &asked };
     let of = |test| threads.iter().map(move |&(p, c)| group(plan, test, load(plan, p, c)));
-    SHED_TESTS.into_iter().chain([F]).flat_map(of).collect()
+    SHED_TESTS.into_iter().chain([F, G]).flat_map(of).collect()
 }
 
 fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
@@ -40,7 +43,7 @@ fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
     group.in_tour = (producers, consumers) == (4, 4);
     add_ours(&mut group, test, load);
     if let Some(bikeshed) = &plan.bikeshed
-        && test != F
+        && SHED_TESTS.contains(&test)
     {
         let bikeshed = bikeshed.clone();
         group.add("bikeshed", move || {
@@ -54,6 +57,9 @@ fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
 /// Adds what of ours is like `test`.
 fn add_ours(group: &mut Group, test: ShedTest, load: ShedLoad) {
     match (test.padded, test.yields, test.batch) {
+        _ if test == G => {
+            group.add(OURS, move || Workers::<Sharded, BATCH>::open(test.channels, load))
+        }
         _ if test == F => add::<Sharded, BATCH, BATCH>(group, OURS, test, load),
         (false, false, 1) => add::<Packed, 1, 1>(group, OURS, test, load),
         (true, false, 1) => add::<Padded, 1, 1>(group, OURS, test, load),
@@ -91,7 +97,11 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         (threads(producers, "producer"), threads(consumers, "consumer"));
     let padded = if padded { ", padded" } else { "" };
     let yields = if yields { ", a pause after a failed exchange" } else { "" };
-    let striped = if *test == F { ", heads striped over threads" } else { "" };
+    let more = match test.name {
+        "F" => ", heads striped over threads",
+        "G" => ", heads striped over threads, consumers that sleep",
+        _ => "",
+    };
     Figure {
         case: name.to_owned(),
         config: format!("p{producers}c{consumers}"),
@@ -100,7 +110,7 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         trend: Trend::Lower,
         description: format!(
             "tasks that add 1 to one counter, from {producers_named} to {consumers_named}, {} in batches of \
-             {batch}{padded}{yields}{striped}: wall time by tasks",
+             {batch}{padded}{yields}{more}: wall time by tasks",
             threads(channels, "channel")
         ),
     }
