@@ -1,15 +1,17 @@
 //! Tasks that wait for each other.
 //!
-//! * `throughput`: tasks without dependencies, from threads to threads.
+//! * `throughput`: tasks without dependencies, from threads to threads; `steps` compares its tests.
 //! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
 //!   dependencies.
 
 mod byhand;
 mod graphs;
 pub(crate) mod shapes;
+mod steps;
 mod throughput;
 
 use crate::experiment::{Experiment, Group, Plan};
+use crate::store::Record;
 
 /// The experiment `shed`.
 pub(crate) struct Shed;
@@ -28,5 +30,9 @@ impl Experiment for Shed {
         let mut groups = throughput::groups(plan);
         groups.extend(graphs::groups(plan));
         groups
+    }
+
+    fn verdict(&self, records: &[Record]) -> Option<String> {
+        steps::text(records)
     }
 }
