@@ -177,6 +177,13 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// With the heads that a snapshot has, which brings their words, too.
+    pub(crate) fn extra(mut self, extra: Extra) -> Self {
+        self.fifo = if extra.inboxes == 0 { Fifo::NONE } else { Fifo::All };
+        self.progress = extra.counters != 0;
+        self
+    }
+
     fn check(&self) -> Result<(Sizes, Extra), BuildError> {
         if !(1..=MOST).contains(&self.tasks) {
             return Err(BuildError::Tasks(self.tasks));

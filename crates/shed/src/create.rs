@@ -82,7 +82,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Takes a place for each of `ids`, or none.
     #[inline]
-    fn take_places(&self, ids: &mut [TaskId]) -> bool {
+    pub(crate) fn take_places(&self, ids: &mut [TaskId]) -> bool {
         let taken = self.take_some_places(ids);
         if taken < ids.len() {
             self.give_places(&mut ids[..taken]);
@@ -115,7 +115,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Puts places back that no task is in, which then have no name.
     #[cold]
-    fn give_places(&self, ids: &mut [TaskId]) {
+    pub(crate) fn give_places(&self, ids: &mut [TaskId]) {
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         if let Some(chain) = chain(&list, ids.iter().map(|id| id.index())) {
             list.push(chain);

@@ -16,7 +16,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair.
     ///
     /// # Errors
-    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; a task that is ready already, running, cancelled, or has ended.
+    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
     /// If another thread readies a child *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
     ///
     /// ```
@@ -73,6 +73,9 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn link(&self, child: TaskId) -> Result<(), Error> {
         let seen = self.known(child)?;
+        if self.is_kept(child.index()) {
+            return Err(Error::Kept(child));
+        }
         if seen.is(Status::Idle) && seen.linked() {
             // Announced before; the thread that did has released it with the state that we have seen.
             return Ok(());
@@ -88,6 +91,7 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn raise(&self, parent: TaskId, by: u32) -> Result<(), Error> {
         self.change(parent, |state| match state.status() {
+            Status::Idle if self.is_kept(parent.index()) => Err(Error::Kept(parent)),
             Status::Idle if by >= State::MOST_PENDING - state.pending() => {
                 Err(Error::TooManyDependencies(parent))
             }

@@ -5,7 +5,7 @@ use crate::TaskId;
 use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::memory::flag;
+use crate::plan::EndOfRun;
 use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
@@ -159,42 +159,56 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 
     /// Ends a task that nobody else has to do with: nothing it depends on is open, it lies in no list, and its payload is gone (or kept).
     fn end(&mut self, index: u32, mut how: How) {
-        let place = self.shed.memory.place(index);
-        let state = State(place.state.load(Ordering::Relaxed));
-        let kept = place.flags.load(Ordering::Relaxed) & flag::KEPT != 0;
+        if self.shed.is_kept(index) {
+            return self.end_kept(index, how);
+        }
+        let state = State(self.shed.memory.place(index).state.load(Ordering::Relaxed));
         let mut first = 0;
         if state.linked() {
-            let dependents = self.take_dependents(index, state.generation(), kept);
+            let dependents = self.take_dependents(index, state.generation());
             first = dependents.first();
             if dependents.is_poisoned() {
                 how = How::Cancelled;
             }
         }
-        if kept {
-            // The list stays where it is, also if the template starts again before we have come to its end: it waits for those in the list.
-            // Ordering: Release, for the template that starts again, which must find all of this done.
-            place.state.store(state.to(Status::Done).0, Ordering::Release);
-        } else {
-            self.shed.vacate(index, state);
-            match &mut self.places {
-                None => self.places = Some(Chain::of(index)),
-                Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
-            }
+        self.shed.vacate(index, state);
+        match &mut self.places {
+            None => self.places = Some(Chain::of(index)),
+            Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
         }
-        self.list = (first, how, kept);
+        self.list = (first, how, false);
     }
 
-    /// The list of who depends on a task, which is closed (a kept one's stays open).
-    fn take_dependents(&self, index: u32, generation: u32, kept: bool) -> Dependents {
+    /// The list of who depends on a task, which is closed.
+    fn take_dependents(&self, index: u32, generation: u32) -> Dependents {
         let word = self.shed.memory.dependents(index);
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list; Release, so that who finds it closed knows that the task has run.
-        let before = if kept {
-            Dependents(word.fetch_and(Dependents(!0).unpoison().0, Ordering::AcqRel))
-        } else {
-            Dependents(word.swap(Dependents::closed(generation).0, Ordering::AcqRel))
-        };
+        let before = Dependents(word.swap(Dependents::closed(generation).0, Ordering::AcqRel));
         // Another generation's: somebody meant to depend on it, and has not come to it.
         if before.is_of(generation) { before } else { Dependents::new(generation, 0) }
+    }
+
+    /// Ends a task of an instance, whose place and dependencies stay as they are. The instance cannot start again before we have come to the end of the
+    /// list, as it waits for those in the list.
+    fn end_kept(&mut self, index: u32, mut how: How) {
+        let place = self.shed.memory.place(index);
+        let state = State(place.state.load(Ordering::Relaxed));
+        // The milestone's owner may be gone once it is done.
+        let run = self.shed.is_milestone(index).then(|| EndOfRun::of(self.shed, index));
+        let done = State::new(state.generation(), Status::Done).link();
+        let done = if how == How::Cancelled { done.mark() } else { done };
+        // Ordering: Release, for the Acquire of who sees that the run has ended, and through the exchanges that lower counts for who ends the milestone: it
+        // must find all of this done. Acquire, with the Release of who has dropped the instance, whose plan is then ours.
+        let before = State(place.state.swap(done.0, Ordering::AcqRel));
+        if before.poisoned() {
+            how = How::Cancelled;
+        }
+        let first = Dependents(self.shed.memory.dependents(index).load(Ordering::Relaxed)).first();
+        self.list = (first, how, true);
+        if let Some(run) = run {
+            self.list.0 = 0;
+            run.tell_slow(before.poisoned());
+        }
     }
 
     /// Takes the next dependency off the list, and frees it unless the list is kept: returns the parent.
@@ -241,7 +255,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                     let new = seen.with_pending(left);
                     (if how == How::Complete { new.mark() } else { new }, Lowered::Open)
                 }
-                (Status::Idle, How::Complete) if self.is_milestone(parent) => {
+                (Status::Idle, How::Complete) if self.shed.is_milestone(parent) => {
                     (seen.with_pending(0), Lowered::Over)
                 }
                 (Status::Idle, How::Complete) => (seen.to(Status::Ready), Lowered::Ready),
@@ -264,10 +278,6 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 Err(now) => seen = State(now),
             }
         }
-    }
-
-    fn is_milestone(&self, index: u32) -> bool {
-        self.shed.memory.place(index).flags.load(Ordering::Relaxed) & flag::MILESTONE != 0
     }
 
     #[inline]
@@ -317,7 +327,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// Tells the user that a task was cancelled, whose payload is the caller's, and drops it.
     fn report(&self, index: u32) {
         let place = self.shed.memory.place(index);
-        if self.is_milestone(index) {
+        if self.shed.is_milestone(index) {
             return;
         }
         self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
@@ -334,7 +344,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// Drops the payload of a task that is the caller's, unless it is kept.
     fn drop_payload(&self, index: u32) {
         let place = self.shed.memory.place(index);
-        if place.flags.load(Ordering::Relaxed) & flag::KEPT == 0 {
+        if !self.shed.is_kept(index) {
             // SAFETY: the caller owns the task, and says that its payload is there; after this nobody looks at it.
             place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
         }
@@ -368,14 +378,16 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self, task: TaskId) -> Result<bool, Error> {
-        let mut running = None;
+        let (mut running, mut kept) = (None, false);
         let change = self.change(task, |state| {
+            kept = self.is_kept(task.index());
             // One more pending, until the payload is gone: nobody ends the task before that.
             let held = match state.status() {
                 Status::Idle => state.pending() + 1,
                 // In a list: whoever takes it out lowers the count.
                 Status::Ready => 2,
                 Status::Blocked => 1,
+                Status::Running if kept => return Ok(state.poison()),
                 status => {
                     running = (status == Status::Running).then_some(state);
                     return Err(refusal(task, status));
@@ -383,15 +395,17 @@ impl<T, L: Layout> Shed<T, L> {
             };
             Ok(state.to(Status::Cancelled).with_pending(held))
         });
-        match running {
-            None => {
-                change?;
-                Ending::new(self).cancelled(task.index());
+        if let Some(state) = running {
+            if state.linked() {
+                self.poison(task)?;
             }
-            Some(state) if state.linked() => self.poison(task)?,
-            Some(_) => {}
+            return Ok(false);
         }
-        Ok(running.is_none())
+        if change?.is(Status::Running) {
+            return Ok(false);
+        }
+        Ending::new(self).cancelled(task.index());
+        Ok(true)
     }
 
     /// Has what depends on a running task cancelled when it ends.

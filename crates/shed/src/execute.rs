@@ -218,7 +218,7 @@ impl<T, L: Layout> Shed<T, L> {
             .with_mut(|p| unsafe { run(self.name(index, state), (*p).assume_init_mut()) });
         core::mem::forget(running);
         if outcome == Outcome::Blocked {
-            self.block(index, state);
+            self.block(index);
             return None;
         }
         if state.linked() {
@@ -246,7 +246,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// The task has run and waits for `ready`, which may have come already.
     #[cold]
-    fn block(&self, index: u32, state: State) {
+    fn block(&self, index: u32) {
         let word = &self.memory.place(index).state;
         let mut seen = State(word.load(Ordering::Relaxed));
         loop {
@@ -259,7 +259,7 @@ impl<T, L: Layout> Shed<T, L> {
             // visible to who executes next.
             match word.compare_exchange_weak(
                 seen.0,
-                state.to(status).0,
+                seen.to(status).0,
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {

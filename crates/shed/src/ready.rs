@@ -101,7 +101,7 @@ impl<T, L: Layout> Shed<T, L> {
         }
         match chain {
             Some(chain) if uniform => self.push_ready(channel, chain),
-            Some(chain) => self.push_ranges_slow(chain),
+            Some(chain) => self.push_ranges(chain),
             None => {}
         }
         Ok(())
@@ -180,8 +180,7 @@ impl<T, L: Layout> Shed<T, L> {
     }
 
     /// As [`push_ready`](Self::push_ready) for tasks of different channels. If the user's callback panics, all are pushed nevertheless.
-    #[cold]
-    fn push_ranges_slow(&self, chain: Chain) {
+    pub(crate) fn push_ranges(&self, chain: Chain) {
         struct Ranges<'a, T, L: Layout> {
             shed: &'a Shed<T, L>,
             next: u32,

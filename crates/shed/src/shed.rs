@@ -4,7 +4,9 @@ use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
 use crate::memory::{Memory, Sizes, align};
+use crate::plan::Plan;
 use crate::progress::Count;
+use crate::snapshot::Content;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use alloc::boxed::Box;
@@ -129,6 +131,8 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
     pub(crate) extra: Extra,
+    /// How many instances of templates have places here.
+    pub(crate) instances: AtomicU32,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -189,7 +193,8 @@ impl<T, L: Layout> Shed<T, L> {
         extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self { memory, channels, first_generation, callbacks, extra }
+        let instances = AtomicU32::new(0);
+        Self { memory, channels, first_generation, callbacks, extra, instances }
     }
 
     /// How many tasks there can be at a time.
@@ -297,8 +302,8 @@ impl<T, L: Layout> Shed<T, L> {
     }
 }
 
-/// Where a shed's generations start: names of one shed are stale in another.
-fn salt() -> u32 {
+/// Where a shed's generations start: names of one shed are stale in another. And a template's number.
+pub(crate) fn salt() -> u32 {
     #[cfg(not(loom))]
     {
         static SHEDS: AtomicU32 = AtomicU32::new(0);
@@ -310,24 +315,22 @@ fn salt() -> u32 {
 
 impl<T, L: Layout> Drop for Shed<T, L> {
     fn drop(&mut self) {
-        if !core::mem::needs_drop::<T>() {
+        // Instances that nobody dropped, or whose run has not ended.
+        let instances = self.instances.load(Ordering::Relaxed) > 0;
+        if !core::mem::needs_drop::<T>() && !instances {
             return;
         }
         let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
         for index in 0..fresh {
-            let place = self.memory.place(index);
-            let state = State(place.state.load(Ordering::Relaxed));
-            let there = match state.status() {
-                Status::Free | Status::Cancelled => false,
-                // Somebody forgot the caller that executes it, or left it through a panic in `Drop`.
-                Status::Running | Status::Freeing => false,
-                Status::Idle | Status::Ready | Status::Blocked | Status::Done => {
-                    place.flags.load(Ordering::Relaxed) & crate::memory::flag::MILESTONE == 0
+            match self.content(index) {
+                Content::Nothing => {}
+                Content::Payload => {
+                    let payload = &self.memory.place(index).payload;
+                    // SAFETY: it is there, and nobody else sees the shed any more.
+                    payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
                 }
-            };
-            if there {
-                // SAFETY: tasks of these statuses have their payload, and nobody else sees the shed any more.
-                place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+                // SAFETY: it is one, and nobody else sees the shed any more.
+                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
             }
         }
     }
@@ -371,7 +374,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// ```
 #[derive(Debug)]
 pub struct ShedIn<'m, T, L: Layout = Pausing> {
-    shed: Shed<T, L>,
+    pub(crate) shed: Shed<T, L>,
     memory: PhantomData<&'m mut [MaybeUninit<u8>]>,
 }
 

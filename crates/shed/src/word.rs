@@ -32,15 +32,17 @@ pub(crate) enum Status {
 /// | 63..32 | generation: goes up by one when the task's place is freed |
 /// | 31..29 | [`Status`] |
 /// | 28 | linked: something may depend on it, so its end looks at [`Dependents`] |
-/// | 27 | mark. `Idle`: something it depended on has ended (a removed dependency then leaves it ready, not idle); `Ready`: was blocked before; `Running`: woken, so that blocking makes it ready at once |
-/// | 26..0 | pending: how many it waits for; `Running`: who runs it |
+/// | 27 | mark. `Idle`: something it depended on has ended (a removed dependency then leaves it ready, not idle); `Ready`: was blocked before; `Running`: woken, so that blocking makes it ready at once; `Done`: ended by being cancelled |
+/// | 26 | poisoned, for kept tasks, from `Running` until `Done`: who depends on it is to be cancelled when it ends. For an instance's milestone: nobody has the instance any more |
+/// | 25..0 | pending: how many it waits for; `Running`: who runs it |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(pub(crate) u64);
 
 impl State {
-    pub(crate) const MOST_PENDING: u32 = (1 << 27) - 1;
+    pub(crate) const MOST_PENDING: u32 = (1 << 26) - 1;
     const LINKED: u64 = 1 << 28;
     const MARK: u64 = 1 << 27;
+    const POISONED: u64 = 1 << 26;
     const STATUS: [Status; 8] = [
         Status::Free,
         Status::Idle,
@@ -78,10 +80,10 @@ impl State {
         self.0 & !Self::LINKED == Self::new(generation, Status::Idle).0
     }
 
-    /// The same task (linked or not) with another status, nothing pending and no mark.
+    /// The same task (linked or not, poisoned or not) with another status, nothing pending and no mark.
     #[inline(always)]
     pub(crate) const fn to(self, status: Status) -> Self {
-        Self(self.0 & (!0 << 32 | Self::LINKED) | (status as u64) << 29)
+        Self(self.0 & (!0 << 32 | Self::LINKED | Self::POISONED) | (status as u64) << 29)
     }
 
     /// With another status, all else as it is.
@@ -121,6 +123,16 @@ impl State {
     pub(crate) const fn mark(self) -> Self {
         Self(self.0 | Self::MARK)
     }
+
+    #[inline(always)]
+    pub(crate) const fn poisoned(self) -> bool {
+        self.0 & Self::POISONED != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn poison(self) -> Self {
+        Self(self.0 | Self::POISONED)
+    }
 }
 
 /// Who depends on a task: a list of dependencies, pushed to by `depend`, taken whole by who ends the task.
@@ -128,7 +140,7 @@ impl State {
 /// | Bits | Field |
 /// |---|---|
 /// | 63..34 | the task's generation, its lower 30 bits: another's word counts as an empty list |
-/// | 33 | poisoned: who depends on it is to be cancelled when it ends |
+/// | 33 | poisoned: who depends on it is to be cancelled when it ends (kept tasks: [`State`] says so) |
 /// | 32 | closed: the list has been taken; nothing can be added |
 /// | 31..0 | first dependency of the list, plus one; 0 for none |
 ///
@@ -176,11 +188,6 @@ impl Dependents {
     #[inline(always)]
     pub(crate) const fn poison(self) -> Self {
         Self(self.0 | Self::POISONED)
-    }
-
-    #[inline(always)]
-    pub(crate) const fn unpoison(self) -> Self {
-        Self(self.0 & !Self::POISONED)
     }
 
     #[inline(always)]
