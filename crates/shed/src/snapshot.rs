@@ -266,7 +266,7 @@ impl<T, L: Layout> Shed<T, L> {
     where
         T: Clone,
     {
-        if (self.memory.sizes(), self.channels) != (snapshot.sizes, snapshot.channels) {
+        if !self.memory.sizes().hold::<L>(snapshot.sizes) || self.channels != snapshot.channels {
             let of = |sizes: Sizes, channels| (sizes.tasks, sizes.edges, channels);
             return Err(OtherSizes {
                 shed: of(self.memory.sizes(), self.channels),
