@@ -153,7 +153,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if let Some(places) = self.places.take() {
             self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
-        self.push_ready();
+        let ready = self.ready.take();
+        self.push_ready(ready);
     }
 
     /// Ends a task that nobody else has to do with: nothing it depends on is open, it lies in no list, and its payload is gone (or kept).
@@ -276,15 +277,15 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             Some((of, chain)) if *of == channel => {
                 self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(chain, index);
             }
-            _ => {
-                self.push_ready();
-                self.ready = Some((channel, Chain::of(index)));
+            others => {
+                let before = others.replace((channel, Chain::of(index)));
+                self.push_ready(before);
             }
         }
     }
 
-    fn push_ready(&mut self) {
-        if let Some((channel, chain)) = self.ready.take() {
+    fn push_ready(&self, ready: Option<(u16, Chain)>) {
+        if let Some((channel, chain)) = ready {
             if self.quiet {
                 self.shed.put_ready(channel, chain);
             } else {
