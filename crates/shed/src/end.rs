@@ -5,7 +5,8 @@ use crate::TaskId;
 use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::memory::flag;
+use crate::plan::EndOfRun;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use sateen_base::abort_with;
@@ -32,7 +33,7 @@ enum Lowered {
 /// Tasks that end together. Nothing here recurses: parents that end in turn are linked with each other and worked off.
 ///
 /// Whatever is to be done next is in a field before the user's code is called. So if a callback or a payload's destructor panics,
-/// dropping this does what is left, without telling the user.
+/// dropping this does what is left. Who waits for ready tasks still learns of them; of tasks cancelled from then on the user is not told.
 pub(crate) struct Ending<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
     /// The task to end first: its index plus one.
@@ -43,15 +44,17 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     list: (u32, How, bool),
     /// Tasks that nobody else knows of any more: index plus one of the first.
     over: u32,
-    /// Tasks to be removed after all that, which the caller owns.
-    removing: &'a [TaskId],
+    /// Tasks to be removed after all that, which the caller owns; or, if the number is not 0, whose counts are to be lowered by it.
+    others: (&'a [TaskId], u32),
     /// Tasks that became ready, of one channel.
     ready: Option<(u16, Chain)>,
     /// Dependencies to be freed.
     edges: Option<Chain>,
     /// Places to be freed.
     places: Option<Chain>,
+    /// Whether a panic is on its way, and whether it came from telling of ready tasks.
     quiet: bool,
+    deaf: bool,
 }
 
 impl<'a, T, L: Layout> Ending<'a, T, L> {
@@ -63,11 +66,12 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             telling: (0, 0),
             list: (0, How::Complete, false),
             over: 0,
-            removing: &[],
+            others: (&[], 0),
             ready: None,
             edges: None,
             places: None,
             quiet: false,
+            deaf: false,
         }
     }
 
@@ -87,7 +91,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 
     /// Removes tasks that never ran: the caller owns them.
     pub(crate) fn removed(mut self, tasks: &'a [TaskId]) {
-        self.removing = tasks;
+        self.others = (tasks, 0);
         self.finish();
     }
 
@@ -98,16 +102,15 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         self.finish();
     }
 
-    /// Lowers the count of a cancelled task that is no longer in a list.
+    /// Lowers the count of a cancelled task that is no longer in a list. What follows from it is done later, so this calls no user's code.
     pub(crate) fn left_list(&mut self, index: u32) {
-        self.telling = (index + 1, 1);
-        self.work();
+        self.tell(index, 1);
     }
 
-    /// One that `parent` depended on has ended, before it could be told so.
-    pub(crate) fn undepend(&mut self, parent: u32, by: u32) {
-        (self.telling, self.list.1) = ((parent + 1, by), How::Removed);
-        self.work();
+    /// So many that each of `parents` depended on have ended, before they could be told so.
+    pub(crate) fn undepended(mut self, parents: &'a [TaskId], by: u32) {
+        self.others = (parents, by);
+        self.finish();
     }
 
     /// Everything that was begun.
@@ -136,10 +139,15 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let cancelled = State(self.shed.memory.place(index).state.load(Ordering::Relaxed))
                     .is(Status::Cancelled);
                 self.end(index, if cancelled { How::Cancelled } else { How::Complete });
-            } else if let Some((task, others)) = self.removing.split_first() {
-                self.removing = others;
-                self.root = (task.index() + 1, How::Removed);
-                self.drop_payload(task.index());
+            } else if let Some((task, others)) = self.others.0.split_first() {
+                self.others.0 = others;
+                match self.others.1 {
+                    0 => {
+                        self.root = (task.index() + 1, How::Removed);
+                        self.drop_payload(task.index());
+                    }
+                    by => (self.telling, self.list.1) = ((task.index() + 1, by), How::Removed),
+                }
             } else {
                 return;
             }
@@ -159,42 +167,56 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 
     /// Ends a task that nobody else has to do with: nothing it depends on is open, it lies in no list, and its payload is gone (or kept).
     fn end(&mut self, index: u32, mut how: How) {
-        let place = self.shed.memory.place(index);
-        let state = State(place.state.load(Ordering::Relaxed));
-        let kept = place.flags.load(Ordering::Relaxed) & flag::KEPT != 0;
+        if self.shed.is_kept(index) {
+            return self.end_kept(index, how);
+        }
+        let state = State(self.shed.memory.place(index).state.load(Ordering::Relaxed));
         let mut first = 0;
         if state.linked() {
-            let dependents = self.take_dependents(index, state.generation(), kept);
+            let dependents = self.take_dependents(index, state.generation());
             first = dependents.first();
             if dependents.is_poisoned() {
                 how = How::Cancelled;
             }
         }
-        if kept {
-            // The list stays where it is, also if the template starts again before we have come to its end: it waits for those in the list.
-            // Ordering: Release, for the template that starts again, which must find all of this done.
-            place.state.store(state.to(Status::Done).0, Ordering::Release);
-        } else {
-            self.shed.vacate(index, state);
-            match &mut self.places {
-                None => self.places = Some(Chain::of(index)),
-                Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
-            }
+        self.shed.vacate(index, state);
+        match &mut self.places {
+            None => self.places = Some(Chain::of(index)),
+            Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
         }
-        self.list = (first, how, kept);
+        self.list = (first, how, false);
     }
 
-    /// The list of who depends on a task, which is closed (a kept one's stays open).
-    fn take_dependents(&self, index: u32, generation: u32, kept: bool) -> Dependents {
+    /// The list of who depends on a task, which is closed.
+    fn take_dependents(&self, index: u32, generation: u32) -> Dependents {
         let word = self.shed.memory.dependents(index);
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list; Release, so that who finds it closed knows that the task has run.
-        let before = if kept {
-            Dependents(word.fetch_and(Dependents(!0).unpoison().0, Ordering::AcqRel))
-        } else {
-            Dependents(word.swap(Dependents::closed(generation).0, Ordering::AcqRel))
-        };
+        let before = Dependents(word.swap(Dependents::closed(generation).0, Ordering::AcqRel));
         // Another generation's: somebody meant to depend on it, and has not come to it.
         if before.is_of(generation) { before } else { Dependents::new(generation, 0) }
+    }
+
+    /// Ends a task of an instance, whose place and dependencies stay as they are. The instance cannot start again before we have come to the end of the
+    /// list, as it waits for those in the list.
+    fn end_kept(&mut self, index: u32, mut how: How) {
+        let place = self.shed.memory.place(index);
+        let state = State(place.state.load(Ordering::Relaxed));
+        // The milestone's owner may be gone once it is done.
+        let run = self.shed.is_milestone(index).then(|| EndOfRun::of(self.shed, index));
+        let done = State::new(state.generation(), Status::Done).link();
+        let done = if how == How::Cancelled { done.mark() } else { done };
+        // Ordering: Release, for the Acquire of who sees that the run has ended, and through the exchanges that lower counts for who ends the milestone: it
+        // must find all of this done. Acquire, with the Release of who has dropped the instance, whose plan is then ours.
+        let before = State(place.state.swap(done.0, Ordering::AcqRel));
+        if before.poisoned() {
+            how = How::Cancelled;
+        }
+        let first = Dependents(self.shed.memory.dependents(index).load(Ordering::Relaxed)).first();
+        self.list = (first, how, true);
+        if let Some(run) = run {
+            self.list.0 = 0;
+            run.tell_slow(before.poisoned());
+        }
     }
 
     /// Takes the next dependency off the list, and frees it unless the list is kept: returns the parent.
@@ -241,7 +263,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                     let new = seen.with_pending(left);
                     (if how == How::Complete { new.mark() } else { new }, Lowered::Open)
                 }
-                (Status::Idle, How::Complete) if self.is_milestone(parent) => {
+                (Status::Idle, How::Complete) if self.shed.is_milestone(parent) => {
                     (seen.with_pending(0), Lowered::Over)
                 }
                 (Status::Idle, How::Complete) => (seen.to(Status::Ready), Lowered::Ready),
@@ -266,10 +288,6 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         }
     }
 
-    fn is_milestone(&self, index: u32) -> bool {
-        self.shed.memory.place(index).flags.load(Ordering::Relaxed) & flag::MILESTONE != 0
-    }
-
     #[inline]
     fn make_ready(&mut self, index: u32) {
         let channel = self.shed.channel_at(index);
@@ -277,21 +295,22 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             Some((of, chain)) if *of == channel => {
                 self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(chain, index);
             }
-            others => {
-                let before = others.replace((channel, Chain::of(index)));
+            _ => {
+                let before = self.ready.replace((channel, Chain::of(index)));
                 self.push_ready(before);
             }
         }
     }
 
-    fn push_ready(&self, ready: Option<(u16, Chain)>) {
-        if let Some((channel, chain)) = ready {
-            if self.quiet {
-                self.shed.put_ready(channel, chain);
-            } else {
-                self.shed.push_ready(channel, chain);
-            }
+    fn push_ready(&mut self, ready: Option<(u16, Chain)>) {
+        let Some((channel, chain)) = ready else { return };
+        if self.deaf {
+            return self.shed.put_ready(channel, chain);
         }
+        // Until it returns: a callback that panics is not called again on the way out, which would end the process.
+        self.deaf = true;
+        self.shed.push_ready(channel, chain);
+        self.deaf = false;
     }
 
     /// Marks a task as cancelled whose dependency was: `true` if the caller did, who then owns the payload until the caller lowers the count.
@@ -314,14 +333,20 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         false
     }
 
-    /// Tells the user that a task was cancelled, whose payload is the caller's, and drops it.
+    /// Tells the user that a task was cancelled, whose payload is the caller's, and drops it, also if telling panics.
     fn report(&self, index: u32) {
+        struct Told<'e, 'a, T, L: Layout>(&'e Ending<'a, T, L>, u32);
+        impl<T, L: Layout> Drop for Told<'_, '_, T, L> {
+            fn drop(&mut self) {
+                self.0.drop_payload(self.1);
+            }
+        }
         let place = self.shed.memory.place(index);
-        if self.is_milestone(index) {
+        if self.shed.is_milestone(index) {
             return;
         }
-        // Also if the callback panics.
-        let _dropped_then = Reported { ending: self, index };
+        self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
+        let _told = Told(self, index);
         if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
             let state = State(place.state.load(Ordering::Relaxed));
             // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.
@@ -334,22 +359,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// Drops the payload of a task that is the caller's, unless it is kept.
     fn drop_payload(&self, index: u32) {
         let place = self.shed.memory.place(index);
-        if place.flags.load(Ordering::Relaxed) & flag::KEPT == 0 {
+        if !self.shed.is_kept(index) {
             // SAFETY: the caller owns the task, and says that its payload is there; after this nobody looks at it.
             place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
         }
-    }
-}
-
-/// A cancelled task of which the user is told: its payload is dropped then.
-struct Reported<'e, 'a, T, L: Layout> {
-    ending: &'e Ending<'a, T, L>,
-    index: u32,
-}
-
-impl<T, L: Layout> Drop for Reported<'_, '_, T, L> {
-    fn drop(&mut self) {
-        self.ending.drop_payload(self.index);
     }
 }
 
@@ -380,14 +393,16 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self, task: TaskId) -> Result<bool, Error> {
-        let mut running = None;
+        let (mut running, mut kept) = (None, false);
         let change = self.change(task, |state| {
+            kept = self.is_kept(task.index());
             // One more pending, until the payload is gone: nobody ends the task before that.
             let held = match state.status() {
                 Status::Idle => state.pending() + 1,
                 // In a list: whoever takes it out lowers the count.
                 Status::Ready => 2,
                 Status::Blocked => 1,
+                Status::Running if kept => return Ok(state.poison()),
                 status => {
                     running = (status == Status::Running).then_some(state);
                     return Err(refusal(task, status));
@@ -395,15 +410,17 @@ impl<T, L: Layout> Shed<T, L> {
             };
             Ok(state.to(Status::Cancelled).with_pending(held))
         });
-        match running {
-            None => {
-                change?;
-                Ending::new(self).cancelled(task.index());
+        if let Some(state) = running {
+            if state.linked() {
+                self.poison(task)?;
             }
-            Some(state) if state.linked() => self.poison(task)?,
-            Some(_) => {}
+            return Ok(false);
         }
-        Ok(running.is_none())
+        if change?.is(Status::Running) {
+            return Ok(false);
+        }
+        Ending::new(self).cancelled(task.index());
+        Ok(true)
     }
 
     /// Has what depends on a running task cancelled when it ends.

@@ -44,7 +44,7 @@ pub enum Error {
         /// How many the shed has, used or not.
         capacity: u64,
     },
-    /// The task would wait for more than 2^27 - 1 others.
+    /// The task would wait for more than 2^26 - 1 others.
     TooManyDependencies(TaskId),
     /// There is no such channel.
     NoChannel {
@@ -187,3 +187,25 @@ impl fmt::Display for BuildError {
 }
 
 impl core::error::Error for BuildError {}
+
+/// A snapshot of a shed of other sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherSizes {
+    /// The shed's tasks, dependencies and channels.
+    pub shed: (u32, u32, u16),
+    /// The snapshot's.
+    pub snapshot: (u32, u32, u16),
+}
+
+impl fmt::Display for OtherSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shed: (tasks, dependencies, channels), snapshot } = self;
+        write!(
+            f,
+            "a snapshot of {} tasks, {} dependencies and {} channels for a shed of {tasks}, {dependencies} and {channels}",
+            snapshot.0, snapshot.1, snapshot.2
+        )
+    }
+}
+
+impl core::error::Error for OtherSizes {}

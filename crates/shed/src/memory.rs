@@ -19,7 +19,7 @@ pub(crate) struct Place<T> {
     pub(crate) channel: AtomicU32,
     /// See [`flag`]. Written by who owns the place; by exchanges where a task is being tagged.
     pub(crate) flags: AtomicU32,
-    /// There while the status is neither `Free` nor, for tasks that are not kept, `Cancelled`. Touched by who owns the place.
+    /// There while the status is neither `Free` nor, for tasks that are not kept, `Cancelled`; a milestone has none. Touched by who owns the place.
     pub(crate) payload: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -130,7 +130,7 @@ impl Sizes {
         }
     }
 
-    fn too_large(self) -> BuildError {
+    pub(crate) fn too_large(self) -> BuildError {
         BuildError::TooLarge { tasks: self.tasks.into(), dependencies: self.edges.into() }
     }
 }
@@ -266,7 +266,7 @@ impl<T, L: Layout> Memory<T, L> {
         unsafe { &*self.array::<AtomicU64>(self.at.dependents).add(index as usize) }
     }
 
-    /// The user's word; counts if the place is flagged so.
+    /// The user's word; counts if the place is flagged so. For a milestone: its instance's [`Plan`](crate::plan::Plan).
     #[inline(always)]
     pub(crate) fn tag(&self, index: u32) -> &AtomicU64 {
         debug_assert!(index < self.sizes.tasks);

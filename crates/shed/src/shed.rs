@@ -1,20 +1,23 @@
 //! The shed, and what all its operations share.
 
-use crate::builder::{Builder, sizes};
+use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
-use crate::memory::{Memory, align};
+use crate::memory::{Memory, Sizes, align};
+use crate::plan::Plan;
+use crate::progress::Count;
+use crate::snapshot::Content;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::{Deref, Range};
+use core::ops::Deref;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
-/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other.
+/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many.
 pub(crate) struct Heads<L>(PhantomData<L>);
 
 impl<L: Layout> Heads<L> {
@@ -23,12 +26,38 @@ impl<L: Layout> Heads<L> {
     /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
     pub(crate) const FRESH_EDGES: usize = 1;
     pub(crate) const FREE_PLACES: usize = 2;
-    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + L::STRIPES;
+    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + 2 * L::STRIPES;
 
     /// Tasks that are ready on a channel. The number of channels gives that of all heads.
     #[inline(always)]
     pub(crate) const fn channel(channel: u16) -> usize {
-        Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+        Self::FREE_EDGES + L::STRIPES * (2 + channel as usize)
+    }
+}
+
+/// Heads besides those of the lists that every shed has: numbers of the first, 0 for none.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra {
+    /// One for each channel, if some hand out the oldest first: see the module `fifo`.
+    pub(crate) inboxes: usize,
+    /// [`Count::ALL`] for each channel, if progress is counted. No lists.
+    pub(crate) counters: usize,
+    /// Of all heads.
+    pub(crate) heads: usize,
+}
+
+impl Extra {
+    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool, progress: bool) -> Self {
+        let mut extra = Self { inboxes: 0, counters: 0, heads: Heads::<L>::channel(channels) };
+        if fifo {
+            extra.inboxes = extra.heads;
+            extra.heads += channels as usize;
+        }
+        if progress {
+            extra.counters = extra.heads;
+            extra.heads += channels as usize * Count::ALL;
+        }
+        extra
     }
 }
 
@@ -101,6 +130,9 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) channels: u16,
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
+    /// How many instances of templates have places here.
+    pub(crate) instances: AtomicU32,
+    pub(crate) extra: Extra,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -135,7 +167,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
     pub const ALIGN: usize = align::<T>();
 
-    /// How many bytes a shed of these sizes needs; `None` if that is more than can be addressed, or a size is out of its range.
+    /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
     ///
     /// ```
     /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
@@ -149,7 +181,8 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        let heads = Extra::new::<L>(channels as u16, false, false).heads;
+        Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -157,9 +190,11 @@ impl<T, L: Layout> Shed<T, L> {
         channels: u16,
         first_generation: Option<u32>,
         callbacks: Callbacks<T>,
+        extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self { memory, channels, first_generation, callbacks }
+        let instances = AtomicU32::new(0);
+        Self { memory, channels, first_generation, callbacks, instances, extra }
     }
 
     /// How many tasks there can be at a time.
@@ -267,8 +302,8 @@ impl<T, L: Layout> Shed<T, L> {
     }
 }
 
-/// Where a shed's generations start: names of one shed are stale in another.
-fn salt() -> u32 {
+/// Where a shed's generations start: names of one shed are stale in another. And a template's number.
+pub(crate) fn salt() -> u32 {
     #[cfg(not(loom))]
     {
         static SHEDS: AtomicU32 = AtomicU32::new(0);
@@ -280,43 +315,24 @@ fn salt() -> u32 {
 
 impl<T, L: Layout> Drop for Shed<T, L> {
     fn drop(&mut self) {
-        if core::mem::needs_drop::<T>() {
-            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-            Payloads { shed: self, places: 0..fresh }.drop_all();
+        // Instances that nobody dropped, or whose run has not ended.
+        let instances = self.instances.load(Ordering::Relaxed) > 0;
+        if !core::mem::needs_drop::<T>() && !instances {
+            return;
         }
-    }
-}
-
-/// Payloads of a shed that nobody else sees any more. If dropping one panics, the others are dropped nevertheless.
-struct Payloads<'a, T, L: Layout> {
-    shed: &'a Shed<T, L>,
-    places: Range<u32>,
-}
-
-impl<T, L: Layout> Payloads<'_, T, L> {
-    fn drop_all(&mut self) {
-        for index in self.places.by_ref() {
-            let place = self.shed.memory.place(index);
-            let state = State(place.state.load(Ordering::Relaxed));
-            let there = match state.status() {
-                Status::Free | Status::Cancelled => false,
-                // Somebody forgot the caller that executes it, or left it through a panic in `Drop`.
-                Status::Running | Status::Freeing => false,
-                Status::Idle | Status::Ready | Status::Blocked | Status::Done => {
-                    place.flags.load(Ordering::Relaxed) & crate::memory::flag::MILESTONE == 0
+        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
+        for index in 0..fresh {
+            match self.content(index) {
+                Content::Nothing => {}
+                Content::Payload => {
+                    let payload = &self.memory.place(index).payload;
+                    // SAFETY: it is there, and nobody else sees the shed any more.
+                    payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
                 }
-            };
-            if there {
-                // SAFETY: tasks of these statuses have their payload, and nobody else sees the shed any more.
-                place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+                // SAFETY: it is one, and nobody else sees the shed any more.
+                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
             }
         }
-    }
-}
-
-impl<T, L: Layout> Drop for Payloads<'_, T, L> {
-    fn drop(&mut self) {
-        self.drop_all();
     }
 }
 
@@ -358,7 +374,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// ```
 #[derive(Debug)]
 pub struct ShedIn<'m, T, L: Layout = Pausing> {
-    shed: Shed<T, L>,
+    pub(crate) shed: Shed<T, L>,
     memory: PhantomData<&'m mut [MaybeUninit<u8>]>,
 }
 

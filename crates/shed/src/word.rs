@@ -32,15 +32,17 @@ pub(crate) enum Status {
 /// | 63..32 | generation: goes up by one when the task's place is freed |
 /// | 31..29 | [`Status`] |
 /// | 28 | linked: something may depend on it, so its end looks at [`Dependents`] |
-/// | 27 | mark. `Idle`: something it depended on has ended (a removed dependency then leaves it ready, not idle); `Ready`: was blocked before; `Running`: woken, so that blocking makes it ready at once |
-/// | 26..0 | pending: how many it waits for; `Running`: who runs it |
+/// | 27 | mark. `Idle`: something it depended on has ended (a removed dependency then leaves it ready, not idle); `Ready`: was blocked before; `Running`: woken, so that blocking makes it ready at once; `Done`: ended by being cancelled |
+/// | 26 | poisoned, for kept tasks, from `Running` until `Done`: who depends on it is to be cancelled when it ends. For an instance's milestone: nobody has the instance any more |
+/// | 25..0 | pending: how many it waits for; `Running`: who runs it |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(pub(crate) u64);
 
 impl State {
-    pub(crate) const MOST_PENDING: u32 = (1 << 27) - 1;
+    pub(crate) const MOST_PENDING: u32 = (1 << 26) - 1;
     const LINKED: u64 = 1 << 28;
     const MARK: u64 = 1 << 27;
+    const POISONED: u64 = 1 << 26;
     const STATUS: [Status; 8] = [
         Status::Free,
         Status::Idle,
@@ -78,10 +80,10 @@ impl State {
         self.0 & !Self::LINKED == Self::new(generation, Status::Idle).0
     }
 
-    /// The same task (linked or not) with another status, nothing pending and no mark.
+    /// The same task (linked or not, poisoned or not) with another status, nothing pending and no mark.
     #[inline(always)]
     pub(crate) const fn to(self, status: Status) -> Self {
-        Self(self.0 & (!0 << 32 | Self::LINKED) | (status as u64) << 29)
+        Self(self.0 & (!0 << 32 | Self::LINKED | Self::POISONED) | (status as u64) << 29)
     }
 
     /// With another status, all else as it is.
@@ -121,6 +123,16 @@ impl State {
     pub(crate) const fn mark(self) -> Self {
         Self(self.0 | Self::MARK)
     }
+
+    #[inline(always)]
+    pub(crate) const fn poisoned(self) -> bool {
+        self.0 & Self::POISONED != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn poison(self) -> Self {
+        Self(self.0 | Self::POISONED)
+    }
 }
 
 /// Who depends on a task: a list of dependencies, pushed to by `depend`, taken whole by who ends the task.
@@ -128,12 +140,13 @@ impl State {
 /// | Bits | Field |
 /// |---|---|
 /// | 63..34 | the task's generation, its lower 30 bits: another's word counts as an empty list |
-/// | 33 | poisoned: who depends on it is to be cancelled when it ends |
+/// | 33 | poisoned: who depends on it is to be cancelled when it ends (kept tasks: [`State`] says so) |
 /// | 32 | closed: the list has been taken; nothing can be added |
 /// | 31..0 | first dependency of the list, plus one; 0 for none |
 ///
-/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only when
-/// the 30 bits begin anew: so a word of a task 2^30 earlier is never taken for this one's.
+/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only in each 2^29th generation: to
+/// what the task before would have left. So a word of a task 2^30 earlier is never taken for this one's, and who looks at a
+/// word and is overtaken by fewer than 2^30 generations never finds the same word there again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dependents(pub(crate) u64);
 
@@ -155,7 +168,7 @@ impl Dependents {
     /// Whether a place's words begin anew with this generation.
     #[inline(always)]
     pub(crate) const fn begins_anew(generation: u32) -> bool {
-        generation & Self::GENERATION == 0
+        generation & (Self::GENERATION >> 1) == 0
     }
 
     #[inline(always)]
@@ -179,11 +192,6 @@ impl Dependents {
     }
 
     #[inline(always)]
-    pub(crate) const fn unpoison(self) -> Self {
-        Self(self.0 & !Self::POISONED)
-    }
-
-    #[inline(always)]
     pub(crate) const fn first(self) -> u32 {
         self.0 as u32
     }
@@ -199,11 +207,28 @@ impl Dependents {
 /// | Bits | Field |
 /// |---|---|
 /// | 63..32 | tag: who pops and was overtaken by 2^32 pushes exactly, during one exchange, would go wrong |
-/// | 31..0 | index of the first, plus one |
+/// | 31..0 | index of the first, plus one; all ones is a mark |
+///
+/// Marked is the outbox of a channel that hands out the oldest first, while one thread turns its inbox round (that thread's store ends it), and
+/// for ever the inbox that a channel would have if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u64);
 
 impl Head {
+    /// What remains of a list that is taken whole: the tag.
+    pub(crate) const EMPTY: u64 = !Self::MARK;
+    const MARK: u64 = 0xFFFF_FFFF;
+
+    #[inline(always)]
+    pub(crate) const fn is_marked(self) -> bool {
+        self.0 & Self::MARK == Self::MARK
+    }
+
+    #[inline(always)]
+    pub(crate) const fn marked(self) -> Self {
+        Self(self.0 | Self::MARK)
+    }
+
     #[inline(always)]
     pub(crate) const fn first(self) -> u32 {
         self.0 as u32

@@ -1,0 +1,231 @@
+//! Templates in a shed.
+
+use crate::end::Ending;
+use crate::layout::Layout;
+use crate::list::Chain;
+use crate::plan::{Freeing, Plan};
+use crate::shed::{Heads, Shed};
+use crate::word::{State, Status};
+use crate::{Node, StillRunning, TaskId, TemplateError};
+use alloc::sync::Arc;
+use core::fmt;
+use sateen_base::prim::Ordering;
+
+/// How an [`Instance`] holds on to its shed: `&Shed` or `Arc<Shed>`.
+pub trait ShedRef: sealed::Sealed {
+    /// The shed's payload.
+    type Payload;
+    /// The shed's layout.
+    type Layout: Layout;
+    /// Always the same shed.
+    #[doc(hidden)]
+    fn shed(&self) -> &Shed<Self::Payload, Self::Layout>;
+}
+
+impl<T, L: Layout> ShedRef for &Shed<T, L> {
+    type Payload = T;
+    type Layout = L;
+
+    fn shed(&self) -> &Shed<T, L> {
+        self
+    }
+}
+
+impl<T, L: Layout> ShedRef for Arc<Shed<T, L>> {
+    type Payload = T;
+    type Layout = L;
+
+    fn shed(&self) -> &Shed<T, L> {
+        self
+    }
+}
+
+mod sealed {
+    use crate::Shed;
+    use crate::layout::Layout;
+    use alloc::sync::Arc;
+
+    pub trait Sealed {}
+    impl<T, L: Layout> Sealed for &Shed<T, L> {}
+    impl<T, L: Layout> Sealed for Arc<Shed<T, L>> {}
+}
+
+/// A [`Template`](crate::Template) that has places in a shed, and can be started.
+///
+/// Its tasks are executed like others, can be cancelled like others (in this run: the next one has them again), block and are made ready
+/// again like others; only [`depend`](Shed::depend) and [`free`](Shed::free) refuse them ([`Error::Kept`](crate::Error::Kept)). A payload stays as an execution left it, also
+/// one that panicked.
+///
+/// **Dropping** it frees the places. If a run has not ended, this cancels it, and the places are freed when it ends: once what is running has
+/// ended, and what lies in lists was taken out.
+pub struct Instance<S: ShedRef> {
+    shed: S,
+    plan: Arc<Plan>,
+}
+
+impl<S: ShedRef> Instance<S> {
+    pub(crate) fn new(shed: S, plan: Arc<Plan>) -> Self {
+        Self { shed, plan }
+    }
+
+    /// The shed that it is in.
+    pub fn shed(&self) -> &S {
+        &self.shed
+    }
+
+    /// Begins a run: all tasks wait for what they depend on, and those that depend on nothing are ready, in one push a channel.
+    ///
+    /// Cost: two stores a task, one exchange, and one a channel.
+    ///
+    /// # Errors
+    /// [`StillRunning`]: the last run has not ended.
+    #[inline]
+    pub fn start(&self) -> Result<(), StillRunning> {
+        let (shed, plan) = (self.shed.shed(), &*self.plan);
+        let milestone = &shed.memory.place(plan.milestone.index).state;
+        let seen = State(milestone.load(Ordering::Relaxed));
+        let begun = plan.milestone.state;
+        // Ordering: Acquire, with the Release of who ended the last run: all it did to the tasks is over.
+        if !seen.is(Status::Done)
+            || milestone
+                .compare_exchange(seen.0, begun.0, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+        {
+            return Err(StillRunning);
+        }
+        for task in &plan.tasks {
+            let place = shed.memory.place(task.index);
+            place.channel.store(task.channel, Ordering::Relaxed);
+            // Ordering: Release, for who cancels the task by its name: the payload is as the last run left it.
+            place.state.store(task.state.0, Ordering::Release);
+        }
+        let Some((&first, rest)) = plan.roots.split_first() else {
+            Ending::new(shed).complete(plan.milestone.index);
+            return Ok(());
+        };
+        let list = shed.tasks_at(Heads::<S::Layout>::FREE_PLACES);
+        let mut chain = Chain::of(first);
+        rest.iter().for_each(|&root| list.append(&mut chain, root));
+        shed.push_ranges(chain);
+        Ok(())
+    }
+
+    /// Whether no run is under way. A load.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.milestone().is(Status::Done)
+    }
+
+    /// Whether the last run has ended, and a task was cancelled in it or has panicked.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        let milestone = self.milestone();
+        milestone.is(Status::Done) && milestone.marked()
+    }
+
+    fn milestone(&self) -> State {
+        let milestone = &self.shed.shed().memory.place(self.plan.milestone.index).state;
+        // Ordering: Acquire, with the Release of who ended the run: what the tasks did is visible to who knows that they are done.
+        State(milestone.load(Ordering::Acquire))
+    }
+
+    /// The name of a task in the shed, the same in each run: to cancel it, or to make it ready after it has blocked.
+    ///
+    /// # Errors
+    /// [`TemplateError::UnknownNode`].
+    pub fn task(&self, node: Node) -> Result<TaskId, TemplateError> {
+        let tasks = &self.plan.tasks;
+        match tasks.get(node.index as usize) {
+            Some(task) if node.template == self.plan.template => {
+                Ok(self.shed.shed().name(task.index, task.state))
+            }
+            _ => Err(TemplateError::UnknownNode(node)),
+        }
+    }
+
+    /// Cancels the run: what is not running will not run. The next run has all tasks again.
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed, Template};
+    /// let mut template = Template::new();
+    /// template.task(());
+    /// let shed = Shed::builder().build()?;
+    /// let instance = template.install(&shed)?;
+    /// instance.start()?;
+    /// instance.cancel();
+    /// assert_eq!(shed.execute_one(0, |_, ()| Outcome::Complete)?, None);
+    /// assert!(instance.is_cancelled());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cancel(&self) {
+        let shed = self.shed.shed();
+        for task in &self.plan.tasks {
+            // Refused: it has ended, or was cancelled with another.
+            let _ = shed.cancel(shed.name(task.index, task.state));
+        }
+    }
+
+    /// A task's payload, between two runs.
+    ///
+    /// # Errors
+    /// [`TemplateError::StillRunning`], [`TemplateError::UnknownNode`].
+    ///
+    /// ```
+    /// use sateen_shed::{Outcome, Shed, Template};
+    /// let mut template = Template::new();
+    /// let square = template.task(3);
+    /// let shed = Shed::builder().build()?;
+    /// let mut instance = template.install(&shed)?;
+    /// instance.start()?;
+    /// shed.execute_one(0, |_, n| { *n *= *n; Outcome::Complete })?;
+    /// assert_eq!(*instance.payload_mut(square)?, 9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn payload_mut(&mut self, node: Node) -> Result<&mut S::Payload, TemplateError> {
+        let index = self.task(node)?.index();
+        if !self.is_done() {
+            return Err(TemplateError::StillRunning);
+        }
+        // SAFETY: kept tasks keep theirs. No run is under way, and for as long as this borrows the instance, none begins.
+        Ok(self
+            .shed
+            .shed()
+            .memory
+            .place(index)
+            .payload
+            .with_mut(|p| unsafe { (*p).assume_init_mut() }))
+    }
+}
+
+impl<S: ShedRef> Drop for Instance<S> {
+    fn drop(&mut self) {
+        let shed = self.shed.shed();
+        let milestone = self.plan.milestone.index;
+        let word = &shed.memory.place(milestone).state;
+        // Ordering: Acquire, with the Release of who ended the run: the tasks are ours.
+        let mut seen = State(word.load(Ordering::Acquire));
+        while !seen.is(Status::Done) {
+            // Ordering: Release, for who ends the run, and with it the instance; Acquire on failure as above.
+            match word.compare_exchange_weak(
+                seen.0,
+                seen.poison().0,
+                Ordering::Release,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return self.cancel(),
+                Err(now) => seen = State(now),
+            }
+        }
+        // SAFETY: no run is under way, and we are the only ones who could begin one.
+        unsafe { Freeing::new(shed, milestone) }.work();
+    }
+}
+
+impl<S: ShedRef> fmt::Debug for Instance<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance")
+            .field("tasks", &self.plan.tasks.len())
+            .field("done", &self.is_done())
+            .finish_non_exhaustive()
+    }
+}
