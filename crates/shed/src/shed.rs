@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -321,18 +321,36 @@ impl<T, L: Layout> Drop for Shed<T, L> {
             return;
         }
         let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in 0..fresh {
-            match self.content(index) {
+        Contents { shed: self, places: 0..fresh }.drop_all();
+    }
+}
+
+/// What is in the places of a shed that nobody else sees any more. If dropping one of it panics, the rest is dropped nevertheless.
+struct Contents<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    places: Range<u32>,
+}
+
+impl<T, L: Layout> Contents<'_, T, L> {
+    fn drop_all(&mut self) {
+        for index in self.places.by_ref() {
+            match self.shed.content(index) {
                 Content::Nothing => {}
                 Content::Payload => {
-                    let payload = &self.memory.place(index).payload;
+                    let payload = &self.shed.memory.place(index).payload;
                     // SAFETY: it is there, and nobody else sees the shed any more.
                     payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
                 }
                 // SAFETY: it is one, and nobody else sees the shed any more.
-                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
+                Content::Milestone => drop(unsafe { Plan::unsettle(self.shed, index) }),
             }
         }
+    }
+}
+
+impl<T, L: Layout> Drop for Contents<'_, T, L> {
+    fn drop(&mut self) {
+        self.drop_all();
     }
 }
 
