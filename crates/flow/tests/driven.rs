@@ -503,3 +503,55 @@ fn idle_consumers_sleep() {
     let seen: HashSet<_> = tasks(3).collect();
     assert_eq!(seen.len(), 3);
 }
+
+/// Four producers of batches of 16, tasks that add 1 to one counter, on two workers.
+#[test]
+#[ignore = "prints times, which mean something on an idle machine"]
+fn throughput() {
+    fn with<L: Layout>(batch: u32) {
+        const TASKS: u64 = 16_777_216;
+        static SUM: AtomicUsize = AtomicUsize::new(0);
+        SUM.store(0, Relaxed);
+        let runtime = runtime(2);
+        let shed = Shed::builder()
+            .tasks(8_388_607)
+            .channels(4)
+            .layout::<L>()
+            .run_on(&runtime, (0..4).fold(Map::new(), |m, c| m.batch(c, batch)), |_, _, ()| {
+                SUM.fetch_add(1, Relaxed);
+                Outcome::Complete
+            })
+            .unwrap();
+        let start = std::time::Instant::now();
+        std::thread::scope(|s| {
+            for channel in 0..4 {
+                let shed = &shed;
+                s.spawn(move || {
+                    let mut left = TASKS / 4;
+                    let mut ids = [TaskId::NONE; 16];
+                    while left > 0 {
+                        match shed
+                            .create_some(&mut std::iter::repeat_n((), left as usize), &mut ids)
+                        {
+                            0 => std::thread::sleep(std::time::Duration::from_millis(1)),
+                            made => {
+                                shed.set_channel(&ids[..made], channel).unwrap();
+                                shed.ready(&ids[..made]).unwrap();
+                                left -= made as u64;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        shed.wait().unwrap();
+        let time = start.elapsed();
+        assert_eq!(SUM.load(Relaxed) as u64, TASKS);
+        let nanos = time.as_nanos() as f64 / TASKS as f64;
+        println!("{} batch {batch}: {nanos:.1} ns a task; {:?}", L::NAME, runtime.stats().total());
+    }
+    for batch in [1, 16, 64] {
+        with::<Pausing>(batch);
+        with::<Sharded>(batch);
+    }
+}

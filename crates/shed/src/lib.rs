@@ -6,7 +6,7 @@
 //!
 //! Without the default feature `std` it needs `core` and `alloc` only, and in a buffer of the user's
 //! ([`Builder::build_in`]) it allocates nothing but its callbacks. Threads then have no numbers: all use the same stripe of
-//! a [`Sharded`] layout, and a task that makes itself ready is not refused.
+//! a [`Sharded`] layout, and a task that makes itself ready is not refused, one that tags itself is.
 //!
 //! Below: `sateen-base`. Above: `sateen-flow`, which lets runtime workers execute what is ready. Invariants: a
 //! task is executed once, after all it depends on has ended; a place has one owner whenever its status changes
@@ -25,12 +25,14 @@ mod depend;
 mod end;
 mod error;
 mod execute;
+mod fifo;
 mod id;
 mod instance;
 mod layout;
 mod list;
 mod memory;
 mod plan;
+mod progress;
 mod ready;
 mod shed;
 mod snapshot;
@@ -46,6 +48,7 @@ pub use execute::Outcome;
 pub use id::TaskId;
 pub use instance::{Instance, ShedRef};
 pub use layout::{Layout, Packed, Padded, Pausing, Sharded};
+pub use progress::Progress;
 pub use shed::{Shed, ShedIn, TaskState};
 pub use snapshot::Snapshot;
 pub use template::{Node, Template};

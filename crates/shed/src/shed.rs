@@ -1,10 +1,11 @@
 //! The shed, and what all its operations share.
 
-use crate::builder::{Builder, sizes};
+use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
-use crate::memory::{Memory, align};
+use crate::memory::{Memory, Sizes, align};
 use crate::plan::Plan;
+use crate::progress::Count;
 use crate::snapshot::Content;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
@@ -16,7 +17,7 @@ use core::ops::Deref;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
-/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other.
+/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many.
 pub(crate) struct Heads<L>(PhantomData<L>);
 
 impl<L: Layout> Heads<L> {
@@ -25,12 +26,38 @@ impl<L: Layout> Heads<L> {
     /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
     pub(crate) const FRESH_EDGES: usize = 1;
     pub(crate) const FREE_PLACES: usize = 2;
-    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + L::STRIPES;
+    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + 2 * L::STRIPES;
 
     /// Tasks that are ready on a channel. The number of channels gives that of all heads.
     #[inline(always)]
     pub(crate) const fn channel(channel: u16) -> usize {
-        Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+        Self::FREE_EDGES + L::STRIPES * (2 + channel as usize)
+    }
+}
+
+/// Heads besides those of the lists that every shed has: numbers of the first, 0 for none.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra {
+    /// One for each channel, if some hand out the oldest first: see the module `fifo`.
+    pub(crate) inboxes: usize,
+    /// [`Count::ALL`] for each channel, if progress is counted. No lists.
+    pub(crate) counters: usize,
+    /// Of all heads.
+    pub(crate) heads: usize,
+}
+
+impl Extra {
+    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool, progress: bool) -> Self {
+        let mut extra = Self { inboxes: 0, counters: 0, heads: Heads::<L>::channel(channels) };
+        if fifo {
+            extra.inboxes = extra.heads;
+            extra.heads += channels as usize;
+        }
+        if progress {
+            extra.counters = extra.heads;
+            extra.heads += channels as usize * Count::ALL;
+        }
+        extra
     }
 }
 
@@ -105,6 +132,7 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) callbacks: Callbacks<T>,
     /// How many instances of templates have places here.
     pub(crate) instances: AtomicU32,
+    pub(crate) extra: Extra,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -139,7 +167,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
     pub const ALIGN: usize = align::<T>();
 
-    /// How many bytes a shed of these sizes needs; `None` if that is more than can be addressed, or a size is out of its range.
+    /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
     ///
     /// ```
     /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
@@ -153,7 +181,8 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        let heads = Extra::new::<L>(channels as u16, false, false).heads;
+        Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -161,9 +190,11 @@ impl<T, L: Layout> Shed<T, L> {
         channels: u16,
         first_generation: Option<u32>,
         callbacks: Callbacks<T>,
+        extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self { memory, channels, first_generation, callbacks, instances: AtomicU32::new(0) }
+        let instances = AtomicU32::new(0);
+        Self { memory, channels, first_generation, callbacks, instances, extra }
     }
 
     /// How many tasks there can be at a time.

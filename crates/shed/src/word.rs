@@ -144,8 +144,9 @@ impl State {
 /// | 32 | closed: the list has been taken; nothing can be added |
 /// | 31..0 | first dependency of the list, plus one; 0 for none |
 ///
-/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only when
-/// the 30 bits begin anew: so a word of a task 2^30 earlier is never taken for this one's.
+/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only in each 2^29th generation: to
+/// what the task before would have left. So a word of a task 2^30 earlier is never taken for this one's, and who looks at a
+/// word and is overtaken by fewer than 2^30 generations never finds the same word there again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dependents(pub(crate) u64);
 
@@ -167,7 +168,7 @@ impl Dependents {
     /// Whether a place's words begin anew with this generation.
     #[inline(always)]
     pub(crate) const fn begins_anew(generation: u32) -> bool {
-        generation & Self::GENERATION == 0
+        generation & (Self::GENERATION >> 1) == 0
     }
 
     #[inline(always)]
@@ -206,11 +207,28 @@ impl Dependents {
 /// | Bits | Field |
 /// |---|---|
 /// | 63..32 | tag: who pops and was overtaken by 2^32 pushes exactly, during one exchange, would go wrong |
-/// | 31..0 | index of the first, plus one |
+/// | 31..0 | index of the first, plus one; all ones is a mark |
+///
+/// Marked is the outbox of a channel that hands out the oldest first, while one thread turns its inbox round (that thread's store ends it), and
+/// for ever the inbox that a channel would have if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u64);
 
 impl Head {
+    /// What remains of a list that is taken whole: the tag.
+    pub(crate) const EMPTY: u64 = !Self::MARK;
+    const MARK: u64 = 0xFFFF_FFFF;
+
+    #[inline(always)]
+    pub(crate) const fn is_marked(self) -> bool {
+        self.0 & Self::MARK == Self::MARK
+    }
+
+    #[inline(always)]
+    pub(crate) const fn marked(self) -> Self {
+        Self(self.0 | Self::MARK)
+    }
+
     #[inline(always)]
     pub(crate) const fn first(self) -> u32 {
         self.0 as u32
