@@ -2,7 +2,7 @@
 
 use sateen_flow::{Driven, Map, RunError, RunOn, WaitError};
 use sateen_runtime::{Runtime, worker_index};
-use sateen_shed::{BuildError, Error, Layout, Outcome, Pausing, Sharded, Shed, TaskId};
+use sateen_shed::{BuildError, Error, Layout, Outcome, Pausing, Sharded, Shed, TaskId, Template};
 use sateen_sync::{Event, Mutex, Semaphore};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -478,6 +478,52 @@ fn what_cannot_be_is_refused() {
         RunError::NoWorker { channel: 1, worker: 2, workers: 2 }
     );
     assert_eq!(refusal(1, Map::new().workers(0, [])), RunError::NoWorkers { channel: 0 });
+}
+
+/// A channel in order, on one worker, in a strict runtime too.
+#[test]
+fn the_oldest_first() {
+    for strict in [false, true] {
+        let runtime = Runtime::builder().workers(2).strict(strict).build().expect("a runtime");
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let shed = Shed::builder()
+            .fifo(0)
+            .run_on(&runtime, Map::new().worker(0, 1), |shed, id, job: &mut Job2| (job.0)(shed, id))
+            .unwrap();
+        for i in 0..500 {
+            let order = Arc::clone(&order);
+            shed.ready(&shed.create([once(move || order.lock().push(i))]).ok().unwrap()).unwrap();
+        }
+        shed.wait().unwrap();
+        assert_eq!(order.lock().len(), 500);
+        assert!(order.lock().is_sorted());
+    }
+}
+
+/// A template in a driven shed.
+#[test]
+fn a_template_runs_again_and_again() {
+    let runtime = runtime(2);
+    let ran = Arc::new(AtomicU32::new(0));
+    let mut template = Template::new();
+    let mut task = |_| {
+        let ran = Arc::clone(&ran);
+        template.task(job(move |_, _| {
+            ran.fetch_add(1, Relaxed);
+            Outcome::Complete
+        }))
+    };
+    let (first, middle, last) = (task(0), [1, 2, 3, 4].map(&mut task), task(5));
+    template.depend(&middle, &[first]).unwrap();
+    template.depend(&[last], &middle).unwrap();
+    let shed = jobs(&runtime, 1, Map::new());
+    let instance = template.install(Arc::clone(shed.shared())).unwrap();
+    for run in 1..=100 {
+        instance.start().unwrap();
+        shed.wait().unwrap();
+        assert!(instance.is_done());
+        assert_eq!(ran.load(Relaxed), 6 * run);
+    }
 }
 
 /// Nothing is ready: nobody is awake.
