@@ -13,10 +13,11 @@ impl<T, L: Layout> Shed<T, L> {
     /// Lets each of `parents` wait for each of `children`: all or none. A parent becomes ready by itself once all it depends on has
     /// ended; so say all of that before the first of the children is made ready.
     ///
-    /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair.
+    /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair. With [`checks`](crate::Builder::checks), a
+    /// search through all that waits for the parents.
     ///
     /// # Errors
-    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
+    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Cycle`], with [`checks`](crate::Builder::checks); [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
     /// If another thread readies a child *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
     ///
     /// ```
@@ -46,11 +47,16 @@ impl<T, L: Layout> Shed<T, L> {
         for &child in children {
             self.link(child)?;
         }
+        let checked = self.checks.as_ref().map(|adding| adding.lock());
+        if checked.is_some() {
+            self.check_cycle(parents, children)?;
+        }
         let Some(mut edges) = self.take_edges(asked as usize) else {
             return Err(full);
         };
         for (done, &parent) in parents.iter().enumerate() {
             if let Err(error) = self.raise(parent, by) {
+                drop(checked);
                 self.free_edges().push(edges);
                 self.undepend_slow(&parents[..done], by);
                 return Err(error);
@@ -65,6 +71,8 @@ impl<T, L: Layout> Shed<T, L> {
                 (result, late) = (Err(Error::StaleTask(child)), late + 1);
             }
         }
+        // What follows may call the user.
+        drop(checked);
         if late > 0 {
             self.undepend_slow(parents, late);
         }

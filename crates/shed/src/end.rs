@@ -6,6 +6,7 @@ use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::plan::EndOfRun;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use sateen_base::abort_with;
@@ -344,6 +345,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if self.shed.is_milestone(index) {
             return;
         }
+        self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
         let _told = Told(self, index);
         if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
             let state = State(place.state.load(Ordering::Relaxed));

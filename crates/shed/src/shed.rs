@@ -1,10 +1,11 @@
 //! The shed, and what all its operations share.
 
-use crate::builder::{Builder, sizes};
+use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
-use crate::memory::{Memory, align};
+use crate::memory::{Memory, Sizes, align};
 use crate::plan::Plan;
+use crate::progress::Count;
 use crate::snapshot::Content;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
@@ -12,7 +13,8 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
+use sateen_base::SpinLock;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -34,6 +36,32 @@ impl<L: Layout> Heads<L> {
     }
 }
 
+/// Heads besides those of the lists that every shed has: numbers of the first, 0 for none.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra {
+    /// One for each channel, if some hand out the oldest first: see the module `fifo`.
+    pub(crate) inboxes: usize,
+    /// [`Count::ALL`] for each channel, if progress is counted. No lists.
+    pub(crate) counters: usize,
+    /// Of all heads.
+    pub(crate) heads: usize,
+}
+
+impl Extra {
+    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool, progress: bool) -> Self {
+        let mut extra = Self { inboxes: 0, counters: 0, heads: Heads::<L>::channel(channels) };
+        if fifo {
+            extra.inboxes = extra.heads;
+            extra.heads += channels as usize;
+        }
+        if progress {
+            extra.counters = extra.heads;
+            extra.heads += channels as usize * Count::ALL;
+        }
+        extra
+    }
+}
+
 type OnReady = Box<dyn Fn(u16, u32) + Send + Sync>;
 type OnCancel<T> = Box<dyn Fn(TaskId, &mut T) + Send + Sync>;
 
@@ -51,7 +79,8 @@ impl<T> Default for Callbacks<T> {
 
 /// A scheduler of tasks with dependencies: see the [crate](crate).
 ///
-/// All operations may be called from any thread, also from inside a task that is being executed. None allocates.
+/// All operations may be called from any thread, also from inside a task that is being executed. None allocates, but
+/// those that look for cycles, copy, or make instances.
 ///
 /// ```
 /// use sateen_shed::{Outcome, Shed};
@@ -103,8 +132,11 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) channels: u16,
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
+    /// Held by who adds dependencies, if these are checked.
+    pub(crate) checks: Option<SpinLock<()>>,
     /// How many instances of templates have places here.
     pub(crate) instances: AtomicU32,
+    pub(crate) extra: Extra,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -139,7 +171,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
     pub const ALIGN: usize = align::<T>();
 
-    /// How many bytes a shed of these sizes needs; `None` if that is more than can be addressed, or a size is out of its range.
+    /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
     ///
     /// ```
     /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
@@ -153,7 +185,8 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        let heads = Extra::new::<L>(channels as u16, false, false).heads;
+        Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -161,9 +194,11 @@ impl<T, L: Layout> Shed<T, L> {
         channels: u16,
         first_generation: Option<u32>,
         callbacks: Callbacks<T>,
+        extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self { memory, channels, first_generation, callbacks, instances: AtomicU32::new(0) }
+        let instances = AtomicU32::new(0);
+        Self { memory, channels, first_generation, callbacks, checks: None, instances, extra }
     }
 
     /// How many tasks there can be at a time.
@@ -286,22 +321,39 @@ impl<T, L: Layout> Drop for Shed<T, L> {
     fn drop(&mut self) {
         // Instances that nobody dropped, or whose run has not ended.
         let instances = self.instances.load(Ordering::Relaxed) > 0;
-        if !core::mem::needs_drop::<T>() && !instances {
-            return;
+        if core::mem::needs_drop::<T>() || instances {
+            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
+            Contents { shed: self, places: 0..fresh }.drop_all();
         }
-        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in 0..fresh {
-            match self.content(index) {
+    }
+}
+
+/// What is in the places of a shed that nobody else sees any more. If dropping one panics, the others are dropped nevertheless.
+struct Contents<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    places: Range<u32>,
+}
+
+impl<T, L: Layout> Contents<'_, T, L> {
+    fn drop_all(&mut self) {
+        for index in self.places.by_ref() {
+            match self.shed.content(index) {
                 Content::Nothing => {}
                 Content::Payload => {
-                    let payload = &self.memory.place(index).payload;
+                    let payload = &self.shed.memory.place(index).payload;
                     // SAFETY: it is there, and nobody else sees the shed any more.
                     payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
                 }
                 // SAFETY: it is one, and nobody else sees the shed any more.
-                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
+                Content::Milestone => drop(unsafe { Plan::unsettle(self.shed, index) }),
             }
         }
+    }
+}
+
+impl<T, L: Layout> Drop for Contents<'_, T, L> {
+    fn drop(&mut self) {
+        self.drop_all();
     }
 }
 

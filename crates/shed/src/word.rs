@@ -207,11 +207,28 @@ impl Dependents {
 /// | Bits | Field |
 /// |---|---|
 /// | 63..32 | tag: who pops and was overtaken by 2^32 pushes exactly, during one exchange, would go wrong |
-/// | 31..0 | index of the first, plus one |
+/// | 31..0 | index of the first, plus one; all ones is a mark |
+///
+/// Marked is the outbox of a channel that hands out the oldest first, while one thread turns its inbox round (that thread's store ends it), and
+/// for ever the inbox that a channel would have if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u64);
 
 impl Head {
+    /// What remains of a list that is taken whole: the tag.
+    pub(crate) const EMPTY: u64 = !Self::MARK;
+    const MARK: u64 = 0xFFFF_FFFF;
+
+    #[inline(always)]
+    pub(crate) const fn is_marked(self) -> bool {
+        self.0 & Self::MARK == Self::MARK
+    }
+
+    #[inline(always)]
+    pub(crate) const fn marked(self) -> Self {
+        Self(self.0 | Self::MARK)
+    }
+
     #[inline(always)]
     pub(crate) const fn first(self) -> u32 {
         self.0 as u32

@@ -152,7 +152,7 @@ fn payloads_are_cloned_and_dropped_once_and_a_panic_changes_nothing() {
     assert_eq!(live(), 6);
     panics(&mut || drop(snapshot.to_shed()));
     shed.execute_one(0, |_, _| Outcome::Complete).expect("a channel").expect("ready");
-    shed.create([Counted::new()]).ok().expect("room");
+    shed.create([Counted::new()]).expect("room");
     panics(&mut || shed.restore(&snapshot).expect("the same sizes"));
     assert_eq!(live(), 6);
     shed.restore(&snapshot).expect("the same sizes");
