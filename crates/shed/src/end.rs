@@ -6,6 +6,7 @@ use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::plan::EndOfRun;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use sateen_base::abort_with;
@@ -255,7 +256,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                     (if how == How::Complete { new.mark() } else { new }, Lowered::Open)
                 }
                 (Status::Idle, How::Complete) if self.shed.is_milestone(parent) => {
-                    (seen.with_pending(0), Lowered::Over)
+                    // Whatever somebody does with names that nobody gave him: it is ours.
+                    (seen.to(Status::Freeing), Lowered::Over)
                 }
                 (Status::Idle, How::Complete) => (seen.to(Status::Ready), Lowered::Ready),
                 // Without this dependency, the last of the others would have made it ready.
@@ -329,6 +331,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if self.shed.is_milestone(index) {
             return;
         }
+        self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
         if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
             let state = State(place.state.load(Ordering::Relaxed));
             // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.

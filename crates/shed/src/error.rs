@@ -188,24 +188,44 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-/// A snapshot of a shed of other sizes.
+/// A snapshot of a shed that was built otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OtherSizes {
-    /// The shed's tasks, dependencies and channels.
-    pub shed: (u32, u32, u16),
-    /// The snapshot's.
-    pub snapshot: (u32, u32, u16),
+pub struct OtherShape {
+    /// What the shed has.
+    pub shed: Shape,
+    /// What the snapshot's had.
+    pub snapshot: Shape,
 }
 
-impl fmt::Display for OtherSizes {
+/// How a shed was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shape {
+    /// How many tasks there can be.
+    pub tasks: u32,
+    /// How many dependencies there can be.
+    pub dependencies: u32,
+    /// How many channels there are.
+    pub channels: u16,
+    /// Whether any of them is [first in, first out](crate::Builder::fifo).
+    pub fifo: bool,
+    /// Whether [progress](crate::Builder::progress) is counted.
+    pub progress: bool,
+}
+
+impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shed: (tasks, dependencies, channels), snapshot } = self;
-        write!(
-            f,
-            "a snapshot of {} tasks, {} dependencies and {} channels for a shed of {tasks}, {dependencies} and {channels}",
-            snapshot.0, snapshot.1, snapshot.2
-        )
+        let Self { tasks, dependencies, channels, .. } = self;
+        write!(f, "{tasks} tasks, {dependencies} dependencies and {channels} channels")?;
+        f.write_str(if self.fifo { ", first in first out" } else { "" })?;
+        f.write_str(if self.progress { ", counted" } else { "" })
     }
 }
 
-impl core::error::Error for OtherSizes {}
+impl fmt::Display for OtherShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a snapshot of {} for a shed of {}", self.snapshot, self.shed)
+    }
+}
+
+impl core::error::Error for OtherShape {}

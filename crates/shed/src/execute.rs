@@ -3,6 +3,7 @@
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
+use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::thread::runner;
 use crate::word::{State, Status};
@@ -39,7 +40,8 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        Ok(self.claim_one(runner(), channel).map(|(index, state)| self.execute(index, state, run)))
+        let claimed = self.claim_one(runner(), channel);
+        Ok(claimed.map(|(index, state)| self.execute(channel, index, state, run)))
     }
 
     /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
@@ -74,7 +76,7 @@ impl<T, L: Layout> Shed<T, L> {
         for channel in channels {
             self.check_channel(channel)?;
             if let Some((index, state)) = self.claim_one(runner, channel) {
-                return Ok(Some(self.execute(index, state, run)));
+                return Ok(Some(self.execute(channel, index, state, run)));
             }
         }
         Ok(None)
@@ -83,8 +85,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes a task that is ready, and makes it `Running`.
     #[inline(always)]
     fn claim_one(&self, runner: u32, channel: u16) -> Option<(u32, State)> {
-        let list = self.tasks_at(Heads::<L>::channel(channel));
-        while let Some(index) = list.pop() {
+        while let Some(index) = self.pop_ready(channel) {
             if let Some(state) = self.claim(index, runner) {
                 return Some((index, state));
             }
@@ -96,11 +97,13 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     fn execute(
         &self,
+        channel: u16,
         index: u32,
         state: State,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> TaskId {
-        if let Some(place) = self.run(index, state, run) {
+        let counted = |task, payload: &mut T| self.count_run(channel, run(task, payload));
+        if let Some(place) = self.run(index, state, counted) {
             self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
         }
         self.name(index, state)
@@ -134,12 +137,14 @@ impl<T, L: Layout> Shed<T, L> {
         mut run: impl FnMut(TaskId, &mut T) -> Outcome,
     ) -> Result<u32, Error> {
         self.check_channel(channel)?;
-        let list = self.tasks_at(Heads::<L>::channel(channel));
-        let Some(Chain { first: next, last, count: left }) = list.pop_some(most as usize) else {
+        let Some(taken) = self.pop_ready_some(channel, most as usize) else {
             return Ok(0);
         };
-        let mut batch = Batch { shed: self, channel, next, last, left, places: None };
-        let (mut ran, runner) = (0, runner());
+        let Chain { first: next, last, count: left } = taken;
+        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
+        let mut batch =
+            Batch { shed: self, channel, next, last, left, places: None, ended: [0; 2] };
+        let (mut ran, runner, counting) = (0, runner(), self.extra.counters != 0);
         while batch.left > 0 {
             let index = batch.next;
             batch.left -= 1;
@@ -149,7 +154,14 @@ impl<T, L: Layout> Shed<T, L> {
             }
             if let Some(state) = self.claim(index, runner) {
                 ran += 1;
-                if let Some(place) = self.run(index, state, &mut run) {
+                let counted = |task, payload: &mut T| {
+                    let outcome = run(task, payload);
+                    if counting {
+                        batch.ended[usize::from(outcome == Outcome::Complete)] += 1;
+                    }
+                    outcome
+                };
+                if let Some(place) = self.run(index, state, counted) {
                     match &mut batch.places {
                         None => batch.places = Some(place),
                         Some(places) => list.append(places, index),
@@ -301,16 +313,21 @@ struct Batch<'a, T, L: Layout> {
     last: u32,
     left: u32,
     places: Option<Chain>,
+    /// How many have blocked, and how many completed; counted only if the shed does.
+    ended: [u32; 2],
 }
 
 impl<T, L: Layout> Drop for Batch<'_, T, L> {
     fn drop(&mut self) {
+        self.shed.count(self.channel, Count::Blocked, self.ended[0]);
+        self.shed.count(self.channel, Count::Completed, self.ended[1]);
         if let Some(places) = self.places {
             self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
         if self.left > 0 {
             let rest = Chain { first: self.next, last: self.last, count: self.left };
-            self.shed.push_ready(self.channel, rest);
+            self.shed.put_back(self.channel, rest);
+            self.shed.say_ready(self.channel, rest.count);
         }
     }
 }

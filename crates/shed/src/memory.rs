@@ -130,7 +130,7 @@ impl Sizes {
         }
     }
 
-    fn too_large(self) -> BuildError {
+    pub(crate) fn too_large(self) -> BuildError {
         BuildError::TooLarge { tasks: self.tasks.into(), dependencies: self.edges.into() }
     }
 }

@@ -162,21 +162,21 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     pub fn has_ready(&self, channel: u16) -> Result<bool, Error> {
         self.check_channel(channel)?;
-        Ok(!self.tasks_at(Heads::<L>::channel(channel)).is_empty())
+        Ok(!self.none_ready(channel))
     }
 
     /// Puts tasks whose status is `Ready` into the list of their channel, and says so.
     #[inline(always)]
     pub(crate) fn push_ready(&self, channel: u16, chain: Chain) {
         self.put_ready(channel, chain);
-        if let Some(on_ready) = &self.callbacks.ready {
-            on_ready(channel, chain.count);
-        }
+        self.say_ready(channel, chain.count);
     }
 
     #[inline(always)]
-    pub(crate) fn put_ready(&self, channel: u16, chain: Chain) {
-        self.tasks_at(Heads::<L>::channel(channel)).push(chain);
+    pub(crate) fn say_ready(&self, channel: u16, count: u32) {
+        if let Some(on_ready) = &self.callbacks.ready {
+            on_ready(channel, count);
+        }
     }
 
     /// As [`push_ready`](Self::push_ready) for tasks of different channels. If the user's callback panics, all are pushed nevertheless.

@@ -1,10 +1,11 @@
 //! The shed, and what all its operations share.
 
-use crate::builder::{Builder, sizes};
+use crate::builder::Builder;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
-use crate::memory::{Memory, align};
+use crate::memory::{Memory, Sizes, align};
 use crate::plan::Plan;
+use crate::progress::Count;
 use crate::snapshot::Content;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
@@ -32,6 +33,32 @@ impl<L: Layout> Heads<L> {
     #[inline(always)]
     pub(crate) const fn channel(channel: u16) -> usize {
         Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+    }
+}
+
+/// Heads besides those of the lists that every shed has: numbers of the first, 0 for none.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra {
+    /// One for each channel, if some hand out the oldest first: see the module `fifo`.
+    pub(crate) inboxes: usize,
+    /// [`Count::ALL`] for each channel, if progress is counted. No lists.
+    pub(crate) counters: usize,
+    /// Of all heads.
+    pub(crate) heads: usize,
+}
+
+impl Extra {
+    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool, progress: bool) -> Self {
+        let mut extra = Self { inboxes: 0, counters: 0, heads: Heads::<L>::channel(channels) };
+        if fifo {
+            extra.inboxes = extra.heads;
+            extra.heads += channels as usize;
+        }
+        if progress {
+            extra.counters = extra.heads;
+            extra.heads += channels as usize * Count::ALL;
+        }
+        extra
     }
 }
 
@@ -109,6 +136,7 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) checks: Option<SpinLock<()>>,
     /// How many instances of templates have places here.
     pub(crate) instances: AtomicU32,
+    pub(crate) extra: Extra,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -143,7 +171,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
     pub const ALIGN: usize = align::<T>();
 
-    /// How many bytes a shed of these sizes needs; `None` if that is more than can be addressed, or a size is out of its range.
+    /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
     ///
     /// ```
     /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
@@ -157,7 +185,8 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        sizes::<L>(tasks as u32, dependencies as u32, channels as u16).bytes::<T, L>()
+        let heads = Extra::new::<L>(channels as u16, false, false).heads;
+        Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
     pub(crate) fn new(
@@ -165,6 +194,7 @@ impl<T, L: Layout> Shed<T, L> {
         channels: u16,
         first_generation: Option<u32>,
         callbacks: Callbacks<T>,
+        extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
         Self {
@@ -172,6 +202,7 @@ impl<T, L: Layout> Shed<T, L> {
             channels,
             first_generation,
             callbacks,
+            extra,
             checks: None,
             instances: AtomicU32::new(0),
         }

@@ -1,11 +1,11 @@
 //! Copies of a shed that stands still.
 
 use crate::layout::{Layout, Pausing};
-use crate::memory::{Place, Sizes};
+use crate::memory::Place;
 use crate::plan::Plan;
 use crate::shed::{Heads, Shed, ShedIn};
 use crate::word::{State, Status};
-use crate::{BuildError, Builder, OtherSizes};
+use crate::{BuildError, Builder, OtherShape, Shape};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,8 +17,7 @@ use sateen_base::prim::Ordering;
 /// A copy of all that is in a shed: see [`Shed::snapshot`].
 #[derive(Clone)]
 pub struct Snapshot<T, L: Layout = Pausing> {
-    sizes: Sizes,
-    channels: u16,
+    shape: Shape,
     heads: Box<[u64]>,
     /// Of each place that was ever taken, its words.
     places: Box<[Words]>,
@@ -70,7 +69,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         self.to_shed_with(Builder::default().layout())
     }
 
-    /// As [`to_shed`](Self::to_shed), with the callbacks of `builder`, whose sizes do not count.
+    /// As [`to_shed`](Self::to_shed), with the callbacks and checks of `builder`, whose sizes and orders do not count.
     ///
     /// # Errors
     /// As [`to_shed`](Self::to_shed).
@@ -81,7 +80,7 @@ impl<T, L: Layout> Snapshot<T, L> {
     where
         T: Clone,
     {
-        let mut shed = self.sized(builder).build()?;
+        let mut shed = builder.like(self.shape).build()?;
         self.load(&mut shed, self.payloads.clone());
         Ok(shed)
     }
@@ -101,16 +100,9 @@ impl<T, L: Layout> Snapshot<T, L> {
     where
         T: Clone,
     {
-        let mut shed = self.sized(builder).build_in(buffer)?;
+        let mut shed = builder.like(self.shape).build_in(buffer)?;
         self.load(&mut shed.shed, self.payloads.clone());
         Ok(shed)
-    }
-
-    fn sized(&self, builder: Builder<T, L>) -> Builder<T, L> {
-        builder
-            .tasks(self.sizes.tasks.into())
-            .dependencies(self.sizes.edges.into())
-            .channels(self.channels.into())
     }
 
     fn save(shed: &mut Shed<T, L>) -> Self
@@ -150,8 +142,7 @@ impl<T, L: Layout> Snapshot<T, L> {
             (edge.parent.load(Ordering::Relaxed), edge.next.load(Ordering::Relaxed))
         };
         Self {
-            sizes: memory.sizes(),
-            channels: shed.channels,
+            shape: shed.shape(),
             heads: (0..memory.sizes().heads)
                 .map(|i| memory.head(i).load(Ordering::Relaxed))
                 .collect(),
@@ -163,7 +154,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         }
     }
 
-    /// Writes all of it into a shed of the same sizes, whose own payloads and plans are gone.
+    /// Writes all of it into a shed of the same shape, whose own payloads and plans are gone.
     fn load(&self, shed: &mut Shed<T, L>, payloads: Vec<(u32, T)>) {
         let memory = &shed.memory;
         // What was taken later is as if it never was.
@@ -205,6 +196,16 @@ pub(crate) enum Content {
 }
 
 impl<T, L: Layout> Shed<T, L> {
+    fn shape(&self) -> Shape {
+        Shape {
+            tasks: self.memory.sizes().tasks,
+            dependencies: self.memory.sizes().edges,
+            channels: self.channels,
+            fifo: self.extra.inboxes != 0,
+            progress: self.extra.counters != 0,
+        }
+    }
+
     pub(crate) fn content(&self, index: u32) -> Content {
         let Place { state, .. } = self.memory.place(index);
         match State(state.load(Ordering::Relaxed)).status() {
@@ -249,26 +250,22 @@ impl<T, L: Layout> Shed<T, L> {
         Snapshot::save(self)
     }
 
-    /// Makes everything as it was in `snapshot`, of this shed or another of its sizes. Payloads that are there are dropped, and those of the
+    /// Makes everything as it was in `snapshot`, of this shed or another that was built alike. Payloads that are there are dropped, and those of the
     /// snapshot cloned. The callbacks stay, and are not called.
     ///
     /// Names of tasks that were created since are to be forgotten: the shed gives them to others.
     ///
     /// # Errors
-    /// [`OtherSizes`]; nothing has changed.
+    /// [`OtherShape`]; nothing has changed.
     ///
     /// # Panics
     /// If cloning a payload panics: then nothing has changed. If dropping one does: then everything has.
-    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherSizes>
+    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherShape>
     where
         T: Clone,
     {
-        if (self.memory.sizes(), self.channels) != (snapshot.sizes, snapshot.channels) {
-            let of = |sizes: Sizes, channels| (sizes.tasks, sizes.edges, channels);
-            return Err(OtherSizes {
-                shed: of(self.memory.sizes(), self.channels),
-                snapshot: of(snapshot.sizes, snapshot.channels),
-            });
+        if self.shape() != snapshot.shape {
+            return Err(OtherShape { shed: self.shape(), snapshot: snapshot.shape });
         }
         let payloads = snapshot.payloads.clone();
         let (mut old_payloads, mut old_plans) = (Vec::new(), Vec::new());
@@ -310,7 +307,7 @@ impl<T, L: Layout> ShedIn<'_, T, L> {
     ///
     /// # Panics
     /// As [`Shed::restore`].
-    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherSizes>
+    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherShape>
     where
         T: Clone,
     {
@@ -322,8 +319,7 @@ impl<T, L: Layout> fmt::Debug for Snapshot<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot")
             .field("tasks", &self.payloads.len())
-            .field("capacity", &self.sizes.tasks)
-            .field("channels", &self.channels)
+            .field("shape", &self.shape)
             .finish_non_exhaustive()
     }
 }

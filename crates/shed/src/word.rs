@@ -5,13 +5,13 @@
 /// | Status | Meaning | Left by |
 /// |---|---|---|
 /// | `Free` | no task | `create` → `Idle` |
-/// | `Idle` | created; waits for `pending` others, or, at 0, for `ready` | `ready`, or the last it waits for → `Ready`; `cancel` → `Cancelled`; `free` → `Freeing` |
+/// | `Idle` | created; waits for `pending` others, or, at 0, for `ready` | `ready`, or the last it waits for → `Ready` (a milestone: `Freeing`); `cancel` → `Cancelled`; `free` → `Freeing` |
 /// | `Ready` | in the list of its channel, or in the hands of who is about to put it there | execute → `Running`; `cancel` → `Cancelled` |
 /// | `Running` | in a caller's hands; `pending` is the runner's number, if that can tell who calls | its end → `Free` (kept tasks: `Done`); blocked → `Blocked`, or `Ready` if it was woken meanwhile |
 /// | `Blocked` | has run and waits for `ready` | `ready` → `Ready`; `cancel` → `Cancelled` |
 /// | `Cancelled` | will not run; its place is kept while it waits for `pending` others or lies in a list (counted as one) | the last of them → `Free` (kept: `Done`) |
 /// | `Done` | a kept task that has ended, until its template starts again | the template → `Idle`, or `Free` |
-/// | `Freeing` | in the hands of `free` | → `Free` |
+/// | `Freeing` | in the hands of `free`, or, for a milestone, of who ends it | → `Free`; `Done` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Status {
@@ -206,11 +206,28 @@ impl Dependents {
 /// | Bits | Field |
 /// |---|---|
 /// | 63..32 | tag: who pops and was overtaken by 2^32 pushes exactly, during one exchange, would go wrong |
-/// | 31..0 | index of the first, plus one |
+/// | 31..0 | index of the first, plus one; all ones is a mark |
+///
+/// Marked is the outbox of a channel that hands out the oldest first, while one thread turns its inbox round (that thread's store ends it), and
+/// for ever the inbox that a channel would have if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u64);
 
 impl Head {
+    /// What remains of a list that is taken whole: the tag.
+    pub(crate) const EMPTY: u64 = !Self::MARK;
+    const MARK: u64 = 0xFFFF_FFFF;
+
+    #[inline(always)]
+    pub(crate) const fn is_marked(self) -> bool {
+        self.0 & Self::MARK == Self::MARK
+    }
+
+    #[inline(always)]
+    pub(crate) const fn marked(self) -> Self {
+        Self(self.0 | Self::MARK)
+    }
+
     #[inline(always)]
     pub(crate) const fn first(self) -> u32 {
         self.0 as u32

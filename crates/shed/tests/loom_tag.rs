@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 fn model(f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(2);
     builder.max_branches = 20_000;
     builder.check(f);
 }

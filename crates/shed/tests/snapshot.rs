@@ -1,6 +1,8 @@
 //! Copies of sheds that stand still.
 
-use sateen_shed::{BuildError, Error, Outcome, Padded, Sharded, Shed, TaskId, TaskState, Template};
+use sateen_shed::{
+    BuildError, Error, Outcome, Padded, Shape, Sharded, Shed, TaskId, TaskState, Template,
+};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -102,12 +104,17 @@ fn a_shed_of_other_sizes_is_refused_and_stays_as_it_is() {
         let mut other = builder.channels(channels).build().expect("small");
         let [task] = other.create([String::new()]).expect("room");
         let refused = other.restore(&snapshot).expect_err("other sizes");
-        assert_eq!(refused.snapshot, (40, 40, 3));
-        assert_eq!(refused.shed, (tasks as u32, dependencies as u32, channels as u16));
+        let of =
+            |shape: Shape| (shape.tasks.into(), shape.dependencies.into(), shape.channels.into());
+        assert_eq!(of(refused.snapshot), (40_u64, 40_u64, 3_u64));
+        assert_eq!(of(refused.shed), (tasks, dependencies, channels));
         assert_eq!(other.state(task), Ok(TaskState::Idle));
     }
-    let builder = Shed::builder().tasks(40).dependencies(40).channels(3);
-    let mut other = builder.build().expect("small");
+    let builder = || Shed::builder().tasks(40).dependencies(40).channels(3);
+    let mut fifo = builder().fifo(1).build().expect("small");
+    let refused = fifo.restore(&snapshot).expect_err("another order");
+    assert!(refused.shed.fifo && !refused.snapshot.fifo);
+    let mut other = builder().build().expect("small");
     other.restore(&snapshot).expect("the same sizes");
     assert_eq!(other.state(tasks[3]), Ok(TaskState::Blocked));
 }
@@ -235,4 +242,31 @@ fn a_run_of_an_instance_that_was_dropped_ends_in_each_copy() {
     shed.restore(&snapshot).expect("the same sizes");
     drop((copies, snapshot, shed));
     assert_eq!(Arc::strong_count(&ended), 1);
+}
+
+#[test]
+fn copies_keep_orders_and_counts() {
+    let builder = Shed::builder().channels(3).fifo(1).progress(true);
+    let mut shed = builder.build().expect("small");
+    for i in 0..30 {
+        let task = shed.create([i]).expect("room");
+        shed.set_channel(&task, i % 3).expect("idle");
+        shed.ready(&task).expect("idle");
+    }
+    // Some of the oldest have left the inbox.
+    assert_eq!(shed.execute_one(1, |_, _| Outcome::Complete).map(|ran| ran.is_some()), Ok(true));
+    shed.ready(&shed.create([100]).expect("room")).expect("idle");
+    let snapshot = shed.snapshot();
+    let copy = snapshot.to_shed().expect("memory");
+    let ran = to_the_end(&shed);
+    assert_eq!(to_the_end(&copy), ran);
+    shed.restore(&snapshot).expect("the same");
+    assert_eq!(to_the_end(&shed), ran);
+    for channel in 0..3 {
+        let progress = |shed: &Shed<u16>| shed.progress(channel).expect("a channel");
+        assert_eq!(progress(&shed), progress(&copy));
+        assert_eq!(progress(&shed).expect("counted").completed, if channel == 0 { 11 } else { 10 });
+    }
+    let ones = ran.iter().filter(|(channel, ..)| *channel == 1).map(|(_, i, _)| *i);
+    assert!(ones.eq((0..30).filter(|i| i % 3 == 1).skip(1)));
 }

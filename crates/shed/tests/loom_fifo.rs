@@ -1,0 +1,95 @@
+//! Channels that hand out the oldest first: who turns the inbox round, against producers and other consumers.
+#![cfg(loom)]
+
+use loom::thread::{self, JoinHandle};
+use sateen_shed::{Outcome, Packed, Shed};
+use std::sync::Arc;
+
+type Small = Arc<Shed<u32, Packed>>;
+
+/// Explores all interleavings with up to two preemptions: what goes wrong needs a consumer that stops between two heads, while another one passes.
+fn model(f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+fn small() -> Small {
+    Arc::new(Shed::builder().tasks(3).dependencies(0).layout().fifo_all().build().unwrap())
+}
+
+fn ready(shed: &Small, number: u32) {
+    shed.ready(&shed.create([number]).unwrap()).unwrap();
+}
+
+fn take(shed: &Small, most: u32) -> Vec<u32> {
+    let mut got = vec![];
+    shed.execute_batch(0, most, |_, number| {
+        got.push(*number);
+        Outcome::Complete
+    })
+    .unwrap();
+    got
+}
+
+fn taker(shed: &Small, most: u32) -> JoinHandle<Vec<u32>> {
+    let shed = shed.clone();
+    thread::spawn(move || take(&shed, most))
+}
+
+/// As many are ready as are asked for: nobody leaves with nothing.
+#[test]
+fn who_comes_while_the_inbox_is_turned_gets_a_task() {
+    model(|| {
+        let shed = small();
+        (1..=3).for_each(|number| ready(&shed, number));
+        let other = taker(&shed, 1);
+        let mut mine = take(&shed, 1);
+        assert_eq!(mine.len(), 1);
+        let theirs = other.join().unwrap();
+        assert_eq!(theirs.len(), 1);
+        mine.extend(theirs);
+        mine.sort_unstable();
+        assert_eq!(mine, [1, 2]);
+        assert_eq!(take(&shed, 2), [3]);
+    });
+}
+
+/// A producer that goes on meanwhile.
+#[test]
+fn the_order_holds_while_tasks_come() {
+    model(|| {
+        let shed = small();
+        ready(&shed, 1);
+        let producer = {
+            let shed = shed.clone();
+            thread::spawn(move || (2..=3).for_each(|number| ready(&shed, number)))
+        };
+        let mut got = take(&shed, 1);
+        assert_eq!(got, [1]);
+        got.extend(take(&shed, 2));
+        producer.join().unwrap();
+        got.extend(take(&shed, 3));
+        assert_eq!(got, [1, 2, 3]);
+        assert_eq!(shed.has_ready(0), Ok(false));
+    });
+}
+
+/// Two consumers and a producer: each sees its tasks in order, and all are taken.
+#[test]
+fn two_consumers_and_a_producer() {
+    model(|| {
+        let shed = small();
+        ready(&shed, 1);
+        ready(&shed, 2);
+        let other = taker(&shed, 2);
+        ready(&shed, 3);
+        let mine = take(&shed, 2);
+        let theirs = other.join().unwrap();
+        assert!(mine.is_sorted() && theirs.is_sorted());
+        let mut all = [mine, theirs, take(&shed, 3)].concat();
+        all.sort_unstable();
+        assert_eq!(all, [1, 2, 3]);
+    });
+}
