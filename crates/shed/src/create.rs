@@ -94,7 +94,19 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn take_some_places(&self, ids: &mut [TaskId]) -> usize {
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
-        let taken = list.pop_all(ids.len(), |i, index| ids[i] = TaskId::new(index, 0));
+        let mut taken = 0;
+        if let Some(chain) = list.take(ids.len()) {
+            taken = chain.count as usize;
+            let mut index = chain.first;
+            for (i, id) in ids[..taken].iter_mut().enumerate() {
+                // All of them at once: these lines often lie in another core's cache.
+                self.memory.prefetch_place(index);
+                *id = TaskId::new(index, 0);
+                if i + 1 < taken {
+                    index = list.next(index);
+                }
+            }
+        }
         if taken == ids.len() {
             return taken;
         }
@@ -108,8 +120,6 @@ impl<T, L: Layout> Shed<T, L> {
             self.memory.place(index).state.store(state.0, Ordering::Relaxed);
             *id = TaskId::new(index, 0);
         }
-        // Others may have been faster for some that we had in view.
-        ids[taken + fresh.len()..].fill(TaskId::NONE);
         taken + fresh.len()
     }
 
@@ -150,8 +160,14 @@ impl<T, L: Layout> Shed<T, L> {
         place.channel.store(0, Ordering::Relaxed);
         self.set_flags(place, 0);
         if Dependents::begins_anew(generation) {
-            let empty = Dependents::new(generation, 0);
-            self.memory.dependents(index).store(empty.0, Ordering::Relaxed);
+            let release = if cfg!(sateen_canary = "dependents-anew") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            let before = Dependents::closed(generation.wrapping_sub(1));
+            // Ordering: Release, for the Acquire of who is late to depend on a task here long ago: it must find that one stale.
+            self.memory.dependents(index).store(before.0, release);
         }
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
         place.state.store(State::new(generation, Status::Idle).0, Ordering::Release);
@@ -203,7 +219,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes `count` dependencies, linked with each other, or none.
     pub(crate) fn take_edges(&self, count: usize) -> Option<Chain> {
         let list = self.free_edges();
-        let mut chain = list.pop_chain(count);
+        let mut chain = list.take(count);
         let missing = count - chain.map_or(0, |chain| chain.count as usize);
         if missing > 0 {
             let fresh = self.memory.head(Heads::<L>::FRESH_EDGES);

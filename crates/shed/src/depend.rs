@@ -57,25 +57,24 @@ impl<T, L: Layout> Shed<T, L> {
         for (done, &parent) in parents.iter().enumerate() {
             if let Err(error) = self.raise(parent, by) {
                 drop(checked);
-                self.undepend_slow(&parents[..done], by);
                 self.free_edges().push(edges);
+                self.undepend_slow(&parents[..done], by);
                 return Err(error);
             }
         }
-        let (mut result, mut missed) = (Ok(()), 0);
+        let (mut result, mut late) = (Ok(()), 0);
         for &child in children {
             let own = self.fill_edges(&mut edges, parents);
             if !self.push_dependents(child, own) {
                 // Another thread has seen it through since `link`: as if it had never been meant.
-                missed += 1;
                 self.free_edges().push(own);
-                result = Err(Error::StaleTask(child));
+                (result, late) = (Err(Error::StaleTask(child)), late + 1);
             }
         }
         // What follows may call the user.
         drop(checked);
-        if missed > 0 {
-            self.undepend_slow(parents, missed);
+        if late > 0 {
+            self.undepend_slow(parents, late);
         }
         result
     }
@@ -130,8 +129,14 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
         let word = self.memory.dependents(child.index());
-        // Ordering: Acquire, with the Release of who closed the list: a task that has ended was seen through.
-        let mut seen = Dependents(word.load(Ordering::Acquire));
+        // Ordering: Acquire, with the Release of who ended the child, or first used the word for a later task there: who sees that must find
+        // `child` stale, or would put another task's dependents away.
+        let acquire = if cfg!(sateen_canary = "dependents-seen") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        let mut seen = Dependents(word.load(acquire));
         loop {
             let new = if seen.is_of(child.generation()) {
                 if seen.is_closed() {
@@ -153,7 +158,7 @@ impl<T, L: Layout> Shed<T, L> {
                 Ordering::Release
             };
             // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
-            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Acquire) {
+            match word.compare_exchange_weak(seen.0, new.0, release, acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
             }
@@ -163,10 +168,6 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes back that `parents` wait for `by` more.
     #[cold]
     fn undepend_slow(&self, parents: &[TaskId], by: u32) {
-        let mut ending = Ending::new(self);
-        for parent in parents {
-            ending.undepend(parent.index(), by);
-        }
-        ending.finish();
+        Ending::new(self).undepended(parents, by);
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Without the default feature `std` it needs `core` and `alloc` only, and in a buffer of the user's
 //! ([`Builder::build_in`]) it allocates nothing but its callbacks. Threads then have no numbers: all use the same stripe of
-//! a [`Sharded`] layout, and a task that makes itself ready is not refused.
+//! a [`Sharded`] layout, and a task that makes itself ready is not refused, one that tags itself is.
 //!
 //! Below: `sateen-base`. Above: `sateen-flow`, which lets runtime workers execute what is ready. Invariants: a
 //! task is executed once, after all it depends on has ended; a place has one owner whenever its status changes

@@ -7,8 +7,9 @@ use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::thread::thread;
 use crate::word::Head;
+use sateen_base::Backoff;
+use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
-use sateen_base::prim::{self, Ordering};
 
 /// Indices linked with each other, for one push. `first` is popped first.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     #[inline(always)]
     fn push_at(&self, stripe: usize, chain: Chain) {
         let word = self.memory.head(self.heads + stripe);
+        let mut backoff = Backoff::new();
         let mut seen = word.load(Ordering::Relaxed);
         loop {
             let head = Head(seen);
@@ -83,7 +85,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 Err(now) => seen = now,
             }
             if L::PAUSES {
-                prim::spin_loop();
+                backoff.spin();
             }
         }
     }
@@ -107,44 +109,128 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             }
             return Some(taken);
         }
-        if L::STRIPES == 1 { None } else { self.steal_slow(own) }
+        if L::STRIPES == 1 { None } else { Some(self.steal(own, 1)?.first) }
     }
 
-    /// Takes some from another stripe: all but the first go to our own, where others find them again.
-    #[cold]
-    fn steal_slow(&self, own: usize) -> Option<u32> {
-        const MOST: usize = 32;
-        let stripes = (1..L::STRIPES).map(|i| (own + i) & (L::STRIPES - 1));
-        let taken = stripes.filter_map(|stripe| self.pop_chain_at(stripe, MOST)).next()?;
-        if taken.count > 1 {
-            let second = (self.link)(taken.first).load(Ordering::Relaxed) - 1;
-            self.push_at(own, Chain { first: second, count: taken.count - 1, ..taken });
-        }
-        Some(taken.first)
-    }
-
-    /// Takes up to `most`, linked with each other; fewer only if all stripes are empty.
-    #[inline]
-    pub(crate) fn pop_chain(&self, most: usize) -> Option<Chain> {
+    /// Takes up to `most` from one stripe, linked with each other.
+    #[inline(always)]
+    pub(crate) fn pop_some(&self, most: usize) -> Option<Chain> {
         let own = self.own();
-        let mut chain = self.pop_chain_at(own, most);
-        for i in 1..L::STRIPES {
+        let chain = self.pop_chain_at(own, most);
+        if L::STRIPES == 1 || chain.is_some() { chain } else { self.steal(own, most) }
+    }
+
+    /// Takes up to `most` from another stripe, and moves more to our own, where others find them again: so the other's head, which lies in another
+    /// core's cache, is exchanged once for many.
+    fn steal(&self, own: usize, most: usize) -> Option<Chain> {
+        const MOVED: usize = 64;
+        let taken = (1..L::STRIPES)
+            .find_map(|i| self.pop_chain_at((own + i) & (L::STRIPES - 1), most.max(MOVED)))?;
+        if taken.count as usize <= most {
+            return Some(taken);
+        }
+        let mut mine = Chain::of(taken.first);
+        let mut next = self.next(mine.last);
+        while (mine.count as usize) < most {
+            (mine.last, mine.count) = (next, mine.count + 1);
+            next = self.next(next);
+        }
+        self.push_at(own, Chain { first: next, last: taken.last, count: taken.count - mine.count });
+        Some(mine)
+    }
+
+    /// Takes up to `most` of a *reserve*: a list that is pushed to at its ordinary heads (the inbox) and taken from at as many behind them
+    /// (the outbox), which is filled with the whole inbox at once. So who frees and who takes seldom meet; and nobody walks along a list
+    /// that others push to meanwhile, which would hardly ever end well. Fewer only if nobody has any, or if somebody is just
+    /// filling an outbox.
+    #[inline(always)]
+    pub(crate) fn take(&self, most: usize) -> Option<Chain> {
+        let own = self.own();
+        let chain = self.pop_chain_at(L::STRIPES + own, most);
+        match chain {
+            Some(chain) if chain.count as usize == most => Some(chain),
+            _ => self.take_slow(own, most, chain),
+        }
+    }
+
+    fn take_slow(&self, own: usize, most: usize, mut chain: Option<Chain>) -> Option<Chain> {
+        let stripes = (0..L::STRIPES).map(|i| (own + i) & (L::STRIPES - 1));
+        let inboxes = stripes.clone().map(|stripe| (stripe, false));
+        let outboxes = stripes.skip(1).map(|stripe| (L::STRIPES + stripe, true));
+        for (source, outbox) in inboxes.chain(outboxes) {
             let missing = most - chain.map_or(0, |chain| chain.count as usize);
             if missing == 0 {
                 break;
             }
-            let Some(more) = self.pop_chain_at((own + i) & (L::STRIPES - 1), missing) else {
-                continue;
+            let more = if outbox {
+                self.pop_chain_at(source, missing)
+            } else {
+                self.empty_inbox(source, own, missing)
             };
-            match &mut chain {
-                None => chain = Some(more),
-                Some(chain) => {
+            match (&mut chain, more) {
+                (Some(chain), Some(more)) => {
                     (self.link)(chain.last).store(more.first + 1, Ordering::Relaxed);
                     (chain.last, chain.count) = (more.last, chain.count + more.count);
                 }
+                (None, more) => chain = more,
+                (_, None) => {}
             }
         }
         chain
+    }
+
+    /// Takes all that is in an inbox, and puts all but the first `most` into our own outbox.
+    fn empty_inbox(&self, inbox: usize, own: usize, most: usize) -> Option<Chain> {
+        let word = self.memory.head(self.heads + inbox);
+        if Head(word.load(Ordering::Relaxed)).first() == 0 {
+            return None;
+        }
+        // Ordering: Acquire, with the Release of each push. An inbox needs no tag: who pushes only says what is below.
+        let first = Head(word.swap(0, Ordering::Acquire)).first().checked_sub(1)?;
+        let mut chain = Chain::of(first);
+        let mut next = (self.link)(first).load(Ordering::Relaxed);
+        while next != 0 && (chain.count as usize) < most {
+            (chain.last, chain.count) = (next - 1, chain.count + 1);
+            next = (self.link)(chain.last).load(Ordering::Relaxed);
+        }
+        if next != 0 {
+            self.put_into_outbox(own, next - 1);
+        }
+        Some(chain)
+    }
+
+    /// Puts `first` and all that it is linked with into our own outbox.
+    fn put_into_outbox(&self, own: usize, first: u32) {
+        let word = self.memory.head(self.heads + L::STRIPES + own);
+        let head = Head(word.load(Ordering::Relaxed));
+        // Ordering: Release, as in `push_at`.
+        if head.first() == 0
+            && word
+                .compare_exchange(
+                    head.0,
+                    head.pushed(first + 1).0,
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                )
+                .is_ok()
+        {
+            return;
+        }
+        // Somebody else has just filled it.
+        let mut chain = Chain::of(first);
+        loop {
+            match (self.link)(chain.last).load(Ordering::Relaxed) {
+                0 => break,
+                next => (chain.last, chain.count) = (next - 1, chain.count + 1),
+            }
+        }
+        self.push_at(L::STRIPES + own, chain);
+    }
+
+    /// Who follows `index`, which is not the last, in a chain of the caller's.
+    #[inline(always)]
+    pub(crate) fn next(&self, index: u32) -> u32 {
+        (self.link)(index).load(Ordering::Relaxed) - 1
     }
 
     #[inline(always)]
@@ -160,35 +246,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         (taken > 0).then_some(chain)
     }
 
-    /// Takes up to `most` from one stripe, linked with each other.
-    #[inline(always)]
-    pub(crate) fn pop_some(&self, most: usize) -> Option<Chain> {
-        let own = self.own();
-        // Not cold: who takes from others' does so once in `most` items.
-        (0..L::STRIPES).find_map(|i| self.pop_chain_at((own + i) & (L::STRIPES - 1), most))
-    }
-
-    /// Takes up to `most`, and returns how many; fewer only if all stripes are empty. `each` is called with their numbers, from 0, and the
-    /// indices: again with a number if somebody else was faster. It must not write to what is not its own.
-    #[inline(always)]
-    pub(crate) fn pop_all(&self, most: usize, mut each: impl FnMut(usize, u32)) -> usize {
-        let own = self.own();
-        let mut taken = self.pop_at(own, most, &mut each);
-        if L::STRIPES > 1 {
-            for i in 1..L::STRIPES {
-                if taken == most {
-                    break;
-                }
-                let stripe = (own + i) & (L::STRIPES - 1);
-                taken += self.pop_at(stripe, most - taken, |i, index| each(taken + i, index));
-            }
-        }
-        taken
-    }
-
     #[inline(always)]
     fn pop_at(&self, stripe: usize, most: usize, mut each: impl FnMut(usize, u32)) -> usize {
         let word = self.memory.head(self.heads + stripe);
+        let mut backoff = Backoff::new();
         // Ordering: Acquire, with the Release of `push_at`; pops in between continue its release sequence.
         let mut seen = word.load(Ordering::Acquire);
         loop {
@@ -214,7 +275,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 Err(now) => seen = now,
             }
             if L::PAUSES {
-                prim::spin_loop();
+                backoff.spin();
             }
         }
     }

@@ -13,12 +13,12 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use sateen_base::SpinLock;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
-/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other.
+/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many.
 pub(crate) struct Heads<L>(PhantomData<L>);
 
 impl<L: Layout> Heads<L> {
@@ -27,12 +27,12 @@ impl<L: Layout> Heads<L> {
     /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
     pub(crate) const FRESH_EDGES: usize = 1;
     pub(crate) const FREE_PLACES: usize = 2;
-    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + L::STRIPES;
+    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + 2 * L::STRIPES;
 
     /// Tasks that are ready on a channel. The number of channels gives that of all heads.
     #[inline(always)]
     pub(crate) const fn channel(channel: u16) -> usize {
-        Self::FREE_EDGES + L::STRIPES * (1 + channel as usize)
+        Self::FREE_EDGES + L::STRIPES * (2 + channel as usize)
     }
 }
 
@@ -197,15 +197,8 @@ impl<T, L: Layout> Shed<T, L> {
         extra: Extra,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
-        Self {
-            memory,
-            channels,
-            first_generation,
-            callbacks,
-            extra,
-            checks: None,
-            instances: AtomicU32::new(0),
-        }
+        let instances = AtomicU32::new(0);
+        Self { memory, channels, first_generation, callbacks, checks: None, instances, extra }
     }
 
     /// How many tasks there can be at a time.
@@ -328,22 +321,39 @@ impl<T, L: Layout> Drop for Shed<T, L> {
     fn drop(&mut self) {
         // Instances that nobody dropped, or whose run has not ended.
         let instances = self.instances.load(Ordering::Relaxed) > 0;
-        if !core::mem::needs_drop::<T>() && !instances {
-            return;
+        if core::mem::needs_drop::<T>() || instances {
+            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
+            Contents { shed: self, places: 0..fresh }.drop_all();
         }
-        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in 0..fresh {
-            match self.content(index) {
+    }
+}
+
+/// What is in the places of a shed that nobody else sees any more. If dropping one panics, the others are dropped nevertheless.
+struct Contents<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    places: Range<u32>,
+}
+
+impl<T, L: Layout> Contents<'_, T, L> {
+    fn drop_all(&mut self) {
+        for index in self.places.by_ref() {
+            match self.shed.content(index) {
                 Content::Nothing => {}
                 Content::Payload => {
-                    let payload = &self.memory.place(index).payload;
+                    let payload = &self.shed.memory.place(index).payload;
                     // SAFETY: it is there, and nobody else sees the shed any more.
                     payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
                 }
                 // SAFETY: it is one, and nobody else sees the shed any more.
-                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
+                Content::Milestone => drop(unsafe { Plan::unsettle(self.shed, index) }),
             }
         }
+    }
+}
+
+impl<T, L: Layout> Drop for Contents<'_, T, L> {
+    fn drop(&mut self) {
+        self.drop_all();
     }
 }
 

@@ -49,12 +49,16 @@ fn a_task_tags_itself_and_nobody_else_does_meanwhile() {
             let other = s.spawn(|| shed.set_tag(&[task], 1)).join().expect("no panic");
             assert_eq!(other, Err(Error::Running(task)));
         });
-        shed.set_tag(&[task], 2).expect("its own");
+        // Without std the shed cannot tell who calls.
+        let own = if cfg!(feature = "std") { Ok(()) } else { Err(Error::Running(task)) };
+        assert_eq!(shed.set_tag(&[task], 2), own);
         assert_eq!(shed.cancel_tag(2), 0);
         Outcome::Blocked
     });
     assert_eq!(ran, Ok(Some(task)));
-    assert_eq!((shed.tag(task), shed.cancel_tag(2)), (Ok(Some(2)), 1));
+    if cfg!(feature = "std") {
+        assert_eq!((shed.tag(task), shed.cancel_tag(2)), (Ok(Some(2)), 1));
+    }
 }
 
 #[test]
