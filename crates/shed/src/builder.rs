@@ -1,10 +1,10 @@
 //! Building a shed.
 
-use crate::layout::{Layout, Pausing};
+use crate::layout::{Growing, Layout, Pausing};
 use crate::memory::{Memory, Sizes};
 use crate::shed::{Callbacks, Extra, Shed, ShedIn};
 use crate::word::Head;
-use crate::{BuildError, Shape, TaskId};
+use crate::{BuildError, TaskId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -134,6 +134,13 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// What [`channels`](Self::channels) has set.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn channel_count(&self) -> u64 {
+        self.channels
+    }
+
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
     /// Set again, both are called, the first one first.
@@ -193,6 +200,26 @@ impl<T, L: Layout> Builder<T, L> {
         }
     }
 
+    /// Has the shed take another block of memory, as large as all before, whenever places for tasks or for dependencies run out: up to 2^31 of each. Nothing moves. The sizes
+    /// that were set are where it starts, rounded up to powers of two. Part of the shed's type: [`Growing`], of the layout chosen before.
+    ///
+    /// Cost: a comparison at each access to a task, more for those after the first block. While one thread takes memory, others that have run out wait for it.
+    ///
+    /// # Errors
+    /// [`BuildError::CannotGrow`], in [`build_in`](Self::build_in).
+    ///
+    /// ```
+    /// let shed = sateen_shed::Shed::builder().tasks(4).growing().build()?;
+    /// let tasks = shed.create([0; 100]).unwrap();
+    /// assert_eq!(shed.capacity(), 128);
+    /// shed.ready(&tasks)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn growing(self) -> Builder<T, Growing<L>> {
+        self.layout()
+    }
+
     /// For tests of what happens when generations wrap around.
     #[doc(hidden)]
     #[must_use]
@@ -201,14 +228,11 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
-    /// All that decides what lies where is as in `shape`; which channels are first in, first out, the heads say.
-    pub(crate) fn like(self, shape: Shape) -> Self {
-        let Shape { tasks, dependencies, channels, fifo, progress } = shape;
-        let fifo = if fifo { Fifo::All } else { Fifo::NONE };
-        Self { fifo, progress, ..self }
-            .tasks(tasks.into())
-            .dependencies(dependencies.into())
-            .channels(channels.into())
+    /// With the heads that a snapshot has, which brings their words, too.
+    pub(crate) fn extra(mut self, extra: Extra) -> Self {
+        self.fifo = if extra.inboxes == 0 { Fifo::NONE } else { Fifo::All };
+        self.progress = extra.counters != 0;
+        self
     }
 
     fn check(&self) -> Result<(Sizes, Extra), BuildError> {
@@ -228,7 +252,10 @@ impl<T, L: Layout> Builder<T, L> {
             return Err(BuildError::NoChannel { channel, channels });
         }
         let extra = Extra::new::<L>(channels, self.fifo.any(), self.progress);
-        let (tasks, edges) = (self.tasks as u32, self.dependencies as u32);
+        let (mut tasks, mut edges) = (self.tasks as u32, self.dependencies as u32);
+        if L::GROWS {
+            (tasks, edges) = (tasks.next_power_of_two(), edges.next_power_of_two());
+        }
         Ok((Sizes { tasks, edges, heads: extra.heads }, extra))
     }
 
@@ -260,9 +287,12 @@ impl<T, L: Layout> Builder<T, L> {
     /// The shed, in `buffer`: see [`Shed::required_size`].
     ///
     /// # Errors
-    /// A size out of its range, or a buffer that is too small or not aligned to [`Shed::ALIGN`].
+    /// A size out of its range, a buffer that is too small or not aligned to [`Shed::ALIGN`], or a [growing](Self::growing) layout.
     pub fn build_in(self, buffer: &mut [MaybeUninit<u8>]) -> Result<ShedIn<'_, T, L>, BuildError> {
         let (sizes, extra) = self.check()?;
+        if L::GROWS {
+            return Err(BuildError::CannotGrow);
+        }
         // SAFETY: the result borrows the buffer for as long as it lives.
         let memory = unsafe { Memory::new_in(sizes, buffer)? };
         Ok(ShedIn::new(self.within(memory, extra)))

@@ -96,7 +96,7 @@ pub struct Full<P> {
     pub payloads: P,
     /// How many places were asked for.
     pub asked: usize,
-    /// How many tasks the shed has place for in all.
+    /// How many tasks the shed has place for in all, at present.
     pub capacity: u32,
 }
 
@@ -134,6 +134,8 @@ pub enum BuildError {
         /// Channels are below this.
         channels: u16,
     },
+    /// A shed in a buffer of the user's cannot grow.
+    CannotGrow,
     /// The sizes need more bytes than memory can be addressed by.
     TooLarge {
         /// Tasks asked for.
@@ -171,6 +173,7 @@ impl fmt::Display for BuildError {
             Self::NoChannel { channel, channels } => {
                 write!(f, "channel {channel} is not below {channels}")
             }
+            Self::CannotGrow => write!(f, "a shed in a given buffer cannot grow"),
             Self::TooLarge { tasks, dependencies } => write!(
                 f,
                 "{tasks} tasks with {dependencies} dependencies need more bytes than can be addressed"
@@ -188,44 +191,24 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-/// A snapshot of a shed that was built otherwise.
+/// A snapshot of a shed of other sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OtherShape {
-    /// What the shed has.
-    pub shed: Shape,
-    /// What the snapshot's had.
-    pub snapshot: Shape,
+pub struct OtherSizes {
+    /// The shed's tasks, dependencies and channels.
+    pub shed: (u32, u32, u16),
+    /// The snapshot's.
+    pub snapshot: (u32, u32, u16),
 }
 
-/// How a shed was built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Shape {
-    /// How many tasks there can be.
-    pub tasks: u32,
-    /// How many dependencies there can be.
-    pub dependencies: u32,
-    /// How many channels there are.
-    pub channels: u16,
-    /// Whether any of them is [first in, first out](crate::Builder::fifo).
-    pub fifo: bool,
-    /// Whether [progress](crate::Builder::progress) is counted.
-    pub progress: bool,
-}
-
-impl fmt::Display for Shape {
+impl fmt::Display for OtherSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tasks, dependencies, channels, .. } = self;
-        write!(f, "{tasks} tasks, {dependencies} dependencies and {channels} channels")?;
-        f.write_str(if self.fifo { ", first in first out" } else { "" })?;
-        f.write_str(if self.progress { ", counted" } else { "" })
+        let Self { shed: (tasks, dependencies, channels), snapshot } = self;
+        write!(
+            f,
+            "a snapshot of {} tasks, {} dependencies and {} channels for a shed of {tasks}, {dependencies} and {channels}",
+            snapshot.0, snapshot.1, snapshot.2
+        )
     }
 }
 
-impl fmt::Display for OtherShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a snapshot of {} for a shed of {}", self.snapshot, self.shed)
-    }
-}
-
-impl core::error::Error for OtherShape {}
+impl core::error::Error for OtherSizes {}

@@ -1,11 +1,11 @@
 //! Copies of a shed that stands still.
 
 use crate::layout::{Layout, Pausing};
-use crate::memory::Place;
+use crate::memory::{Place, Sizes};
 use crate::plan::Plan;
-use crate::shed::{Heads, Shed, ShedIn};
+use crate::shed::{Extra, Heads, Shed, ShedIn};
 use crate::word::{State, Status};
-use crate::{BuildError, Builder, OtherShape, Shape};
+use crate::{BuildError, Builder, OtherSizes};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,7 +17,9 @@ use sateen_base::prim::Ordering;
 /// A copy of all that is in a shed: see [`Shed::snapshot`].
 #[derive(Clone)]
 pub struct Snapshot<T, L: Layout = Pausing> {
-    shape: Shape,
+    sizes: Sizes,
+    extra: Extra,
+    channels: u16,
     heads: Box<[u64]>,
     /// Of each place that was ever taken, its words.
     places: Box<[Words]>,
@@ -69,7 +71,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         self.to_shed_with(Builder::default().layout())
     }
 
-    /// As [`to_shed`](Self::to_shed), with the callbacks and checks of `builder`, whose sizes and orders do not count.
+    /// As [`to_shed`](Self::to_shed), with the callbacks of `builder`, whose other settings do not count.
     ///
     /// # Errors
     /// As [`to_shed`](Self::to_shed).
@@ -80,7 +82,7 @@ impl<T, L: Layout> Snapshot<T, L> {
     where
         T: Clone,
     {
-        let mut shed = builder.like(self.shape).build()?;
+        let mut shed = self.sized(builder).build()?;
         self.load(&mut shed, self.payloads.clone());
         Ok(shed)
     }
@@ -100,9 +102,17 @@ impl<T, L: Layout> Snapshot<T, L> {
     where
         T: Clone,
     {
-        let mut shed = builder.like(self.shape).build_in(buffer)?;
+        let mut shed = self.sized(builder).build_in(buffer)?;
         self.load(&mut shed.shed, self.payloads.clone());
         Ok(shed)
+    }
+
+    fn sized(&self, builder: Builder<T, L>) -> Builder<T, L> {
+        builder
+            .tasks(self.sizes.tasks.into())
+            .dependencies(self.sizes.edges.into())
+            .channels(self.channels.into())
+            .extra(self.extra)
     }
 
     fn save(shed: &mut Shed<T, L>) -> Self
@@ -142,7 +152,9 @@ impl<T, L: Layout> Snapshot<T, L> {
             (edge.parent.load(Ordering::Relaxed), edge.next.load(Ordering::Relaxed))
         };
         Self {
-            shape: shed.shape(),
+            sizes: memory.sizes(),
+            extra: shed.extra,
+            channels: shed.channels,
             heads: (0..memory.sizes().heads)
                 .map(|i| memory.head(i).load(Ordering::Relaxed))
                 .collect(),
@@ -154,7 +166,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         }
     }
 
-    /// Writes all of it into a shed of the same shape, whose own payloads and plans are gone.
+    /// Writes all of it into a shed of the same sizes, whose own payloads and plans are gone.
     fn load(&self, shed: &mut Shed<T, L>, payloads: Vec<(u32, T)>) {
         let memory = &shed.memory;
         // What was taken later is as if it never was.
@@ -196,16 +208,6 @@ pub(crate) enum Content {
 }
 
 impl<T, L: Layout> Shed<T, L> {
-    fn shape(&self) -> Shape {
-        Shape {
-            tasks: self.memory.sizes().tasks,
-            dependencies: self.memory.sizes().edges,
-            channels: self.channels,
-            fifo: self.extra.inboxes != 0,
-            progress: self.extra.counters != 0,
-        }
-    }
-
     pub(crate) fn content(&self, index: u32) -> Content {
         let Place { state, .. } = self.memory.place(index);
         match State(state.load(Ordering::Relaxed)).status() {
@@ -250,22 +252,26 @@ impl<T, L: Layout> Shed<T, L> {
         Snapshot::save(self)
     }
 
-    /// Makes everything as it was in `snapshot`, of this shed or another that was built alike. Payloads that are there are dropped, and those of the
+    /// Makes everything as it was in `snapshot`, of this shed or another of its sizes. Payloads that are there are dropped, and those of the
     /// snapshot cloned. The callbacks stay, and are not called.
     ///
     /// Names of tasks that were created since are to be forgotten: the shed gives them to others.
     ///
     /// # Errors
-    /// [`OtherShape`]; nothing has changed.
+    /// [`OtherSizes`]; nothing has changed.
     ///
     /// # Panics
     /// If cloning a payload panics: then nothing has changed. If dropping one does: then everything has.
-    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherShape>
+    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherSizes>
     where
         T: Clone,
     {
-        if self.shape() != snapshot.shape {
-            return Err(OtherShape { shed: self.shape(), snapshot: snapshot.shape });
+        if !self.memory.sizes().hold::<L>(snapshot.sizes) || self.channels != snapshot.channels {
+            let of = |sizes: Sizes, channels| (sizes.tasks, sizes.edges, channels);
+            return Err(OtherSizes {
+                shed: of(self.memory.sizes(), self.channels),
+                snapshot: of(snapshot.sizes, snapshot.channels),
+            });
         }
         let payloads = snapshot.payloads.clone();
         let (mut old_payloads, mut old_plans) = (Vec::new(), Vec::new());
@@ -307,7 +313,7 @@ impl<T, L: Layout> ShedIn<'_, T, L> {
     ///
     /// # Panics
     /// As [`Shed::restore`].
-    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherShape>
+    pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherSizes>
     where
         T: Clone,
     {
@@ -319,7 +325,8 @@ impl<T, L: Layout> fmt::Debug for Snapshot<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot")
             .field("tasks", &self.payloads.len())
-            .field("shape", &self.shape)
+            .field("capacity", &self.sizes.tasks)
+            .field("channels", &self.channels)
             .finish_non_exhaustive()
     }
 }
