@@ -264,7 +264,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                     (if how == How::Complete { new.mark() } else { new }, Lowered::Open)
                 }
                 (Status::Idle, How::Complete) if self.shed.is_milestone(parent) => {
-                    (seen.with_pending(0), Lowered::Over)
+                    // Whatever somebody does with names that nobody gave him: it is ours.
+                    (seen.to(Status::Freeing), Lowered::Over)
                 }
                 (Status::Idle, How::Complete) => (seen.to(Status::Ready), Lowered::Ready),
                 // Without this dependency, the last of the others would have made it ready.

@@ -1,6 +1,5 @@
 //! Templates in a shed.
 
-use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::plan::{Freeing, Plan};
@@ -82,6 +81,10 @@ impl<S: ShedRef> Instance<S> {
     #[inline]
     pub fn start(&self) -> Result<(), StillRunning> {
         let (shed, plan) = (self.shed.shed(), &*self.plan);
+        let Some((&first, rest)) = plan.roots.split_first() else {
+            plan.on_done.iter().for_each(|done| done());
+            return Ok(());
+        };
         let milestone = &shed.memory.place(plan.milestone.index).state;
         let seen = State(milestone.load(Ordering::Relaxed));
         let begun = plan.milestone.state;
@@ -99,10 +102,6 @@ impl<S: ShedRef> Instance<S> {
             // Ordering: Release, for who cancels the task by its name: the payload is as the last run left it.
             place.state.store(task.state.0, Ordering::Release);
         }
-        let Some((&first, rest)) = plan.roots.split_first() else {
-            Ending::new(shed).complete(plan.milestone.index);
-            return Ok(());
-        };
         let list = shed.tasks_at(Heads::<S::Layout>::FREE_PLACES);
         let mut chain = Chain::of(first);
         rest.iter().for_each(|&root| list.append(&mut chain, root));

@@ -59,7 +59,10 @@ impl<T, L: Layout> Shed<T, L> {
         }
         // Replaces the state with itself: what the exchange has released is acquired by who runs, cancels or frees the task, so that who has the
         // place next sees the mark. (A task that somebody else runs ends without an exchange: hence it is refused.)
-        let held = if cfg!(sateen_canary = "tag_hold") {
+        let held = if seen & flag::MILESTONE != 0 {
+            // It is for us to tag, but nobody was given its name.
+            Err(Error::UnknownTask(task))
+        } else if cfg!(sateen_canary = "tag_hold") {
             self.known(task).map(drop)
         } else {
             self.change(task, |state| taggable(task, state)).map(drop)

@@ -64,11 +64,17 @@ impl fmt::Display for Node {
 #[derive(Clone)]
 pub struct Template<T> {
     number: u32,
-    payloads: Vec<T>,
-    channels: Vec<u16>,
+    tasks: Vec<Task<T>>,
     /// Who waits, and for whom.
     edges: Vec<(u32, u32)>,
     on_done: Option<OnDone>,
+}
+
+#[derive(Clone)]
+struct Task<T> {
+    payload: T,
+    channel: u16,
+    tag: Option<u64>,
 }
 
 impl<T> Default for Template<T> {
@@ -81,15 +87,14 @@ impl<T> Template<T> {
     /// One without tasks.
     #[must_use]
     pub fn new() -> Self {
-        Self { number: salt(), payloads: vec![], channels: vec![], edges: vec![], on_done: None }
+        Self { number: salt(), tasks: vec![], edges: vec![], on_done: None }
     }
 
     /// Records a task, on channel 0.
     pub fn task(&mut self, payload: T) -> Node {
         // What is beyond that fits into no shed.
-        let index = u32::try_from(self.payloads.len()).unwrap_or(u32::MAX);
-        self.payloads.push(payload);
-        self.channels.push(0);
+        let index = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
+        self.tasks.push(Task { payload, channel: 0, tag: None });
         Node { template: self.number, index }
     }
 
@@ -99,7 +104,17 @@ impl<T> Template<T> {
     /// [`TemplateError::UnknownNode`].
     pub fn set_channel(&mut self, task: Node, channel: u16) -> Result<(), TemplateError> {
         let index = self.known(task)?;
-        self.channels[index] = channel;
+        self.tasks[index].channel = channel;
+        Ok(())
+    }
+
+    /// Gives a task a [tag](Shed::set_tag), which it has in each run.
+    ///
+    /// # Errors
+    /// [`TemplateError::UnknownNode`].
+    pub fn set_tag(&mut self, task: Node, tag: u64) -> Result<(), TemplateError> {
+        let index = self.known(task)?;
+        self.tasks[index].tag = Some(tag);
         Ok(())
     }
 
@@ -157,17 +172,17 @@ impl<T> Template<T> {
 
     /// How many tasks were recorded.
     pub fn len(&self) -> usize {
-        self.payloads.len()
+        self.tasks.len()
     }
 
     /// Whether none was.
     pub fn is_empty(&self) -> bool {
-        self.payloads.is_empty()
+        self.tasks.is_empty()
     }
 
     fn known(&self, node: Node) -> Result<usize, TemplateError> {
         let index = node.index as usize;
-        if node.template == self.number && index < self.payloads.len() {
+        if node.template == self.number && index < self.tasks.len() {
             Ok(index)
         } else {
             Err(TemplateError::UnknownNode(node))
@@ -212,8 +227,9 @@ impl<T> Template<T> {
         if len >= shed.capacity() as usize {
             return Err(full);
         }
-        if let Some(&channel) = self.channels.iter().find(|channel| **channel >= shed.channels()) {
-            return Err(TemplateError::NoChannel { channel, channels: shed.channels() });
+        let channels = shed.channels();
+        if let Some(&Task { channel, .. }) = self.tasks.iter().find(|t| t.channel >= channels) {
+            return Err(TemplateError::NoChannel { channel, channels });
         }
         let node = |index| Node { template: self.number, index };
         let graph = Graph::new(len, &self.edges);
@@ -282,12 +298,16 @@ impl Prepared {
             first
         };
         let mut tasks = Vec::with_capacity(template.len());
-        for (i, payload) in template.payloads.into_iter().enumerate() {
-            let (index, channel) = (places[i].index(), template.channels[i].into());
+        for (i, Task { payload, channel, tag }) in template.tasks.into_iter().enumerate() {
+            let index = places[i].index();
             // SAFETY: taken, so nobody else looks at the payload; there is none in a free place.
             shed.memory.place(index).payload.with_mut(|p| unsafe { (*p).write(payload) });
-            let task = Armed { index, channel, state: state(index, graph.open[i]) };
-            task.settle(shed, flag::KEPT, list(i));
+            let task = Armed { index, channel: channel.into(), state: state(index, graph.open[i]) };
+            let flags = flag::KEPT | if tag.is_some() { flag::TAGGED } else { 0 };
+            task.settle(shed, flags, list(i), || {
+                let tag = tag.unwrap_or_default();
+                shed.memory.tag(index).store(tag, Ordering::Relaxed);
+            });
             tasks.push(task);
         }
         let mut roots: Vec<&Armed> = tasks.iter().filter(|t| t.state.is(Status::Ready)).collect();
@@ -303,19 +323,20 @@ impl Prepared {
             roots,
             on_done: template.on_done,
         });
-        plan.settle(shed);
-        milestone.settle(shed, flag::KEPT | flag::MILESTONE, 0);
+        milestone.settle(shed, flag::KEPT | flag::MILESTONE, 0, || plan.settle(shed));
         plan
     }
 }
 
 impl Armed {
-    /// Puts the task, done until it starts, into its place, which the caller has taken.
-    fn settle<T, L: Layout>(&self, shed: &Shed<T, L>, flags: u32, first: u32) {
+    /// Puts the task, done until it starts, into its place, which the caller has taken. `tag` writes its tag.
+    fn settle<T, L: Layout>(&self, shed: &Shed<T, L>, flags: u32, first: u32, tag: impl FnOnce()) {
         let generation = self.state.generation();
         let place = shed.memory.place(self.index);
         place.channel.store(self.channel, Ordering::Relaxed);
         shed.set_flags(place, flags);
+        // After the flags: before that, who tags an earlier task here may still write.
+        tag();
         let dependents = Dependents::new(generation, first);
         shed.memory.dependents(self.index).store(dependents.0, Ordering::Relaxed);
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
@@ -326,7 +347,7 @@ impl Armed {
 impl<T> fmt::Debug for Template<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Template")
-            .field("tasks", &self.payloads.len())
+            .field("tasks", &self.tasks.len())
             .field("dependencies", &self.edges.len())
             .finish_non_exhaustive()
     }

@@ -5,13 +5,13 @@
 /// | Status | Meaning | Left by |
 /// |---|---|---|
 /// | `Free` | no task | `create` → `Idle` |
-/// | `Idle` | created; waits for `pending` others, or, at 0, for `ready` | `ready`, or the last it waits for → `Ready`; `cancel` → `Cancelled`; `free` → `Freeing` |
+/// | `Idle` | created; waits for `pending` others, or, at 0, for `ready` | `ready`, or the last it waits for → `Ready` (a milestone: `Freeing`); `cancel` → `Cancelled`; `free` → `Freeing` |
 /// | `Ready` | in the list of its channel, or in the hands of who is about to put it there | execute → `Running`; `cancel` → `Cancelled` |
 /// | `Running` | in a caller's hands; `pending` is the runner's number, if that can tell who calls | its end → `Free` (kept tasks: `Done`); blocked → `Blocked`, or `Ready` if it was woken meanwhile |
 /// | `Blocked` | has run and waits for `ready` | `ready` → `Ready`; `cancel` → `Cancelled` |
 /// | `Cancelled` | will not run; its place is kept while it waits for `pending` others or lies in a list (counted as one) | the last of them → `Free` (kept: `Done`) |
 /// | `Done` | a kept task that has ended, until its template starts again | the template → `Idle`, or `Free` |
-/// | `Freeing` | in the hands of `free` | → `Free` |
+/// | `Freeing` | in the hands of `free`, or, for a milestone, of who ends it | → `Free`; `Done` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Status {

@@ -236,3 +236,30 @@ fn a_run_of_an_instance_that_was_dropped_ends_in_each_copy() {
     drop((copies, snapshot, shed));
     assert_eq!(Arc::strong_count(&ended), 1);
 }
+
+#[test]
+fn copies_keep_orders_and_counts() {
+    let builder = Shed::builder().channels(3).fifo(1).progress(true);
+    let mut shed = builder.build().expect("small");
+    for i in 0..30 {
+        let task = shed.create([i]).expect("room");
+        shed.set_channel(&task, i % 3).expect("idle");
+        shed.ready(&task).expect("idle");
+    }
+    // Some of the oldest have left the inbox.
+    assert_eq!(shed.execute_one(1, |_, _| Outcome::Complete).map(|ran| ran.is_some()), Ok(true));
+    shed.ready(&shed.create([100]).expect("room")).expect("idle");
+    let snapshot = shed.snapshot();
+    let copy = snapshot.to_shed().expect("memory");
+    let ran = to_the_end(&shed);
+    assert_eq!(to_the_end(&copy), ran);
+    shed.restore(&snapshot).expect("the same");
+    assert_eq!(to_the_end(&shed), ran);
+    for channel in 0..3 {
+        let progress = |shed: &Shed<u16>| shed.progress(channel).expect("a channel");
+        assert_eq!(progress(&shed), progress(&copy));
+        assert_eq!(progress(&shed).expect("counted").completed, if channel == 0 { 11 } else { 10 });
+    }
+    let ones = ran.iter().filter(|(channel, ..)| *channel == 1).map(|(_, i, _)| *i);
+    assert!(ones.eq((0..30).filter(|i| i % 3 == 1).skip(1)));
+}

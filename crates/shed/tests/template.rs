@@ -1,7 +1,8 @@
 //! Templates: recorded once, run many times.
 
 use sateen_shed::{
-    Error, Instance, Node, Outcome, Shed, ShedRef, StillRunning, TaskState, Template, TemplateError,
+    Error, Instance, Node, Outcome, Shed, ShedRef, StillRunning, TaskId, TaskState, Template,
+    TemplateError,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -29,7 +30,7 @@ fn run_all<T: Clone>(shed: &Shed<T>) -> Vec<T> {
 /// All places and dependencies are free again.
 fn assert_empty<T: Default + Clone>(shed: &Shed<T>, dependencies: usize) {
     let tasks = shed.capacity() as usize;
-    let mut ids = vec![sateen_shed::TaskId::NONE; tasks];
+    let mut ids = vec![TaskId::NONE; tasks];
     let all = shed.create_all(&mut std::iter::repeat(T::default()), &mut ids);
     assert_eq!(all.expect("all places are free"), tasks);
     // As many as there are: between the first and the others, again and again.
@@ -472,4 +473,51 @@ fn threads_run_frames_and_each_task_runs_once_a_frame_after_what_it_depends_on()
         }
         stop.store(true, Ordering::Relaxed);
     });
+}
+
+#[test]
+fn tags_hold_in_each_run() {
+    let shed = shed(5, 5);
+    let mut template = Template::new();
+    let [_, b, c, _] = diamond(&mut template);
+    template.set_tag(b, 7).expect("known");
+    template.set_tag(c, 7).expect("known");
+    let instance = template.install(&shed).expect("room");
+    for _ in 0..3 {
+        assert_eq!(shed.count_tag(7), 0);
+        instance.start().expect("done");
+        assert_eq!(shed.count_tag(7), 2);
+        assert_eq!(shed.cancel_tag(7), 2);
+        assert_eq!(run_all(&shed), ["a"]);
+        assert!(instance.is_cancelled());
+    }
+}
+
+/// Nobody is given the name of what tells that a run has ended, but anybody can make it up.
+#[test]
+fn a_name_that_nobody_gave_does_no_harm() {
+    let shed = shed::<String>(4, 5);
+    let mut template = Template::new();
+    let node = template.task(String::from("only"));
+    let instance = template.install(&shed).expect("room");
+    let guessed = TaskId::from_bits(instance.task(node).expect("known").to_bits() + 1);
+    let [plain, _] = shed.create([(); 2].map(|()| String::from("plain"))).expect("room");
+    for cancelled in [false, true] {
+        for running in [false, true] {
+            if running {
+                instance.start().expect("done");
+            }
+            assert!(shed.ready(&[guessed]).is_err() && shed.free(&[guessed]).is_err());
+            assert!(shed.depend(&[guessed], &[plain]).is_err());
+            assert!(shed.depend(&[plain], &[guessed]).is_err());
+            assert!(shed.set_tag(&[guessed], 7).is_err());
+            assert_eq!(shed.tag(guessed), Ok(None));
+            assert_eq!(shed.set_channel(&[guessed], 1).is_ok(), running);
+        }
+        assert_eq!(cancelled && shed.cancel(guessed) == Ok(true), cancelled);
+        assert_eq!(run_all(&shed).len(), 1);
+        assert_eq!((instance.is_done(), instance.is_cancelled()), (true, cancelled));
+    }
+    drop(instance);
+    shed.create([(); 2].map(|()| String::new())).expect("room");
 }
