@@ -1,3 +1,37 @@
 //! Layer 5 of Sateen: what drives sheds on runtime workers, and graphs of tasks with results.
 //!
-//! Below: `sateen-shed` and `sateen-runtime`. Above: users, through the facade.
+//! [`RunOn::run_on`] builds a shed whose channels are worked off by the workers of a runtime, by some of them, or by the thread that
+//! waits. [`Graph`] is for those who only want a graph: closures, what comes after what, results.
+//!
+//! Below: `sateen-shed` and `sateen-runtime`. Above: users, through the facade. Invariant: while a task is ready, somebody who will
+//! look for it is awake or queued, and not suspended. Protocol and proof are in the crate's `README.md`.
+#![forbid(unsafe_code)]
+
+#[cfg(not(loom))]
+mod drain;
+#[cfg(not(loom))]
+mod driven;
+#[cfg(not(loom))]
+mod error;
+#[cfg(not(loom))]
+mod graph;
+#[cfg(not(loom))]
+mod hub;
+#[cfg(not(loom))]
+mod map;
+#[cfg(loom)]
+pub mod quiet;
+#[cfg(not(loom))]
+mod quiet;
+#[cfg(loom)]
+pub mod seat;
+#[cfg(not(loom))]
+mod seat;
+
+#[cfg(not(loom))]
+pub use {
+    driven::{Driven, RunOn},
+    error::{RunError, WaitError},
+    graph::{Graph, GraphError, Handle, Inputs, On, Output, Tasks},
+    map::Map,
+};

@@ -59,7 +59,7 @@ pub(crate) fn take_turn(
 /// As [`runner::take_turn`]; or there is no such figure.
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
     let TurnArgs { smoke, short, .. } = *args;
-    let plan = Plan { smoke, short, peers: true, workers: args.workers.clone() };
+    let plan = Plan { smoke, short, peers: true, workers: args.workers.clone(), ..Plan::default() };
     for experiment in experiments::all() {
         for group in experiment.groups(&plan) {
             let Some(figure) = group.figures.first() else { continue };

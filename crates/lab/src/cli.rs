@@ -66,6 +66,9 @@ pub(crate) struct PickArgs {
     /// Measure the other libraries too, interleaved in the same run
     #[arg(long)]
     pub(crate) peers: bool,
+    /// Measure Bikeshed too, with this copy of its header `bikeshed.h` (needs a C compiler: `cc`, or what CC names)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) bikeshed_header: Option<PathBuf>,
 }
 
 /// Where results go.

@@ -3,6 +3,7 @@
 use crate::cli::{self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, TourArgs};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Group, Plan};
+use crate::peers::Bikeshed;
 use crate::report::json::Document;
 use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, table};
 use crate::runner::{Runner, identities};
@@ -33,7 +34,7 @@ pub(crate) fn execute() -> Result<(), Error> {
     }
 }
 
-fn plan_of(pick: &PickArgs, smoke: bool) -> Result<Plan, Error> {
+fn plan_of(pick: &PickArgs, smoke: bool, budget: Duration) -> Result<Plan, Error> {
     cli::check_peers(pick.peers)?;
     if let (Some(most), Some(workers)) = (host::most_threads(), pick.workers.iter().max())
         && *workers > most
@@ -42,7 +43,9 @@ fn plan_of(pick: &PickArgs, smoke: bool) -> Result<Plan, Error> {
             "{workers} workers: the limit of memory maps leaves room for {most} threads"
         )));
     }
-    Ok(Plan { smoke, short: false, peers: pick.peers, workers: pick.workers.clone() })
+    let bikeshed = pick.bikeshed_header.as_deref().map(Bikeshed::read).transpose()?;
+    let workers = pick.workers.clone();
+    Ok(Plan { smoke, short: false, peers: pick.peers, workers, budget, bikeshed })
 }
 
 /// The user's selection, refused if any part of it selects nothing.
@@ -59,14 +62,14 @@ fn selection_of(pick: &PickArgs, plan: &Plan) -> Result<(Selection, Vec<String>)
 }
 
 fn list(args: &ListArgs) -> Result<(), Error> {
-    let plan = plan_of(&args.pick, false)?;
+    let plan = plan_of(&args.pick, false, Duration::ZERO)?;
     let (_, wanted) = selection_of(&args.pick, &plan)?;
     print(&wanted.join("\n"));
     Ok(())
 }
 
 fn run(args: &RunArgs) -> Result<(), Error> {
-    let plan = plan_of(&args.pick, args.output.smoke)?;
+    let plan = plan_of(&args.pick, args.output.smoke, args.budget)?;
     let (selection, wanted) = selection_of(&args.pick, &plan)?;
     let base = args.diff.as_deref().map(Document::read).transpose()?;
     if let Some((base, path)) = base.as_ref().zip(args.diff.as_ref())
@@ -77,6 +80,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     let show = if args.brief { Show::Lines } else { Show::Tables };
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;
+    plan.bikeshed.as_ref().map_or(Ok(()), Bikeshed::compile)?;
     let document = measure(&plan, &selection, args.budget, show, &outputs)?;
     if let Some(base) = base {
         print(&diff::text(&base, &document)?);
@@ -86,7 +90,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
 
 fn tour(args: &TourArgs) -> Result<(), Error> {
     let smoke = args.output.smoke;
-    let plan = Plan { smoke, short: true, peers: false, workers: Vec::new() };
+    let plan = Plan { smoke, short: true, budget: TOUR_BUDGET, ..Plan::default() };
     let outputs = Outputs::check(&args.output)?;
     measure(&plan, &Selection::default(), TOUR_BUDGET, Show::Tour, &outputs).map(drop)
 }

@@ -6,9 +6,10 @@
 //! time and a rate, or a median and a 99th percentile, come from the same run.
 
 use crate::error::Error;
+use crate::peers::Bikeshed;
 use crate::store::Record;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A family of cases, such as `deque` or `forkjoin`.
 pub(crate) trait Experiment {
@@ -25,7 +26,7 @@ pub(crate) trait Experiment {
 }
 
 /// How large and how often.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     /// Smallest sizes and single runs: shows that everything works, measures nothing.
     pub(crate) smoke: bool,
@@ -35,6 +36,10 @@ pub(crate) struct Plan {
     pub(crate) peers: bool,
     /// Worker counts that replace those of the identities; empty for the usual ones.
     pub(crate) workers: Vec<usize>,
+    /// Time for each configuration of each implementation, for experiments whose runs can be shorter.
+    pub(crate) budget: Duration,
+    /// The user's copy of a scheduler's header.
+    pub(crate) bikeshed: Option<Bikeshed>,
 }
 
 impl Plan {

@@ -11,6 +11,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use sateen_base::prim::Ordering;
+use sateen_base::{RawSpinLock, SpinLock};
 
 /// Most tasks, and most dependencies.
 const MOST: u64 = 1 << 31;
@@ -22,6 +23,7 @@ pub struct Builder<T, L = Pausing> {
     channels: u64,
     fifo: Fifo,
     progress: bool,
+    checks: bool,
     first_generation: Option<u32>,
     callbacks: Callbacks<T>,
     layout: PhantomData<L>,
@@ -57,6 +59,7 @@ impl<T> Default for Builder<T> {
             channels: 1,
             fifo: Fifo::NONE,
             progress: false,
+            checks: false,
             first_generation: None,
             callbacks: Callbacks::default(),
             layout: PhantomData,
@@ -131,6 +134,13 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// What [`channels`](Self::channels) has set.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn channel_count(&self) -> u64 {
+        self.channels
+    }
+
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
     /// Set again, both are called, the first one first.
@@ -154,6 +164,26 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
+    /// Whether [`depend`](Shed::depend) looks for cycles and refuses what would close one ([`Error::Cycle`](crate::Error::Cycle)). Off unless set.
+    ///
+    /// Cost: each call searches all that waits for its parents, directly or not, and may allocate for that. Calls from several threads
+    /// wait for each other, on a spinlock, so that no two close a cycle together. Without this, [`find_cycle`](Shed::find_cycle) finds them afterwards.
+    ///
+    /// ```
+    /// use sateen_shed::{Error, Shed};
+    /// let shed = Shed::builder().checks(true).build()?;
+    /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
+    /// shed.depend(&[a], &[b])?;
+    /// shed.depend(&[b], &[c])?;
+    /// assert_eq!(shed.depend(&[c], &[a]), Err(Error::Cycle { parent: c, child: a }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn checks(mut self, checks: bool) -> Self {
+        self.checks = checks;
+        self
+    }
+
     /// With another [`Layout`].
     #[must_use]
     pub fn layout<M: Layout>(self) -> Builder<T, M> {
@@ -163,6 +193,7 @@ impl<T, L: Layout> Builder<T, L> {
             channels: self.channels,
             fifo: self.fifo,
             progress: self.progress,
+            checks: self.checks,
             first_generation: self.first_generation,
             callbacks: self.callbacks,
             layout: PhantomData,
@@ -275,7 +306,9 @@ impl<T, L: Layout> Builder<T, L> {
                 inbox.store(Head(0).marked().0, Ordering::Relaxed);
             }
         }
-        Shed::new(memory, channels, self.first_generation, self.callbacks, extra)
+        let mut shed = Shed::new(memory, channels, self.first_generation, self.callbacks, extra);
+        shed.checks = self.checks.then(|| SpinLock::from_raw(RawSpinLock::new(), ()));
+        shed
     }
 }
 

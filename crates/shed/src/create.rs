@@ -160,8 +160,14 @@ impl<T, L: Layout> Shed<T, L> {
         place.channel.store(0, Ordering::Relaxed);
         self.set_flags(place, 0);
         if Dependents::begins_anew(generation) {
-            let empty = Dependents::new(generation, 0);
-            self.memory.dependents(index).store(empty.0, Ordering::Relaxed);
+            let release = if cfg!(sateen_canary = "dependents-anew") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            let before = Dependents::closed(generation.wrapping_sub(1));
+            // Ordering: Release, for the Acquire of who is late to depend on a task here long ago: it must find that one stale.
+            self.memory.dependents(index).store(before.0, release);
         }
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
         place.state.store(State::new(generation, Status::Idle).0, Ordering::Release);

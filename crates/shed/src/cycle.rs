@@ -1,7 +1,13 @@
-//! Graphs of who waits for whom, and the cycles in them.
+//! Who waits for whom, and the cycles among them.
 
+use crate::layout::Layout;
+use crate::shed::{Heads, Shed};
+use crate::word::{Dependents, State, Status};
+use crate::{Error, TaskId};
+use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
+use sateen_base::prim::{Ordering, fence};
 
 /// Who waits for whom among `0..len`.
 pub(crate) struct Graph {
@@ -75,5 +81,125 @@ impl Graph {
             at = waits_for[at as usize];
         }
         Some(cycle)
+    }
+}
+
+impl<T, L: Layout> Shed<T, L> {
+    /// Tasks that wait for each other, if there are any: each for the next, and the last for the first. They will never run, nor what waits for
+    /// them. To be asked when nothing can run any more though tasks are left.
+    ///
+    /// What it returns is so, whatever other threads do meanwhile. That there is no cycle is certain only if nobody does anything: else
+    /// one that is being made may be missed.
+    ///
+    /// Cost: linear in the places that were ever taken and their dependencies; allocates.
+    ///
+    /// ```
+    /// let shed = sateen_shed::Shed::builder().build()?;
+    /// let [a, b, c, d] = shed.create(["a", "b", "c", "d"]).unwrap();
+    /// shed.depend(&[a], &[b])?;
+    /// shed.depend(&[b], &[c])?;
+    /// shed.depend(&[d], &[a])?;
+    /// assert_eq!(shed.find_cycle(), None);
+    /// shed.depend(&[c], &[a])?;
+    /// let cycle = shed.find_cycle().unwrap();
+    /// assert!(cycle.len() == 3 && !cycle.contains(&d));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn find_cycle(&self) -> Option<Vec<TaskId>> {
+        // What seemed to be one but has moved since may have hidden another.
+        const ATTEMPTS: usize = 4;
+        for _ in 0..ATTEMPTS {
+            let cycle = self.seeming_cycle()?;
+            if self.is_cycle(&cycle) {
+                return Some(cycle);
+            }
+        }
+        None
+    }
+
+    /// Tasks that waited for each other, each when it was looked at.
+    fn seeming_cycle(&self) -> Option<Vec<TaskId>> {
+        let places = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
+        let (mut edges, mut names) = (vec![], vec![TaskId::NONE; places as usize]);
+        for child in 0..places {
+            let before = edges.len();
+            match self.who_waits_for(child, |parent| edges.push((parent, child))) {
+                Some(name) => names[child as usize] = name,
+                None => edges.truncate(before),
+            }
+        }
+        // Without those that were created meanwhile.
+        edges.retain(|&(parent, _)| parent < places);
+        let cycle = Graph::new(places as usize, &edges).cycle()?;
+        Some(cycle.into_iter().map(|index| names[index as usize]).collect())
+    }
+
+    /// Whether tasks that have waited for each other still do. Then at some moment they all did, and so they always will.
+    fn is_cycle(&self, cycle: &[TaskId]) -> bool {
+        let next = cycle.iter().cycle().skip(1);
+        cycle.iter().zip(next).all(|(parent, child)| {
+            let mut waits = false;
+            let name = self.who_waits_for(child.index(), |index| waits |= index == parent.index());
+            waits && name == Some(*child)
+        })
+    }
+
+    /// Calls `each` with the index of every task that waits for the one at `child`, if that waits itself: then returns its name. `None`: it does
+    /// not, or no longer, and what `each` was told may be nonsense.
+    fn who_waits_for(&self, child: u32, each: impl FnMut(u32)) -> Option<TaskId> {
+        // Ordering: Acquire, with the Release of `create`.
+        let state = State(self.memory.place(child).state.load(Ordering::Acquire));
+        let waits =
+            matches!(state.status(), Status::Idle | Status::Cancelled) && state.pending() > 0;
+        let child = self.name(child, state);
+        (waits && self.each_dependent(child, each)).then_some(child)
+    }
+
+    /// Calls `each` with the index of every task that waits for `child`. `false`: that has ended meanwhile, and what `each` was told may be nonsense.
+    fn each_dependent(&self, child: TaskId, mut each: impl FnMut(u32)) -> bool {
+        let word = self.memory.dependents(child.index());
+        let is_open = |list: Dependents| list.is_of(child.generation()) && !list.is_closed();
+        // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
+        let list = Dependents(word.load(Ordering::Acquire));
+        if !is_open(list) {
+            return !list.is_of(child.generation());
+        }
+        let (mut next, mut left) = (list.first(), self.memory.sizes().edges);
+        // A list that is freed under our feet may lead anywhere, also in a circle.
+        while next != 0 && left > 0 {
+            let edge = self.memory.edge(next - 1);
+            each(edge.parent.load(Ordering::Relaxed));
+            (next, left) = (edge.next.load(Ordering::Relaxed), left - 1);
+        }
+        // Ordering: Acquire, so that the list is looked at again after it was read: a list that is still open has only grown at its beginning.
+        fence(Ordering::Acquire);
+        is_open(Dependents(word.load(Ordering::Relaxed)))
+    }
+
+    /// Fails if one of `children` waits for one of `parents`, directly or not, which so must not wait for it. The caller holds the lock without which
+    /// nobody adds dependencies.
+    #[cold]
+    pub(crate) fn check_cycle(&self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
+        let (mut seen, mut todo) = (BTreeSet::new(), vec![]);
+        for &parent in parents {
+            self.known(parent)?;
+            let mut next = Some(parent.index());
+            while let Some(index) = next {
+                if let Some(&child) = children.iter().find(|child| child.index() == index) {
+                    return Err(Error::Cycle { parent, child });
+                }
+                if seen.insert(index) {
+                    // Ordering: Acquire, with the Release of `create`.
+                    let state = State(self.memory.place(index).state.load(Ordering::Acquire));
+                    let before = todo.len();
+                    if !self.each_dependent(self.name(index, state), |waits| todo.push(waits)) {
+                        todo.truncate(before);
+                    }
+                }
+                next = todo.pop();
+            }
+        }
+        Ok(())
     }
 }

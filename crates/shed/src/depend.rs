@@ -13,10 +13,11 @@ impl<T, L: Layout> Shed<T, L> {
     /// Lets each of `parents` wait for each of `children`: all or none. A parent becomes ready by itself once all it depends on has
     /// ended; so say all of that before the first of the children is made ready.
     ///
-    /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair.
+    /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair. With [`checks`](crate::Builder::checks), a
+    /// search through all that waits for the parents.
     ///
     /// # Errors
-    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
+    /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Cycle`], with [`checks`](crate::Builder::checks); [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
     /// If another thread readies a child *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
     ///
     /// ```
@@ -46,25 +47,34 @@ impl<T, L: Layout> Shed<T, L> {
         for &child in children {
             self.link(child)?;
         }
+        let checked = self.checks.as_ref().map(|adding| adding.lock());
+        if checked.is_some() {
+            self.check_cycle(parents, children)?;
+        }
         let Some(mut edges) = self.take_edges(asked as usize) else {
             return Err(full);
         };
         for (done, &parent) in parents.iter().enumerate() {
             if let Err(error) = self.raise(parent, by) {
-                self.undepend_slow(&parents[..done], by);
+                drop(checked);
                 self.free_edges().push(edges);
+                self.undepend_slow(&parents[..done], by);
                 return Err(error);
             }
         }
-        let mut result = Ok(());
+        let (mut result, mut late) = (Ok(()), 0);
         for &child in children {
             let own = self.fill_edges(&mut edges, parents);
             if !self.push_dependents(child, own) {
                 // Another thread has seen it through since `link`: as if it had never been meant.
-                self.undepend_slow(parents, 1);
                 self.free_edges().push(own);
-                result = Err(Error::StaleTask(child));
+                (result, late) = (Err(Error::StaleTask(child)), late + 1);
             }
+        }
+        // What follows may call the user.
+        drop(checked);
+        if late > 0 {
+            self.undepend_slow(parents, late);
         }
         result
     }
@@ -119,8 +129,14 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline]
     fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
         let word = self.memory.dependents(child.index());
-        // Ordering: Acquire, with the Release of who closed the list: a task that has ended was seen through.
-        let mut seen = Dependents(word.load(Ordering::Acquire));
+        // Ordering: Acquire, with the Release of who ended the child, or first used the word for a later task there: who sees that must find
+        // `child` stale, or would put another task's dependents away.
+        let acquire = if cfg!(sateen_canary = "dependents-seen") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        let mut seen = Dependents(word.load(acquire));
         loop {
             let new = if seen.is_of(child.generation()) {
                 if seen.is_closed() {
@@ -142,7 +158,7 @@ impl<T, L: Layout> Shed<T, L> {
                 Ordering::Release
             };
             // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
-            match word.compare_exchange_weak(seen.0, new.0, release, Ordering::Acquire) {
+            match word.compare_exchange_weak(seen.0, new.0, release, acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
             }
@@ -152,10 +168,6 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes back that `parents` wait for `by` more.
     #[cold]
     fn undepend_slow(&self, parents: &[TaskId], by: u32) {
-        let mut ending = Ending::new(self);
-        for parent in parents {
-            ending.undepend(parent.index(), by);
-        }
-        ending.finish();
+        Ending::new(self).undepended(parents, by);
     }
 }

@@ -33,7 +33,7 @@ enum Lowered {
 /// Tasks that end together. Nothing here recurses: parents that end in turn are linked with each other and worked off.
 ///
 /// Whatever is to be done next is in a field before the user's code is called. So if a callback or a payload's destructor panics,
-/// dropping this does what is left, without telling the user.
+/// dropping this does what is left. Who waits for ready tasks still learns of them; of tasks cancelled from then on the user is not told.
 pub(crate) struct Ending<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
     /// The task to end first: its index plus one.
@@ -44,15 +44,17 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     list: (u32, How, bool),
     /// Tasks that nobody else knows of any more: index plus one of the first.
     over: u32,
-    /// Tasks to be removed after all that, which the caller owns.
-    removing: &'a [TaskId],
+    /// Tasks to be removed after all that, which the caller owns; or, if the number is not 0, whose counts are to be lowered by it.
+    others: (&'a [TaskId], u32),
     /// Tasks that became ready, of one channel.
     ready: Option<(u16, Chain)>,
     /// Dependencies to be freed.
     edges: Option<Chain>,
     /// Places to be freed.
     places: Option<Chain>,
+    /// Whether a panic is on its way, and whether it came from telling of ready tasks.
     quiet: bool,
+    deaf: bool,
 }
 
 impl<'a, T, L: Layout> Ending<'a, T, L> {
@@ -64,11 +66,12 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             telling: (0, 0),
             list: (0, How::Complete, false),
             over: 0,
-            removing: &[],
+            others: (&[], 0),
             ready: None,
             edges: None,
             places: None,
             quiet: false,
+            deaf: false,
         }
     }
 
@@ -88,7 +91,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 
     /// Removes tasks that never ran: the caller owns them.
     pub(crate) fn removed(mut self, tasks: &'a [TaskId]) {
-        self.removing = tasks;
+        self.others = (tasks, 0);
         self.finish();
     }
 
@@ -99,16 +102,15 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         self.finish();
     }
 
-    /// Lowers the count of a cancelled task that is no longer in a list.
+    /// Lowers the count of a cancelled task that is no longer in a list. What follows from it is done later, so this calls no user's code.
     pub(crate) fn left_list(&mut self, index: u32) {
-        self.telling = (index + 1, 1);
-        self.work();
+        self.tell(index, 1);
     }
 
-    /// One that `parent` depended on has ended, before it could be told so.
-    pub(crate) fn undepend(&mut self, parent: u32, by: u32) {
-        (self.telling, self.list.1) = ((parent + 1, by), How::Removed);
-        self.work();
+    /// So many that each of `parents` depended on have ended, before they could be told so.
+    pub(crate) fn undepended(mut self, parents: &'a [TaskId], by: u32) {
+        self.others = (parents, by);
+        self.finish();
     }
 
     /// Everything that was begun.
@@ -137,10 +139,15 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let cancelled = State(self.shed.memory.place(index).state.load(Ordering::Relaxed))
                     .is(Status::Cancelled);
                 self.end(index, if cancelled { How::Cancelled } else { How::Complete });
-            } else if let Some((task, others)) = self.removing.split_first() {
-                self.removing = others;
-                self.root = (task.index() + 1, How::Removed);
-                self.drop_payload(task.index());
+            } else if let Some((task, others)) = self.others.0.split_first() {
+                self.others.0 = others;
+                match self.others.1 {
+                    0 => {
+                        self.root = (task.index() + 1, How::Removed);
+                        self.drop_payload(task.index());
+                    }
+                    by => (self.telling, self.list.1) = ((task.index() + 1, by), How::Removed),
+                }
             } else {
                 return;
             }
@@ -154,7 +161,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if let Some(places) = self.places.take() {
             self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
-        self.push_ready();
+        let ready = self.ready.take();
+        self.push_ready(ready);
     }
 
     /// Ends a task that nobody else has to do with: nothing it depends on is open, it lies in no list, and its payload is gone (or kept).
@@ -288,20 +296,21 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(chain, index);
             }
             _ => {
-                self.push_ready();
-                self.ready = Some((channel, Chain::of(index)));
+                let before = self.ready.replace((channel, Chain::of(index)));
+                self.push_ready(before);
             }
         }
     }
 
-    fn push_ready(&mut self) {
-        if let Some((channel, chain)) = self.ready.take() {
-            if self.quiet {
-                self.shed.put_ready(channel, chain);
-            } else {
-                self.shed.push_ready(channel, chain);
-            }
+    fn push_ready(&mut self, ready: Option<(u16, Chain)>) {
+        let Some((channel, chain)) = ready else { return };
+        if self.deaf {
+            return self.shed.put_ready(channel, chain);
         }
+        // Until it returns: a callback that panics is not called again on the way out, which would end the process.
+        self.deaf = true;
+        self.shed.push_ready(channel, chain);
+        self.deaf = false;
     }
 
     /// Marks a task as cancelled whose dependency was: `true` if the caller did, who then owns the payload until the caller lowers the count.
@@ -324,13 +333,20 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         false
     }
 
-    /// Tells the user that a task was cancelled, whose payload is the caller's, and drops it.
+    /// Tells the user that a task was cancelled, whose payload is the caller's, and drops it, also if telling panics.
     fn report(&self, index: u32) {
+        struct Told<'e, 'a, T, L: Layout>(&'e Ending<'a, T, L>, u32);
+        impl<T, L: Layout> Drop for Told<'_, '_, T, L> {
+            fn drop(&mut self) {
+                self.0.drop_payload(self.1);
+            }
+        }
         let place = self.shed.memory.place(index);
         if self.shed.is_milestone(index) {
             return;
         }
         self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
+        let _told = Told(self, index);
         if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
             let state = State(place.state.load(Ordering::Relaxed));
             // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.
@@ -338,7 +354,6 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 on_cancel(self.shed.name(index, state), (*p).assume_init_mut());
             });
         }
-        self.drop_payload(index);
     }
 
     /// Drops the payload of a task that is the caller's, unless it is kept.

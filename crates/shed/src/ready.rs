@@ -79,10 +79,21 @@ impl<T, L: Layout> Shed<T, L> {
         // Those that are in our hands, linked with each other; and whether they have the same channel.
         let (mut chain, mut channel, mut uniform) = (None::<Chain>, 0, true);
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
+        let mut add = |chain: &mut Option<Chain>, task: TaskId| {
+            let own = self.channel_at(task.index());
+            match chain {
+                None => (*chain, channel) = (Some(Chain::of(task.index())), own),
+                Some(chain) => {
+                    list.append(chain, task.index());
+                    uniform &= own == channel;
+                }
+            }
+        };
+        let mut running = false;
         for &task in tasks {
             match self.take_ready(task) {
-                Ok(true) => {}
-                Ok(false) => continue,
+                Ok(true) => add(&mut chain, task),
+                Ok(false) => running = true,
                 Err(error) => {
                     if let Some(chain) = chain {
                         self.unready_slow(chain);
@@ -90,14 +101,13 @@ impl<T, L: Layout> Shed<T, L> {
                     return Err(error);
                 }
             }
-            let own = self.channel_at(task.index());
-            match &mut chain {
-                None => (chain, channel) = (Some(Chain::of(task.index())), own),
-                Some(chain) => {
-                    list.append(chain, task.index());
-                    uniform &= own == channel;
-                }
-            }
+        }
+        if running {
+            // Only now, as that cannot be undone.
+            tasks
+                .iter()
+                .filter(|task| self.wake_slow(**task))
+                .for_each(|task| add(&mut chain, *task));
         }
         match chain {
             Some(chain) if uniform => self.push_ready(channel, chain),
@@ -107,7 +117,18 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(())
     }
 
-    /// Makes a task `Ready`, for the caller to put into its list. `false`: it is running, and will find itself woken.
+    /// Wakes a task that was running a moment ago. `true`: it has blocked since, and is `Ready` for the caller to put into its list.
+    #[cold]
+    fn wake_slow(&self, task: TaskId) -> bool {
+        let before = self.change(task, |state| match state.status() {
+            Status::Running => Ok(state.mark()),
+            Status::Blocked => Ok(state.to(Status::Ready).mark()),
+            status => Err(refusal(task, status)),
+        });
+        before.is_ok_and(|before| before.is(Status::Blocked))
+    }
+
+    /// Makes a task `Ready`, for the caller to put into its list. `false`: it is running, and nothing has been done.
     #[inline(always)]
     fn take_ready(&self, task: TaskId) -> Result<bool, Error> {
         if self.memory.has(task) {
@@ -138,7 +159,7 @@ impl<T, L: Layout> Shed<T, L> {
             }
             Status::Idle => Ok(state.to(Status::Ready)),
             Status::Blocked => Ok(state.to(Status::Ready).mark()),
-            Status::Running if !is_runner(state.pending()) => Ok(state.mark()),
+            Status::Running if !is_runner(state.pending()) => Ok(state),
             status => Err(refusal(task, status)),
         })?;
         Ok(!before.is(Status::Running))

@@ -13,7 +13,8 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
+use sateen_base::SpinLock;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -78,7 +79,8 @@ impl<T> Default for Callbacks<T> {
 
 /// A scheduler of tasks with dependencies: see the [crate](crate).
 ///
-/// All operations may be called from any thread, also from inside a task that is being executed. None allocates.
+/// All operations may be called from any thread, also from inside a task that is being executed. None allocates, but
+/// those that look for cycles, copy, or make instances.
 ///
 /// ```
 /// use sateen_shed::{Outcome, Shed};
@@ -130,9 +132,11 @@ pub struct Shed<T, L: Layout = Pausing> {
     pub(crate) channels: u16,
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
-    pub(crate) extra: Extra,
+    /// Held by who adds dependencies, if these are checked.
+    pub(crate) checks: Option<SpinLock<()>>,
     /// How many instances of templates have places here.
     pub(crate) instances: AtomicU32,
+    pub(crate) extra: Extra,
 }
 
 /// What a task is doing, as of a moment ago.
@@ -194,7 +198,7 @@ impl<T, L: Layout> Shed<T, L> {
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
         let instances = AtomicU32::new(0);
-        Self { memory, channels, first_generation, callbacks, extra, instances }
+        Self { memory, channels, first_generation, callbacks, checks: None, instances, extra }
     }
 
     /// How many tasks there can be at a time: of a [growing](Builder::growing) shed, before it grows again.
@@ -317,22 +321,39 @@ impl<T, L: Layout> Drop for Shed<T, L> {
     fn drop(&mut self) {
         // Instances that nobody dropped, or whose run has not ended.
         let instances = self.instances.load(Ordering::Relaxed) > 0;
-        if !core::mem::needs_drop::<T>() && !instances {
-            return;
+        if core::mem::needs_drop::<T>() || instances {
+            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
+            Contents { shed: self, places: 0..fresh }.drop_all();
         }
-        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in 0..fresh {
-            match self.content(index) {
+    }
+}
+
+/// What is in the places of a shed that nobody else sees any more. If dropping one panics, the others are dropped nevertheless.
+struct Contents<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    places: Range<u32>,
+}
+
+impl<T, L: Layout> Contents<'_, T, L> {
+    fn drop_all(&mut self) {
+        for index in self.places.by_ref() {
+            match self.shed.content(index) {
                 Content::Nothing => {}
                 Content::Payload => {
-                    let payload = &self.memory.place(index).payload;
+                    let payload = &self.shed.memory.place(index).payload;
                     // SAFETY: it is there, and nobody else sees the shed any more.
                     payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
                 }
                 // SAFETY: it is one, and nobody else sees the shed any more.
-                Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
+                Content::Milestone => drop(unsafe { Plan::unsettle(self.shed, index) }),
             }
         }
+    }
+}
+
+impl<T, L: Layout> Drop for Contents<'_, T, L> {
+    fn drop(&mut self) {
+        self.drop_all();
     }
 }
 

@@ -144,8 +144,9 @@ impl State {
 /// | 32 | closed: the list has been taken; nothing can be added |
 /// | 31..0 | first dependency of the list, plus one; 0 for none |
 ///
-/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only when
-/// the 30 bits begin anew: so a word of a task 2^30 earlier is never taken for this one's.
+/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only in each 2^29th generation: to
+/// what the task before would have left. So a word of a task 2^30 earlier is never taken for this one's, and who looks at a
+/// word and is overtaken by fewer than 2^30 generations never finds the same word there again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dependents(pub(crate) u64);
 
@@ -167,7 +168,7 @@ impl Dependents {
     /// Whether a place's words begin anew with this generation.
     #[inline(always)]
     pub(crate) const fn begins_anew(generation: u32) -> bool {
-        generation & Self::GENERATION == 0
+        generation & (Self::GENERATION >> 1) == 0
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@ mod pools;
 mod program;
 mod queue;
 mod scopes;
+mod sheds;
 mod submit;
 mod tasks;
 mod turns;
@@ -29,6 +30,7 @@ pub(crate) use pools::{
 pub(crate) use program::Job;
 pub(crate) use queue::{Queue, QueueVisitor, visit_queues};
 pub(crate) use scopes::{Scopes, ScopesVisitor, visit_scopes};
+pub(crate) use sheds::{SHED_TESTS, ShedLoad, ShedTest};
 pub(crate) use submit::{Submit, SubmitVisitor, visit_submits};
 pub(crate) use tasks::{Form, Tasks, TasksVisitor, visit_policies, visit_tasks};
 pub(crate) use turns::{Between, Locks, Turns, TurnsVisitor, Way, visit_turns};

@@ -83,7 +83,7 @@ fn measure(
         }
     })?;
     let groups = [context.group()];
-    let plan = Plan { smoke: args.smoke, short: false, peers: true, workers: Vec::new() };
+    let plan = Plan { smoke: args.smoke, peers: true, ..Plan::default() };
     let candidates = groups[0].subjects.len().max(1) as u32;
     let (selection, idle) = (Selection::default(), Progress::new(0));
     let runner = Runner {

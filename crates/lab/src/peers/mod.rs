@@ -36,6 +36,8 @@ mod std;
 #[cfg(feature = "peers")]
 mod tokio;
 
+pub(crate) use programs::Bikeshed;
+
 /// Shows `visitor` the other libraries' deques.
 pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {
     #[cfg(feature = "peers")]

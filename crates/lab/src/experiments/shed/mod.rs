@@ -1,11 +1,13 @@
 //! Tasks that wait for each other.
 //!
+//! * `throughput`: tasks without dependencies, from threads to threads.
 //! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
 //!   dependencies.
 
 mod byhand;
 mod graphs;
 pub(crate) mod shapes;
+mod throughput;
 
 use crate::experiment::{Experiment, Group, Plan};
 
@@ -23,6 +25,8 @@ impl Experiment for Shed {
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
-        graphs::groups(plan)
+        let mut groups = throughput::groups(plan);
+        groups.extend(graphs::groups(plan));
+        groups
     }
 }

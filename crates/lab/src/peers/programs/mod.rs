@@ -1,6 +1,7 @@
 //! Peers in other languages: programs of ours in `peers-src`, written from each system's
 //! documentation. And our own tasks with other allocators, which are programs too.
 
+mod bikeshed;
 mod recipe;
 mod serve;
 #[cfg(test)]
@@ -8,6 +9,7 @@ mod tests;
 
 use crate::adapter::Job;
 use crate::experiment::Group;
+pub(crate) use bikeshed::Bikeshed;
 pub(super) use recipe::Recipe;
 #[cfg(feature = "peers")]
 pub(super) use recipe::built;

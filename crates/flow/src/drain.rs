@@ -1,0 +1,101 @@
+//! Executing a group's tasks, one after another.
+
+use crate::hub::{Drain, Group, Hub};
+use sateen_runtime::Cancelled;
+use sateen_shed::{Layout, Outcome, Shed, TaskId};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// Looks after which a drainer lets others have its worker. (Those that are suspended there need not wait for that.)
+const TURNS: u32 = 128;
+
+/// What executes the tasks of a shed.
+pub(crate) struct Drainer<T, L: Layout, R> {
+    pub(crate) shed: Arc<Shed<T, L>>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) run: R,
+}
+
+impl<T, L, R> Drain for Drainer<T, L, R>
+where
+    T: Send + 'static,
+    L: Layout,
+    R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static,
+{
+    fn drain(&self, group: usize) {
+        let mut turns = TURNS;
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take_turns(group, &mut turns)))
+        {
+            Hub::end_tasks();
+            if panic.is::<Cancelled>() {
+                // The runtime ends by force; who waits is told that what is left was refused.
+                self.ring_for_rest(group);
+                resume_unwind(panic);
+            }
+            self.hub.note_panic(panic);
+        }
+        Hub::end_tasks();
+        if turns == 0 {
+            self.ring_for_rest(group);
+        }
+    }
+}
+
+impl<T, L, R> Drainer<T, L, R>
+where
+    T: Send + 'static,
+    L: Layout,
+    R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static,
+{
+    /// Executes until nothing is ready, or the turns are used up.
+    fn take_turns(&self, group: usize, turns: &mut u32) {
+        let channels = &self.hub.group(group).channels;
+        while *turns > 0 {
+            *turns -= 1;
+            if !channels.iter().any(|&(channel, batch)| self.execute(group, channel, batch)) {
+                *turns = u32::MAX;
+                return;
+            }
+        }
+    }
+
+    /// Executes the first tasks of a channel; whether there were any.
+    #[inline]
+    fn execute(&self, group: usize, channel: u16, batch: u32) -> bool {
+        if !is_ready(&self.shed, channel) {
+            return false;
+        }
+        // What was taken from another stripe and put into the own one was seen by nobody meanwhile. An exchange did that: on this
+        // processor the fence that is needed.
+        let fenced = L::STRIPES == 1 || cfg!(target_arch = "x86_64");
+        let run = |task: TaskId, payload: &mut T| {
+            self.hub.before_task(group, fenced, || any_ready(&self.shed, self.hub.group(group)));
+            let outcome = (self.run)(&self.shed, task, payload);
+            self.hub.after_task(group);
+            outcome
+        };
+        // Errors are out of the question: the channel exists.
+        if batch == 1 {
+            matches!(self.shed.execute_one(channel, run), Ok(Some(_)))
+        } else {
+            self.shed.execute_batch(channel, batch, run).is_ok_and(|ran| ran > 0)
+        }
+    }
+
+    #[cold]
+    fn ring_for_rest(&self, group: usize) {
+        if any_ready(&self.shed, self.hub.group(group)) {
+            self.hub.ring(group, 1);
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn is_ready<T, L: Layout>(shed: &Shed<T, L>, channel: u16) -> bool {
+    shed.has_ready(channel).unwrap_or(false)
+}
+
+#[inline]
+pub(crate) fn any_ready<T, L: Layout>(shed: &Shed<T, L>, group: &Group) -> bool {
+    group.channels.iter().any(|(channel, _)| is_ready(shed, *channel))
+}

@@ -1,0 +1,108 @@
+//! What can go wrong, each with the value that was wrong.
+
+use sateen_shed::BuildError;
+use std::any::Any;
+use std::fmt;
+
+/// Why a shed could not be driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The shed could not be built.
+    Build(BuildError),
+    /// The map names a channel that the shed does not have.
+    NoChannel {
+        /// What was named.
+        channel: u16,
+        /// Channels are below this.
+        channels: u16,
+    },
+    /// The map names a worker that the runtime does not have.
+    NoWorker {
+        /// The channel that was to be there.
+        channel: u16,
+        /// What was named.
+        worker: usize,
+        /// Workers are below this.
+        workers: usize,
+    },
+    /// The map gives a channel to no worker at all.
+    NoWorkers {
+        /// The channel.
+        channel: u16,
+    },
+}
+
+impl From<BuildError> for RunError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::NoChannel { channel, channels } => {
+                write!(f, "channel {channel} is not below {channels}")
+            }
+            Self::NoWorker { channel, worker, workers } => {
+                write!(
+                    f,
+                    "no worker {worker} for channel {channel}: there are {workers}, counted from 0"
+                )
+            }
+            Self::NoWorkers { channel } => write!(f, "no workers for channel {channel}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Build(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// What came up while a driven shed was waited for.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// A task panicked; what depends on it was cancelled, everything else was done.
+    Panicked {
+        /// The first one's payload, for [`std::panic::resume_unwind`].
+        payload: Box<dyn Any + Send + 'static>,
+        /// How many more tasks panicked.
+        others: u64,
+    },
+    /// The runtime has been shut down, or has no stack to start a task on: what is ready stays in the shed.
+    Refused,
+    /// The caller is a task of the shed itself, for which it would wait.
+    Inside,
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked { payload, others } => {
+                f.write_str("a task panicked")?;
+                if let Some(text) = message(&**payload) {
+                    write!(f, ": {text}")?;
+                }
+                if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
+            }
+            Self::Refused => f.write_str("the runtime accepts no more work, and tasks are ready"),
+            Self::Inside => f.write_str("a task cannot wait for the shed that it belongs to"),
+        }
+    }
+}
+
+impl std::error::Error for WaitError {}
+
+/// What a panic said, if it said something.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+}

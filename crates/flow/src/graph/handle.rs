@@ -1,0 +1,234 @@
+//! The owner's side of a graph's task, and what can be given where tasks are expected.
+
+use super::results::{Output, Slot};
+use super::spec::Spec;
+use std::fmt;
+use std::sync::Arc;
+
+/// A task of a [`Graph`](super::Graph) and, after a run, the right to its result, an `R`.
+///
+/// What it says of the task holds from the next run on.
+pub struct Handle<R> {
+    spec: Arc<Spec>,
+    index: usize,
+    slot: Arc<Slot<R>>,
+}
+
+/// Where a task runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum On {
+    /// On any worker.
+    #[default]
+    Any,
+    /// On the worker with that index.
+    Worker(usize),
+    /// On the thread that calls [`Graph::run`](super::Graph::run).
+    Main,
+}
+
+impl<R> Handle<R> {
+    pub(super) fn new(spec: Arc<Spec>, index: usize, slot: Arc<Slot<R>>) -> Self {
+        Self { spec, index, slot }
+    }
+
+    /// Lets it come after other tasks of the graph: a handle, a slice, an array, or a tuple of up to eight. Those of another graph are an
+    /// [error](super::GraphError::Foreign) of the next run.
+    ///
+    /// ```
+    /// let mut g = sateen_flow::Graph::new();
+    /// let (one, two) = (g.task(|| 1), g.task(|| "two"));
+    /// let all = g.task(|| ()).after((&one, &two));
+    /// let last = g.task(|| ()).after(&[all]);
+    /// # drop(last);
+    /// ```
+    #[must_use = "only the handle gives the result; use `drop` to say that it is not needed"]
+    pub fn after(self, tasks: impl Tasks) -> Self {
+        tasks.each(&mut |other| {
+            if Arc::ptr_eq(other.spec, &self.spec) {
+                self.spec.add_after(self.index, other.index);
+            } else {
+                self.spec.add_foreign(other.spec.name(other.index));
+            }
+        });
+        self
+    }
+
+    /// Names it, for errors and pictures. Otherwise it is "task 7".
+    #[must_use = "only the handle gives the result; use `drop` to say that it is not needed"]
+    pub fn name(self, name: impl Into<String>) -> Self {
+        self.spec.set_name(self.index, name.into());
+        self
+    }
+
+    /// Says where it runs. Whether the worker exists, [`Graph::run`](super::Graph::run) says.
+    #[must_use = "only the handle gives the result; use `drop` to say that it is not needed"]
+    pub fn on(self, place: On) -> Self {
+        self.spec.set_place(self.index, place);
+        self
+    }
+
+    pub(super) fn slot(&self) -> &Slot<R> {
+        &self.slot
+    }
+
+    pub(super) fn is_of(&self, spec: &Arc<Spec>) -> bool {
+        Arc::ptr_eq(&self.spec, spec)
+    }
+
+    fn link(&self) -> Link<'_> {
+        Link { spec: &self.spec, index: self.index }
+    }
+}
+
+impl<R> Clone for Handle<R> {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.spec), self.index, Arc::clone(&self.slot))
+    }
+}
+
+/// The task's name.
+impl<R> fmt::Display for Handle<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.spec.name(self.index))
+    }
+}
+
+impl<R> fmt::Debug for Handle<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Handle").field(&self.spec.name(self.index)).finish()
+    }
+}
+
+/// A task, whatever its result.
+#[derive(Clone, Copy)]
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "not part of the interface")]
+pub struct Link<'a> {
+    spec: &'a Arc<Spec>,
+    index: usize,
+}
+
+/// Some tasks: what [`Handle::after`] takes.
+///
+/// Sealed: handles by reference, alone, in slices, in arrays, in tuples.
+pub trait Tasks: sealed::Sealed {
+    /// Calls `f` with each.
+    #[doc(hidden)]
+    fn each(&self, f: &mut dyn FnMut(Link<'_>));
+}
+
+/// Tasks whose results another uses: what [`Graph::task_with`](super::Graph::task_with) takes.
+///
+/// | Given | the closure gets |
+/// |---|---|
+/// | `&a` | `&A` |
+/// | `&[a, b][..]` | `Vec<&A>` |
+/// | `(&a, &b)` | `(&A, &B)` |
+pub trait Inputs: Tasks {
+    /// What the closure gets.
+    type Refs<'a>;
+    /// Where the results lie.
+    #[doc(hidden)]
+    type Slots: Send + 'static;
+    #[doc(hidden)]
+    fn slots(&self) -> Self::Slots;
+    /// Calls `f` with the results.
+    #[doc(hidden)]
+    fn call<R>(slots: &Self::Slots, f: &mut impl for<'a> FnMut(Self::Refs<'a>) -> R) -> R;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<R> sealed::Sealed for &Handle<R> {}
+impl<R> Tasks for &Handle<R> {
+    fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
+        f(self.link());
+    }
+}
+impl<A: Send + Sync + 'static> Inputs for &Handle<A> {
+    type Refs<'a> = &'a A;
+    type Slots = Arc<Slot<A>>;
+    fn slots(&self) -> Self::Slots {
+        Arc::clone(&self.slot)
+    }
+    fn call<R>(slots: &Self::Slots, f: &mut impl for<'a> FnMut(&'a A) -> R) -> R {
+        f(&slots.need())
+    }
+}
+
+impl<R> sealed::Sealed for &[Handle<R>] {}
+impl<R> Tasks for &[Handle<R>] {
+    fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
+        self.iter().for_each(|task| f(task.link()));
+    }
+}
+impl<A: Send + Sync + 'static> Inputs for &[Handle<A>] {
+    type Refs<'a> = Vec<&'a A>;
+    type Slots = Vec<Arc<Slot<A>>>;
+    fn slots(&self) -> Self::Slots {
+        self.iter().map(|task| Arc::clone(&task.slot)).collect()
+    }
+    fn call<R>(slots: &Self::Slots, f: &mut impl for<'a> FnMut(Vec<&'a A>) -> R) -> R {
+        let results: Vec<Output<'_, A>> = slots.iter().map(|slot| slot.need()).collect();
+        f(results.iter().map(|result| &**result).collect())
+    }
+}
+
+impl<R, const N: usize> sealed::Sealed for &[Handle<R>; N] {}
+impl<R, const N: usize> Tasks for &[Handle<R>; N] {
+    fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
+        self[..].iter().for_each(|task| f(task.link()));
+    }
+}
+
+impl<R, const N: usize> sealed::Sealed for [&Handle<R>; N] {}
+impl<R, const N: usize> Tasks for [&Handle<R>; N] {
+    fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
+        self.iter().for_each(|task| f(task.link()));
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)*);)*) => { $(
+        impl<$($name),*> sealed::Sealed for ($(&Handle<$name>,)*) {}
+        #[allow(non_snake_case, unused_variables)]
+        impl<$($name),*> Tasks for ($(&Handle<$name>,)*) {
+            fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
+                let ($($name,)*) = self;
+                $(f($name.link());)*
+            }
+        }
+        #[allow(non_snake_case, clippy::unused_unit)]
+        impl<$($name: Send + Sync + 'static),*> Inputs for ($(&Handle<$name>,)*) {
+            type Refs<'a> = ($(&'a $name,)*);
+            type Slots = ($(Arc<Slot<$name>>,)*);
+            fn slots(&self) -> Self::Slots {
+                let ($($name,)*) = self;
+                ($(Arc::clone(&$name.slot),)*)
+            }
+            fn call<Out>(
+                slots: &Self::Slots,
+                f: &mut impl for<'a> FnMut(Self::Refs<'a>) -> Out,
+            ) -> Out {
+                let ($($name,)*) = slots;
+                $(let $name = $name.need();)*
+                f(($(&*$name,)*))
+            }
+        }
+    )* };
+}
+
+tuples! {
+    ();
+    (A);
+    (A B);
+    (A B C);
+    (A B C D);
+    (A B C D E);
+    (A B C D E F);
+    (A B C D E F G);
+    (A B C D E F G H);
+}

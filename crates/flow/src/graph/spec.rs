@@ -1,0 +1,155 @@
+//! What a graph consists of.
+
+use super::On;
+use super::results::Runs;
+use sateen_sync::{Mutex, MutexGuard};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A task's closure, result and all.
+pub(super) type Call = Box<dyn FnMut() + Send>;
+
+/// Shared by the graph and its handles.
+#[derive(Default)]
+pub(super) struct Spec {
+    tasks: Mutex<Tasks>,
+    pub(super) runs: Arc<Runs>,
+    failure: Mutex<Option<Failure>>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    tasks: Vec<Task>,
+    /// Goes up with each change.
+    version: u64,
+    /// The name of a task of another graph that one was to come after.
+    foreign: Option<String>,
+}
+
+struct Task {
+    name: Option<Box<str>>,
+    on: On,
+    after: Vec<usize>,
+    node: Arc<Node>,
+}
+
+/// What the shed holds of a task.
+pub(super) struct Node {
+    pub(super) index: usize,
+    /// Nobody ever waits for the lock: a run calls each once, and there is one run at a time.
+    call: Mutex<Call>,
+}
+
+impl Node {
+    #[inline]
+    pub(super) fn call(&self) {
+        (self.call.lock())();
+    }
+}
+
+/// The first panic of a run.
+pub(super) struct Failure {
+    pub(super) task: usize,
+    pub(super) payload: Box<dyn Any + Send>,
+    pub(super) others: u64,
+}
+
+impl Spec {
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock()
+    }
+
+    pub(super) fn add(&self, call: Call) -> usize {
+        let mut tasks = self.tasks();
+        let index = tasks.tasks.len();
+        let node = Arc::new(Node { index, call: Mutex::new(call) });
+        tasks.tasks.push(Task { name: None, on: On::Any, after: Vec::new(), node });
+        tasks.version += 1;
+        index
+    }
+
+    pub(super) fn set_name(&self, task: usize, name: String) {
+        self.tasks().tasks[task].name = Some(name.into());
+    }
+
+    pub(super) fn set_place(&self, task: usize, on: On) {
+        let mut tasks = self.tasks();
+        tasks.tasks[task].on = on;
+        tasks.version += 1;
+    }
+
+    pub(super) fn add_after(&self, task: usize, after: usize) {
+        let mut tasks = self.tasks();
+        if !tasks.tasks[task].after.contains(&after) {
+            tasks.tasks[task].after.push(after);
+            tasks.version += 1;
+        }
+    }
+
+    pub(super) fn add_foreign(&self, name: String) {
+        let mut tasks = self.tasks();
+        tasks.foreign.get_or_insert(name);
+        tasks.version += 1;
+    }
+
+    pub(super) fn foreign(&self) -> Option<String> {
+        self.tasks().foreign.clone()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks().tasks.len()
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.tasks().version
+    }
+
+    /// The task's name, or its number.
+    pub(super) fn name(&self, task: usize) -> String {
+        match &self.tasks().tasks[task].name {
+            Some(name) => name.to_string(),
+            None => format!("task {task}"),
+        }
+    }
+
+    pub(super) fn nodes(&self) -> Vec<Arc<Node>> {
+        self.tasks().tasks.iter().map(|task| Arc::clone(&task.node)).collect()
+    }
+
+    /// Where each task runs, and what it comes after.
+    pub(super) fn links(&self) -> Vec<(On, Vec<usize>)> {
+        self.tasks().tasks.iter().map(|task| (task.on, task.after.clone())).collect()
+    }
+
+    /// All places where tasks run: their indices are channels.
+    pub(super) fn places(&self) -> Vec<On> {
+        let mut places: Vec<On> = self.tasks().tasks.iter().map(|task| task.on).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Name of the first task there.
+    pub(super) fn first_on(&self, place: &On) -> String {
+        let task = self.tasks().tasks.iter().position(|task| task.on == *place);
+        self.name(task.unwrap_or(0))
+    }
+
+    #[cold]
+    pub(super) fn note_failure(&self, task: usize, payload: Box<dyn Any + Send>) {
+        let mut failure = self.failure.lock();
+        match &mut *failure {
+            Some(first) => {
+                first.others += 1;
+                drop(failure);
+                // Its destructor may panic as well.
+                std::mem::forget(payload);
+            }
+            none => *none = Some(Failure { task, payload, others: 0 }),
+        }
+    }
+
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        self.failure.lock().take()
+    }
+}

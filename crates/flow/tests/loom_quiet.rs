@@ -1,0 +1,53 @@
+//! Models of waiting for those at work.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_base::prim::Ordering::Relaxed;
+use sateen_base::prim::searched::AtomicBool;
+use sateen_flow::quiet::Quiet;
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// The last of two leaves while somebody begins to wait.
+#[test]
+fn the_last_one_tells() {
+    check(2, || {
+        let quiet = Arc::new(Quiet::new());
+        let workers = [0, 1].map(|_| {
+            quiet.enter();
+            let quiet = Arc::clone(&quiet);
+            thread::spawn(move || quiet.leave())
+        });
+        while !quiet.is_quiet() {
+            quiet.wait_unless(|| quiet.is_quiet());
+        }
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+/// Something that only the waiter can do comes up while it begins to wait.
+#[test]
+fn what_is_told_is_seen() {
+    check(3, || {
+        let shared = Arc::new((Quiet::new(), AtomicBool::new(false)));
+        let teller = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.1.store(true, Relaxed);
+                shared.0.tell();
+            }
+        });
+        while !shared.1.load(Relaxed) {
+            shared.0.wait_unless(|| shared.1.load(Relaxed));
+        }
+        teller.join().unwrap();
+    });
+}

@@ -1,0 +1,179 @@
+//! Models of who looks for work. A worker here sleeps until a stand-in is queued for it, as a runtime's would; so work that nobody was sent
+//! for is a deadlock.
+#![cfg(loom)]
+
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+use sateen_base::prim::Ordering::Relaxed;
+use sateen_base::prim::searched::AtomicUsize;
+use sateen_flow::seat::Seat;
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 10_000;
+    builder.check(f);
+}
+
+/// A group: how much was made ready by its one producer, how much was taken, its seat, and the worker's queue of stand-ins.
+struct Group {
+    pushed: AtomicUsize,
+    taken: AtomicUsize,
+    seat: Seat,
+    queued: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Group {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            pushed: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            seat: Seat::new(),
+            queued: Mutex::new(0),
+            changed: Condvar::new(),
+        })
+    }
+
+    fn push(&self, all: usize) {
+        self.pushed.store(all, Relaxed);
+    }
+
+    fn ring(&self) {
+        if self.seat.ring() {
+            *self.queued.lock().unwrap() += 1;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for a stand-in, which begins.
+    fn start(&self) {
+        let mut queued = self.queued.lock().unwrap();
+        while *queued == 0 {
+            queued = self.changed.wait(queued).unwrap();
+        }
+        *queued -= 1;
+        drop(queued);
+        self.seat.begin();
+    }
+
+    fn is_ready(&self) -> bool {
+        self.pushed.load(Relaxed) > self.taken.load(Relaxed)
+    }
+
+    fn take(&self) -> bool {
+        let mut taken = self.taken.load(Relaxed);
+        while self.pushed.load(Relaxed) > taken {
+            match self.taken.compare_exchange(taken, taken + 1, Relaxed, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => taken = now,
+            }
+        }
+        false
+    }
+}
+
+/// Whatever is pushed while a stand-in is queued, begins, looks and ends is taken.
+#[test]
+fn what_is_rung_for_is_found() {
+    check(3, || {
+        let group = Group::new();
+        let worker = thread::spawn({
+            let group = Arc::clone(&group);
+            move || {
+                let mut ran = 0;
+                while ran < 2 {
+                    group.start();
+                    while group.take() {
+                        ran += 1;
+                    }
+                }
+            }
+        });
+        for all in 1..=2 {
+            group.push(all);
+            Seat::announce();
+            group.ring();
+        }
+        worker.join().unwrap();
+    });
+}
+
+/// An event of one task for another.
+#[derive(Default)]
+struct Event(Mutex<bool>, Condvar);
+
+impl Event {
+    fn set(&self) {
+        *self.0.lock().unwrap() = true;
+        self.1.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut set = self.0.lock().unwrap();
+        while !*set {
+            set = self.1.wait(set).unwrap();
+        }
+    }
+}
+
+/// Two tasks, of which whichever is taken first waits for the other: who takes it sends another to look before.
+#[test]
+fn a_task_that_waits_does_not_hide_the_rest() {
+    check(2, || {
+        let group = Group::new();
+        let event = Arc::new(Event::default());
+        let workers = [0, 1].map(|_| {
+            let (group, event) = (Arc::clone(&group), Arc::clone(&event));
+            thread::spawn(move || {
+                group.start();
+                if !group.take() {
+                    return;
+                }
+                if group.is_ready() && !cfg!(sateen_canary = "drain_forgets") {
+                    Seat::announce();
+                    group.ring();
+                }
+                if group.is_ready() { event.wait() } else { event.set() }
+            })
+        });
+        group.push(2);
+        Seat::announce();
+        group.ring();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+/// The end of a task makes two ready, without a word, while a stand-in that somebody else has sent begins, looks and ends. The one that
+/// is taken waits for the other.
+#[test]
+fn what_an_end_makes_ready_is_announced_before_the_next_task() {
+    check(3, || {
+        let group = Group::new();
+        let event = Arc::new(Event::default());
+        let other = thread::spawn({
+            let (group, event) = (Arc::clone(&group), Arc::clone(&event));
+            move || {
+                loop {
+                    group.start();
+                    if group.taken.load(Relaxed) == 1 && group.take() {
+                        return event.set();
+                    }
+                }
+            }
+        });
+        // For something that is gone before it is seen.
+        group.ring();
+        // The first is ours.
+        group.taken.store(1, Relaxed);
+        group.push(2);
+        if !cfg!(sateen_canary = "drain_owes_no_fence") {
+            Seat::announce();
+        }
+        group.ring();
+        event.wait();
+        other.join().unwrap();
+    });
+}

@@ -1,0 +1,40 @@
+//! The tests of throughput without dependencies, for all schedulers of tasks.
+
+/// What the scheduler is like, and in which batches it is filled.
+///
+/// Producers create a batch, set its channel and make it ready as fast as they can, and pause for a millisecond only
+/// when there is no room. Producer i uses channel i modulo their number; consumer j begins its search at channel j.
+/// The first consumer is the thread that takes the time: from releasing the producers until all tasks are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShedTest {
+    /// `A` to `E`.
+    pub(crate) name: &'static str,
+    pub(crate) channels: u32,
+    /// Whether what threads share lies on cache lines of its own.
+    pub(crate) padded: bool,
+    /// Whether the processor pauses after each failed exchange.
+    pub(crate) yields: bool,
+    /// Tasks that a producer creates and makes ready at once.
+    pub(crate) batch: u32,
+}
+
+/// Each adds a step to the one before.
+pub(crate) const SHED_TESTS: [ShedTest; 5] = {
+    let a = ShedTest { name: "A", channels: 1, padded: false, yields: false, batch: 1 };
+    let b = ShedTest { name: "B", channels: 4, ..a };
+    let c = ShedTest { name: "C", padded: true, ..b };
+    let d = ShedTest { name: "D", yields: true, ..c };
+    let e = ShedTest { name: "E", batch: 16, ..d };
+    [a, b, c, d, e]
+};
+
+/// Who works, and how much there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShedLoad {
+    pub(crate) producers: u32,
+    pub(crate) consumers: u32,
+    /// Tasks for which there is room at once, a batch at least: at most 8,388,607.
+    pub(crate) capacity: u32,
+    /// Tasks in all, about as many for each producer.
+    pub(crate) tasks: u32,
+}

@@ -1,0 +1,71 @@
+//! What the models share.
+#![allow(dead_code, reason = "each model uses some of it")]
+
+use loom::cell::UnsafeCell;
+use sateen_shed::{Builder, Outcome, Packed, Shed, TaskId};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+pub fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+pub type Model<T> = Shed<T, Packed>;
+
+/// A shed with few list heads, as the model pays for each.
+pub fn builder<T>(tasks: u64, dependencies: u64) -> Builder<T, Packed> {
+    Shed::builder().tasks(tasks).dependencies(dependencies).layout()
+}
+
+pub fn shed<T>(tasks: u64, dependencies: u64) -> loom::sync::Arc<Model<T>> {
+    loom::sync::Arc::new(builder(tasks, dependencies).build().expect("small"))
+}
+
+/// Executes one task of channel 0.
+pub fn one<T>(shed: &Model<T>) -> Option<TaskId> {
+    shed.execute_one(0, |_, _| Outcome::Complete).expect("channel 0")
+}
+
+/// Executes until nothing is ready, and returns how many that were.
+pub fn drain<T>(shed: &Model<T>) -> usize {
+    std::iter::from_fn(|| one(shed)).count()
+}
+
+/// A payload whose uses the model watches.
+pub struct Watched {
+    value: UnsafeCell<u32>,
+    dropped: &'static AtomicUsize,
+}
+
+/// How many [`Watched`] were dropped. Leaked: a canary may drop one twice, and is to be found by the model.
+pub fn drops() -> &'static AtomicUsize {
+    Box::leak(Box::default())
+}
+
+// SAFETY: the model says if two threads use it at once.
+unsafe impl Send for Watched {}
+
+impl Watched {
+    pub fn new(value: u32, dropped: &'static AtomicUsize) -> Self {
+        Self { value: UnsafeCell::new(value), dropped }
+    }
+
+    /// Adds one, and returns what was there.
+    pub fn add(&mut self) -> u32 {
+        // SAFETY: the model says if somebody else uses it.
+        self.value.with_mut(|value| unsafe {
+            *value += 1;
+            *value - 1
+        })
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        self.value.with_mut(|value| unsafe { *value = u32::MAX });
+        self.dropped.fetch_add(1, Relaxed);
+    }
+}

@@ -1,0 +1,450 @@
+//! Threads that build graphs of numbered tasks and execute each other's.
+
+use super::common::room;
+use sateen_base::{CachePadded, XorShift};
+use sateen_shed::{Error, Layout, Outcome, Shed, TaskId};
+use std::cell::Cell;
+use std::ops::AddAssign;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+/// A payload, which its drops are counted of.
+pub(crate) trait Item: Default + Send + 'static {
+    fn new(number: u32) -> Self;
+    fn check(&self, number: u32);
+}
+
+thread_local! {
+    static DROPS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count_drop() {
+    DROPS.set(DROPS.get() + 1);
+}
+
+macro_rules! counted {
+    ($($name:ident),*) => { $(
+        impl Drop for $name {
+            fn drop(&mut self) {
+                count_drop();
+            }
+        }
+    )* };
+}
+counted!(Owned, Zero, Large);
+
+#[derive(Default)]
+pub(crate) struct Owned(Box<u32>);
+
+#[derive(Default)]
+pub(crate) struct Zero;
+
+#[derive(Default)]
+pub(crate) struct Large([u64; 32]);
+
+impl Item for Owned {
+    fn new(number: u32) -> Self {
+        Self(Box::new(number))
+    }
+
+    fn check(&self, number: u32) {
+        assert_eq!(*self.0, number);
+    }
+}
+
+impl Item for Zero {
+    fn new(_: u32) -> Self {
+        Self
+    }
+
+    fn check(&self, _: u32) {}
+}
+
+impl Item for Large {
+    fn new(number: u32) -> Self {
+        Self([number.into(); 32])
+    }
+
+    fn check(&self, number: u32) {
+        assert_eq!(self.0, [u64::from(number); 32]);
+    }
+}
+
+/// How tasks ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    created: u64,
+    completed: u64,
+    cancelled: u64,
+    freed: u64,
+    dropped: u64,
+    blocked: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.created += other.created;
+        self.completed += other.completed;
+        self.cancelled += other.cancelled;
+        self.freed += other.freed;
+        self.dropped += other.dropped;
+        self.blocked += other.blocked;
+    }
+}
+
+/// What has become of a task.
+const OPEN: u8 = 0;
+const DONE: u8 = 1;
+const CANCELLED: u8 = 2;
+/// Freed, or about to be, unless it is cancelled.
+const FREED: u8 = 3;
+
+/// Tasks that a thread creates together, and of how many batches it keeps the first tasks from being ready.
+const BATCH: usize = 8;
+const KEPT: usize = 4;
+const CHANNELS: u16 = 3;
+/// Waits for nothing.
+const NONE: u32 = u32::MAX;
+
+/// What is known of the task in a place, written by who created it.
+struct Place {
+    number: AtomicU32,
+    needs: [AtomicU32; 3],
+}
+
+struct World {
+    /// By number.
+    fate: Box<[AtomicU8]>,
+    /// By place.
+    places: Box<[Place]>,
+    /// For each thread a task that others may depend on, or cancel.
+    board: Box<[CachePadded<AtomicU64>]>,
+    /// Tasks that block, for whoever comes by.
+    blocked: [CachePadded<AtomicU64>; 16],
+    cancelled: AtomicU64,
+    building: AtomicU32,
+}
+
+impl World {
+    fn place(&self, task: TaskId) -> &Place {
+        &self.places[task.to_bits() as u32 as usize]
+    }
+
+    fn fate(&self, number: u32) -> &AtomicU8 {
+        &self.fate[number as usize]
+    }
+}
+
+struct Expected;
+
+/// `tasks` tasks in all, by so many threads.
+pub(crate) fn stress<T: Item, L: Layout>(threads: u32, tasks: u32) -> Counts {
+    let capacity = threads * (BATCH * (KEPT + 4)) as u32;
+    let none = || AtomicU64::new(TaskId::NONE.to_bits());
+    let world = Arc::new(World {
+        fate: (0..tasks).map(|_| AtomicU8::new(OPEN)).collect(),
+        places: (0..capacity)
+            .map(|_| Place { number: AtomicU32::new(0), needs: [0; 3].map(AtomicU32::new) })
+            .collect(),
+        board: (0..threads).map(|_| CachePadded::new(none())).collect(),
+        blocked: [(); 16].map(|()| CachePadded::new(none())),
+        cancelled: AtomicU64::new(0),
+        building: AtomicU32::new(threads),
+    });
+    let told = Arc::clone(&world);
+    let shed: Shed<T, L> = Shed::builder()
+        .tasks(capacity.into())
+        .dependencies(u64::from(capacity) * 6)
+        .channels(CHANNELS.into())
+        .on_cancel(move |task, payload: &mut T| {
+            let number = told.place(task).number.load(Relaxed);
+            payload.check(number);
+            let before = told.fate(number).swap(CANCELLED, Relaxed);
+            assert!(before == OPEN || before == FREED, "{number} was {before}");
+            told.cancelled.fetch_add(1, Relaxed);
+        })
+        .layout::<L>()
+        .build()
+        .expect("small");
+    let mut counts = Counts::default();
+    std::thread::scope(|s| {
+        let shares = (0..threads).map(|thread| {
+            let share = |thread| (u64::from(tasks) * u64::from(thread) / u64::from(threads)) as u32;
+            share(thread)..share(thread + 1)
+        });
+        let workers: Vec<_> = (0..threads)
+            .zip(shares)
+            .map(|(thread, numbers)| {
+                let (shed, world) = (&shed, &*world);
+                s.spawn(move || Worker::new(shed, world, thread).work(numbers))
+            })
+            .collect();
+        workers.into_iter().for_each(|worker| counts += worker.join().expect("no panic"));
+    });
+    counts.cancelled = world.cancelled.load(Relaxed);
+    assert_eq!(counts.created, u64::from(tasks));
+    assert_eq!(counts.completed + counts.cancelled + counts.freed, counts.created, "{counts:?}");
+    assert_eq!(counts.dropped, counts.created);
+    assert_eq!(room(&shed), (capacity as usize, capacity as usize * 6));
+    for (kind, count) in [(DONE, counts.completed), (CANCELLED, counts.cancelled)] {
+        let fates = world.fate.iter().filter(|fate| fate.load(Relaxed) == kind);
+        assert_eq!(fates.count() as u64, count);
+    }
+    counts
+}
+
+/// Tasks of one batch; the first few wait for nothing, and for `ready`.
+#[derive(Clone, Copy)]
+struct Batch {
+    tasks: [TaskId; BATCH],
+    count: usize,
+    waits: [bool; BATCH],
+}
+
+struct Worker<'a, T, L: Layout> {
+    shed: &'a Shed<T, L>,
+    world: &'a World,
+    thread: u32,
+    random: XorShift,
+    kept: [Option<Batch>; KEPT],
+    counts: Counts,
+}
+
+impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
+    fn new(shed: &'a Shed<T, L>, world: &'a World, thread: u32) -> Self {
+        let random = XorShift::new(u64::from(thread) + 1);
+        let kept = [None; KEPT];
+        Self { shed, world, thread, random, kept, counts: Counts::default() }
+    }
+
+    fn work(mut self, numbers: std::ops::Range<u32>) -> Counts {
+        let mut next = numbers.start;
+        let mut slot = 0;
+        while next < numbers.end {
+            self.let_go(slot);
+            let count = BATCH.min((numbers.end - next) as usize);
+            match self.build(next, count) {
+                Some(batch) => {
+                    self.kept[slot] = Some(batch);
+                    next += count as u32;
+                    self.disturb(batch.tasks[0]);
+                }
+                // Full: what we keep back may be what others wait for.
+                None => (0..KEPT).for_each(|slot| self.let_go(slot)),
+            }
+            slot = (slot + 1) % KEPT;
+            self.execute();
+        }
+        (0..KEPT).for_each(|slot| self.let_go(slot));
+        self.world.building.fetch_sub(1, Release);
+        loop {
+            let last = self.world.building.load(Acquire) == 0;
+            let (woken, ran) = (self.wake_all(), self.execute());
+            // What others still execute is theirs to see through.
+            if last && !woken && !ran {
+                break;
+            }
+        }
+        self.counts.dropped = DROPS.get();
+        self.counts
+    }
+
+    /// Creates a batch whose tasks wait for each other and for one of another thread's.
+    fn build(&mut self, first: u32, count: usize) -> Option<Batch> {
+        let (shed, world) = (self.shed, self.world);
+        let mut batch = Batch { tasks: [TaskId::NONE; BATCH], count, waits: [false; BATCH] };
+        let mut payloads = (first..).map(T::new);
+        shed.create_all(&mut payloads, &mut batch.tasks[..count]).ok()?;
+        self.counts.created += count as u64;
+        let tasks = &batch.tasks[..count];
+        for (number, &task) in (first..).zip(tasks) {
+            let place = world.place(task);
+            place.number.store(number, Relaxed);
+            place.needs.iter().for_each(|need| need.store(NONE, Relaxed));
+        }
+        for (i, &task) in tasks.iter().enumerate() {
+            if self.random.below(3) == 0 {
+                shed.set_channel(&[task], self.random.below(CHANNELS.into()) as u16).expect("idle");
+            }
+            // The foreign one first: while the task waits for some of ours, it cannot run.
+            let mut children = [TaskId::NONE; 3];
+            let own = if i == 0 { 0 } else { self.random.below(3) };
+            for child in &mut children[1..=own] {
+                *child = tasks[self.random.below(i)];
+            }
+            let needs = &world.place(task).needs;
+            for (need, &child) in needs[1..].iter().zip(&children[1..=own]) {
+                need.store(world.place(child).number.load(Relaxed), Relaxed);
+            }
+            if self.random.below(4) == 0 {
+                children[0] = self.foreign();
+                let index = children[0].to_bits() as u32 as usize;
+                if let Some(place) = world.places.get(index) {
+                    needs[0].store(place.number.load(Relaxed), Relaxed);
+                    batch.waits[i] = shed.depend(&[task], &children[..=own]).is_ok();
+                }
+                if !batch.waits[i] {
+                    // Nobody can run it now, unless it also waits for some of ours.
+                    needs[0].store(NONE, Relaxed);
+                }
+            }
+            if !batch.waits[i] && own > 0 {
+                shed.depend(&[task], &children[1..=own]).expect("ours, and idle");
+                batch.waits[i] = true;
+            }
+        }
+        Some(batch)
+    }
+
+    /// The task that some thread shows.
+    fn foreign(&mut self) -> TaskId {
+        let board = &self.world.board[self.random.below(self.world.board.len())];
+        TaskId::from_bits(board.load(Acquire))
+    }
+
+    /// Shows a task that waits for nothing of ours and is not freed; cancels somebody's now and then.
+    fn disturb(&mut self, shown: TaskId) {
+        self.world.board[self.thread as usize].store(shown.to_bits(), Release);
+        if self.random.below(32) == 0 {
+            let task = self.foreign();
+            let answer = self.shed.cancel(task);
+            assert!(matches!(
+                answer,
+                Ok(_) | Err(Error::StaleTask(_) | Error::Cancelled(_) | Error::UnknownTask(_))
+            ));
+        }
+    }
+
+    /// Makes ready what we have kept back; some is freed instead.
+    fn let_go(&mut self, slot: usize) {
+        let Some(batch) = self.kept[slot].take() else { return };
+        let mut first = [TaskId::NONE; BATCH];
+        let mut count = 0;
+        for i in 0..batch.count {
+            let task = batch.tasks[i];
+            if batch.waits[i] {
+                continue;
+            }
+            if i > 0 && self.random.below(16) == 0 {
+                self.free(task);
+            } else {
+                (first[count], count) = (task, count + 1);
+            }
+        }
+        if self.shed.ready(&first[..count]).is_err() {
+            // Some were cancelled.
+            first[..count].iter().for_each(|task| self.ready(*task));
+        }
+        // What waited only for what was freed is left idle.
+        for i in (0..batch.count).filter(|&i| batch.waits[i]) {
+            _ = self.shed.ready(&[batch.tasks[i]]);
+        }
+    }
+
+    fn ready(&self, task: TaskId) {
+        let answer = self.shed.ready(&[task]);
+        assert!(matches!(answer, Ok(()) | Err(Error::StaleTask(_) | Error::Cancelled(_))));
+    }
+
+    fn free(&mut self, task: TaskId) {
+        let number = self.world.place(task).number.load(Relaxed);
+        let fate = self.world.fate(number);
+        if fate.compare_exchange(OPEN, FREED, Relaxed, Relaxed).is_ok() {
+            match self.shed.free(&[task]) {
+                Ok(()) => self.counts.freed += 1,
+                Err(error) => assert!(matches!(error, Error::StaleTask(_) | Error::Cancelled(_))),
+            }
+        }
+    }
+
+    /// Wakes a task that blocks.
+    fn wake(&self, slot: &AtomicU64) -> bool {
+        if slot.load(Relaxed) == TaskId::NONE.to_bits() {
+            return false;
+        }
+        let task = TaskId::from_bits(slot.swap(TaskId::NONE.to_bits(), Acquire));
+        if task != TaskId::NONE {
+            self.ready(task);
+        }
+        task != TaskId::NONE
+    }
+
+    fn wake_all(&self) -> bool {
+        self.world.blocked.iter().fold(false, |woken, slot| self.wake(slot) | woken)
+    }
+
+    /// Executes some of what is ready; whether there was any.
+    fn execute(&mut self) -> bool {
+        let slot = self.random.below(self.world.blocked.len());
+        let mut any = self.wake(&self.world.blocked[slot]);
+        let preferred = self.random.below(CHANNELS.into()) as u16;
+        for channel in 0..CHANNELS {
+            let channel = (channel + preferred) % CHANNELS;
+            let (shed, world) = (self.shed, self.world);
+            let (random, counts) = (&mut self.random, &mut self.counts);
+            let most = 1 + random.below(8) as u32;
+            let before = counts.completed + counts.blocked;
+            let ran = catch_unwind(AssertUnwindSafe(|| {
+                if most == 1 {
+                    let run =
+                        |task, payload: &mut T| run(shed, world, random, counts, task, payload);
+                    shed.execute_one(channel, run).expect("a channel").is_some()
+                } else {
+                    let run =
+                        |task, payload: &mut T| run(shed, world, random, counts, task, payload);
+                    shed.execute_batch(channel, most, run).expect("a channel") > 0
+                }
+            }));
+            any |= match ran {
+                Ok(ran) => ran,
+                Err(panic) if panic.is::<Expected>() => true,
+                Err(panic) => resume_unwind(panic),
+            };
+            any |= before != self.counts.completed + self.counts.blocked;
+        }
+        any
+    }
+}
+
+/// What a task does.
+fn run<T: Item, L: Layout>(
+    shed: &Shed<T, L>,
+    world: &World,
+    random: &mut XorShift,
+    counts: &mut Counts,
+    task: TaskId,
+    payload: &mut T,
+) -> Outcome {
+    let place = world.place(task);
+    let number = place.number.load(Relaxed);
+    payload.check(number);
+    for need in &place.needs {
+        let need = need.load(Relaxed);
+        if need != NONE {
+            let fate = world.fate(need).load(Relaxed);
+            assert!(fate == DONE || fate == FREED, "{number} runs, {need} is {fate}");
+        }
+    }
+    match random.below(1024) {
+        0..64 => {
+            counts.blocked += 1;
+            // Whoever takes the name may be faster than we are.
+            let slot = &world.blocked[random.below(world.blocked.len())];
+            let before = TaskId::from_bits(slot.swap(task.to_bits(), Release));
+            if before != TaskId::NONE {
+                let answer = shed.ready(&[before]);
+                assert!(matches!(answer, Ok(()) | Err(Error::StaleTask(_) | Error::Cancelled(_))));
+            }
+            Outcome::Blocked
+        }
+        64 => resume_unwind(Box::new(Expected)),
+        _ => {
+            let before = world.fate(number).swap(DONE, Relaxed);
+            assert_eq!(before, OPEN, "{number}");
+            counts.completed += 1;
+            Outcome::Complete
+        }
+    }
+}
