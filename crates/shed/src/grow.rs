@@ -10,6 +10,9 @@ use sateen_base::prim::{Ordering, UnsafeCell};
 /// Most of either.
 pub(crate) const MOST: u32 = 1 << 31;
 
+/// Enough for [`MOST`]. Few in the model, whose cells are large.
+const CHUNKS: usize = if cfg!(loom) { 2 } else { 31 };
+
 /// Blocks after the first. Each is as large as all before it, so that an index says which block it is in: the first has a power of two.
 pub(crate) struct Chunks<T, L: Layout> {
     first: u32,
@@ -17,7 +20,7 @@ pub(crate) struct Chunks<T, L: Layout> {
     all: AtomicU32,
     /// Held by who adds a block.
     growing: RawSpinLock,
-    chunks: [UnsafeCell<MaybeUninit<Memory<T, L>>>; 31],
+    chunks: [UnsafeCell<MaybeUninit<Memory<T, L>>>; CHUNKS],
 }
 
 impl<T, L: Layout> Chunks<T, L> {
@@ -27,7 +30,7 @@ impl<T, L: Layout> Chunks<T, L> {
             first,
             all: AtomicU32::new(first),
             growing: RawSpinLock::new(),
-            chunks: [(); 31].map(|()| UnsafeCell::new(MaybeUninit::uninit())),
+            chunks: [(); CHUNKS].map(|()| UnsafeCell::new(MaybeUninit::uninit())),
         }
     }
 
@@ -65,10 +68,11 @@ impl<T, L: Layout> Chunks<T, L> {
 
     /// Adds a block of `count`, as many as there are. The caller holds the lock.
     fn add(&self, count: u32, sizes: Sizes) -> bool {
-        let Ok(memory) = Memory::block(sizes) else { return false };
         let chunk = count.ilog2() - self.first.ilog2();
+        let Some(chunk) = self.chunks.get(chunk as usize) else { return false };
+        let Ok(memory) = Memory::block(sizes) else { return false };
         // SAFETY: nobody looks at it before it is counted, and nobody else writes, as the caller holds the lock.
-        self.chunks[chunk as usize].with_mut(|p| unsafe { (*p).write(memory) });
+        chunk.with_mut(|p| unsafe { (*p).write(memory) });
         let release =
             if cfg!(sateen_canary = "grow") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, with the Acquire of `all`: the block is there.
