@@ -26,10 +26,11 @@ where
         let mut turns = TURNS;
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take_turns(group, &mut turns)))
         {
+            // What was noted is forgotten with this.
             Hub::end_tasks();
+            self.ring_for_rest(group);
             if panic.is::<Cancelled>() {
-                // The runtime ends by force; who waits is told that what is left was refused.
-                self.ring_for_rest(group);
+                // The runtime ends by force. What was rung for is refused, and who waits learns of it.
                 resume_unwind(panic);
             }
             self.hub.note_panic(panic);

@@ -2,7 +2,7 @@
 
 use sateen_flow::{Driven, Map, RunError, RunOn, WaitError};
 use sateen_runtime::{Runtime, worker_index};
-use sateen_shed::{BuildError, Error, Layout, Outcome, Pausing, Sharded, Shed, TaskId};
+use sateen_shed::{BuildError, Error, Layout, Outcome, Pausing, Sharded, Shed, TaskId, Template};
 use sateen_sync::{Event, Mutex, Semaphore};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -480,6 +480,52 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refusal(1, Map::new().workers(0, [])), RunError::NoWorkers { channel: 0 });
 }
 
+/// A channel in order, on one worker, in a strict runtime too.
+#[test]
+fn the_oldest_first() {
+    for strict in [false, true] {
+        let runtime = Runtime::builder().workers(2).strict(strict).build().expect("a runtime");
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let shed = Shed::builder()
+            .fifo(0)
+            .run_on(&runtime, Map::new().worker(0, 1), |shed, id, job: &mut Job2| (job.0)(shed, id))
+            .unwrap();
+        for i in 0..500 {
+            let order = Arc::clone(&order);
+            shed.ready(&shed.create([once(move || order.lock().push(i))]).ok().unwrap()).unwrap();
+        }
+        shed.wait().unwrap();
+        assert_eq!(order.lock().len(), 500);
+        assert!(order.lock().is_sorted());
+    }
+}
+
+/// A template in a driven shed.
+#[test]
+fn a_template_runs_again_and_again() {
+    let runtime = runtime(2);
+    let ran = Arc::new(AtomicU32::new(0));
+    let mut template = Template::new();
+    let mut task = |_| {
+        let ran = Arc::clone(&ran);
+        template.task(job(move |_, _| {
+            ran.fetch_add(1, Relaxed);
+            Outcome::Complete
+        }))
+    };
+    let (first, middle, last) = (task(0), [1, 2, 3, 4].map(&mut task), task(5));
+    template.depend(&middle, &[first]).unwrap();
+    template.depend(&[last], &middle).unwrap();
+    let shed = jobs(&runtime, 1, Map::new());
+    let instance = template.install(Arc::clone(shed.shared())).unwrap();
+    for run in 1..=100 {
+        instance.start().unwrap();
+        shed.wait().unwrap();
+        assert!(instance.is_done());
+        assert_eq!(ran.load(Relaxed), 6 * run);
+    }
+}
+
 /// Nothing is ready: nobody is awake.
 #[test]
 fn idle_consumers_sleep() {
@@ -502,4 +548,56 @@ fn idle_consumers_sleep() {
     assert_eq!(runtime.stats().total().tasks - before, 10);
     let seen: HashSet<_> = tasks(3).collect();
     assert_eq!(seen.len(), 3);
+}
+
+/// Four producers of batches of 16, tasks that add 1 to one counter, on two workers.
+#[test]
+#[ignore = "prints times, which mean something on an idle machine"]
+fn throughput() {
+    fn with<L: Layout>(batch: u32) {
+        const TASKS: u64 = 16_777_216;
+        static SUM: AtomicUsize = AtomicUsize::new(0);
+        SUM.store(0, Relaxed);
+        let runtime = runtime(2);
+        let shed = Shed::builder()
+            .tasks(8_388_607)
+            .channels(4)
+            .layout::<L>()
+            .run_on(&runtime, (0..4).fold(Map::new(), |m, c| m.batch(c, batch)), |_, _, ()| {
+                SUM.fetch_add(1, Relaxed);
+                Outcome::Complete
+            })
+            .unwrap();
+        let start = std::time::Instant::now();
+        std::thread::scope(|s| {
+            for channel in 0..4 {
+                let shed = &shed;
+                s.spawn(move || {
+                    let mut left = TASKS / 4;
+                    let mut ids = [TaskId::NONE; 16];
+                    while left > 0 {
+                        match shed
+                            .create_some(&mut std::iter::repeat_n((), left as usize), &mut ids)
+                        {
+                            0 => std::thread::sleep(std::time::Duration::from_millis(1)),
+                            made => {
+                                shed.set_channel(&ids[..made], channel).unwrap();
+                                shed.ready(&ids[..made]).unwrap();
+                                left -= made as u64;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        shed.wait().unwrap();
+        let time = start.elapsed();
+        assert_eq!(SUM.load(Relaxed) as u64, TASKS);
+        let nanos = time.as_nanos() as f64 / TASKS as f64;
+        println!("{} batch {batch}: {nanos:.1} ns a task; {:?}", L::NAME, runtime.stats().total());
+    }
+    for batch in [1, 16, 64] {
+        with::<Pausing>(batch);
+        with::<Sharded>(batch);
+    }
 }

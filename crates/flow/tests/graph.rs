@@ -56,7 +56,7 @@ fn order_holds_without_results() {
         g.task(move || log.lock().push(name)).name(name)
     };
     let (a, b, c) = (write("a"), write("b"), write("c"));
-    let d = write("d").after((&a, &b)).after(&[a.clone()]);
+    let d = write("d").after((&a, &b)).after(&[a, b]);
     let e = write("e").after([&d, &c]);
     let _f = write("f").after(&e);
     for _ in 0..20 {

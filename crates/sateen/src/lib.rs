@@ -42,4 +42,14 @@ pub mod queue {
     pub use sateen_queue::*;
 }
 
+/// Schedulers of tasks with dependencies: data structures without threads of their own.
+pub mod shed {
+    pub use sateen_shed::*;
+}
+
+/// Sheds on a runtime's workers, and graphs of tasks with results.
+pub mod flow {
+    pub use sateen_flow::*;
+}
+
 pub mod guide;

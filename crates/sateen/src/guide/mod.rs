@@ -14,3 +14,7 @@ pub mod choosing {}
 
 #[doc = include_str!("tuning.md")]
 pub mod tuning {}
+
+#[doc = include_str!("graphs.md")]
+#[doc = include_str!("graph.svg")]
+pub mod graphs {}
