@@ -2,7 +2,7 @@
 
 use super::twin::{Batch, Twin};
 use super::{EVENTS, Payload, Source};
-use sateen_shed::{Layout, Outcome, Shed, TaskId};
+use sateen_shed::{Layout, Outcome, Progress, Shed, TaskId};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -54,6 +54,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         let fill = self.source.below(2) == 0;
         while !self.source.ended() {
             self.step(0);
+            self.check_progress();
         }
         if fill {
             self.end();
@@ -107,6 +108,17 @@ impl<'b, L: Layout> Driver<'b, L> {
         for task in names {
             assert_eq!(self.shed.state(task), twin.state(task), "{task}");
             assert_eq!(self.shed.channel(task), twin.channel(task), "{task}");
+            assert_eq!(self.shed.tag(task), twin.tag(task), "{task}");
+        }
+    }
+
+    /// The same became of each channel's tasks. (While a batch is executed, its tasks are not counted yet.)
+    fn check_progress(&self) {
+        for channel in 0..self.shed.channels() {
+            let progress = self.shed.progress(channel).expect("a channel").expect("it is counted");
+            let Progress { readied, completed, blocked, cancelled, .. } = progress;
+            let twins = self.twin.borrow().progress(channel);
+            assert_eq!([readied, completed, blocked, cancelled], twins, "channel {channel}");
         }
     }
 
@@ -145,12 +157,29 @@ impl<'b, L: Layout> Driver<'b, L> {
         if byte == 255 { channels } else { u16::from(byte) % channels }
     }
 
+    fn tags(&self) {
+        let tag = self.source.below(3) as u64;
+        match self.source.below(4) {
+            0 => assert_eq!(self.shed.count_tag(tag), self.twin.borrow().count_tag(tag)),
+            1 => {
+                let twins = self.twin.borrow_mut().cancel_tag(tag);
+                assert_eq!(self.shed.cancel_tag(tag), twins);
+            }
+            _ => {
+                let tasks = self.names();
+                let twins = self.twin.borrow_mut().set_tag(&tasks, tag);
+                assert_eq!(self.shed.set_tag(&tasks, tag), twins);
+            }
+        }
+    }
+
     fn step(&self, depth: u32) {
         self.operations.set(self.operations.get() + 1);
         let twin = &self.twin;
         match self.source.below(32) {
             0..=6 => self.create(),
-            7..=8 => {
+            7 => self.tags(),
+            8 => {
                 let (tasks, channel) = (self.names(), self.channel());
                 let twins = twin.borrow_mut().set_channel(&tasks, channel);
                 assert_eq!(self.shed.set_channel(&tasks, channel), twins);

@@ -89,11 +89,17 @@ fn run_on<L: Layout>(source: Source<'_>) -> u64 {
     let channels = 1 + source.below(3) as u16;
     // A few before the words of a place begin anew, and before the generations do.
     let generation = ((source.below(5) as u32) << 30).wrapping_sub(source.below(8) as u32);
-    let shed = Shed::builder()
+    let fifo: Vec<bool> = (0..channels).map(|_| source.below(2) == 0).collect();
+    let mut builder = Shed::builder();
+    for channel in (0..channels).filter(|&channel| fifo[usize::from(channel)]) {
+        builder = builder.fifo(channel);
+    }
+    let shed = builder
         .tasks(tasks.into())
         .dependencies(edges.into())
         .channels(channels.into())
         .first_generation(generation)
+        .progress(true)
         .on_ready(|channel, count| happened(Event::Ready(channel, count)))
         .on_cancel(|task, payload: &mut Payload| {
             happened(Event::Cancelled(task, payload.number()));
@@ -102,5 +108,5 @@ fn run_on<L: Layout>(source: Source<'_>) -> u64 {
         .build()
         .expect("a small shed");
     EVENTS.take();
-    Driver::new(shed, twin::Twin::new(tasks, edges, channels), source).run()
+    Driver::new(shed, twin::Twin::new(tasks, edges, &fifo), source).run()
 }

@@ -18,6 +18,9 @@ struct Task {
     number: u32,
     status: Status,
     channel: u16,
+    /// Where it was executed last.
+    runs_on: u16,
+    tag: Option<u64>,
     /// How many it waits for; a cancelled one also counts the list that it lies in.
     pending: u32,
     /// Something it waited for has ended by itself.
@@ -49,6 +52,43 @@ struct Ending {
     edges: usize,
 }
 
+/// What is ready on a channel, and what became of its tasks.
+#[derive(Default)]
+struct List {
+    fifo: bool,
+    /// The next in front.
+    tasks: VecDeque<TaskId>,
+    /// Of a channel that hands out the oldest first: those that come after all these.
+    inbox: VecDeque<TaskId>,
+    readied: u64,
+    completed: u64,
+    blocked: u64,
+    cancelled: u64,
+}
+
+impl List {
+    fn push(&mut self, range: &[TaskId]) {
+        if self.fifo {
+            self.inbox.extend(range);
+        } else {
+            self.push_first(range);
+        }
+    }
+
+    fn push_first(&mut self, range: &[TaskId]) {
+        range.iter().rev().for_each(|&task| self.tasks.push_front(task));
+    }
+
+    /// Up to `most` of those in front; who finds none there has the whole inbox moved.
+    fn pop(&mut self, most: usize) -> VecDeque<TaskId> {
+        if self.tasks.is_empty() && most > 0 {
+            std::mem::swap(&mut self.tasks, &mut self.inbox);
+        }
+        let most = most.min(self.tasks.len());
+        self.tasks.drain(..most).collect()
+    }
+}
+
 /// Tasks that were taken out of a list together.
 #[derive(Default)]
 pub(super) struct Batch {
@@ -64,21 +104,22 @@ pub(super) struct Twin {
     free_places: usize,
     free_edges: usize,
     tasks: BTreeMap<TaskId, Task>,
-    /// For each channel, the next at the end.
-    ready: Vec<Vec<TaskId>>,
+    /// For each channel.
+    ready: Vec<List>,
     /// What the user should have noticed.
     pub(super) events: Vec<Event>,
 }
 
 impl Twin {
-    pub(super) fn new(capacity: u32, edges: u32, channels: u16) -> Self {
+    /// `fifo` says for each channel whether it hands out the oldest first.
+    pub(super) fn new(capacity: u32, edges: u32, fifo: &[bool]) -> Self {
         Self {
             capacity,
             edges: edges as usize,
             free_places: capacity as usize,
             free_edges: edges as usize,
             tasks: BTreeMap::new(),
-            ready: vec![Vec::new(); channels.into()],
+            ready: fifo.iter().map(|&fifo| List { fifo, ..List::default() }).collect(),
             events: Vec::new(),
         }
     }
@@ -159,6 +200,8 @@ impl Twin {
                 number,
                 status: Status::Idle,
                 channel: 0,
+                runs_on: 0,
+                tag: None,
                 pending: 0,
                 marked: false,
                 linked: false,
@@ -187,7 +230,7 @@ impl Twin {
             let Task { status, pending, .. } = *self.known(task)?;
             match status {
                 Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
-                Status::Running if !cfg!(feature = "std") => self.task(task).woken = true,
+                Status::Running if !cfg!(feature = "std") => {}
                 Status::Idle | Status::Blocked if tasks[..i].contains(&task) => {
                     return Err(Error::AlreadyReady(task));
                 }
@@ -195,8 +238,9 @@ impl Twin {
                 status => return Err(Self::refusal(task, status)),
             }
         }
-        let tasks: Vec<TaskId> =
-            tasks.iter().copied().filter(|&task| !self.is_running(task)).collect();
+        let (running, tasks): (Vec<TaskId>, Vec<TaskId>) =
+            tasks.iter().partition(|task| self.is_running(**task));
+        running.into_iter().for_each(|task| self.task(task).woken = true);
         for &task in &tasks {
             self.task(task).status = Status::Ready;
         }
@@ -211,8 +255,53 @@ impl Twin {
     }
 
     fn push_ready(&mut self, channel: u16, range: &[TaskId]) {
-        self.ready[usize::from(channel)].extend(range.iter().rev());
+        let list = &mut self.ready[usize::from(channel)];
+        list.readied += range.len() as u64;
+        list.push(range);
         self.events.push(Event::Ready(channel, range.len() as u32));
+    }
+
+    /// What became of a channel's tasks: readied, completed, blocked, cancelled.
+    pub(super) fn progress(&self, channel: u16) -> [u64; 4] {
+        let List { readied, completed, blocked, cancelled, .. } = self.ready[usize::from(channel)];
+        [readied, completed, blocked, cancelled]
+    }
+
+    pub(super) fn set_tag(&mut self, tasks: &[TaskId], tag: u64) -> Result<(), Error> {
+        for &task in tasks {
+            match self.known(task)?.status {
+                Status::Idle | Status::Ready | Status::Blocked => {}
+                Status::Running if cfg!(feature = "std") => {}
+                status => return Err(Self::refusal(task, status)),
+            }
+        }
+        tasks.iter().for_each(|&task| self.task(task).tag = Some(tag));
+        Ok(())
+    }
+
+    pub(super) fn tag(&mut self, task: TaskId) -> Result<Option<u64>, Error> {
+        self.known(task).map(|task| task.tag)
+    }
+
+    fn is_tagged(&self, task: TaskId, tag: u64) -> bool {
+        let known = self.tasks.get(&task);
+        known.is_some_and(|task| task.tag == Some(tag) && task.status != Status::Cancelled)
+    }
+
+    pub(super) fn count_tag(&self, tag: u64) -> u32 {
+        self.names().filter(|&task| self.is_tagged(task, tag)).count() as u32
+    }
+
+    pub(super) fn cancel_tag(&mut self, tag: u64) -> u32 {
+        let mut names: Vec<TaskId> = self.names().collect();
+        names.sort_unstable_by_key(|task| task.to_bits() as u32);
+        let mut cancelled = 0;
+        for task in names {
+            // One may have taken others along.
+            let found = self.is_tagged(task, tag);
+            cancelled += u32::from(found && self.cancel(task) == Ok(true));
+        }
+        cancelled
     }
 
     pub(super) fn depend(&mut self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
@@ -302,8 +391,8 @@ impl Twin {
     /// Takes the next task out of the list of `channel` that is to run.
     pub(super) fn take_one(&mut self, channel: u16) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
-        while let Some(task) = self.ready[usize::from(channel)].pop() {
-            if self.claim(task) {
+        while let Some(task) = self.ready[usize::from(channel)].pop(1).pop_front() {
+            if self.claim(task, channel) {
                 return Ok(Some(task));
             }
         }
@@ -312,25 +401,25 @@ impl Twin {
 
     pub(super) fn take_batch(&mut self, channel: u16, most: usize) -> Result<Batch, Error> {
         self.check_channel(channel)?;
-        let list = &mut self.ready[usize::from(channel)];
-        let rest = list.len().saturating_sub(most);
-        Ok(Batch { channel, tasks: list.drain(rest..).rev().collect(), places: 0 })
+        let tasks = self.ready[usize::from(channel)].pop(most);
+        Ok(Batch { channel, tasks, places: 0 })
     }
 
     /// The next of a batch that is to run.
     pub(super) fn next(&mut self, batch: &mut Batch) -> Option<TaskId> {
         while let Some(task) = batch.tasks.pop_front() {
-            if self.claim(task) {
+            if self.claim(task, batch.channel) {
                 return Some(task);
             }
         }
         None
     }
 
-    fn claim(&mut self, task: TaskId) -> bool {
+    fn claim(&mut self, task: TaskId, channel: u16) -> bool {
         let ready = self.tasks[&task].status == Status::Ready;
         if ready {
-            self.task(task).status = Status::Running;
+            let task = self.task(task);
+            (task.status, task.runs_on) = (Status::Running, channel);
         } else {
             self.told(task);
         }
@@ -340,6 +429,7 @@ impl Twin {
     /// A task of that batch (or by itself) has run to its end.
     pub(super) fn complete(&mut self, task: TaskId, batch: Option<&mut Batch>) {
         assert!(self.is_running(task));
+        self.ran_on(task).completed += 1;
         self.drop_payload(task);
         match batch {
             Some(batch) if !self.tasks[&task].linked => {
@@ -355,8 +445,14 @@ impl Twin {
         }
     }
 
+    /// The list that a running task was taken from.
+    fn ran_on(&mut self, task: TaskId) -> &mut List {
+        &mut self.ready[usize::from(self.tasks[&task].runs_on)]
+    }
+
     pub(super) fn block(&mut self, task: TaskId) {
         assert!(self.is_running(task));
+        self.ran_on(task).blocked += 1;
         let known = self.task(task);
         let channel = known.channel;
         if std::mem::take(&mut known.woken) {
@@ -380,11 +476,13 @@ impl Twin {
     pub(super) fn leave(&mut self, batch: Batch) {
         self.free_places += batch.places;
         if !batch.tasks.is_empty() {
-            self.push_ready(batch.channel, &Vec::from(batch.tasks));
+            self.events.push(Event::Ready(batch.channel, batch.tasks.len() as u32));
+            self.ready[usize::from(batch.channel)].push_first(&Vec::from(batch.tasks));
         }
     }
 
     fn report(&mut self, task: TaskId) {
+        self.ready[usize::from(self.tasks[&task].channel)].cancelled += 1;
         self.events.push(Event::Cancelled(task, self.tasks[&task].number));
         self.drop_payload(task);
     }
