@@ -11,6 +11,8 @@ const NAMED: &[&str] = &[
     "sateen-sync",
     "sateen-deque",
     "sateen-pool",
+    "sateen-shed",
+    "sateen-flow",
     "rayon",
     "chili",
     "forte",

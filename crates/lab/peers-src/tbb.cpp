@@ -50,10 +50,10 @@ static Shape chain(uint32_t tasks) {
 static Shape random(uint32_t tasks) {
     uint64_t state = 0x9E3779B97F4A7C15;
     const auto next = [&state] {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        return state * 0x2545F4914F6CDD1D;
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return state;
     };
     const uint64_t others = tasks - 1;
     Shape shape{tasks, {}};

@@ -27,7 +27,7 @@ pub(crate) fn take_turn(
     let mut command = Command::new(std::env::current_exe().map_err(fail)?);
     command.arg("turn").arg(id);
     command.args([quota.warmups, quota.at_least, quota.at_most].map(|n| n.to_string()));
-    command.arg(quota.share.as_micros().to_string());
+    command.args([quota.share, plan.budget].map(|time| time.as_micros().to_string()));
     command.args(plan.smoke.then_some("--smoke"));
     command.args(plan.short.then_some("--short"));
     if !plan.workers.is_empty() {
@@ -59,7 +59,8 @@ pub(crate) fn take_turn(
 /// As [`runner::take_turn`]; or there is no such figure.
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
     let TurnArgs { smoke, short, .. } = *args;
-    let plan = Plan { smoke, short, peers: true, workers: args.workers.clone(), ..Plan::default() };
+    let (workers, budget) = (args.workers.clone(), Duration::from_micros(args.budget_us));
+    let plan = Plan { smoke, short, peers: true, workers, budget, ..Plan::default() };
     for experiment in experiments::all() {
         for group in experiment.groups(&plan) {
             let Some(figure) = group.figures.first() else { continue };

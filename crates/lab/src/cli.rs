@@ -43,6 +43,7 @@ pub(crate) struct TurnArgs {
     pub(crate) at_least: u32,
     pub(crate) at_most: u32,
     pub(crate) share_us: u64,
+    pub(crate) budget_us: u64,
     #[arg(long)]
     pub(crate) smoke: bool,
     #[arg(long)]

@@ -81,7 +81,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;
     plan.bikeshed.as_ref().map_or(Ok(()), Bikeshed::compile)?;
-    let document = measure(&plan, &selection, args.budget, show, &outputs)?;
+    let document = measure(&plan, &selection, show, &outputs)?;
     if let Some(base) = base {
         print(&diff::text(&base, &document)?);
     }
@@ -92,7 +92,7 @@ fn tour(args: &TourArgs) -> Result<(), Error> {
     let smoke = args.output.smoke;
     let plan = Plan { smoke, short: true, budget: TOUR_BUDGET, ..Plan::default() };
     let outputs = Outputs::check(&args.output)?;
-    measure(&plan, &Selection::default(), TOUR_BUDGET, Show::Tour, &outputs).map(drop)
+    measure(&plan, &Selection::default(), Show::Tour, &outputs).map(drop)
 }
 
 fn compare(args: &DiffArgs) -> Result<(), Error> {
@@ -168,14 +168,13 @@ impl Outputs {
 fn measure(
     plan: &Plan,
     selection: &Selection,
-    budget: Duration,
     show: Show,
     outputs: &Outputs,
 ) -> Result<Document, Error> {
     let store = Shared::default();
     let mut machine = host::provenance();
     machine.insert("sizes".to_owned(), if plan.smoke { "smoke" } else { "full" }.into());
-    machine.insert("budget_s".to_owned(), budget.as_secs_f64().into());
+    machine.insert("budget_s".to_owned(), plan.budget.as_secs_f64().into());
     if matches!(show, Show::Tables | Show::Tour) {
         let complaints = host::complaints();
         print(&[vec![host::summary()], complaints].concat().join("\n"));
@@ -183,14 +182,8 @@ fn measure(
     interrupt::install(store.clone(), move |records| by_experiment(records, |r| show.records(r)))?;
 
     let idle = Progress::new(0);
-    let runner = Runner {
-        plan,
-        selection,
-        budget,
-        store: &store,
-        progress: &idle,
-        said: RefCell::default(),
-    };
+    let runner =
+        Runner { plan, selection, store: &store, progress: &idle, said: RefCell::default() };
     let all = experiments::all();
     let work: Vec<(&dyn Experiment, Vec<Group>)> =
         all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();

@@ -36,7 +36,7 @@ pub(crate) struct Plan {
     pub(crate) peers: bool,
     /// Worker counts that replace those of the identities; empty for the usual ones.
     pub(crate) workers: Vec<usize>,
-    /// Time for each configuration of each implementation, for experiments whose runs can be shorter.
+    /// Time for each configuration of each implementation.
     pub(crate) budget: Duration,
     /// The user's copy of a scheduler's header.
     pub(crate) bikeshed: Option<Bikeshed>,

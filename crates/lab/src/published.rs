@@ -173,18 +173,44 @@ static COUNTERS: &[Published] = counter! {
     "spin-naive" 18.363033 229.5;
 };
 
+const SHED: &str = "Bikeshed Improvements Analysis (2019), i7-6700HQ 4C/8T";
+
+macro_rules! shed {
+    ($($case:literal $rate:literal $ns:literal;)*) => {
+        &[$(Published {
+            experiment: "shed",
+            case: $case,
+            config: "p4c4",
+            source: SHED,
+            values: &[range("tasks/s", $rate, $rate), range("ns", $ns, $ns)],
+        }),*]
+    };
+}
+
+static SHEDS: &[Published] = shed! {
+    "A" 3_180_886.0 314.0;
+    "B" 3_295_478.0 303.0;
+    "C" 3_871_440.0 258.0;
+    "D" 3_979_132.0 251.0;
+    "E" 7_995_729.0 125.0;
+};
+
 /// What is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
-    let mut all =
-        DEQUES.iter().chain(SKYNETS).chain(THREAD_TREES).chain(POOL_TESTS).chain(COUNTERS);
-    all.find(same)
+    let all = [DEQUES, SKYNETS, THREAD_TREES, POOL_TESTS, COUNTERS, SHEDS];
+    all.into_iter().flatten().find(same)
 }
 
 impl Published {
     /// The published value of the stage that `implementation` is, if the source has it.
     pub(crate) fn stage(&self, implementation: &str) -> Option<f64> {
         self.values.iter().find(|v| v.stage == implementation).map(|v| v.low)
+    }
+
+    /// The first value.
+    pub(crate) fn first(&self) -> f64 {
+        self.values[0].low
     }
 
     /// All values, as they go into a table's cell.

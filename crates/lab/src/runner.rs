@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 pub(crate) struct Runner<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) selection: &'a Selection,
-    /// Time for each configuration of each implementation.
-    pub(crate) budget: Duration,
     pub(crate) store: &'a Shared,
     pub(crate) progress: &'a Progress,
     /// What was said about implementations that cannot be had here: each is said once.
@@ -47,7 +45,7 @@ impl Runner<'_> {
         if self.plan.smoke {
             return 1;
         }
-        let fine = (self.budget.as_secs_f64() * 5.0).ceil() as u32;
+        let fine = (self.plan.budget.as_secs_f64() * 5.0).ceil() as u32;
         fine.clamp(3, 25).min(group.max_runs.unwrap_or(u32::MAX)).max(1)
     }
 
@@ -174,7 +172,7 @@ impl Runner<'_> {
             warmups: if turn == 0 { group.warmups } else { group.warmups.min(1) },
             at_least: group.min_runs.div_ceil(turns).min(at_most),
             at_most,
-            share: self.budget / turns,
+            share: self.plan.budget / turns,
         }
     }
 

@@ -35,6 +35,7 @@ fn the_tour_shows_every_experiment() {
         "18800-28100",
         "900-1110",
         "MultiCore",
+        "Bikeshed",
         "published order of merit",
     ] {
         assert!(text.contains(published), "{published} is missing: {text}");

@@ -1,6 +1,6 @@
 //! Building a shed.
 
-use crate::layout::{Layout, Pausing};
+use crate::layout::{Growing, Layout, Pausing};
 use crate::memory::{Memory, Sizes};
 use crate::shed::{Callbacks, Extra, Shed, ShedIn};
 use crate::word::Head;
@@ -200,11 +200,38 @@ impl<T, L: Layout> Builder<T, L> {
         }
     }
 
+    /// Has the shed take another block of memory, as large as all before, whenever places for tasks or for dependencies run out: up to 2^31 of each. Nothing moves. The sizes
+    /// that were set are where it starts, rounded up to powers of two. Part of the shed's type: [`Growing`], of the layout chosen before.
+    ///
+    /// Cost: a comparison at each access to a task, more for those after the first block. While one thread takes memory, others that have run out wait for it.
+    ///
+    /// # Errors
+    /// [`BuildError::CannotGrow`], in [`build_in`](Self::build_in).
+    ///
+    /// ```
+    /// let shed = sateen_shed::Shed::builder().tasks(4).growing().build()?;
+    /// let tasks = shed.create([0; 100]).unwrap();
+    /// assert_eq!(shed.capacity(), 128);
+    /// shed.ready(&tasks)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn growing(self) -> Builder<T, Growing<L>> {
+        self.layout()
+    }
+
     /// For tests of what happens when generations wrap around.
     #[doc(hidden)]
     #[must_use]
     pub fn first_generation(mut self, generation: u32) -> Self {
         self.first_generation = Some(generation);
+        self
+    }
+
+    /// With the heads that a snapshot has, which brings their words, too.
+    pub(crate) fn extra(mut self, extra: Extra) -> Self {
+        self.fifo = if extra.inboxes == 0 { Fifo::NONE } else { Fifo::All };
+        self.progress = extra.counters != 0;
         self
     }
 
@@ -225,7 +252,10 @@ impl<T, L: Layout> Builder<T, L> {
             return Err(BuildError::NoChannel { channel, channels });
         }
         let extra = Extra::new::<L>(channels, self.fifo.any(), self.progress);
-        let (tasks, edges) = (self.tasks as u32, self.dependencies as u32);
+        let (mut tasks, mut edges) = (self.tasks as u32, self.dependencies as u32);
+        if L::GROWS {
+            (tasks, edges) = (tasks.next_power_of_two(), edges.next_power_of_two());
+        }
         Ok((Sizes { tasks, edges, heads: extra.heads }, extra))
     }
 
@@ -257,9 +287,12 @@ impl<T, L: Layout> Builder<T, L> {
     /// The shed, in `buffer`: see [`Shed::required_size`].
     ///
     /// # Errors
-    /// A size out of its range, or a buffer that is too small or not aligned to [`Shed::ALIGN`].
+    /// A size out of its range, a buffer that is too small or not aligned to [`Shed::ALIGN`], or a [growing](Self::growing) layout.
     pub fn build_in(self, buffer: &mut [MaybeUninit<u8>]) -> Result<ShedIn<'_, T, L>, BuildError> {
         let (sizes, extra) = self.check()?;
+        if L::GROWS {
+            return Err(BuildError::CannotGrow);
+        }
         // SAFETY: the result borrows the buffer for as long as it lives.
         let memory = unsafe { Memory::new_in(sizes, buffer)? };
         Ok(ShedIn::new(self.within(memory, extra)))

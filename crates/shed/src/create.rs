@@ -107,20 +107,20 @@ impl<T, L: Layout> Shed<T, L> {
                 }
             }
         }
-        if taken == ids.len() {
-            return taken;
+        while taken < ids.len() {
+            let all = self.memory.sizes().tasks;
+            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES);
+            for index in take_fresh(fresh, all, ids.len() - taken) {
+                let state = State::new(self.first_generation, Status::Free);
+                self.memory.place(index).state.store(state.0, Ordering::Relaxed);
+                ids[taken] = TaskId::new(index, 0);
+                taken += 1;
+            }
+            if taken < ids.len() && !self.memory.grow_tasks(all) {
+                break;
+            }
         }
-        let fresh = take_fresh(
-            self.memory.head(Heads::<L>::FRESH_PLACES),
-            self.memory.sizes().tasks,
-            ids.len() - taken,
-        );
-        for (id, index) in ids[taken..].iter_mut().zip(fresh.clone()) {
-            let state = State::new(self.first_generation, Status::Free);
-            self.memory.place(index).state.store(state.0, Ordering::Relaxed);
-            *id = TaskId::new(index, 0);
-        }
-        taken + fresh.len()
+        taken
     }
 
     /// Puts places back that no task is in, which then have no name.
@@ -220,14 +220,17 @@ impl<T, L: Layout> Shed<T, L> {
     pub(crate) fn take_edges(&self, count: usize) -> Option<Chain> {
         let list = self.free_edges();
         let mut chain = list.take(count);
-        let missing = count - chain.map_or(0, |chain| chain.count as usize);
-        if missing > 0 {
-            let fresh = self.memory.head(Heads::<L>::FRESH_EDGES);
-            for index in take_fresh(fresh, self.memory.sizes().edges, missing) {
+        let missing = |chain: &Option<Chain>| count - chain.map_or(0, |chain| chain.count as usize);
+        while missing(&chain) > 0 {
+            let (fresh, all) = (Heads::<L>::FRESH_EDGES, self.memory.sizes().edges);
+            for index in take_fresh(self.memory.head(fresh), all, missing(&chain)) {
                 match &mut chain {
                     None => chain = Some(Chain::of(index)),
                     Some(chain) => list.append(chain, index),
                 }
+            }
+            if missing(&chain) > 0 && !self.memory.grow_edges(all) {
+                break;
             }
         }
         let chain = chain?;

@@ -37,7 +37,7 @@ impl<T, L: Layout> Shed<T, L> {
             return Err(Error::SelfDependency(task));
         }
         let asked = parents.len() as u64 * children.len() as u64;
-        let capacity = self.memory.sizes().edges;
+        let capacity = self.memory.most_edges();
         let full = Error::NoDependencies { asked, capacity: capacity.into() };
         let by = u32::try_from(children.len()).map_err(|_| full)?;
         if asked > capacity.into() {

@@ -96,7 +96,7 @@ pub struct Full<P> {
     pub payloads: P,
     /// How many places were asked for.
     pub asked: usize,
-    /// How many tasks the shed has place for in all.
+    /// How many tasks the shed has place for in all, at present.
     pub capacity: u32,
 }
 
@@ -134,6 +134,8 @@ pub enum BuildError {
         /// Channels are below this.
         channels: u16,
     },
+    /// A shed in a buffer of the user's cannot grow.
+    CannotGrow,
     /// The sizes need more bytes than memory can be addressed by.
     TooLarge {
         /// Tasks asked for.
@@ -171,6 +173,7 @@ impl fmt::Display for BuildError {
             Self::NoChannel { channel, channels } => {
                 write!(f, "channel {channel} is not below {channels}")
             }
+            Self::CannotGrow => write!(f, "a shed in a given buffer cannot grow"),
             Self::TooLarge { tasks, dependencies } => write!(
                 f,
                 "{tasks} tasks with {dependencies} dependencies need more bytes than can be addressed"

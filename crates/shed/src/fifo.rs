@@ -12,7 +12,7 @@ use crate::shed::{Heads, Shed};
 use crate::word::Head;
 use sateen_base::Backoff;
 use sateen_base::prim::searched::AtomicU64;
-use sateen_base::prim::{self, Ordering};
+use sateen_base::prim::Ordering;
 
 /// Both heads of a channel. See [`Head`] for the words.
 pub(crate) struct Fifo<'a, T, L: Layout> {
@@ -124,7 +124,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
                 Err(now) => seen = now,
             }
             if L::PAUSES {
-                prim::spin_loop();
+                backoff.spin();
             }
         }
     }
@@ -163,7 +163,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
             } else if let Some(chain) = self.pop_outbox(seen, most) {
                 return Some(chain);
             } else if L::PAUSES {
-                prim::spin_loop();
+                backoff.spin();
             }
         }
     }
@@ -195,7 +195,8 @@ impl<T, L: Layout> Fifo<'_, T, L> {
         let release =
             if cfg!(sateen_canary = "fifo_take") { Ordering::Acquire } else { Ordering::AcqRel };
         // Ordering: Acquire, with the Release of `push`, for the links and tasks; Release, so that who finds the inbox empty sees the mark.
-        let newest = Head(self.inbox.fetch_and(Head::EMPTY, release)).first();
+        // Its tag begins anew, which harms nobody: who pushes only says what is below.
+        let newest = Head(self.inbox.swap(0, release)).first();
         let (oldest, count) = self.turn(newest, u32::MAX);
         let (mut chain, mut rest) = (None::<Chain>, oldest);
         while rest != 0 && chain.is_none_or(|chain| (chain.count as usize) < most) {

@@ -1,5 +1,7 @@
 //! How many heads a list has, where they lie, and what a thread does that loses a race for one.
 
+use core::marker::PhantomData;
+
 /// A shed's layout: how many heads each of its lists has, how far they lie apart, and whether a failed exchange pauses.
 ///
 /// Sealed: the layouts are the steps of the Bikeshed article ("Improvements Analysis", tests A to E), and one of ours.
@@ -15,6 +17,9 @@ pub trait Layout: sealed::Sealed + Send + Sync + 'static {
     /// How many heads each list has: a power of two. A thread uses its own, and takes from others' when that is empty.
     #[doc(hidden)]
     const STRIPES: usize;
+    /// Whether further blocks of memory follow the first when that is full.
+    #[doc(hidden)]
+    const GROWS: bool = false;
 }
 
 macro_rules! layouts {
@@ -68,6 +73,21 @@ impl<const STRIPES: usize> Layout for Sharded<STRIPES> {
         assert!(STRIPES.is_power_of_two(), "the number of stripes must be a power of two");
         STRIPES
     };
+}
+
+/// As `L`, and when places for tasks or dependencies run out, the shed takes another block of memory as large as all before: see
+/// [`Builder::growing`](crate::Builder::growing).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Growing<L = Pausing>(PhantomData<L>);
+
+impl<L> sealed::Sealed for Growing<L> {}
+
+impl<L: Layout> Layout for Growing<L> {
+    const NAME: &'static str = L::NAME;
+    const STRIDE: usize = L::STRIDE;
+    const PAUSES: bool = L::PAUSES;
+    const STRIPES: usize = L::STRIPES;
+    const GROWS: bool = true;
 }
 
 mod sealed {

@@ -1,8 +1,10 @@
 //! The one block of memory that a shed lives in, and what lies where.
 
+use crate::grow::{Chunks, MOST};
 use crate::layout::Layout;
 use crate::{BuildError, TaskId};
 use alloc::alloc::{alloc_zeroed, dealloc};
+use alloc::boxed::Box;
 use core::alloc::Layout as Bytes;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -130,6 +132,12 @@ impl Sizes {
         }
     }
 
+    /// Whether a copy of a shed of these `others` fits exactly; into one that has grown since, fewer fit too.
+    pub(crate) fn hold<L: Layout>(self, others: Self) -> bool {
+        let more = L::GROWS && self.tasks >= others.tasks && self.edges >= others.edges;
+        self == others || more && self.heads == others.heads
+    }
+
     pub(crate) fn too_large(self) -> BuildError {
         BuildError::TooLarge { tasks: self.tasks.into(), dependencies: self.edges.into() }
     }
@@ -144,6 +152,8 @@ pub(crate) struct Memory<T, L: Layout> {
     sizes: Sizes,
     /// Whether the block came from the allocator.
     owned: bool,
+    /// What follows the block, if it grows ([`Layout::GROWS`]): places, and dependencies.
+    more: Option<Box<[Chunks<T, L>; 2]>>,
     /// Payloads are in cells, so neither longer nor shorter borrows will do.
     of: PhantomData<(UnsafeCell<T>, L)>,
 }
@@ -154,14 +164,23 @@ unsafe impl<T: Send, L: Layout> Send for Memory<T, L> {}
 unsafe impl<T: Send, L: Layout> Sync for Memory<T, L> {}
 
 impl<T, L: Layout> Memory<T, L> {
-    /// In memory from the allocator, all zeros, which for large blocks costs nothing before they are touched.
+    /// In memory from the allocator; more of it later, if the layout grows.
     pub(crate) fn new(sizes: Sizes) -> Result<Self, BuildError> {
+        let mut memory = Self::block(sizes)?;
+        if L::GROWS {
+            memory.more = Some(Box::new([sizes.tasks, sizes.edges].map(Chunks::new)));
+        }
+        Ok(memory)
+    }
+
+    /// A block from the allocator, all zeros, which for large ones costs nothing before they are touched.
+    pub(crate) fn block(sizes: Sizes) -> Result<Self, BuildError> {
         let at = sizes.offsets::<T, L>().ok_or_else(|| sizes.too_large())?;
         let bytes = Bytes::from_size_align(at.end, align::<T>()).map_err(|_| sizes.too_large())?;
-        // SAFETY: not of size zero: there is at least one head.
+        // SAFETY: not of size zero: there is at least one head, or, in a block that follows, place or dependency.
         let base = NonNull::new(unsafe { alloc_zeroed(bytes) })
             .ok_or(BuildError::OutOfMemory { bytes: at.end })?;
-        let memory = Self { base, at, sizes, owned: true, of: PhantomData };
+        let memory = Self { base, at, sizes, owned: true, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
         }
@@ -186,7 +205,7 @@ impl<T, L: Layout> Memory<T, L> {
         }
         buffer[..at.end].fill(MaybeUninit::new(0));
         let base = NonNull::from_mut(buffer).cast();
-        let memory = Self { base, at, sizes, owned: false, of: PhantomData };
+        let memory = Self { base, at, sizes, owned: false, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
         }
@@ -219,8 +238,54 @@ impl<T, L: Layout> Memory<T, L> {
         }
     }
 
-    pub(crate) const fn sizes(&self) -> Sizes {
-        self.sizes
+    /// How much there is at present.
+    #[inline(always)]
+    pub(crate) fn sizes(&self) -> Sizes {
+        match &self.more {
+            Some(more) if L::GROWS => {
+                Sizes { tasks: more[0].all(), edges: more[1].all(), ..self.sizes }
+            }
+            _ => self.sizes,
+        }
+    }
+
+    /// How many dependencies there can ever be.
+    pub(crate) fn most_edges(&self) -> u32 {
+        if L::GROWS { MOST } else { self.sizes.edges }
+    }
+
+    /// Takes memory for more tasks than `seen`: `false` if there is none.
+    #[inline(always)]
+    pub(crate) fn grow_tasks(&self, seen: u32) -> bool {
+        L::GROWS && self.grow(0, seen, |tasks| Sizes { tasks, edges: 0, heads: 0 })
+    }
+
+    /// As [`grow_tasks`](Self::grow_tasks), for dependencies.
+    #[inline(always)]
+    pub(crate) fn grow_edges(&self, seen: u32) -> bool {
+        L::GROWS && self.grow(1, seen, |edges| Sizes { tasks: 0, edges, heads: 0 })
+    }
+
+    fn grow(&self, what: usize, seen: u32, sizes: impl FnOnce(u32) -> Sizes) -> bool {
+        self.more.as_ref().is_some_and(|more| more[what].grow(seen, sizes))
+    }
+
+    /// The block that a task's place is in, and which it is there.
+    #[inline(always)]
+    fn block_of_task(&self, index: u32) -> (&Self, usize) {
+        self.block_of(0, self.sizes.tasks, index)
+    }
+
+    #[inline(always)]
+    fn block_of(&self, what: usize, first: u32, index: u32) -> (&Self, usize) {
+        if !L::GROWS || index < first {
+            debug_assert!(index < first);
+            return (self, index as usize);
+        }
+        let found = self.more.as_ref().and_then(|more| more[what].find(index));
+        // Not found: somebody pops from a list and was overtaken, so that it reads links of others' without having acquired what they
+        // mean. Any link will do: the exchange fails.
+        found.map_or((self, 0), |(memory, index)| (memory, index as usize))
     }
 
     #[inline(always)]
@@ -239,9 +304,9 @@ impl<T, L: Layout> Memory<T, L> {
 
     #[inline(always)]
     pub(crate) fn place(&self, index: u32) -> &Place<T> {
-        debug_assert!(index < self.sizes.tasks);
+        let (block, index) = self.block_of_task(index);
         // SAFETY: indices come from names that `known` has checked, and from lists, which hold no others.
-        unsafe { &*self.array::<Place<T>>(self.at.places).add(index as usize) }
+        unsafe { &*block.array::<Place<T>>(block.at.places).add(index) }
     }
 
     /// Has the processor fetch a place, which will be written to.
@@ -253,38 +318,38 @@ impl<T, L: Layout> Memory<T, L> {
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.
     #[inline(always)]
     pub(crate) fn link(&self, index: u32) -> &AtomicU32 {
-        debug_assert!(index < self.sizes.tasks);
+        let (block, index) = self.block_of_task(index);
         // SAFETY: as for `place`.
-        unsafe { &*self.array::<AtomicU32>(self.at.links).add(index as usize) }
+        unsafe { &*block.array::<AtomicU32>(block.at.links).add(index) }
     }
 
     /// A [`Dependents`](crate::word::Dependents).
     #[inline(always)]
     pub(crate) fn dependents(&self, index: u32) -> &AtomicU64 {
-        debug_assert!(index < self.sizes.tasks);
+        let (block, index) = self.block_of_task(index);
         // SAFETY: as for `place`.
-        unsafe { &*self.array::<AtomicU64>(self.at.dependents).add(index as usize) }
+        unsafe { &*block.array::<AtomicU64>(block.at.dependents).add(index) }
     }
 
     /// The user's word; counts if the place is flagged so. For a milestone: its instance's [`Plan`](crate::plan::Plan).
     #[inline(always)]
     pub(crate) fn tag(&self, index: u32) -> &AtomicU64 {
-        debug_assert!(index < self.sizes.tasks);
+        let (block, index) = self.block_of_task(index);
         // SAFETY: as for `place`.
-        unsafe { &*self.array::<AtomicU64>(self.at.tags).add(index as usize) }
+        unsafe { &*block.array::<AtomicU64>(block.at.tags).add(index) }
     }
 
     #[inline(always)]
     pub(crate) fn edge(&self, index: u32) -> &Edge {
-        debug_assert!(index < self.sizes.edges);
+        let (block, index) = self.block_of(1, self.sizes.edges, index);
         // SAFETY: indices of dependencies come from the lists only, which hold no others.
-        unsafe { &*self.array::<Edge>(self.at.edges).add(index as usize) }
+        unsafe { &*block.array::<Edge>(block.at.edges).add(index) }
     }
 
     /// Whether a place has that index, whoever made the name.
     #[inline(always)]
     pub(crate) fn has(&self, task: TaskId) -> bool {
-        task.index() < self.sizes.tasks
+        task.index() < self.sizes().tasks
     }
 }
 

@@ -58,7 +58,7 @@ impl<T, L: Layout> Shed<T, L> {
     }
 
     /// Makes tasks ready to be executed, in that order: idle ones that depend on nothing, and blocked ones: all or none. For one that is
-    /// running and then blocks, it counts as if it came after (also if another of them is refused).
+    /// running and then blocks, it counts as if it came after.
     ///
     /// Cost: an exchange for each, and one for each range of tasks of the same channel.
     ///

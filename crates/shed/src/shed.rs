@@ -201,7 +201,7 @@ impl<T, L: Layout> Shed<T, L> {
         Self { memory, channels, first_generation, callbacks, checks: None, instances, extra }
     }
 
-    /// How many tasks there can be at a time.
+    /// How many tasks there can be at a time: of a [growing](Builder::growing) shed, before it grows again.
     pub fn capacity(&self) -> u32 {
         self.memory.sizes().tasks
     }

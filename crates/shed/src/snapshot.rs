@@ -3,7 +3,7 @@
 use crate::layout::{Layout, Pausing};
 use crate::memory::{Place, Sizes};
 use crate::plan::Plan;
-use crate::shed::{Heads, Shed, ShedIn};
+use crate::shed::{Extra, Heads, Shed, ShedIn};
 use crate::word::{State, Status};
 use crate::{BuildError, Builder, OtherSizes};
 use alloc::boxed::Box;
@@ -18,6 +18,7 @@ use sateen_base::prim::Ordering;
 #[derive(Clone)]
 pub struct Snapshot<T, L: Layout = Pausing> {
     sizes: Sizes,
+    extra: Extra,
     channels: u16,
     heads: Box<[u64]>,
     /// Of each place that was ever taken, its words.
@@ -70,7 +71,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         self.to_shed_with(Builder::default().layout())
     }
 
-    /// As [`to_shed`](Self::to_shed), with the callbacks of `builder`, whose sizes do not count.
+    /// As [`to_shed`](Self::to_shed), with the callbacks of `builder`, whose other settings do not count.
     ///
     /// # Errors
     /// As [`to_shed`](Self::to_shed).
@@ -111,6 +112,7 @@ impl<T, L: Layout> Snapshot<T, L> {
             .tasks(self.sizes.tasks.into())
             .dependencies(self.sizes.edges.into())
             .channels(self.channels.into())
+            .extra(self.extra)
     }
 
     fn save(shed: &mut Shed<T, L>) -> Self
@@ -151,6 +153,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         };
         Self {
             sizes: memory.sizes(),
+            extra: shed.extra,
             channels: shed.channels,
             heads: (0..memory.sizes().heads)
                 .map(|i| memory.head(i).load(Ordering::Relaxed))
@@ -263,7 +266,7 @@ impl<T, L: Layout> Shed<T, L> {
     where
         T: Clone,
     {
-        if (self.memory.sizes(), self.channels) != (snapshot.sizes, snapshot.channels) {
+        if !self.memory.sizes().hold::<L>(snapshot.sizes) || self.channels != snapshot.channels {
             let of = |sizes: Sizes, channels| (sizes.tasks, sizes.edges, channels);
             return Err(OtherSizes {
                 shed: of(self.memory.sizes(), self.channels),

@@ -315,7 +315,7 @@ impl Armed {
         let generation = self.state.generation();
         let place = shed.memory.place(self.index);
         place.channel.store(self.channel, Ordering::Relaxed);
-        place.flags.store(flags, Ordering::Relaxed);
+        shed.set_flags(place, flags);
         let dependents = Dependents::new(generation, first);
         shed.memory.dependents(self.index).store(dependents.0, Ordering::Relaxed);
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.

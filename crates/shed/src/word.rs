@@ -215,8 +215,6 @@ impl Dependents {
 pub(crate) struct Head(pub(crate) u64);
 
 impl Head {
-    /// What remains of a list that is taken whole: the tag.
-    pub(crate) const EMPTY: u64 = !Self::MARK;
     const MARK: u64 = 0xFFFF_FFFF;
 
     #[inline(always)]

@@ -6,7 +6,7 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::*;
-use sateen_shed::Error;
+use sateen_shed::{Error, TaskState};
 
 /// The task that somebody is about to depend on ends, and one that gets its place later has dependents too, maybe already: each has its own.
 fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
@@ -73,4 +73,122 @@ fn the_next_but_one_has_its_own_dependents_where_words_begin_anew() {
 #[test]
 fn the_next_task_has_its_own_dependents_where_generations_wrap() {
     next_task_in_a_place(u32::MAX, 0, true);
+}
+
+/// The child is readied and ends while somebody comes to depend on it: the parent waits for it, or does not.
+#[test]
+fn a_child_that_ends_meanwhile_has_dependents_or_none() {
+    model(3, || {
+        let shed = shed(2, 1);
+        let [parent, child] = shed.create([(); 2]).expect("room");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.ready(&[child]).expect("idle");
+                drain(&shed)
+            })
+        };
+        let result = shed.depend(&[parent], &[child]);
+        let ran = other.join().unwrap() + drain(&shed);
+        if result.is_ok() {
+            assert_eq!(ran, 2);
+        } else {
+            assert_eq!(ran, 1);
+            shed.ready(&[parent]).expect("as if it had never waited");
+            assert_eq!(drain(&shed), 1);
+        }
+        let [a, b] = shed.create([(); 2]).expect("both places are free");
+        shed.depend(&[a], &[b]).expect("the dependency is too");
+    });
+}
+
+/// The child is freed, or cancelled, while somebody comes to depend on it.
+#[test]
+fn a_child_that_goes_meanwhile_has_dependents_or_none() {
+    for cancel in [false, true] {
+        model(3, move || {
+            let dropped = drops();
+            let shed = shed(2, 1);
+            let [parent, child] =
+                shed.create([1, 2].map(|i| Watched::new(i, dropped))).ok().expect("room");
+            let other = {
+                let shed = shed.clone();
+                thread::spawn(move || {
+                    if cancel {
+                        assert_eq!(shed.cancel(child), Ok(true));
+                    } else {
+                        shed.free(&[child]).expect("idle");
+                    }
+                })
+            };
+            let result = shed.depend(&[parent], &[child]);
+            other.join().unwrap();
+            if cancel && result.is_ok() {
+                assert_eq!(shed.state(parent), Err(Error::StaleTask(parent)));
+            } else {
+                assert_eq!(shed.state(parent), Ok(TaskState::Idle));
+                shed.free(&[parent]).expect("idle");
+            }
+            assert_eq!(dropped.load(std::sync::atomic::Ordering::Relaxed), 2);
+            let [a, b] =
+                shed.create([1, 2].map(|i| Watched::new(i, dropped))).ok().expect("both are free");
+            shed.depend(&[a], &[b]).expect("the dependency is too");
+        });
+    }
+}
+
+/// The parent is freed, or cancelled, while it comes to depend on something.
+#[test]
+fn a_parent_that_goes_meanwhile_waits_or_does_not() {
+    for cancel in [false, true] {
+        model(3, move || {
+            let dropped = drops();
+            let shed = shed(2, 1);
+            let [parent, child] =
+                shed.create([1, 2].map(|i| Watched::new(i, dropped))).ok().expect("room");
+            let other = {
+                let shed = shed.clone();
+                thread::spawn(move || {
+                    if cancel { shed.cancel(parent).map(drop) } else { shed.free(&[parent]) }
+                })
+            };
+            let result = shed.depend(&[parent], &[child]);
+            let gone = other.join().unwrap();
+            // Freed only before it waits; cancelled at any time.
+            assert!(result.is_ok() == gone.is_err() || cancel && gone.is_ok());
+            shed.ready(&[child]).expect("idle");
+            assert_eq!(drain(&shed), if gone.is_ok() { 1 } else { 2 });
+            assert_eq!(dropped.load(std::sync::atomic::Ordering::Relaxed), 2);
+            let [a, b] =
+                shed.create([1, 2].map(|i| Watched::new(i, dropped))).ok().expect("both are free");
+            shed.depend(&[a], &[b]).expect("the dependency is too");
+        });
+    }
+}
+
+/// Two make a parent depend on a child each, while the first child ends.
+#[test]
+fn two_depend_at_once() {
+    model(2, || {
+        let shed = shed(3, 2);
+        let [parent, a, b] = shed.create([(); 3]).expect("room");
+        shed.depend(&[parent], &[b]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.ready(&[b]).expect("idle");
+                drain(&shed)
+            })
+        };
+        let result = shed.depend(&[parent], &[a]);
+        let ran = other.join().unwrap();
+        shed.ready(&[a]).expect("idle");
+        assert_eq!(ran + drain(&shed), 3);
+        assert!(
+            result.is_ok()
+                || result == Err(Error::AlreadyReady(parent))
+                || result == Err(Error::Running(parent))
+                || result == Err(Error::StaleTask(parent))
+        );
+    });
 }

@@ -204,6 +204,7 @@ fn a_full_shed_gives_all_back<L: Layout>() {
     assert_eq!((payloads.start, ids), (7, [TaskId::NONE; 4]));
     assert_eq!(shed.create_some(&mut payloads, &mut ids), 3);
     assert_eq!((payloads.start, ids[3]), (10, TaskId::NONE));
+    let mut ids = [TaskId::NONE; 4];
     assert_eq!(shed.create_some(&mut payloads, &mut ids), 0);
     assert_eq!((payloads.start, ids), (10, [TaskId::NONE; 4]));
     let [third, ..] = shed.create([]).map(|[]: [TaskId; 0]| there).expect("nothing asked for");

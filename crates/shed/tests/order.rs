@@ -207,3 +207,24 @@ fn the_order_holds_with_many_threads() {
     assert_eq!(left.into_inner(), 0);
     assert_eq!(shed.has_ready(0), Ok(false));
 }
+
+#[test]
+fn a_copy_hands_out_in_the_same_order() {
+    let builder = Shed::builder().tasks(8).channels(2).fifo(0).progress(true);
+    let mut shed = builder.build().expect("small");
+    for number in 0..8 {
+        let task = shed.create([number]).expect("room");
+        shed.set_channel(&task, number as u16 % 2).expect("idle");
+        shed.ready(&task).expect("idle");
+    }
+    assert_eq!(taken(&shed, 0, 1), [0]);
+    let before = shed.snapshot();
+    let copy = before.to_shed().expect("small");
+    for shed in [&shed, &copy] {
+        assert_eq!((taken(shed, 0, 9), taken(shed, 1, 9)), (vec![2, 4, 6], vec![7, 5, 3, 1]));
+        let progress = shed.progress(0).expect("a channel").expect("counted");
+        assert_eq!((progress.readied, progress.completed), (4, 4));
+    }
+    shed.restore(&before).expect("the same sizes");
+    assert_eq!(taken(&shed, 0, 1), [2]);
+}

@@ -38,7 +38,6 @@ fn all_or_none_are_tagged() {
     assert_eq!(shed.tag(a), Ok(None));
 }
 
-#[cfg(feature = "std")]
 #[test]
 fn a_task_tags_itself_and_nobody_else_does_meanwhile() {
     let shed = Shed::builder().tasks(1).build().expect("small");

@@ -4,7 +4,7 @@
 ///
 /// Producers create a batch, set its channel and make it ready as fast as they can, and pause for a millisecond only
 /// when there is no room. Producer i uses channel i modulo their number; consumer j begins its search at channel j.
-/// The first consumer is the thread that takes the time: from releasing the producers until all tasks are executed.
+/// The time runs from releasing the producers until a consumer sees that all tasks are executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShedTest {
     /// `A` to `E`.

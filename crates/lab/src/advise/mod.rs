@@ -83,13 +83,13 @@ fn measure(
         }
     })?;
     let groups = [context.group()];
-    let plan = Plan { smoke: args.smoke, peers: true, ..Plan::default() };
     let candidates = groups[0].subjects.len().max(1) as u32;
+    let budget = args.seconds / candidates;
+    let plan = Plan { smoke: args.smoke, peers: true, budget, ..Plan::default() };
     let (selection, idle) = (Selection::default(), Progress::new(0));
     let runner = Runner {
         plan: &plan,
         selection: &selection,
-        budget: args.seconds / candidates,
         store: &store,
         progress: &idle,
         said: RefCell::default(),

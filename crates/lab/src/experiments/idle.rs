@@ -95,7 +95,7 @@ fn burst<P: Submit>(pool: &P::Pool, jobs: u32) -> Result<(), Error> {
 }
 
 /// Milliseconds of processor time of this process while it sleeps for `span`.
-fn cpu_over(span: Duration) -> Result<f64, Error> {
+pub(super) fn cpu_over(span: Duration) -> Result<f64, Error> {
     let cpu = || process_cpu_time().ok_or_else(|| input("the system does not tell processor time"));
     let before = cpu()?;
     thread::sleep(span);

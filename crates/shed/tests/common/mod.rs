@@ -1,5 +1,5 @@
 //! What several tests of the shed share.
-#![allow(dead_code, reason = "not every test uses all of it")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "not every test uses all of it")]
 
 use sateen_shed::{Layout, Shed, TaskId};
 

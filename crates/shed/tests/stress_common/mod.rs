@@ -2,13 +2,13 @@
 
 use super::common::room;
 use sateen_base::{CachePadded, XorShift};
-use sateen_shed::{Error, Layout, Outcome, Shed, TaskId};
+use sateen_shed::{Error, Layout, Outcome, Shed, TaskId, TaskState};
 use std::cell::Cell;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 /// A payload, which its drops are counted of.
 pub(crate) trait Item: Default + Send + 'static {
@@ -125,6 +125,8 @@ struct World {
     blocked: [CachePadded<AtomicU64>; 16],
     cancelled: AtomicU64,
     building: AtomicU32,
+    /// A thread has found something wrong: the others end.
+    failed: AtomicBool,
 }
 
 impl World {
@@ -134,6 +136,17 @@ impl World {
 
     fn fate(&self, number: u32) -> &AtomicU8 {
         &self.fate[number as usize]
+    }
+}
+
+/// Tells the others when a thread panics.
+struct Failing<'a>(&'a World);
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.failed.store(true, Relaxed);
+        }
     }
 }
 
@@ -152,6 +165,7 @@ pub(crate) fn stress<T: Item, L: Layout>(threads: u32, tasks: u32) -> Counts {
         blocked: [(); 16].map(|()| CachePadded::new(none())),
         cancelled: AtomicU64::new(0),
         building: AtomicU32::new(threads),
+        failed: AtomicBool::new(false),
     });
     let told = Arc::clone(&world);
     let shed: Shed<T, L> = Shed::builder()
@@ -195,12 +209,11 @@ pub(crate) fn stress<T: Item, L: Layout>(threads: u32, tasks: u32) -> Counts {
     counts
 }
 
-/// Tasks of one batch; the first few wait for nothing, and for `ready`.
+/// Tasks that were created together.
 #[derive(Clone, Copy)]
 struct Batch {
     tasks: [TaskId; BATCH],
     count: usize,
-    waits: [bool; BATCH],
 }
 
 struct Worker<'a, T, L: Layout> {
@@ -219,10 +232,11 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         Self { shed, world, thread, random, kept, counts: Counts::default() }
     }
 
-    fn work(mut self, numbers: std::ops::Range<u32>) -> Counts {
+    fn work(mut self, numbers: Range<u32>) -> Counts {
         let mut next = numbers.start;
         let mut slot = 0;
-        while next < numbers.end {
+        let _failing = Failing(self.world);
+        while next < numbers.end && !self.world.failed.load(Relaxed) {
             self.let_go(slot);
             let count = BATCH.min((numbers.end - next) as usize);
             match self.build(next, count) {
@@ -243,7 +257,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
             let last = self.world.building.load(Acquire) == 0;
             let (woken, ran) = (self.wake_all(), self.execute());
             // What others still execute is theirs to see through.
-            if last && !woken && !ran {
+            if last && !woken && !ran || self.world.failed.load(Relaxed) {
                 break;
             }
         }
@@ -254,7 +268,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
     /// Creates a batch whose tasks wait for each other and for one of another thread's.
     fn build(&mut self, first: u32, count: usize) -> Option<Batch> {
         let (shed, world) = (self.shed, self.world);
-        let mut batch = Batch { tasks: [TaskId::NONE; BATCH], count, waits: [false; BATCH] };
+        let mut batch = Batch { tasks: [TaskId::NONE; BATCH], count };
         let mut payloads = (first..).map(T::new);
         shed.create_all(&mut payloads, &mut batch.tasks[..count]).ok()?;
         self.counts.created += count as u64;
@@ -264,35 +278,44 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
             place.number.store(number, Relaxed);
             place.needs.iter().for_each(|need| need.store(NONE, Relaxed));
         }
+        // Those that cannot run before we let go of the batch. They may be cancelled.
+        let mut anchored = [false; BATCH];
         for (i, &task) in tasks.iter().enumerate() {
             if self.random.below(3) == 0 {
                 shed.set_channel(&[task], self.random.below(CHANNELS.into()) as u16).expect("idle");
             }
-            // The foreign one first: while the task waits for some of ours, it cannot run.
             let mut children = [TaskId::NONE; 3];
-            let own = if i == 0 { 0 } else { self.random.below(3) };
-            for child in &mut children[1..=own] {
-                *child = tasks[self.random.below(i)];
+            let mut own = 0;
+            for _ in 0..if i == 0 { 0 } else { self.random.below(3) } {
+                let child = self.random.below(i);
+                if anchored[child] {
+                    own += 1;
+                    children[own] = tasks[child];
+                }
             }
             let needs = &world.place(task).needs;
-            for (need, &child) in needs[1..].iter().zip(&children[1..=own]) {
-                need.store(world.place(child).number.load(Relaxed), Relaxed);
-            }
+            let need = |i: usize, child: TaskId| {
+                needs[i].store(world.place(child).number.load(Relaxed), Relaxed);
+            };
+            (1..=own).for_each(|i| need(i, children[i]));
+            let mut done = false;
             if self.random.below(4) == 0 {
                 children[0] = self.foreign();
-                let index = children[0].to_bits() as u32 as usize;
-                if let Some(place) = world.places.get(index) {
-                    needs[0].store(place.number.load(Relaxed), Relaxed);
-                    batch.waits[i] = shed.depend(&[task], &children[..=own]).is_ok();
-                }
-                if !batch.waits[i] {
-                    // Nobody can run it now, unless it also waits for some of ours.
-                    needs[0].store(NONE, Relaxed);
+                if children[0] != TaskId::NONE {
+                    need(0, children[0]);
+                    done = shed.depend(&[task], &children[..=own]).is_ok();
                 }
             }
-            if !batch.waits[i] && own > 0 {
-                shed.depend(&[task], &children[1..=own]).expect("ours, and idle");
-                batch.waits[i] = true;
+            if done {
+                anchored[i] = own > 0;
+                continue;
+            }
+            // It may wait for some of ours already; these it waits for twice then.
+            needs[0].store(NONE, Relaxed);
+            anchored[i] = shed.depend(&[task], &children[1..=own]).is_ok();
+            if !anchored[i] {
+                // One of them was cancelled, so this depends on none.
+                needs.iter().for_each(|need| need.store(NONE, Relaxed));
             }
         }
         Some(batch)
@@ -320,13 +343,13 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
     /// Makes ready what we have kept back; some is freed instead.
     fn let_go(&mut self, slot: usize) {
         let Some(batch) = self.kept[slot].take() else { return };
-        let mut first = [TaskId::NONE; BATCH];
-        let mut count = 0;
-        for i in 0..batch.count {
-            let task = batch.tasks[i];
-            if batch.waits[i] {
+        let (mut first, mut count) = ([TaskId::NONE; BATCH], 0);
+        for (i, &task) in batch.tasks[..batch.count].iter().enumerate() {
+            // Who is idle is so until we, or somebody who cancels it, change that.
+            if self.shed.state(task) != Ok(TaskState::Idle) {
                 continue;
             }
+            // Others may depend on the first; then only we would know that it is left idle.
             if i > 0 && self.random.below(16) == 0 {
                 self.free(task);
             } else {
@@ -335,17 +358,14 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         }
         if self.shed.ready(&first[..count]).is_err() {
             // Some were cancelled.
-            first[..count].iter().for_each(|task| self.ready(*task));
+            first[..count].iter().for_each(|task| wake(self.shed, *task));
         }
         // What waited only for what was freed is left idle.
-        for i in (0..batch.count).filter(|&i| batch.waits[i]) {
-            _ = self.shed.ready(&[batch.tasks[i]]);
+        for &task in &batch.tasks[..batch.count] {
+            if self.shed.state(task) == Ok(TaskState::Idle) {
+                wake(self.shed, task);
+            }
         }
-    }
-
-    fn ready(&self, task: TaskId) {
-        let answer = self.shed.ready(&[task]);
-        assert!(matches!(answer, Ok(()) | Err(Error::StaleTask(_) | Error::Cancelled(_))));
     }
 
     fn free(&mut self, task: TaskId) {
@@ -366,7 +386,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         }
         let task = TaskId::from_bits(slot.swap(TaskId::NONE.to_bits(), Acquire));
         if task != TaskId::NONE {
-            self.ready(task);
+            wake(self.shed, task);
         }
         task != TaskId::NONE
     }
@@ -408,6 +428,15 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
     }
 }
 
+/// Makes a task ready that nobody else does; it may have been cancelled.
+#[track_caller]
+fn wake<T, L: Layout>(shed: &Shed<T, L>, task: TaskId) {
+    match shed.ready(&[task]) {
+        Ok(()) | Err(Error::StaleTask(_) | Error::Cancelled(_)) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// What a task does.
 fn run<T: Item, L: Layout>(
     shed: &Shed<T, L>,
@@ -434,8 +463,7 @@ fn run<T: Item, L: Layout>(
             let slot = &world.blocked[random.below(world.blocked.len())];
             let before = TaskId::from_bits(slot.swap(task.to_bits(), Release));
             if before != TaskId::NONE {
-                let answer = shed.ready(&[before]);
-                assert!(matches!(answer, Ok(()) | Err(Error::StaleTask(_) | Error::Cancelled(_))));
+                wake(shed, before);
             }
             Outcome::Blocked
         }

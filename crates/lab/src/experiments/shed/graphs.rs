@@ -4,8 +4,8 @@
 //! needs of the graph before the time begins, unless building is part of the case; it runs all tasks, and hands the
 //! counter and the time to [`Work::judge`].
 
-use super::byhand;
 use super::shapes::{self, Shape};
+use super::{byhand, driven, spinning};
 use crate::adapter::{Job, visit_scopes};
 use crate::error::{Error, expect};
 use crate::experiment::{Figure, Group, Plan, Trend};
@@ -142,6 +142,8 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
             group.in_tour = case == Case::Frame;
             let by_hand = &mut byhand::AddAll { group: &mut group, workers, work: &work };
             visit_scopes(plan.peers, by_hand);
+            spinning::add(&mut group, workers, &work);
+            driven::add(&mut group, workers, &work);
             if plan.peers {
                 add_programs(&mut group, workers, &work);
             }

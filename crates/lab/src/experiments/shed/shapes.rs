@@ -3,6 +3,8 @@
 //! Tasks are numbered from 0, and a child has a smaller number than its parents. Programs in other languages make
 //! the same graphs by themselves; a test compares their [`Shape::digest`].
 
+use sateen_base::XorShift;
+
 /// A child, and a parent that may run once all its children have.
 pub(crate) type Edge = (u32, u32);
 
@@ -54,26 +56,14 @@ pub(crate) fn chain(tasks: u32) -> Shape {
 
 /// `tasks` (2 at least) with four times as many edges, each from a random task to a random one of those behind it.
 pub(crate) fn random(tasks: u32) -> Shape {
-    let mut random = XorShift(0x9E37_79B9_7F4A_7C15);
+    let mut random = XorShift::new(1);
     let others = u64::from(tasks - 1);
     let mut edge = || {
-        let child = random.next() % others;
-        let parent = child + 1 + random.next() % (others - child);
+        let child = random.next_u64() % others;
+        let parent = child + 1 + random.next_u64() % (others - child);
         (child as u32, parent as u32)
     };
     Shape { tasks, edges: (0..tasks * RANDOM_EDGES).map(|_| edge()).collect() }
-}
-
-/// xorshift64*, as Vigna gives it.
-struct XorShift(u64);
-
-impl XorShift {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
 }
 
 /// A game's frame of [`FRAME_TASKS`] tasks.

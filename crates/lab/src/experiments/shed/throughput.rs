@@ -1,9 +1,12 @@
-//! Tests A to E: how many tasks without dependencies go through, from threads that create them to threads that
-//! execute them.
+//! Tests A to E, and F and G, which are ours: how many tasks without dependencies go through, from threads that create them
+//! to threads that execute them.
 
-use crate::adapter::{SHED_TESTS, ShedLoad, ShedTest};
+use super::driven::Workers;
+use super::load::{Load, Single};
+use crate::adapter::{OURS, SHED_TESTS, ShedLoad, ShedTest};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
+use sateen_shed::{Layout, Packed, Padded, Pausing, Sharded};
 use std::time::Duration;
 
 /// Producers and consumers.
@@ -12,51 +15,79 @@ const THREADS: [(u32, u32); 5] = [(1, 1), (2, 2), (4, 4), (7, 1), (1, 7)];
 const CAPACITY: u32 = (1 << 23) - 1;
 /// Tasks of a run: as published, and as few as there may be when time is short.
 const TASKS: (u32, u32) = ((1 << 25) - 1, 1 << 23);
-/// How long a task is taken to take when a run is made to fit into the budget.
+/// Runs of a configuration: each on memory of its own, with a run before that warms it up.
+const RUNS: u32 = 5;
+/// How long a task is taken to take when the runs are made to fit into the budget.
 const EXPECTED: Duration = Duration::from_nanos(60);
+/// Tasks of a batch, in the tests with batches.
+const BATCH: usize = 16;
+/// E with ready heads striped over the threads, and free places kept by them. The consumers take batches.
+const F: ShedTest = ShedTest { name: "F", ..SHED_TESTS[4] };
+/// F with the workers of a runtime instead of consumers that spin: they sleep where nothing is ready.
+const G: ShedTest = ShedTest { name: "G", ..F };
+/// E with consumers that take batches too, as the original's cannot.
+const BATCHES: &str = "sateen-batch";
 
 pub(super) fn groups(plan: &Plan) -> Vec<Group> {
-    let mut groups = Vec::new();
-    for test in SHED_TESTS {
-        for (producers, consumers) in THREADS {
-            let load = load(plan, producers, consumers);
-            let mut group = Group::new(
-                (producers + consumers) as usize,
-                vec![figure(&test, producers, consumers)],
-            );
-            // A run takes seconds, and nothing is kept for the next one.
-            group.warmups = 0;
-            group.in_tour = false;
-            if let Some(bikeshed) = &plan.bikeshed {
-                let bikeshed = bikeshed.clone();
-                group.add("bikeshed", move || {
-                    let mut running = bikeshed.start(&test, load)?;
-                    Ok(Run(move || Ok(values(running.run()?, load))))
-                });
-            }
-            groups.push(group);
+    let asked: Vec<_> = plan.workers.iter().map(|&n| (n as u32, n as u32)).collect();
+    let threads = if asked.is_empty() { &THREADS[..] } else { &asked };
+    let of = |test| threads.iter().map(move |&(p, c)| group(plan, test, load(plan, p, c)));
+    SHED_TESTS.into_iter().chain([F, G]).flat_map(of).collect()
+}
+
+fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
+    let ShedLoad { producers, consumers, .. } = load;
+    let threads = (producers + consumers) as usize;
+    let mut group = Group::new(threads, vec![figure(&test, producers, consumers)]);
+    group.max_runs = Some(if plan.short { 3 } else { RUNS });
+    group.in_tour = (producers, consumers) == (4, 4);
+    add_ours(&mut group, test, load);
+    if let Some(bikeshed) = &plan.bikeshed
+        && SHED_TESTS.contains(&test)
+    {
+        let bikeshed = bikeshed.clone();
+        group.add("bikeshed", move || {
+            let mut running = bikeshed.start(&test, load)?;
+            Ok(Run(move || Ok(vec![running.run()?.as_nanos() as f64 / f64::from(load.tasks)])))
+        });
+    }
+    group
+}
+
+/// Adds what of ours is like `test`.
+fn add_ours(group: &mut Group, test: ShedTest, load: ShedLoad) {
+    match (test.padded, test.yields, test.batch) {
+        _ if test == G => {
+            group.add(OURS, move || Workers::<Sharded, BATCH>::open(test.channels, load))
+        }
+        _ if test == F => add::<Sharded, BATCH, BATCH>(group, OURS, test, load),
+        (false, false, 1) => add::<Packed, 1, 1>(group, OURS, test, load),
+        (true, false, 1) => add::<Padded, 1, 1>(group, OURS, test, load),
+        (true, true, 1) => add::<Pausing, 1, 1>(group, OURS, test, load),
+        _ => {
+            add::<Pausing, BATCH, 1>(group, OURS, test, load);
+            add::<Pausing, BATCH, BATCH>(group, BATCHES, test, load);
         }
     }
-    groups.retain(|group| !group.subjects.is_empty());
-    groups
+}
+
+fn add<L: Layout, const BATCH: usize, const TAKEN: usize>(
+    group: &mut Group,
+    implementation: &'static str,
+    test: ShedTest,
+    load: ShedLoad,
+) {
+    group.add(implementation, move || Load::<L, BATCH, TAKEN>::open(test.channels, load));
 }
 
 /// How much there is to do under `plan`.
 fn load(plan: &Plan, producers: u32, consumers: u32) -> ShedLoad {
-    let fit = plan.budget.as_nanos() / EXPECTED.as_nanos();
+    let fit = plan.budget.as_nanos() / (EXPECTED * RUNS).as_nanos();
     let fit = u32::try_from(fit).unwrap_or(u32::MAX).clamp(TASKS.1, TASKS.0);
+    let full = if plan.short { TASKS.1 / 8 } else { fit };
     // There is room for fewer than all, so that producers have to wait in a smoke run too.
-    ShedLoad {
-        producers,
-        consumers,
-        capacity: plan.size(CAPACITY, 100),
-        tasks: plan.size(fit, 1_000),
-    }
-}
-
-/// The values of a run that took `elapsed`.
-fn values(elapsed: Duration, load: ShedLoad) -> Vec<f64> {
-    vec![elapsed.as_nanos() as f64 / f64::from(load.tasks)]
+    let (capacity, tasks) = plan.size((CAPACITY, full), (100, 1_000));
+    ShedLoad { producers, consumers, capacity, tasks }
 }
 
 fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
@@ -66,6 +97,11 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         (threads(producers, "producer"), threads(consumers, "consumer"));
     let padded = if padded { ", padded" } else { "" };
     let yields = if yields { ", a pause after a failed exchange" } else { "" };
+    let more = match test.name {
+        "F" => ", heads striped over threads",
+        "G" => ", heads striped over threads, consumers that sleep",
+        _ => "",
+    };
     Figure {
         case: name.to_owned(),
         config: format!("p{producers}c{consumers}"),
@@ -74,10 +110,27 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         trend: Trend::Lower,
         description: format!(
             "tasks that add 1 to one counter, from {producers_named} to {consumers_named}, {} in batches of \
-             {batch}{padded}{yields}: wall time by tasks",
+             {batch}{padded}{yields}{more}: wall time by tasks",
             threads(channels, "channel")
         ),
     }
+}
+
+/// One thread that does everything.
+pub(super) fn single(plan: &Plan) -> Group {
+    let figure = Figure {
+        case: "single".to_owned(),
+        config: "t1".to_owned(),
+        name: "time per task of a thread alone/1 thread".to_owned(),
+        unit: "ns",
+        trend: Trend::Lower,
+        description: "a thread creates a task, makes it ready and executes it, again and again: time by tasks"
+            .to_owned(),
+    };
+    let mut group = Group::new(1, vec![figure]);
+    let tasks = plan.size(1_000_000, 1000);
+    group.add(OURS, move || Single::open(tasks));
+    group
 }
 
 #[cfg(test)]
@@ -92,8 +145,9 @@ mod tests {
     #[test]
     fn tasks_follow_the_budget() {
         assert_eq!(tasks(Duration::from_millis(1)), 8_388_608);
-        assert_eq!(tasks(Duration::from_secs(1)), 16_666_666);
-        assert_eq!(tasks(Duration::from_secs(10)), 33_554_431);
+        assert_eq!(tasks(Duration::from_secs(1)), 8_388_608);
+        assert_eq!(tasks(Duration::from_secs(6)), 20_000_000);
+        assert_eq!(tasks(Duration::from_secs(20)), 33_554_431);
         assert_eq!(tasks(Duration::MAX), 33_554_431);
     }
 }

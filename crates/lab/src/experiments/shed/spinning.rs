@@ -1,0 +1,202 @@
+//! The graphs in a shed whose workers are plain threads: they execute what is ready, and spin where nothing is.
+//!
+//! * fan, chain: the graph is in the shed before the time begins;
+//! * random: so is only the memory, which is new; the workers build the graph together;
+//! * frame: a template is installed once. One of the threads starts each run and waits for its end, executing tasks.
+
+use super::build::{self, Build};
+use super::graphs::{Case, Work};
+use super::shapes::Shape;
+use crate::adapter::OURS;
+use crate::crew::{self, Relax};
+use crate::error::{Error, input};
+use crate::experiment::{Group, Session};
+use sateen_shed::{Instance, Layout, Outcome, Pausing, Sharded, Shed, Template};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Tasks taken at once. More save exchanges, and keep ready tasks from others who have nothing.
+const TAKEN: u32 = 8;
+/// Pauses at most between two looks for something ready: each look takes the list's line away from who works.
+const MOST_PAUSES: u32 = 16;
+const STACK: usize = 256 * 1024;
+
+/// Adds our sheds to a group.
+pub(super) fn add(group: &mut Group, workers: usize, work: &Rc<Work>) {
+    add_layout::<Pausing>(group, OURS, workers, work);
+    add_layout::<Sharded>(group, "sateen-sharded", workers, work);
+}
+
+fn add_layout<L: Layout>(
+    group: &mut Group,
+    implementation: &'static str,
+    workers: usize,
+    work: &Rc<Work>,
+) {
+    let work = Rc::clone(work);
+    group.add(implementation, move || {
+        let frame = (work.case == Case::Frame).then(|| install(work.shape())).transpose()?;
+        Ok(Spinning::<L> { work: Rc::clone(&work), workers, frame })
+    });
+}
+
+struct Spinning<L: Layout> {
+    work: Rc<Work>,
+    workers: usize,
+    frame: Option<Instance<Arc<Shed<(), L>>>>,
+}
+
+impl<L: Layout> Session for Spinning<L> {
+    fn run(&mut self) -> Result<Vec<f64>, Error> {
+        let executed = Executed::default();
+        let elapsed = match &self.frame {
+            Some(frame) => self.frames(frame, &executed)?,
+            None => self.graph(&executed)?,
+        };
+        self.work.judge(executed.get(), elapsed)
+    }
+}
+
+impl<L: Layout> Spinning<L> {
+    /// Runs a graph once, in a shed of its own.
+    fn graph(&self, executed: &Executed) -> Result<Duration, Error> {
+        let (shape, workers) = (self.work.shape(), self.workers);
+        let shed = &new::<L>(shape.tasks.into(), shape.edges.len() as u64)?;
+        let built = match self.work.case {
+            Case::Random => None,
+            _ => Some(Build::new(shed, shape, 1).share(0).map_err(wrong)?),
+        };
+        let (built, together) = (built.as_deref(), &Build::new(shed, shape, workers));
+        let failed = &AtomicBool::new(false);
+        let job = |worker: usize| {
+            move || {
+                let readied = match (built, worker) {
+                    (None, _) => {
+                        together.share(worker).and_then(|roots| build::ready(shed, &roots))
+                    }
+                    (Some(roots), 0) => build::ready(shed, roots),
+                    (Some(_), _) => Ok(()),
+                };
+                if readied.is_err() {
+                    failed.store(true, Ordering::Relaxed);
+                }
+                let all = u64::from(shape.tasks);
+                execute_until(shed, executed, workers, || {
+                    executed.get() >= all || failed.load(Ordering::Relaxed)
+                })?;
+                readied
+            }
+        };
+        Ok(self.crew(job)?.into_iter().min().unwrap_or_default())
+    }
+
+    /// Runs the frame again and again.
+    fn frames(
+        &self,
+        frame: &Instance<Arc<Shed<(), L>>>,
+        executed: &Executed,
+    ) -> Result<Duration, Error> {
+        let (times, shed, over) = (self.work.times(), frame.shed(), &AtomicBool::new(false));
+        let workers = self.workers;
+        let job = |worker: usize| {
+            move || {
+                if worker > 0 {
+                    return execute_until(shed, executed, workers, || over.load(Ordering::Relaxed));
+                }
+                let result = (0..times).try_for_each(|_| {
+                    // Refused, it would run too seldom: that is counted.
+                    frame.start().map_or(Ok(()), |()| {
+                        execute_until(shed, executed, workers, || frame.is_done())
+                    })
+                });
+                over.store(true, Ordering::Relaxed);
+                result
+            }
+        };
+        Ok(self.crew(job)?[0])
+    }
+
+    /// One job for each worker; how long each took.
+    fn crew<J>(&self, job: impl Fn(usize) -> J) -> Result<Vec<Duration>, Error>
+    where
+        J: FnOnce() -> Result<(), sateen_shed::Error> + Send,
+    {
+        let done = crew::run(STACK, (0..self.workers).map(job).collect())?;
+        done.into_iter().map(|d| d.result.map_err(wrong).map(|()| d.elapsed)).collect()
+    }
+}
+
+/// The counter that each task adds 1 to, on a line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Executed(AtomicU64);
+
+impl Executed {
+    #[inline(always)]
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Executes what is ready, until `done`, which is asked where nothing is.
+fn execute_until<L: Layout>(
+    shed: &Shed<(), L>,
+    executed: &Executed,
+    threads: usize,
+    done: impl Fn() -> bool,
+) -> Result<(), sateen_shed::Error> {
+    let run = |_, &mut (): &mut ()| {
+        executed.add();
+        Outcome::Complete
+    };
+    let mut fruitless = 0;
+    let mut relax = Relax::new(threads);
+    loop {
+        if shed.execute_batch(0, TAKEN, run)? > 0 {
+            fruitless = 0;
+            relax.reset();
+            continue;
+        }
+        if done() {
+            return Ok(());
+        }
+        fruitless = MOST_PAUSES.min(fruitless + 1);
+        (0..fruitless).for_each(|_| relax.pause());
+    }
+}
+
+fn new<L: Layout>(tasks: u64, dependencies: u64) -> Result<Shed<(), L>, Error> {
+    let builder = Shed::builder().tasks(tasks).dependencies(dependencies);
+    builder.layout::<L>().build().map_err(|error| input(error.to_string()))
+}
+
+/// The graph as a template in a shed of its own.
+fn install<L: Layout>(shape: &Shape) -> Result<Instance<Arc<Shed<(), L>>>, Error> {
+    let (template, [tasks, dependencies]) = record(shape)?;
+    template.install(Arc::new(new::<L>(tasks, dependencies)?)).map_err(wrong)
+}
+
+/// The graph as a template, and how many tasks and dependencies it has room enough with.
+pub(super) fn record(shape: &Shape) -> Result<(Template<()>, [u64; 2]), Error> {
+    let mut template = Template::new();
+    let tasks: Vec<_> = (0..shape.tasks).map(|_| template.task(())).collect();
+    for &(child, parent) in &shape.edges {
+        template.depend(&[tasks[parent as usize]], &[tasks[child as usize]]).map_err(wrong)?;
+    }
+    // It needs a few of both besides those recorded.
+    Ok((template, [2 * u64::from(shape.tasks), 2 * shape.edges.len() as u64]))
+}
+
+pub(super) fn wrong(error: impl std::fmt::Display) -> Error {
+    Error::Wrong(error.to_string())
+}

@@ -1,0 +1,250 @@
+//! Execution against all that others may do to the task meanwhile.
+#![cfg(loom)]
+
+mod loom_common;
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use loom_common::*;
+use sateen_shed::{Error, Outcome, TaskId, TaskState};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The name of the task that will have that task's place after it.
+fn next(task: TaskId) -> TaskId {
+    TaskId::from_bits(task.to_bits() + (1 << 32))
+}
+
+/// Two threads create, ready, execute and free in the same places.
+#[test]
+fn places_go_round() {
+    model(2, || {
+        let dropped = drops();
+        let shed = shed(2, 0);
+        let round = |shed: &Model<Watched>| {
+            let [run, freed] =
+                [1, 1].map(|i| shed.create([Watched::new(i, dropped)]).ok().map(|[task]| task));
+            if let Some(task) = run {
+                shed.ready(&[task]).expect("idle");
+            }
+            let mut ran = 0;
+            let add = |_: TaskId, payload: &mut Watched| {
+                ran += payload.add();
+                Outcome::Complete
+            };
+            shed.execute_one(0, add).expect("channel 0");
+            if let Some(task) = freed {
+                shed.free(&[task]).expect("idle");
+            }
+            (usize::from(run.is_some()), ran as usize, usize::from(freed.is_some()))
+        };
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || round(&shed))
+        };
+        let mine = round(&shed);
+        let others = other.join().unwrap();
+        let (readied, ran) = (mine.0 + others.0, mine.1 + others.1);
+        assert_eq!(ran + drain(&shed), readied);
+        drop(shed);
+        // Those that had no place were dropped too.
+        assert_eq!(dropped.load(Relaxed), 4);
+    });
+}
+
+/// Two children end at once: one of them makes the parent ready, and who executes it sees what both did.
+#[test]
+fn two_completions_make_a_parent_ready() {
+    model(3, || {
+        let shed = shed(3, 2);
+        // Written by children, read by the parent.
+        let cells = Arc::new([(); 2].map(|()| loom::cell::UnsafeCell::new(0)));
+        let [parent, a, b] = shed.create([2, 0, 1]).expect("room");
+        shed.depend(&[parent], &[a, b]).expect("idle");
+        shed.ready(&[a, b]).expect("idle");
+        let run = |shed: &Model<usize>, cells: &[loom::cell::UnsafeCell<u32>; 2]| {
+            let one = |_: TaskId, i: &mut usize| {
+                // SAFETY: the parent runs after both children; the model says if not.
+                match cells.get(*i) {
+                    Some(cell) => cell.with_mut(|cell| unsafe { *cell = 1 }),
+                    None => cells.iter().for_each(|c| assert_eq!(c.with(|c| unsafe { *c }), 1)),
+                }
+                Outcome::Complete
+            };
+            usize::from(shed.execute_one(0, one).expect("channel 0").is_some())
+        };
+        let other = {
+            let (shed, cells) = (shed.clone(), cells.clone());
+            thread::spawn(move || run(&shed, &cells) + run(&shed, &cells))
+        };
+        let mine = run(&shed, &cells);
+        let others = other.join().unwrap();
+        let rest = run(&shed, &cells) + run(&shed, &cells);
+        assert_eq!(mine + others + rest, 3);
+    });
+}
+
+/// A task blocks while another thread makes it ready: it runs again, once, and sees its payload as it left it.
+#[test]
+fn a_task_that_blocks_is_never_lost() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(1, 0);
+        let tasks = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        shed.ready(&tasks).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                // Refused if it has not begun to run.
+                let woken = shed.ready(&tasks).is_ok();
+                (woken, step(&shed))
+            })
+        };
+        let mine = step(&shed) + step(&shed);
+        let (woken, others) = other.join().unwrap();
+        if !woken {
+            shed.ready(&tasks).expect("blocked by now");
+        }
+        assert_eq!(mine + others + step(&shed), 2);
+        assert_eq!(
+            (dropped.load(Relaxed), shed.state(tasks[0])),
+            (1, Err(Error::StaleTask(tasks[0])))
+        );
+    });
+}
+
+/// Executes a task that blocks the first time.
+fn step(shed: &Model<Watched>) -> usize {
+    let once = |_: TaskId, payload: &mut Watched| match payload.add() {
+        0 => Outcome::Blocked,
+        1 => Outcome::Complete,
+        _ => panic!("ran again"),
+    };
+    usize::from(shed.execute_one(0, once).expect("channel 0").is_some())
+}
+
+/// A task is cancelled while it runs, blocks, or waits to be executed.
+#[test]
+fn it_blocks_or_is_cancelled() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(2, 1);
+        let [parent, task] =
+            shed.create([1, 0].map(|i| Watched::new(i, dropped))).ok().expect("room");
+        shed.depend(&[parent], &[task]).expect("idle");
+        shed.ready(&[task]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel(task))
+        };
+        let ran = step(&shed);
+        match other.join().unwrap().expect("it has not ended") {
+            true => assert_eq!(dropped.load(Relaxed), 2),
+            false => {
+                assert_eq!((ran, shed.state(task)), (1, Ok(TaskState::Blocked)));
+                shed.ready(&[task]).expect("blocked");
+                assert_eq!(step(&shed), 1);
+                assert_eq!(step(&shed), 0);
+            }
+        }
+        assert_eq!(step(&shed), 0);
+        assert_eq!((dropped.load(Relaxed), shed.state(parent)), (2, Err(Error::StaleTask(parent))));
+    });
+}
+
+/// Either it runs, or it is cancelled and what depends on it too: each payload is dropped once.
+#[test]
+fn it_runs_or_is_cancelled() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(2, 1);
+        let [parent, task] =
+            shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("room");
+        shed.depend(&[parent], &[task]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel(task))
+        };
+        let readied = shed.ready(&[task]);
+        let ran = drain(&shed);
+        let cancelled = other.join().unwrap();
+        let ran = ran + drain(&shed);
+        match cancelled {
+            Ok(true) => assert_eq!(ran, 0),
+            // It was running: what depends on it is cancelled.
+            Ok(false) => assert_eq!((readied, ran), (Ok(()), 1)),
+            Err(error) => {
+                assert_eq!((readied, ran, error), (Ok(()), 2, Error::StaleTask(task)));
+            }
+        }
+        assert_eq!(dropped.load(Relaxed), 2);
+        shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("both places are free");
+    });
+}
+
+/// Two cancel, one the child and one the parent, while the child runs.
+#[test]
+fn parent_and_child_are_cancelled_at_once() {
+    model(2, || {
+        let dropped = drops();
+        let shed = shed(2, 1);
+        let [parent, child] =
+            shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("room");
+        shed.depend(&[parent], &[child]).expect("idle");
+        shed.ready(&[child]).expect("idle");
+        let others = [parent, child].map(|task| {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel(task))
+        });
+        drain(&shed);
+        let _ = others.map(|other| other.join().unwrap());
+        drain(&shed);
+        assert_eq!(dropped.load(Relaxed), 2);
+        shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("both places are free");
+    });
+}
+
+/// A name is enough to find a task whole, however it was learnt.
+#[test]
+fn a_new_task_is_whole_for_who_knows_its_name() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(1, 0);
+        let tasks = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        shed.free(&tasks).expect("idle");
+        let name = next(tasks[0]);
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel(name).is_ok())
+        };
+        let [task] = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        assert_eq!(task, name);
+        let cancelled = other.join().unwrap();
+        assert_eq!(dropped.load(Relaxed), 1 + usize::from(cancelled));
+    });
+}
+
+/// The ready callback comes after the tasks are in their list: who is told finds them.
+#[test]
+fn who_is_told_finds_what_is_ready() {
+    model(3, || {
+        let told = Arc::new(AtomicUsize::new(0));
+        let tell = told.clone();
+        let count = move |_: u16, count: u32| _ = tell.fetch_add(count as usize, Ordering::Release);
+        let shed = Arc::new(builder(2, 1).on_ready(count).build().expect("small"));
+        let [parent, child] = shed.create([(); 2]).expect("room");
+        shed.depend(&[parent], &[child]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.ready(&[child]).expect("idle");
+                one(&shed);
+            })
+        };
+        let seen = told.load(Ordering::Acquire);
+        let mine = usize::from(seen > 0 && one(&shed).is_some());
+        assert!(seen < 2 || mine == 1);
+        other.join().unwrap();
+        assert_eq!(shed.state(child).is_err(), seen < 2 || mine == 1);
+    });
+}

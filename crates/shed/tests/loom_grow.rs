@@ -1,0 +1,53 @@
+//! Threads that grow a shed, against others that do, and that use what has grown.
+#![cfg(loom)]
+
+use loom::thread;
+use sateen_shed::{Growing, Outcome, Packed, Shed};
+use std::sync::Arc;
+
+#[test]
+fn two_threads_take_places_that_there_are_not_yet() {
+    let mut builder = loom::model::Builder::new();
+    // What goes wrong needs one: a thread that finds what another has just added.
+    builder.preemption_bound = Some(2);
+    builder.max_branches = 20_000;
+    builder.check(|| {
+        let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
+        let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.create([1]).unwrap())
+        };
+        let [mine] = shed.create([2]).unwrap();
+        let [theirs] = other.join().unwrap();
+        assert_ne!(mine, theirs);
+        shed.ready(&[mine, theirs]).unwrap();
+        let mut sum = 0;
+        let ran = shed.execute_batch(0, 3, |_, n| {
+            sum += *n;
+            Outcome::Complete
+        });
+        assert_eq!((ran, sum, shed.capacity()), (Ok(2), 3, 2));
+    });
+}
+
+/// A name that travels without synchronisation is unknown, or leads to its task.
+#[test]
+fn a_name_finds_its_block() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.max_branches = 20_000;
+    builder.check(|| {
+        let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
+        let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());
+        let [first] = shed.create([1]).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.create([2]).unwrap())
+        };
+        let second = sateen_shed::TaskId::from_bits(first.to_bits() + 1);
+        let _ = shed.state(second);
+        assert_eq!(other.join().unwrap(), [second]);
+        assert!(shed.state(second).is_ok());
+    });
+}
