@@ -3,6 +3,7 @@
 use crate::hub::{Drain, Group, Hub};
 use sateen_runtime::Cancelled;
 use sateen_shed::{Layout, Outcome, Shed, TaskId};
+use sateen_sync::park::context_id;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -23,9 +24,9 @@ where
     R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static,
 {
     fn drain(&self, group: usize) {
-        let mut turns = TURNS;
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take_turns(group, &mut turns)))
-        {
+        let (mut turns, context) = (TURNS, context_id());
+        let mut take = || self.take_turns(group, context, &mut turns);
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(&mut take)) {
             // What was noted is forgotten with this.
             Hub::end_tasks();
             self.ring_for_rest(group);
@@ -49,11 +50,12 @@ where
     R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static,
 {
     /// Executes until nothing is ready, or the turns are used up.
-    fn take_turns(&self, group: usize, turns: &mut u32) {
+    fn take_turns(&self, group: usize, context: u64, turns: &mut u32) {
         let channels = &self.hub.group(group).channels;
         while *turns > 0 {
             *turns -= 1;
-            if !channels.iter().any(|&(channel, batch)| self.execute(group, channel, batch)) {
+            let mut channels = channels.iter();
+            if !channels.any(|&(channel, batch)| self.execute(group, context, channel, batch)) {
                 *turns = u32::MAX;
                 return;
             }
@@ -62,7 +64,7 @@ where
 
     /// Executes the first tasks of a channel; whether there were any.
     #[inline]
-    fn execute(&self, group: usize, channel: u16, batch: u32) -> bool {
+    fn execute(&self, group: usize, context: u64, channel: u16, batch: u32) -> bool {
         if !is_ready(&self.shed, channel) {
             return false;
         }
@@ -72,7 +74,7 @@ where
         let run = |task: TaskId, payload: &mut T| {
             self.hub.before_task(group, fenced, || any_ready(&self.shed, self.hub.group(group)));
             let outcome = (self.run)(&self.shed, task, payload);
-            self.hub.after_task(group);
+            self.hub.after_task(group, context);
             outcome
         };
         // Errors are out of the question: the channel exists.

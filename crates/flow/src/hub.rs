@@ -58,13 +58,13 @@ struct Panics {
 struct Completing {
     /// The context that does; 0 for none.
     context: u64,
-    hub: usize,
+    /// The group's address.
     group: usize,
     /// Something has become ready.
     owes: bool,
 }
 
-const NOTHING: Completing = Completing { context: 0, hub: 0, group: 0, owes: false };
+const NOTHING: Completing = Completing { context: 0, group: 0, owes: false };
 
 thread_local! {
     static COMPLETING: Cell<Completing> = const { Cell::new(NOTHING) };
@@ -120,8 +120,10 @@ impl Hub {
         &self.groups[group]
     }
 
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
+    /// Tells a group from those of all hubs.
+    #[inline(always)]
+    fn address(&self, group: usize) -> usize {
+        std::ptr::from_ref(self.group(group)).addr()
     }
 
     // ---- Ringing ----
@@ -130,14 +132,13 @@ impl Hub {
     #[inline]
     pub(crate) fn on_ready(self: &Arc<Self>, channel: u16, count: u32) {
         let group = self.group_of[usize::from(channel)] as usize;
-        let completing = COMPLETING.get();
+        let completing = COMPLETING.with(Cell::get);
         if completing.context != 0
-            && completing.hub == self.address()
-            && completing.group == group
+            && completing.group == self.address(group)
             && completing.context == context_id()
         {
             // The caller looks for more before anything else.
-            COMPLETING.set(Completing { owes: true, ..completing });
+            COMPLETING.with(|cell| cell.set(Completing { owes: true, ..completing }));
         } else {
             self.ring(group, count);
         }
@@ -206,7 +207,7 @@ impl Hub {
         fenced: bool,
         ready: impl FnOnce() -> bool,
     ) {
-        let owes = COMPLETING.replace(NOTHING).owes;
+        let owes = COMPLETING.with(|cell| cell.replace(NOTHING)).owes;
         if ready() {
             // What others made ready they have rung for; so if a stand-in seems to be queued that has begun already, that matters
             // only for what the caller has put there without a word.
@@ -218,16 +219,16 @@ impl Hub {
         sateen_runtime::poll();
     }
 
-    /// The task's code is over. What its end makes ready the caller will look for itself.
+    /// The task's code is over. What its end makes ready the caller, which is `context`, will look for itself.
     #[inline]
-    pub(crate) fn after_task(&self, group: usize) {
-        let (context, hub) = (context_id(), self.address());
-        COMPLETING.set(Completing { context, hub, group, owes: false });
+    pub(crate) fn after_task(&self, group: usize, context: u64) {
+        let completing = Completing { context, group: self.address(group), owes: false };
+        COMPLETING.with(|cell| cell.set(completing));
     }
 
     /// The caller looks for no more tasks.
     pub(crate) fn end_tasks() {
-        COMPLETING.set(NOTHING);
+        COMPLETING.with(|cell| cell.set(NOTHING));
     }
 
     // ---- What went wrong ----

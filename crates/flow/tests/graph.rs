@@ -237,27 +237,3 @@ fn a_picture() {
 "#
     );
 }
-
-/// A frame of 300 tasks, for its time.
-#[test]
-#[ignore = "prints a time, which means something on an idle machine"]
-fn frame_time() {
-    let runtime = runtime(2);
-    let mut g = Graph::new();
-    let mut before: Vec<_> = (0..30).map(|i| g.task(move || i)).collect();
-    for _ in 1..10 {
-        before = (0..30)
-            .map(|i| g.task_with((&before[i], &before[(i + 7) % 30]), |(a, b)| a + b))
-            .collect();
-    }
-    const RUNS: u32 = 10_000;
-    let time = |g: &mut Graph| {
-        let start = std::time::Instant::now();
-        for _ in 0..RUNS {
-            g.run(&runtime).unwrap();
-        }
-        start.elapsed() / RUNS
-    };
-    println!("from a thread: {:?}", time(&mut g));
-    println!("from a task: {:?}", runtime.install(|| time(&mut g)));
-}
