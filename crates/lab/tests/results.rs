@@ -94,6 +94,7 @@ fn every_promised_identity_is_listed() {
     promised.push("fiber/skew/sateen-async/w2".to_owned());
     promised.extend(locks());
     promised.extend(pools());
+    promised.extend(sheds());
     promised.push("wake/ready-behind-compute/sateen/w1".to_owned());
     let two = [
         "wake/first",
@@ -117,6 +118,27 @@ fn every_promised_identity_is_listed() {
     let unique: BTreeSet<&&str> = listed.iter().collect();
     assert_eq!(unique.len(), listed.len());
     assert!(listed.iter().all(|id| id.split('/').count() == 4), "not an identity");
+}
+
+/// Of the experiment about sheds.
+fn sheds() -> Vec<String> {
+    let mut promised = vec![
+        "shed/single/sateen/t1".to_owned(),
+        "shed/starved-cpu/sateen/w2".to_owned(),
+        "shed/bytes-task/sateen/n1000000".to_owned(),
+        "shed/bytes-dependency/sateen/n1000000".to_owned(),
+    ];
+    for config in ["p1c1", "p2c2", "p4c4", "p7c1", "p1c7"] {
+        let tests = ["A", "B", "C", "D", "E", "F", "G"];
+        promised.extend(tests.map(|test| format!("shed/{test}/sateen/{config}")));
+        promised.push(format!("shed/E/sateen-batch/{config}"));
+    }
+    for graph in ["fan", "chain", "random", "frame"] {
+        for implementation in ["sateen", "sateen-sharded", "sateen-driven", "sateen-scope"] {
+            promised.extend(["w1", "w2"].map(|w| format!("shed/{graph}/{implementation}/{w}")));
+        }
+    }
+    promised
 }
 
 /// What is promised of the experiments about locks.

@@ -12,7 +12,7 @@ use crate::shed::{Heads, Shed};
 use crate::word::Head;
 use sateen_base::Backoff;
 use sateen_base::prim::searched::AtomicU64;
-use sateen_base::prim::{self, Ordering};
+use sateen_base::prim::Ordering;
 
 /// Both heads of a channel. See [`Head`] for the words.
 pub(crate) struct Fifo<'a, T, L: Layout> {
@@ -124,7 +124,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
                 Err(now) => seen = now,
             }
             if L::PAUSES {
-                prim::spin_loop();
+                backoff.spin();
             }
         }
     }
@@ -163,7 +163,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
             } else if let Some(chain) = self.pop_outbox(seen, most) {
                 return Some(chain);
             } else if L::PAUSES {
-                prim::spin_loop();
+                backoff.spin();
             }
         }
     }
