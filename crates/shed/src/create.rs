@@ -169,8 +169,10 @@ impl<T, L: Layout> Shed<T, L> {
             // Ordering: Release, for the Acquire of who is late to depend on a task here long ago: it must find that one stale.
             self.memory.dependents(index).store(before.0, release);
         }
+        let release =
+            if cfg!(sateen_canary = "create") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
-        place.state.store(State::new(generation, Status::Idle).0, Ordering::Release);
+        place.state.store(State::new(generation, Status::Idle).0, release);
         TaskId::new(index, generation)
     }
 

@@ -98,6 +98,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// Lets go of a task that the caller has just made `Cancelled`, with one pending for the caller.
     pub(crate) fn cancelled(mut self, index: u32) {
         self.telling = (index + 1, 1);
+        if cfg!(sateen_canary = "cancel-early") {
+            self.work();
+            self.flush();
+        }
         self.report(index);
         self.finish();
     }

@@ -260,7 +260,7 @@ impl<T, L: Layout> Shed<T, L> {
             match word.compare_exchange_weak(
                 seen.0,
                 seen.to(status).0,
-                Ordering::AcqRel,
+                if cfg!(sateen_canary = "block") { Ordering::Relaxed } else { Ordering::AcqRel },
                 Ordering::Relaxed,
             ) {
                 Ok(_) if status == Status::Ready => {

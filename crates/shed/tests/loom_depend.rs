@@ -192,3 +192,25 @@ fn two_depend_at_once() {
         );
     });
 }
+
+/// Who ends the child while it is depended on reads a whole dependency: the parent's, no other task's.
+#[test]
+fn a_dependency_is_whole_for_who_ends_the_child() {
+    model(2, || {
+        let shed = shed(4, 2);
+        // The first place: what a dependency names that nobody has written to.
+        let [decoy, never, parent, child] = shed.create([(); 4]).expect("room");
+        shed.depend(&[decoy], &[never]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.ready(&[child]).expect("idle");
+                drain(&shed)
+            })
+        };
+        let result = shed.depend(&[parent], &[child]);
+        assert_eq!(other.join().unwrap() + drain(&shed), 1 + usize::from(result.is_ok()));
+        assert_eq!(shed.state(decoy), Ok(TaskState::Waiting(1)));
+        assert_eq!(shed.state(parent).is_err(), result.is_ok());
+    });
+}
