@@ -11,8 +11,8 @@ use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::Head;
 use sateen_base::Backoff;
-use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU64;
 
 /// Both heads of a channel. See [`Head`] for the words.
 pub(crate) struct Fifo<'a, T, L: Layout> {
