@@ -11,7 +11,8 @@ use crate::{Error, TaskId};
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
-    /// Sets the channel that tasks will be ready on: all or none. Also from inside a task, for itself.
+    /// Sets the channel that tasks will be ready on: all or none. Also from inside a task, for itself. Not while another thread sees the task through: the channel might
+    /// become that of the next task in its place.
     ///
     /// # Errors
     /// [`Error::NoChannel`]; a task that is ready already, or has ended.

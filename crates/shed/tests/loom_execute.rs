@@ -249,24 +249,6 @@ fn who_is_told_finds_what_is_ready() {
     });
 }
 
-/// Who is late to set a task's channel does not set that of the next task in its place.
-#[test]
-#[ignore = "the channel is stored after the task was looked at, not exchanged together with its generation"]
-fn a_late_channel_is_not_the_next_tasks() {
-    model(2, || {
-        let shed = Arc::new(builder(1, 0).channels(2).build().expect("small"));
-        let [task] = shed.create([()]).expect("room");
-        let other = {
-            let shed = shed.clone();
-            thread::spawn(move || shed.set_channel(&[task], 1))
-        };
-        shed.free(&[task]).expect("idle");
-        let [next] = shed.create([()]).expect("room");
-        let _ = other.join().unwrap();
-        assert_eq!(shed.channel(next), Ok(0));
-    });
-}
-
 /// The place of a cancelled task is free only when its payload is gone.
 #[test]
 fn a_cancelled_tasks_place_is_clean() {
