@@ -43,6 +43,13 @@ impl<T, L: Layout> Shed<T, L> {
         if asked > capacity.into() {
             return Err(full);
         }
+        // All their lines at once: each exchange below would wait for its own.
+        let known = |task: &&TaskId| self.memory.has(**task);
+        parents.iter().filter(known).for_each(|task| self.memory.prefetch_place(task.index()));
+        for child in children.iter().filter(known) {
+            self.memory.prefetch_place(child.index());
+            self.memory.prefetch_dependents(child.index());
+        }
         // From here on the ends of the children look for dependents. That costs them something, but says nothing untrue, should this fail.
         for &child in children {
             self.link(child)?;

@@ -188,7 +188,21 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             None => self.places = Some(Chain::of(index)),
             Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
         }
+        self.prefetch_parents(first);
         self.list = (first, how, false);
+    }
+
+    /// Has the processor fetch the first of those in the list, all at once: each exchange of their counts would wait for its own line.
+    #[inline]
+    fn prefetch_parents(&self, first: u32) {
+        const MOST: usize = 16;
+        let memory = &self.shed.memory;
+        let edges = core::iter::successors(first.checked_sub(1), |index| {
+            memory.edge(*index).next.load(Ordering::Relaxed).checked_sub(1)
+        });
+        for index in edges.take(MOST) {
+            memory.prefetch_place(memory.edge(index).parent.load(Ordering::Relaxed));
+        }
     }
 
     /// The list of who depends on a task, which is closed.

@@ -315,6 +315,12 @@ impl<T, L: Layout> Memory<T, L> {
         sateen_base::prefetch_write(core::ptr::from_ref(self.place(index)).cast());
     }
 
+    /// As [`prefetch_place`](Self::prefetch_place), for its word of dependents.
+    #[inline(always)]
+    pub(crate) fn prefetch_dependents(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.dependents(index)).cast());
+    }
+
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.
     #[inline(always)]
     pub(crate) fn link(&self, index: u32) -> &AtomicU32 {
