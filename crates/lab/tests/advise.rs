@@ -16,7 +16,7 @@ fn each_tool_is_ranked_with_its_line() {
         (
             &["lock"],
             "--section 50ns, --reads 0",
-            &["ttas-adaptive-futex", "mutex", "std", "sateen::sync"],
+            &["ttas-adaptive-futex", "mutex", "std", "value = "],
         ),
         (&["lock", "--threads", "1"], "a lock for 1 thread", &["ticket", "no-atomics"]),
         (

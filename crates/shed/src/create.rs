@@ -16,8 +16,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Cost: one exchange, and a store for each.
     ///
     /// # Errors
-    /// [`Full`], with the payloads: there are not that many places. Also if those that are free are in the hands of another thread, which is
-    /// about to take some of them and put the others back: so where several threads create, give the shed a few places more than they need at once, or try again.
+    /// [`Full`], with the payloads: there are not that many places. (Also while another thread holds some for a batch that turns out not to fit.)
     ///
     /// ```
     /// let shed = sateen_shed::Shed::builder().tasks(3).build()?;

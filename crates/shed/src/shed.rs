@@ -18,7 +18,8 @@ use sateen_base::SpinLock;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
-/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many.
+/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many and a word
+/// that counts moves.
 pub(crate) struct Heads<L>(PhantomData<L>);
 
 impl<L: Layout> Heads<L> {
@@ -27,12 +28,12 @@ impl<L: Layout> Heads<L> {
     /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
     pub(crate) const FRESH_EDGES: usize = 1;
     pub(crate) const FREE_PLACES: usize = 2;
-    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + 2 * L::STRIPES;
+    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + 2 * L::STRIPES + 1;
 
     /// Tasks that are ready on a channel. The number of channels gives that of all heads.
     #[inline(always)]
     pub(crate) const fn channel(channel: u16) -> usize {
-        Self::FREE_EDGES + L::STRIPES * (2 + channel as usize)
+        Self::FREE_EDGES + 2 * L::STRIPES + 1 + L::STRIPES * channel as usize
     }
 }
 

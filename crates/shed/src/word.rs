@@ -232,6 +232,12 @@ impl Head {
         self.0 as u32
     }
 
+    /// The tag: pushes since the word was 0, if only pushes change it.
+    #[inline(always)]
+    pub(crate) const fn pushes(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
     /// After a push.
     #[inline(always)]
     pub(crate) const fn pushed(self, first: u32) -> Self {

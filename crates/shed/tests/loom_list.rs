@@ -98,3 +98,23 @@ fn what_is_ready_is_taken_once() {
         assert_eq!(dropped.load(std::sync::atomic::Ordering::Relaxed), 3);
     });
 }
+
+/// Never more tasks than places: so there is always one.
+#[test]
+fn a_place_that_is_free_is_found() {
+    model(2, || {
+        let shed = shed(3, 0);
+        let all = shed.create([(); 3]).expect("room");
+        shed.free(&all).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let [first] = shed.create([()]).expect("room");
+                shed.create([()]).expect("room");
+                shed.free(&[first]).expect("idle");
+            })
+        };
+        shed.create([()]).expect("room");
+        other.join().unwrap();
+    });
+}
