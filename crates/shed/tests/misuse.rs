@@ -246,7 +246,10 @@ fn a_task_cannot_change_itself_from_inside<L: Layout>() {
     let ran = shed.execute_one(0, |name, _| {
         assert_eq!(name, task);
         let error = Err(Error::Running(task));
-        assert_eq!(unchanged(&shed, &all, || shed.ready(&[other, task])), error);
+        if cfg!(feature = "std") {
+            // Otherwise nobody can tell who calls.
+            assert_eq!(unchanged(&shed, &all, || shed.ready(&[other, task])), error);
+        }
         assert_eq!(unchanged(&shed, &all, || shed.free(&[other, task])), error);
         assert_eq!(unchanged(&shed, &all, || shed.depend(&[task], &[other])), error);
         assert_eq!(unchanged(&shed, &all, || shed.depend(&[other], &[task])), error);
