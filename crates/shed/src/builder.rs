@@ -93,7 +93,7 @@ impl<T, L: Layout> Builder<T, L> {
     /// ready in one go keep their order either way.
     ///
     /// The order is exact, with any number of consumers. Unlike others, such a channel is not lock-free: who finds only fresh tasks turns their list round, in which time others
-    /// that want one of this channel wait. That costs a few nanoseconds for each task, once.
+    /// that want one of this channel wait. That writes each task's link once more.
     ///
     /// # Errors
     /// [`BuildError::NoChannel`], when it is built.

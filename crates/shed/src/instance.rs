@@ -185,14 +185,9 @@ impl<S: ShedRef> Instance<S> {
         if !self.is_done() {
             return Err(TemplateError::StillRunning);
         }
+        let payload = &self.shed.shed().memory.place(index).payload;
         // SAFETY: kept tasks keep theirs. No run is under way, and for as long as this borrows the instance, none begins.
-        Ok(self
-            .shed
-            .shed()
-            .memory
-            .place(index)
-            .payload
-            .with_mut(|p| unsafe { (*p).assume_init_mut() }))
+        Ok(payload.with_mut(|p| unsafe { (*p).assume_init_mut() }))
     }
 }
 
