@@ -217,16 +217,26 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         }
         // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. An inbox needs no tag: who pushes only says what is
         // below. So the tag counts pushes since it was emptied.
+        let emptied = if cfg!(sateen_canary = "reserve_empty") {
+            Ordering::Acquire
+        } else {
+            Ordering::AcqRel
+        };
         let first = if single {
             let taken = word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Acquire);
             taken.map_or(0, |seen| Head(seen).first())
         } else {
-            Head(word.swap(0, Ordering::AcqRel)).first()
+            Head(word.swap(0, emptied)).first()
         };
         let chain = first.checked_sub(1).map(|first| self.move_all_but(own, first, most));
         if let Some(moves) = moves {
             // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
-            moves.fetch_add((1 << 32) - 1, Ordering::Release);
+            let ended = if cfg!(sateen_canary = "reserve_end") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            moves.fetch_add((1 << 32) - 1, ended);
         }
         chain
     }
