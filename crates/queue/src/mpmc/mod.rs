@@ -2,6 +2,7 @@
 
 mod bounded;
 mod cursor;
+mod patience;
 mod place;
 mod segment;
 mod unbounded;

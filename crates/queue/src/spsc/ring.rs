@@ -10,7 +10,7 @@
 
 use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use crate::{PopError, PushError};
-use sateen_base::CachePadded;
+use sateen_base::{CachePadded, prefetch_write};
 use std::fmt;
 use std::mem::MaybeUninit;
 
@@ -255,6 +255,24 @@ impl<T> Producer<T> {
         self.shared.slot(position).with_mut(|at| unsafe {
             (*at).write(item);
         });
+        self.fetch(position);
+    }
+
+    /// Slots in 256 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
+    /// Without, each line would hold the publication of its items up.
+    const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 256 / size_of::<T>() };
+
+    /// Fetches the line of the slot so far ahead of `position`, once a line.
+    #[inline(always)]
+    fn fetch(&self, position: usize) {
+        let ahead = position.wrapping_add(Self::AHEAD);
+        if Self::AHEAD == 0 || cfg!(loom) || ahead.wrapping_sub(self.head) >= self.shared.capacity {
+            return;
+        }
+        let at = std::ptr::from_ref(self.shared.slot(ahead)).cast::<u8>();
+        if at.addr() % 64 < size_of::<T>() {
+            prefetch_write(at);
+        }
     }
 
     #[inline(always)]
