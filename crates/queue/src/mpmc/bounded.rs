@@ -6,8 +6,8 @@
 //! * a slot's `item`: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
-use super::patience::Patience;
 use super::place::{Place, Shape};
+use crate::patience::Patience;
 use crate::prim::{AtomicU8, AtomicU64, Ordering, UnsafeCell};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::{Backoff, CachePadded, prefetch_write};
@@ -91,7 +91,7 @@ impl<T> Bounded<T> {
         });
         let end = || {
             let place = AtomicU64::new(start.word());
-            CachePadded::new(End { place, patience: Patience::new(start.word()) })
+            CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
         };
         Self { head: end(), tail: end(), shape, slots: slots.collect() }
     }
@@ -211,6 +211,7 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
+        let mut waited = false;
         loop {
             let tail = self.place(&self.tail);
             if self.shape.is_closed(tail) {
@@ -224,6 +225,14 @@ impl<T> Bounded<T> {
                     Found::Again => {}
                 }
                 continue;
+            }
+            if count < wanted && !waited {
+                // A short reservation costs as much as a long one.
+                waited = true;
+                let free = || self.turn(self.slot(end)) == self.shape.free(end);
+                if self.tail.patience.helps(tail.word(), free) {
+                    continue;
+                }
             }
             if !self.claim(&self.tail, tail, end) {
                 backoff.spin();
@@ -289,6 +298,7 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
+        let mut waited = false;
         loop {
             let head = self.place(&self.head);
             let (count, end) = self.run(head, max, Shape::full);
@@ -297,6 +307,14 @@ impl<T> Bounded<T> {
                     backoff.snooze();
                 }
                 continue;
+            }
+            if count < max && !waited {
+                // A short reservation costs as much as a long one.
+                waited = true;
+                let full = || self.turn(self.slot(end)) == self.shape.full(end);
+                if self.head.patience.helps(head.word(), full) {
+                    continue;
+                }
             }
             buf.reserve(count);
             if !self.claim(&self.head, head, end) {

@@ -2,7 +2,6 @@
 
 mod bounded;
 mod cursor;
-mod patience;
 mod place;
 mod segment;
 mod unbounded;
