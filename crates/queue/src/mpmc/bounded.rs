@@ -120,6 +120,7 @@ impl<T> Bounded<T> {
                 if self.claim(&self.tail, tail, self.shape.next(tail)) {
                     // SAFETY: free, and claimed by us.
                     unsafe { self.fill(slot, tail, item) };
+                    self.fetch(tail, 1, Self::FILL_AHEAD);
                     return Ok(());
                 }
                 backoff.spin();
@@ -217,7 +218,8 @@ impl<T> Bounded<T> {
             if self.shape.is_closed(tail) {
                 return Err(PushError::Closed(()));
             }
-            let (count, end) = self.run(tail, wanted, Shape::free);
+            let count = self.run(tail, wanted, Shape::free);
+            let end = self.shape.advanced(tail, count);
             if count == 0 {
                 match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(())),
@@ -238,14 +240,19 @@ impl<T> Bounded<T> {
                 backoff.spin();
                 continue;
             }
-            let mut place = tail;
-            for _ in 0..count {
-                // SAFETY: trusted to have as many as it said.
-                let item = unsafe { items.next().unwrap_unchecked() };
-                // SAFETY: all of them were free, and are claimed by us.
-                unsafe { self.fill(self.slot(place), place, item) };
-                place = self.shape.next(place);
+            let (to_end, round) = self.from(tail);
+            let next_lap = self.shape.advanced(tail, to_end.len());
+            let mut left = count;
+            for (slots, place) in [(to_end, tail), (round, next_lap)] {
+                for slot in slots.iter().take(left) {
+                    // SAFETY: trusted to have as many as it said.
+                    let item = unsafe { items.next().unwrap_unchecked() };
+                    // SAFETY: all of them were free, and are claimed by us.
+                    unsafe { self.fill(slot, place, item) };
+                    left -= 1;
+                }
             }
+            self.fetch(tail, count, Self::FILL_AHEAD);
             return Ok(count);
         }
     }
@@ -269,7 +276,9 @@ impl<T> Bounded<T> {
             if self.turn(slot) == self.shape.full(head) {
                 if self.claim(&self.head, head, self.shape.next(head)) {
                     // SAFETY: full, and claimed by us.
-                    return Ok(unsafe { self.empty(slot, head) });
+                    let item = unsafe { self.empty(slot, head) };
+                    self.fetch(head, 1, Self::EMPTY_AHEAD);
+                    return Ok(item);
                 }
                 backoff.spin();
             } else {
@@ -301,7 +310,8 @@ impl<T> Bounded<T> {
         let mut waited = false;
         loop {
             let head = self.place(&self.head);
-            let (count, end) = self.run(head, max, Shape::full);
+            let count = self.run(head, max, Shape::full);
+            let end = self.shape.advanced(head, count);
             if count == 0 {
                 if let Found::Busy = self.item_slow(head)? {
                     backoff.snooze();
@@ -321,12 +331,20 @@ impl<T> Bounded<T> {
                 backoff.spin();
                 continue;
             }
-            let mut place = head;
-            for _ in 0..count {
-                // SAFETY: all of them were full, and are claimed by us.
-                buf.push(unsafe { self.empty(self.slot(place), place) });
-                place = self.shape.next(place);
+            let (to_end, round) = self.from(head);
+            let next_lap = self.shape.advanced(head, to_end.len());
+            let mut room = buf.spare_capacity_mut().iter_mut();
+            let mut left = count;
+            for (slots, place) in [(to_end, head), (round, next_lap)] {
+                for (slot, room) in slots.iter().take(left).zip(&mut room) {
+                    // SAFETY: all of them were full, and are claimed by us.
+                    room.write(unsafe { self.empty(slot, place) });
+                    left -= 1;
+                }
             }
+            // SAFETY: there was room for all, and so many were written.
+            unsafe { buf.set_len(buf.len() + count) };
+            self.fetch(head, count, Self::EMPTY_AHEAD);
             return Ok(count);
         }
     }
@@ -435,16 +453,26 @@ impl<T> Bounded<T> {
         end.place.compare_exchange_weak(from.word(), to.word(), success, failure).is_ok()
     }
 
-    /// How many places from `start` on have the turn that `turn` names, up to `max`, and the one after them.
+    /// How many places from `start` on are ready, up to `max`: they have the turn that `turn` names.
     #[inline]
-    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> (usize, Place) {
-        let mut place = start;
-        let mut count = 0;
-        while count < max && self.turn(self.slot(place)) == turn(&self.shape, place) {
-            place = self.shape.next(place);
-            count += 1;
+    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> usize {
+        let (to_end, round) = self.from(start);
+        let run = |slots: &[Slot<T>], max, turn| {
+            slots.iter().take(max).take_while(|slot| self.turn(slot) == turn).count()
+        };
+        let count = run(to_end, max, turn(&self.shape, start));
+        if count < to_end.len() || count == max {
+            return count;
         }
-        (count, place)
+        let next_lap = self.shape.advanced(start, count);
+        count + run(round, max - count, turn(&self.shape, next_lap))
+    }
+
+    /// All slots from that of `place` on, round the ring: those in its lap, those in the next.
+    #[inline]
+    fn from(&self, place: Place) -> (&[Slot<T>], &[Slot<T>]) {
+        let (round, to_end) = self.slots.split_at(self.shape.index(place));
+        (to_end, round)
     }
 
     /// # Safety
@@ -462,7 +490,6 @@ impl<T> Bounded<T> {
         };
         // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
         slot.turn.store(self.shape.full(place), order);
-        self.fetch(place, Self::FILL_AHEAD);
     }
 
     /// # Safety
@@ -478,7 +505,6 @@ impl<T> Bounded<T> {
         };
         // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
         slot.turn.store(self.shape.free_after(place), order);
-        self.fetch(place, Self::EMPTY_AHEAD);
         item
     }
 
@@ -488,15 +514,15 @@ impl<T> Bounded<T> {
     const FILL_AHEAD: usize = 256 / size_of::<Slot<T>>();
     const EMPTY_AHEAD: usize = 128 / size_of::<Slot<T>>();
 
-    /// Fetches the line of the slot so far ahead of `place`, once a line.
+    /// Fetches the lines that begin with the `count` slots so far `ahead` of `place`.
     #[inline(always)]
-    fn fetch(&self, place: Place, ahead: usize) {
-        let index = self.shape.index(place) + ahead;
+    fn fetch(&self, place: Place, count: usize, ahead: usize) {
         if ahead == 0 || cfg!(loom) {
             return;
         }
-        // Not in rings so small that the far side may be anywhere.
-        if let Some(slot) = self.slots.get(index) {
+        // Not in rings so small that the far side may be anywhere, and not round the end.
+        let from = self.shape.index(place) + ahead;
+        for slot in self.slots.iter().skip(from).take(count) {
             let at = std::ptr::from_ref(slot).cast::<u8>();
             if at.addr() % 64 < size_of::<Slot<T>>() {
                 prefetch_write(at);

@@ -111,11 +111,19 @@ impl Shape {
     /// The place after `place`, which is not closed.
     #[inline(always)]
     pub(super) fn next(&self, place: Place) -> Place {
+        self.advanced(place, 1)
+    }
+
+    /// The place `count` after `place`, a lap later at most.
+    #[inline(always)]
+    pub(super) fn advanced(&self, place: Place, count: usize) -> Place {
         let index = place.0 & (self.closed - 1);
-        if index + 1 < self.capacity {
-            Place(place.0 + 1)
+        let after = index + count as u64;
+        if after < self.capacity {
+            Place(place.0 + count as u64)
         } else {
-            Place((place.0 - index).wrapping_add(self.closed << 1))
+            let next_lap = (place.0 - index).wrapping_add(self.closed << 1);
+            Place(next_lap + (after - self.capacity))
         }
     }
 
@@ -145,6 +153,10 @@ mod tests {
             for step in 0..capacity * 6 {
                 assert_eq!(shape.index(place), step % capacity);
                 assert_eq!(shape.between(first, place), step);
+                for further in 0..=capacity {
+                    let there = (0..further).fold(place, |place, _| shape.next(place));
+                    assert_eq!(shape.advanced(place, further), there);
+                }
                 assert!(!shape.is_closed(place));
                 let closed = Place(place.word() | shape.closed_bit());
                 assert_eq!(shape.between(first, closed), step);
