@@ -2,23 +2,17 @@
 //!
 //! Who may touch what:
 //! * an end's `place`: anybody, by exchange; its `patience`: anybody, it is a guess.
-//! * a slot's `turn`: read by anybody; stored by whoever claimed the slot.
-//! * a slot's `item`: written by the producer that claimed it, before it stores the turn "full"; read by the
+//! * a slot's flag, its turn: read by anybody; stored by whoever claimed the slot.
+//! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
+use super::block::{Block, Slot};
 use super::place::{Place, Shape};
-use crate::patience::Patience;
-use crate::prim::{AtomicU8, AtomicU64, Ordering, UnsafeCell};
+use crate::patience::{Patience, let_winner_run};
+use crate::prim::{AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
-use sateen_base::{Backoff, CachePadded, prefetch_write};
+use sateen_base::{Backoff, CachePadded};
 use std::fmt;
-use std::mem::MaybeUninit;
-
-struct Slot<T> {
-    /// [`Place::free`] or [`Place::full`] of the lap it is ready for.
-    turn: AtomicU8,
-    item: UnsafeCell<MaybeUninit<T>>,
-}
 
 /// One end of the ring.
 struct End {
@@ -46,7 +40,8 @@ pub struct Bounded<T> {
     head: CachePadded<End>,
     tail: CachePadded<End>,
     shape: Shape,
-    slots: Box<[Slot<T>]>,
+    /// As many slots as the capacity.
+    slots: Block<(), T>,
 }
 
 // SAFETY: items move in from one thread and out to another, never shared between two.
@@ -85,15 +80,11 @@ impl<T> Bounded<T> {
     pub fn starting_at(capacity: usize, lap: u64) -> Self {
         let shape = Shape::new(capacity);
         let start = shape.start(lap);
-        let slots = (0..capacity).map(|_| Slot {
-            turn: AtomicU8::new(shape.free(start)),
-            item: UnsafeCell::new(MaybeUninit::uninit()),
-        });
         let end = || {
             let place = AtomicU64::new(start.word());
             CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
         };
-        Self { head: end(), tail: end(), shape, slots: slots.collect() }
+        Self { head: end(), tail: end(), shape, slots: Block::new((), capacity, shape.free(start)) }
     }
 
     /// Puts `item` in at the back.
@@ -110,20 +101,21 @@ impl<T> Bounded<T> {
     #[inline]
     pub fn push(&self, item: T) -> Result<(), PushError<T>> {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         loop {
             let tail = self.place(&self.tail);
             if self.shape.is_closed(tail) {
                 return Err(PushError::Closed(item));
             }
             let slot = self.slot(tail);
-            if self.turn(slot) == self.shape.free(tail) {
+            if Self::turn(slot) == self.shape.free(tail) {
                 if self.claim(&self.tail, tail, self.shape.next(tail)) {
                     // SAFETY: free, and claimed by us.
-                    unsafe { self.fill(slot, tail, item) };
+                    unsafe { Self::fill(slot, self.shape.full(tail), item) };
                     self.fetch(tail, 1, Self::FILL_AHEAD);
                     return Ok(());
                 }
-                backoff.spin();
+                let_winner_run(&mut losses);
             } else {
                 match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(item)),
@@ -147,7 +139,7 @@ impl<T> Bounded<T> {
     /// ```
     pub fn force_push(&self, item: T) -> Result<Option<T>, PushError<T>> {
         let mut item = item;
-        let mut backoff = Backoff::new();
+        let mut losses = 0;
         loop {
             item = match self.push(item) {
                 Ok(()) => return Ok(None),
@@ -158,7 +150,7 @@ impl<T> Bounded<T> {
             let slot = self.slot(tail);
             // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
             // it may the tail pass it, so that the queue is never more than one item too long.
-            let full = self.turn(slot) == self.shape.full_before(tail)
+            let full = Self::turn(slot) == self.shape.full_before(tail)
                 && self.head.place.load(Ordering::SeqCst) == self.shape.lap_before(tail);
             if !self.shape.is_closed(tail)
                 && full
@@ -166,10 +158,10 @@ impl<T> Bounded<T> {
             {
                 let before = self.make_room(slot, tail);
                 // SAFETY: the claim is ours, and what was in the slot is out.
-                unsafe { self.fill(slot, tail, item) };
+                unsafe { Self::fill(slot, self.shape.full(tail), item) };
                 return Ok(before);
             }
-            backoff.spin();
+            let_winner_run(&mut losses);
         }
     }
 
@@ -178,12 +170,12 @@ impl<T> Bounded<T> {
     fn make_room(&self, slot: &Slot<T>, tail: Place) -> Option<T> {
         let front = Place::new(self.shape.lap_before(tail));
         let mut backoff = Backoff::new();
-        while self.turn(slot) != self.shape.free(tail) {
-            if self.turn(slot) == self.shape.full(front)
+        while Self::turn(slot) != self.shape.free(tail) {
+            if Self::turn(slot) == self.shape.full(front)
                 && self.claim(&self.head, front, self.shape.next(front))
             {
                 // SAFETY: full, and claimed by us.
-                return Some(unsafe { self.empty(slot, front) });
+                return Some(unsafe { Self::empty(slot, self.shape.free(tail)) });
             }
             backoff.snooze();
         }
@@ -212,6 +204,7 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         let mut waited = false;
         loop {
             let tail = self.place(&self.tail);
@@ -231,28 +224,25 @@ impl<T> Bounded<T> {
             if count < wanted && !waited {
                 // A short reservation costs as much as a long one.
                 waited = true;
-                let free = || self.turn(self.slot(end)) == self.shape.free(end);
+                let free = || Self::turn(self.slot(end)) == self.shape.free(end);
                 if self.tail.patience.helps(tail.word(), free) {
                     continue;
                 }
             }
             if !self.claim(&self.tail, tail, end) {
-                backoff.spin();
+                let_winner_run(&mut losses);
                 continue;
             }
-            let (to_end, round) = self.from(tail);
-            let next_lap = self.shape.advanced(tail, to_end.len());
-            let mut left = count;
-            for (slots, place) in [(to_end, tail), (round, next_lap)] {
-                for slot in slots.iter().take(left) {
+            for (first, most, place) in self.shape.parts(tail, count) {
+                let full = self.shape.full(place);
+                for index in first..first + most {
                     // SAFETY: trusted to have as many as it said.
                     let item = unsafe { items.next().unwrap_unchecked() };
                     // SAFETY: all of them were free, and are claimed by us.
-                    unsafe { self.fill(slot, place, item) };
-                    left -= 1;
+                    unsafe { Self::fill(self.at(index), full, item) };
                 }
             }
-            self.fetch(tail, count, Self::FILL_AHEAD);
+            self.fetch(tail, count, 2 * count);
             return Ok(count);
         }
     }
@@ -270,17 +260,19 @@ impl<T> Bounded<T> {
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         loop {
             let head = self.place(&self.head);
             let slot = self.slot(head);
-            if self.turn(slot) == self.shape.full(head) {
+            if Self::turn(slot) == self.shape.full(head) {
                 if self.claim(&self.head, head, self.shape.next(head)) {
+                    let free = self.shape.free_after(head);
                     // SAFETY: full, and claimed by us.
-                    let item = unsafe { self.empty(slot, head) };
+                    let item = unsafe { Self::empty(slot, free) };
                     self.fetch(head, 1, Self::EMPTY_AHEAD);
                     return Ok(item);
                 }
-                backoff.spin();
+                let_winner_run(&mut losses);
             } else {
                 if let Found::Busy = self.item_slow(head)? {
                     backoff.snooze();
@@ -307,6 +299,7 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         let mut waited = false;
         loop {
             let head = self.place(&self.head);
@@ -321,30 +314,27 @@ impl<T> Bounded<T> {
             if count < max && !waited {
                 // A short reservation costs as much as a long one.
                 waited = true;
-                let full = || self.turn(self.slot(end)) == self.shape.full(end);
+                let full = || Self::turn(self.slot(end)) == self.shape.full(end);
                 if self.head.patience.helps(head.word(), full) {
                     continue;
                 }
             }
             buf.reserve(count);
             if !self.claim(&self.head, head, end) {
-                backoff.spin();
+                let_winner_run(&mut losses);
                 continue;
             }
-            let (to_end, round) = self.from(head);
-            let next_lap = self.shape.advanced(head, to_end.len());
             let mut room = buf.spare_capacity_mut().iter_mut();
-            let mut left = count;
-            for (slots, place) in [(to_end, head), (round, next_lap)] {
-                for (slot, room) in slots.iter().take(left).zip(&mut room) {
+            for (first, most, place) in self.shape.parts(head, count) {
+                let free = self.shape.free_after(place);
+                for (index, room) in (first..first + most).zip(&mut room) {
                     // SAFETY: all of them were full, and are claimed by us.
-                    room.write(unsafe { self.empty(slot, place) });
-                    left -= 1;
+                    room.write(unsafe { Self::empty(self.at(index), free) });
                 }
             }
             // SAFETY: there was room for all, and so many were written.
             unsafe { buf.set_len(buf.len() + count) };
-            self.fetch(head, count, Self::EMPTY_AHEAD);
+            self.fetch(head, count, 2 * count);
             return Ok(count);
         }
     }
@@ -380,7 +370,7 @@ impl<T> Bounded<T> {
     /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(3).capacity(), 3);
     /// ```
     pub fn capacity(&self) -> usize {
-        self.slots.len()
+        self.shape.capacity()
     }
 
     /// How many items are in the queue: exact for some moment during the call. Items being put in count,
@@ -434,15 +424,21 @@ impl<T> Bounded<T> {
 
     #[inline(always)]
     fn slot(&self, place: Place) -> &Slot<T> {
-        // SAFETY: a place's index is below the capacity, which is the number of slots.
-        unsafe { self.slots.get_unchecked(self.shape.index(place)) }
+        self.at(self.shape.index(place))
     }
 
     #[inline(always)]
-    fn turn(&self, slot: &Slot<T>) -> u8 {
+    fn at(&self, index: usize) -> &Slot<T> {
+        debug_assert!(index < self.capacity());
+        // SAFETY: indices come from places and their parts, which are below the capacity, the number of slots.
+        unsafe { self.slots.slot(index) }
+    }
+
+    #[inline(always)]
+    fn turn(slot: &Slot<T>) -> u8 {
         // Ordering: Acquire pairs with the Releases in `fill` and `empty`: it shows the item, or that the one
         // before is out.
-        slot.turn.load(Ordering::Acquire)
+        slot.flag.load(Ordering::Acquire)
     }
 
     #[inline(always)]
@@ -456,29 +452,23 @@ impl<T> Bounded<T> {
     /// How many places from `start` on are ready, up to `max`: they have the turn that `turn` names.
     #[inline]
     fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> usize {
-        let (to_end, round) = self.from(start);
-        let run = |slots: &[Slot<T>], max, turn| {
-            slots.iter().take(max).take_while(|slot| self.turn(slot) == turn).count()
-        };
-        let count = run(to_end, max, turn(&self.shape, start));
-        if count < to_end.len() || count == max {
-            return count;
+        let mut count = 0;
+        for (first, most, place) in self.shape.parts(start, max) {
+            let turn = turn(&self.shape, place);
+            let slots = (first..first + most).map(|index| self.at(index));
+            let ready = slots.take_while(|slot| Self::turn(slot) == turn).count();
+            count += ready;
+            if ready < most {
+                break;
+            }
         }
-        let next_lap = self.shape.advanced(start, count);
-        count + run(round, max - count, turn(&self.shape, next_lap))
-    }
-
-    /// All slots from that of `place` on, round the ring: those in its lap, those in the next.
-    #[inline]
-    fn from(&self, place: Place) -> (&[Slot<T>], &[Slot<T>]) {
-        let (round, to_end) = self.slots.split_at(self.shape.index(place));
-        (to_end, round)
+        count
     }
 
     /// # Safety
-    /// The caller claimed the place when it was free.
+    /// The caller claimed the place when it was free; `full` is its turn.
     #[inline(always)]
-    unsafe fn fill(&self, slot: &Slot<T>, place: Place, item: T) {
+    unsafe fn fill(slot: &Slot<T>, full: u8, item: T) {
         slot.item.with_mut(|at| {
             // SAFETY: free: the last reader is through; claimed: there is no other writer.
             unsafe { (*at).write(item) };
@@ -489,13 +479,13 @@ impl<T> Bounded<T> {
             Ordering::Release
         };
         // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
-        slot.turn.store(self.shape.full(place), order);
+        slot.flag.store(full, order);
     }
 
     /// # Safety
-    /// The caller claimed the place when it was full.
+    /// The caller claimed the place when it was full; `free` is its turn in the next lap.
     #[inline(always)]
-    unsafe fn empty(&self, slot: &Slot<T>, place: Place) -> T {
+    unsafe fn empty(slot: &Slot<T>, free: u8) -> T {
         // SAFETY: full: the item is there; claimed: nobody else reads it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
         let order = if cfg!(sateen_canary = "bounded-free") {
@@ -504,36 +494,30 @@ impl<T> Bounded<T> {
             Ordering::Release
         };
         // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
-        slot.turn.store(self.shape.free_after(place), order);
+        slot.flag.store(free, order);
         item
     }
 
-    /// Slots in 256 and 128 bytes: so far ahead are lines fetched that will be written, which is when the far
-    /// side is through with them unless the ring is nearly full or nearly empty. Without, each line is waited for
-    /// at the next exchange.
-    const FILL_AHEAD: usize = 256 / size_of::<Slot<T>>();
-    const EMPTY_AHEAD: usize = 128 / size_of::<Slot<T>>();
+    /// So far ahead are lines fetched that will be written, four and two of them: by then the far side is through
+    /// with them unless the ring is nearly full or nearly empty. Without, each line is waited for at the next
+    /// exchange.
+    const FILL_AHEAD: usize = Block::<(), T>::slots_in(4);
+    const EMPTY_AHEAD: usize = Block::<(), T>::slots_in(2);
 
-    /// Fetches the lines that begin with the `count` slots so far `ahead` of `place`.
+    /// Fetches the lines of the groups that begin with the `count` slots so far `ahead` of `place`.
     #[inline(always)]
     fn fetch(&self, place: Place, count: usize, ahead: usize) {
-        if ahead == 0 || cfg!(loom) {
-            return;
-        }
         // Not in rings so small that the far side may be anywhere, and not round the end.
-        let from = self.shape.index(place) + ahead;
-        for slot in self.slots.iter().skip(from).take(count) {
-            let at = std::ptr::from_ref(slot).cast::<u8>();
-            if at.addr() % 64 < size_of::<Slot<T>>() {
-                prefetch_write(at);
-            }
+        let first = self.shape.index(place) + ahead;
+        if ahead > 0 {
+            self.slots.fetch(first, count.min(self.capacity().saturating_sub(first)));
         }
     }
 
     /// The place `tail` was not free: is there room at all?
     #[cold]
     fn room_slow(&self, tail: Place) -> Found {
-        let free = || self.turn(self.slot(tail)) == self.shape.free(tail);
+        let free = || Self::turn(self.slot(tail)) == self.shape.free(tail);
         if self.tail.patience.helps(tail.word(), free) {
             return Found::Again;
         }
@@ -551,7 +535,7 @@ impl<T> Bounded<T> {
     /// The place `head` was not full: is there an item at all? An error if not.
     #[cold]
     fn item_slow(&self, head: Place) -> Result<Found, PopError> {
-        let full = || self.turn(self.slot(head)) == self.shape.full(head);
+        let full = || Self::turn(self.slot(head)) == self.shape.full(head);
         if self.head.patience.helps(head.word(), full) {
             return Ok(Found::Again);
         }
@@ -575,6 +559,8 @@ impl<T> Drop for Bounded<T> {
                 while let Ok(item) = self.0.pop() {
                     drop(item);
                 }
+                // SAFETY: made with as many slots; nobody else has the queue.
+                unsafe { self.0.slots.free(self.0.capacity()) };
             }
         }
         if cfg!(loom) && std::thread::panicking() {

@@ -46,6 +46,21 @@ impl Shape {
         Self { capacity: capacity as u64, closed, shift: closed.trailing_zeros() }
     }
 
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// The `count` slots from `place` on, at most a lap, in two parts: those in its lap, those in the next. Index of
+    /// the first, how many, and a place that has the lap.
+    #[inline(always)]
+    pub(super) fn parts(&self, place: Place, count: usize) -> [(usize, usize, Place); 2] {
+        let first = self.index(place);
+        let here = count.min(self.capacity() - first);
+        let round = (count - here).min(first);
+        [(first, here, place), (0, round, self.advanced(place, here))]
+    }
+
     /// The first place of lap `lap`, as far as laps are counted.
     pub(super) fn start(&self, lap: u64) -> Place {
         Place(lap << (self.shift + 1))

@@ -275,9 +275,9 @@ impl<T> Producer<T> {
         self.fetch(position);
     }
 
-    /// Slots in 256 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
+    /// Slots in 512 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
     /// Without, each line would hold the publication of its items up.
-    const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 256 / size_of::<T>() };
+    const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 512 / size_of::<T>() };
 
     /// Fetches the line of the slot so far ahead of `position`, once a line.
     #[inline(always)]
