@@ -7,19 +7,7 @@
 //! asks again without any.
 
 use crate::prim::{AtomicU32, AtomicU64, Ordering};
-use sateen_base::prim::{spin_loop, thread};
-
-/// Waits after a lost exchange for as long as the winner needs for a run: else the line that both want goes from core
-/// to core with each item. Longer each time.
-#[cold]
-pub(crate) fn let_winner_run(losses: &mut u32) {
-    if cfg!(loom) {
-        thread::yield_now();
-        return;
-    }
-    (0..64u32 << (*losses).min(2)).for_each(|_| spin_loop());
-    *losses += 1;
-}
+use sateen_base::prim::spin_loop;
 
 /// What one end of a queue has learned. Anybody may store anything here: it is all guesses.
 pub(crate) struct Patience {

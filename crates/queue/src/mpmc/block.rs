@@ -33,10 +33,10 @@ impl<H, T> Block<H, T> {
     /// Where the first slot begins.
     const START: usize = Self::layout(0).size();
 
-    /// Of a header and `slots` slots; the slots begin with a cache line.
+    /// Of a header and `slots` slots. Not aligned to a line: allocators have a slower path for that.
     const fn layout(slots: usize) -> Layout {
         let (Ok(header), Ok(slots)) =
-            (Layout::new::<H>().align_to(LINE), Layout::array::<Slot<T>>(slots))
+            (Layout::new::<H>().align_to(16), Layout::array::<Slot<T>>(slots))
         else {
             panic!("items too large")
         };

@@ -8,7 +8,7 @@
 
 use super::block::{Block, Slot};
 use super::place::{Place, Shape};
-use crate::patience::{Patience, let_winner_run};
+use crate::patience::Patience;
 use crate::prim::{AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::{Backoff, CachePadded};
@@ -101,7 +101,6 @@ impl<T> Bounded<T> {
     #[inline]
     pub fn push(&self, item: T) -> Result<(), PushError<T>> {
         let mut backoff = Backoff::new();
-        let mut losses = 0;
         loop {
             let tail = self.place(&self.tail);
             if self.shape.is_closed(tail) {
@@ -115,7 +114,7 @@ impl<T> Bounded<T> {
                     self.fetch(tail, 1, Self::FILL_AHEAD);
                     return Ok(());
                 }
-                let_winner_run(&mut losses);
+                backoff.spin();
             } else {
                 match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(item)),
@@ -139,7 +138,7 @@ impl<T> Bounded<T> {
     /// ```
     pub fn force_push(&self, item: T) -> Result<Option<T>, PushError<T>> {
         let mut item = item;
-        let mut losses = 0;
+        let mut backoff = Backoff::new();
         loop {
             item = match self.push(item) {
                 Ok(()) => return Ok(None),
@@ -161,7 +160,7 @@ impl<T> Bounded<T> {
                 unsafe { Self::fill(slot, self.shape.full(tail), item) };
                 return Ok(before);
             }
-            let_winner_run(&mut losses);
+            backoff.spin();
         }
     }
 
@@ -204,7 +203,6 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
-        let mut losses = 0;
         let mut waited = false;
         loop {
             let tail = self.place(&self.tail);
@@ -230,7 +228,7 @@ impl<T> Bounded<T> {
                 }
             }
             if !self.claim(&self.tail, tail, end) {
-                let_winner_run(&mut losses);
+                backoff.spin();
                 continue;
             }
             for (first, most, place) in self.shape.parts(tail, count) {
@@ -260,7 +258,6 @@ impl<T> Bounded<T> {
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
-        let mut losses = 0;
         loop {
             let head = self.place(&self.head);
             let slot = self.slot(head);
@@ -272,7 +269,7 @@ impl<T> Bounded<T> {
                     self.fetch(head, 1, Self::EMPTY_AHEAD);
                     return Ok(item);
                 }
-                let_winner_run(&mut losses);
+                backoff.spin();
             } else {
                 if let Found::Busy = self.item_slow(head)? {
                     backoff.snooze();
@@ -299,7 +296,6 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
-        let mut losses = 0;
         let mut waited = false;
         loop {
             let head = self.place(&self.head);
@@ -321,7 +317,7 @@ impl<T> Bounded<T> {
             }
             buf.reserve(count);
             if !self.claim(&self.head, head, end) {
-                let_winner_run(&mut losses);
+                backoff.spin();
                 continue;
             }
             let mut room = buf.spare_capacity_mut().iter_mut();
@@ -419,7 +415,12 @@ impl<T> Bounded<T> {
     fn place(&self, end: &End) -> Place {
         // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
         // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        Place::new(end.place.load(Ordering::Acquire))
+        let order = if cfg!(sateen_canary = "bounded-place") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        Place::new(end.place.load(order))
     }
 
     #[inline(always)]
@@ -546,6 +547,8 @@ impl<T> Bounded<T> {
             return Ok(Found::Busy);
         }
         self.head.patience.told(head.word());
+        let tail =
+            if cfg!(sateen_canary = "bounded-closed") { self.place(&self.tail) } else { tail };
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
     }
 }

@@ -16,7 +16,7 @@
 use super::block::Block;
 use super::cursor::lap;
 use crate::prim::{AtomicPtr, Ordering};
-use sateen_base::Backoff;
+use sateen_base::{Backoff, prefetch_write};
 
 const FREE: u8 = 0;
 const FULL: u8 = 1;
@@ -195,6 +195,25 @@ impl<T> Segment<T> {
     pub(super) fn fetch(self, offset: usize, count: usize) {
         let first = offset + Block::<Header, T>::slots_in(2);
         self.0.fetch(first, count.min(Self::SLOTS.saturating_sub(first)));
+    }
+
+    /// Fetches what is needed next if the `count` slots from `offset` on come to where it is time: near the end
+    /// the link, nearer still the first lines of the segment after this one. Each would be waited for in turn.
+    ///
+    /// # Safety
+    /// The segment is live.
+    #[inline(always)]
+    pub(super) unsafe fn fetch_next(self, offset: usize, count: usize) {
+        let comes_to = |slot: usize| (offset..offset + count).contains(&slot);
+        if comes_to(Self::SLOTS.saturating_sub(24)) {
+            prefetch_write(self.0.as_ptr());
+        } else if comes_to(Self::SLOTS.saturating_sub(12)) {
+            // SAFETY: live by the contract.
+            let next = unsafe { self.0.header() }.next.load(Ordering::Relaxed);
+            if let Some(next) = Self::from_ptr(next) {
+                next.0.fetch(0, Block::<Header, T>::slots_in(4).min(Self::SLOTS));
+            }
+        }
     }
 
     /// Whether everybody is through with every slot; then the segment is the caller's alone.

@@ -2,9 +2,10 @@
 
 use super::cursor::Cursor;
 use super::segment::Segment;
-use crate::patience::{Patience, let_winner_run};
+use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
+use sateen_base::prim::{spin_loop, thread};
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -52,6 +53,17 @@ struct Head {
     /// A position at which the tail has been; it is there or further. A hint that any consumer stores.
     tail_seen: AtomicU64,
     patience: Patience,
+}
+
+/// Waits after a lost exchange for as long as the winner needs for a run, longer each time: else the line that both want
+/// goes from core to core with each item. On the way the time slice is offered to others: where there are more
+/// threads than cores, one of the other end's is better company for the winner.
+#[cold]
+fn let_winner_run_slow(losses: u32) {
+    if !cfg!(loom) {
+        (0..8u32 << losses.min(4)).for_each(|_| spin_loop());
+    }
+    thread::yield_now();
 }
 
 /// An unbounded first-in first-out queue for many producers and many consumers.
@@ -216,7 +228,8 @@ impl<T> Unbounded<T> {
             }
             let claimed = tail.advanced(slots);
             if !self.tail.claim(tail, claimed) {
-                let_winner_run(&mut losses);
+                let_winner_run_slow(losses);
+                losses += 1;
                 continue;
             }
             // SAFETY: positions have a segment; the claimed slots keep it live until we fill them.
@@ -253,9 +266,11 @@ impl<T> Unbounded<T> {
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
         let claim = self.claim_front(1, Share::All)?;
-        claim.segment.fetch(claim.offset, claim.fetch);
-        // SAFETY: the slot is claimed, and read once.
-        let item = unsafe { claim.segment.read(claim.offset) };
+        // SAFETY: the slot is claimed, and read once, at last.
+        let item = unsafe {
+            claim.fetch_ahead();
+            claim.segment.read(claim.offset)
+        };
         self.leave(claim.segment, claim.last);
         Ok(item)
     }
@@ -281,7 +296,8 @@ impl<T> Unbounded<T> {
                 Ok(claim) => claim,
                 Err(nothing) => return if taken > 0 { Ok(taken) } else { Err(nothing) },
             };
-            claim.segment.fetch(claim.offset, claim.fetch);
+            // SAFETY: the claimed slots are not read yet.
+            unsafe { claim.fetch_ahead() };
             let slots = claim.offset..claim.offset + claim.slots;
             for (offset, room) in slots.zip(buf.spare_capacity_mut()) {
                 // SAFETY: the slot is claimed, and read once.
@@ -367,12 +383,14 @@ impl<T> Unbounded<T> {
                 return false;
             }
             // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
-            if tail.offset::<T>() == Segment::<T>::SLOTS {
+            let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
+            if moving && !cfg!(sateen_canary = "queue-closed") {
                 backoff.snooze();
             } else if self.tail.claim(tail, tail.closed()) {
                 return true;
             } else {
-                let_winner_run(&mut losses);
+                let_winner_run_slow(losses);
+                losses += 1;
             }
         }
     }
@@ -405,7 +423,8 @@ impl<T> Unbounded<T> {
             let slots = slots.min(max);
             let claimed = head.advanced(slots).with_more(more);
             if !self.head.end.claim(head, claimed) {
-                let_winner_run(&mut losses);
+                let_winner_run_slow(losses);
+                losses += 1;
                 continue;
             }
             // SAFETY: positions have a segment; our claimed slots keep it live until we leave them.
@@ -554,6 +573,22 @@ struct Claim<T> {
     last: bool,
     /// So many slots a little further on will be wanted soon.
     fetch: usize,
+}
+
+impl<T> Claim<T> {
+    /// Fetches the lines that consumers will need soon.
+    ///
+    /// # Safety
+    /// A claimed slot has not been read.
+    #[inline(always)]
+    unsafe fn fetch_ahead(&self) {
+        if cfg!(loom) {
+            return;
+        }
+        self.segment.fetch(self.offset, self.fetch);
+        // SAFETY: the slot keeps the segment live.
+        unsafe { self.segment.fetch_next(self.offset, self.slots) };
+    }
 }
 
 /// Items taken with one claim; see [`Unbounded::pop_batch`].
