@@ -39,6 +39,12 @@ impl<T, L: Layout> Shed<T, L> {
         Some(Fifo { memory: &self.memory, inbox, outbox })
     }
 
+    /// Whether `channel` hands out the oldest first.
+    #[inline(always)]
+    pub(crate) fn is_fifo(&self, channel: u16) -> bool {
+        self.fifo(channel).is_some()
+    }
+
     /// Puts tasks whose status is `Ready` where `channel`'s are taken from.
     #[inline(always)]
     pub(crate) fn put_ready(&self, channel: u16, chain: Chain) {

@@ -35,6 +35,7 @@ mod memory;
 mod plan;
 mod progress;
 mod ready;
+mod reserve;
 mod shed;
 mod snapshot;
 mod tag;

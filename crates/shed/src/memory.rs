@@ -17,6 +17,8 @@ use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 pub(crate) struct Place<T> {
     /// A [`State`](crate::word::State). Changed by exchanges, by plain stores where its status says that one thread owns the place.
     pub(crate) state: AtomicU64,
+    /// A [`Dependents`](crate::word::Dependents). Here, as who ends a task or depends on it looks at both words.
+    pub(crate) dependents: AtomicU64,
     /// The task's channel. Read by who makes the task ready.
     pub(crate) channel: AtomicU32,
     /// See [`flag`]. Written by who owns the place; by exchanges where a task is being tagged.
@@ -67,11 +69,17 @@ pub(crate) struct Sizes {
 struct Offsets {
     places: usize,
     links: usize,
-    dependents: usize,
     tags: usize,
     edges: usize,
     end: usize,
 }
+
+/// What allocators align to at no cost.
+const ALIGNED: usize = 16;
+
+/// Blocks from this size on ask for huge pages: tasks and dependencies of a graph lie all over them.
+#[cfg(feature = "std")]
+const HUGE: usize = 4 << 20;
 
 /// Blocks begin at a multiple of this: two cache lines, or what the payload needs.
 pub(crate) const fn align<T>() -> usize {
@@ -108,18 +116,12 @@ impl Sizes {
             self.tasks as usize,
         );
         let links = array::<AtomicU32>(end(places), self.tasks as usize);
-        let dependents = array::<AtomicU64>(end(links), self.tasks as usize);
-        let tags = array::<AtomicU64>(end(dependents), self.tasks as usize);
+        let tags = array::<AtomicU64>(end(links), self.tasks as usize);
         let edges = array::<Edge>(end(tags), self.edges as usize);
-        match (places, links, dependents, tags, edges) {
-            (Some(p), Some(l), Some(d), Some(t), Some(e)) => Some(Offsets {
-                places: p.0,
-                links: l.0,
-                dependents: d.0,
-                tags: t.0,
-                edges: e.0,
-                end: e.1,
-            }),
+        match (places, links, tags, edges) {
+            (Some(p), Some(l), Some(t), Some(e)) => {
+                Some(Offsets { places: p.0, links: l.0, tags: t.0, edges: e.0, end: e.1 })
+            }
             _ => None,
         }
     }
@@ -150,8 +152,8 @@ pub(crate) struct Memory<T, L: Layout> {
     base: NonNull<u8>,
     at: Offsets,
     sizes: Sizes,
-    /// Whether the block came from the allocator.
-    owned: bool,
+    /// What the allocator gave, and how many bytes: the block lies in it.
+    allocation: Option<(NonNull<u8>, usize)>,
     /// What follows the block, if it grows ([`Layout::GROWS`]): places, and dependencies.
     more: Option<Box<[Chunks<T, L>; 2]>>,
     /// Payloads are in cells, so neither longer nor shorter borrows will do.
@@ -176,11 +178,20 @@ impl<T, L: Layout> Memory<T, L> {
     /// A block from the allocator, all zeros, which for large ones costs nothing before they are touched.
     pub(crate) fn block(sizes: Sizes) -> Result<Self, BuildError> {
         let at = sizes.offsets::<T, L>().ok_or_else(|| sizes.too_large())?;
-        let bytes = Bytes::from_size_align(at.end, align::<T>()).map_err(|_| sizes.too_large())?;
+        // Aligned by ourselves: for more than their usual alignment allocators write the zeros, and so touch all of it.
+        let size = at.end.checked_add(align::<T>() - ALIGNED).ok_or_else(|| sizes.too_large())?;
+        let bytes = Bytes::from_size_align(size, ALIGNED).map_err(|_| sizes.too_large())?;
         // SAFETY: not of size zero: there is at least one head, or, in a block that follows, place or dependency.
-        let base = NonNull::new(unsafe { alloc_zeroed(bytes) })
+        let given = NonNull::new(unsafe { alloc_zeroed(bytes) })
             .ok_or(BuildError::OutOfMemory { bytes: at.end })?;
-        let memory = Self { base, at, sizes, owned: true, more: None, of: PhantomData };
+        // SAFETY: there are `align - ALIGNED` bytes more than the block needs, and `given` is a multiple of `ALIGNED`.
+        let base = unsafe { given.add(given.align_offset(align::<T>())) };
+        #[cfg(feature = "std")]
+        if at.end >= HUGE {
+            sateen_base::os::advise_huge_pages(base.as_ptr(), at.end);
+        }
+        let allocation = Some((given, size));
+        let memory = Self { base, at, sizes, allocation, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
         }
@@ -205,7 +216,7 @@ impl<T, L: Layout> Memory<T, L> {
         }
         buffer[..at.end].fill(MaybeUninit::new(0));
         let base = NonNull::from_mut(buffer).cast();
-        let memory = Self { base, at, sizes, owned: false, more: None, of: PhantomData };
+        let memory = Self { base, at, sizes, allocation: None, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
         }
@@ -223,12 +234,12 @@ impl<T, L: Layout> Memory<T, L> {
             for i in 0..self.sizes.tasks as usize {
                 self.array::<Place<T>>(self.at.places).add(i).write(Place {
                     state: AtomicU64::new(0),
+                    dependents: AtomicU64::new(0),
                     channel: AtomicU32::new(0),
                     flags: AtomicU32::new(0),
                     payload: UnsafeCell::new(MaybeUninit::uninit()),
                 });
                 self.array::<AtomicU32>(self.at.links).add(i).write(AtomicU32::new(0));
-                self.array::<AtomicU64>(self.at.dependents).add(i).write(AtomicU64::new(0));
                 self.array::<AtomicU64>(self.at.tags).add(i).write(AtomicU64::new(0));
             }
             for i in 0..self.sizes.edges as usize {
@@ -315,10 +326,10 @@ impl<T, L: Layout> Memory<T, L> {
         sateen_base::prefetch_write(core::ptr::from_ref(self.place(index)).cast());
     }
 
-    /// As [`prefetch_place`](Self::prefetch_place), for its word of dependents.
+    /// As [`prefetch_place`](Self::prefetch_place), for a dependency.
     #[inline(always)]
-    pub(crate) fn prefetch_dependents(&self, index: u32) {
-        sateen_base::prefetch_write(core::ptr::from_ref(self.dependents(index)).cast());
+    pub(crate) fn prefetch_edge(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.edge(index)).cast());
     }
 
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.
@@ -327,14 +338,6 @@ impl<T, L: Layout> Memory<T, L> {
         let (block, index) = self.block_of_task(index);
         // SAFETY: as for `place`.
         unsafe { &*block.array::<AtomicU32>(block.at.links).add(index) }
-    }
-
-    /// A [`Dependents`](crate::word::Dependents).
-    #[inline(always)]
-    pub(crate) fn dependents(&self, index: u32) -> &AtomicU64 {
-        let (block, index) = self.block_of_task(index);
-        // SAFETY: as for `place`.
-        unsafe { &*block.array::<AtomicU64>(block.at.dependents).add(index) }
     }
 
     /// The user's word; counts if the place is flagged so. For a milestone: its instance's [`Plan`](crate::plan::Plan).
@@ -364,11 +367,10 @@ impl<T, L: Layout> Drop for Memory<T, L> {
         if cfg!(loom) {
             self.drop_all();
         }
-        if self.owned {
-            // SAFETY: `new` had it from the allocator with this layout, which was valid then.
+        if let Some((given, size)) = self.allocation {
+            // SAFETY: `block` had it from the allocator with this layout, which was valid then.
             unsafe {
-                let bytes = Bytes::from_size_align_unchecked(self.at.end, align::<T>());
-                dealloc(self.base.as_ptr(), bytes);
+                dealloc(given.as_ptr(), Bytes::from_size_align_unchecked(size, ALIGNED));
             }
         }
     }
@@ -386,7 +388,6 @@ impl<T, L: Layout> Memory<T, L> {
             for i in 0..self.sizes.tasks as usize {
                 self.array::<Place<T>>(self.at.places).add(i).drop_in_place();
                 self.array::<AtomicU32>(self.at.links).add(i).drop_in_place();
-                self.array::<AtomicU64>(self.at.dependents).add(i).drop_in_place();
                 self.array::<AtomicU64>(self.at.tags).add(i).drop_in_place();
             }
             for i in 0..self.sizes.edges as usize {
