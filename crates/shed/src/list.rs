@@ -5,7 +5,7 @@
 
 use crate::layout::Layout;
 use crate::memory::Memory;
-use crate::thread::thread;
+use crate::thread::lane;
 use crate::word::Head;
 use sateen_base::Backoff;
 use sateen_base::prim::Ordering;
@@ -53,7 +53,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     /// The calling thread's stripe.
     #[inline(always)]
     fn own(&self) -> usize {
-        if L::STRIPES == 1 { 0 } else { thread() as usize & (L::STRIPES - 1) }
+        if L::STRIPES == 1 { 0 } else { lane() & (L::STRIPES - 1) }
     }
 
     #[inline(always)]
