@@ -142,7 +142,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     /// Takes up to `most` of a *reserve*: a list that is pushed to at its ordinary heads (the inbox) and taken from at as many behind them
     /// (the outbox), which is filled with the whole inbox at once. So who frees and who takes seldom meet; and nobody walks along a list
     /// that others push to meanwhile, which would hardly ever end well. Fewer only if at some moment there were no more; who moves some from inbox to
-    /// outbox is waited for.
+    /// outbox is waited for. (With several stripes also if others kept freeing single ones in stripes that we had passed, and taking them from those that we had not.)
     #[inline(always)]
     pub(crate) fn take(&self, most: usize) -> Option<Chain> {
         let own = self.own();
@@ -181,7 +181,9 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         let stripes = (0..L::STRIPES).map(|i| (own + i) & (L::STRIPES - 1));
         let inboxes = stripes.clone().map(|stripe| (stripe, false));
         let outboxes = stripes.map(|stripe| (L::STRIPES + stripe, true));
-        for (source, outbox) in inboxes.chain(outboxes) {
+        // The inboxes once more: of what was freed after the first look, as much may have been taken from an outbox before we came there.
+        let again = inboxes.clone().filter(|_| !cfg!(sateen_canary = "reserve_again"));
+        for (source, outbox) in inboxes.chain(outboxes).chain(again) {
             let missing = most - chain.map_or(0, |chain| chain.count as usize);
             if missing == 0 {
                 return;
@@ -320,13 +322,14 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             if count == 0 {
                 return 0;
             }
-            // Ordering: Acquire on failure as for the load above. Success brings nothing new.
-            match word.compare_exchange_weak(
-                seen,
-                head.popped(next).0,
-                Ordering::Relaxed,
-                Ordering::Acquire,
-            ) {
+            let release = if cfg!(sateen_canary = "list_pop") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            // Ordering: Acquire on failure as for the load above. Release, for who finds an outbox empty: what we have freed before is seen in the inbox.
+            match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
+            {
                 Ok(_) => return count,
                 Err(now) => seen = now,
             }

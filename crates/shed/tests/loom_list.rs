@@ -118,3 +118,23 @@ fn a_place_that_is_free_is_found() {
         other.join().unwrap();
     });
 }
+
+/// As above, where the other thread has one place free at each moment, but not always the same.
+#[test]
+fn a_place_that_is_free_is_found_though_it_changes() {
+    model(3, || {
+        let shed = shed(2, 0);
+        let all = shed.create([(); 2]).expect("room");
+        shed.free(&all).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let [first] = shed.create([()]).expect("room");
+                shed.free(&[first]).expect("idle");
+                shed.create([()]).expect("room");
+            })
+        };
+        shed.create([()]).expect("room");
+        other.join().unwrap();
+    });
+}

@@ -89,3 +89,23 @@ fn free_places_are_taken_from_each_other() {
         assert_eq!(shed.create([watched()]).map_err(|full| full.asked).unwrap_err(), 1);
     });
 }
+
+/// The other thread has one place free at each moment, but not always the same.
+#[test]
+fn a_place_that_is_free_is_found() {
+    model(3, || {
+        let shed = two(2, 0);
+        let all = shed.create([(); 2]).expect("room");
+        shed.free(&all).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let [first] = shed.create([()]).expect("room");
+                shed.free(&[first]).expect("idle");
+                shed.create([()]).expect("room");
+            })
+        };
+        shed.create([()]).expect("room");
+        other.join().unwrap();
+    });
+}
