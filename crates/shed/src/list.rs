@@ -77,7 +77,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             // Ordering: Release, for the Acquire of who pops one of these: it must see the links, and all that was done to what they name.
             match word.compare_exchange_weak(
                 seen,
-                head.pushed(chain.first + 1).0,
+                head.pushed(chain.first + 1, chain.count).0,
                 release,
                 Ordering::Relaxed,
             ) {
@@ -210,36 +210,29 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         // Ordering: Acquire, with the exchanges below: see `take_slow`.
         let seen = Head(word.load(Ordering::Acquire));
         let top = seen.first().checked_sub(1)?;
-        // A single push of a single one, as far as we can see, which is worth a look: nothing is moved then, and nothing counted.
-        let single = seen.pushes() == 1 && (self.link)(top).load(Ordering::Relaxed) == 0;
-        let moves = (!single).then(|| self.moves());
-        if let Some(moves) = moves {
-            // The Release of the exchange below covers this.
-            moves.fetch_add(1, Ordering::Relaxed);
+        // A single one, pushed since the inbox was emptied: nothing is moved then, and nothing counted. If somebody is faster, it is as with several.
+        // Ordering: as for the exchange below.
+        if seen.tag() == 1
+            && word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        {
+            return Some(Chain::of(top));
         }
-        // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. An inbox needs no tag: who pushes only says what is
-        // below. So the tag counts pushes since it was emptied.
+        let moves = self.moves();
+        // The Release of the exchange below covers this.
+        moves.fetch_add(1, Ordering::Relaxed);
         let emptied = if cfg!(sateen_canary = "reserve_empty") {
             Ordering::Acquire
         } else {
             Ordering::AcqRel
         };
-        let first = if single {
-            let taken = word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Acquire);
-            taken.map_or(0, |seen| Head(seen).first())
-        } else {
-            Head(word.swap(0, emptied)).first()
-        };
+        // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. The tag begins anew, which harms nobody: who pushes only says
+        // what is below. So it says how many were pushed since.
+        let first = Head(word.swap(0, emptied)).first();
         let chain = first.checked_sub(1).map(|first| self.move_all_but(own, first, most));
-        if let Some(moves) = moves {
-            // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
-            let ended = if cfg!(sateen_canary = "reserve_end") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
-            moves.fetch_add((1 << 32) - 1, ended);
-        }
+        let ended =
+            if cfg!(sateen_canary = "reserve_end") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
+        moves.fetch_add((1 << 32) - 1, ended);
         chain
     }
 
@@ -266,7 +259,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             && word
                 .compare_exchange(
                     head.0,
-                    head.pushed(first + 1).0,
+                    head.pushed(first + 1, 1).0,
                     Ordering::Release,
                     Ordering::Relaxed,
                 )

@@ -138,3 +138,23 @@ fn a_place_that_is_free_is_found_though_it_changes() {
         other.join().unwrap();
     });
 }
+
+/// Who is about to take a single one is overtaken: it comes back with another behind it, and both are somebody's.
+#[test]
+fn a_single_place_that_has_become_two_is_noticed() {
+    model(3, || {
+        let shed = shed(2, 0);
+        shed.free(&shed.create([()]).expect("room")).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                if let Ok(both) = shed.create([(); 2]) {
+                    shed.free(&both).expect("idle");
+                    shed.create([()]).expect("the other thread has one of them at most");
+                }
+            })
+        };
+        let _ = shed.create([()]);
+        other.join().unwrap();
+    });
+}
