@@ -122,7 +122,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
                 continue;
             }
             self.memory.link(chain.last).store(head.first(), Ordering::Relaxed);
-            let new = head.pushed(chain.first + 1).0;
+            let new = head.pushed(chain.first + 1, chain.count).0;
             // Ordering: Release, for the Acquire of who takes these, out of the inbox or the outbox: it must see the links, and all that was done to what
             // they name.
             match word.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
@@ -217,7 +217,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
             if cfg!(sateen_canary = "fifo_turn") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of who takes the rest: it must see the links, and through us all that was done to the tasks. A new tag, so
         // that who saw the outbox empty before knows that it was not always.
-        self.outbox.store(before.pushed(rest).0, release);
+        self.outbox.store(before.pushed(rest, 1).0, release);
         chain
     }
 

@@ -5,7 +5,7 @@
 
 use crate::layout::Layout;
 use crate::memory::Memory;
-use crate::thread::thread;
+use crate::thread::lane;
 use crate::word::Head;
 use sateen_base::Backoff;
 use sateen_base::prim::Ordering;
@@ -53,7 +53,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     /// The calling thread's stripe.
     #[inline(always)]
     pub(crate) fn own(&self) -> usize {
-        if L::STRIPES == 1 { 0 } else { thread() as usize & (L::STRIPES - 1) }
+        if L::STRIPES == 1 { 0 } else { lane() & (L::STRIPES - 1) }
     }
 
     #[inline(always)]
@@ -77,7 +77,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             // Ordering: Release, for the Acquire of who pops one of these: it must see the links, and all that was done to what they name.
             match word.compare_exchange_weak(
                 seen,
-                head.pushed(chain.first + 1).0,
+                head.pushed(chain.first + 1, chain.count).0,
                 release,
                 Ordering::Relaxed,
             ) {
@@ -176,13 +176,14 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             if count == 0 {
                 return 0;
             }
-            // Ordering: Acquire on failure as for the load above. Success brings nothing new.
-            match word.compare_exchange_weak(
-                seen,
-                head.popped(next).0,
-                Ordering::Relaxed,
-                Ordering::Acquire,
-            ) {
+            let release = if cfg!(sateen_canary = "list_pop") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            // Ordering: Acquire on failure as for the load above. Release, for who finds an outbox empty: what we have freed before is seen in the inbox.
+            match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
+            {
                 Ok(_) => return count,
                 Err(now) => seen = now,
             }

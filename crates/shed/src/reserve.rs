@@ -54,7 +54,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     /// Takes up to `most` of a *reserve*: a list that is pushed to at its ordinary heads (the inbox) and taken from at as many behind them
     /// (the outbox), which is filled with the whole inbox at once. So who frees and who takes seldom meet; and nobody walks along a list
     /// that others push to meanwhile, which would hardly ever end well. Fewer only if at some moment there were no more; who moves some from inbox to
-    /// outbox is waited for.
+    /// outbox is waited for. (With several stripes also if others kept freeing single ones in stripes that we had passed, and taking them from those that we had not.)
     #[inline(always)]
     pub(crate) fn take(&self, most: usize, fresh: &Fresh<'_, impl Fn(u32)>) -> Option<Chain> {
         let own = self.own();
@@ -132,6 +132,13 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 missing => self.join(chain, self.pop_chain_at(L::STRIPES + stripe, missing)),
             }
         }
+        // The inboxes once more: of what was freed after the first look, as much may have been taken from an outbox before we came there.
+        for stripe in stripes().filter(|_| !cfg!(sateen_canary = "reserve_again")) {
+            match missing(chain) {
+                0 => return,
+                missing => self.join(chain, self.empty_inbox(stripe, own, missing)),
+            }
+        }
     }
 
     /// Appends `more` to what the caller has.
@@ -193,28 +200,24 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         // Ordering: Acquire, with the exchanges below: see `take_slow`.
         let seen = Head(word.load(Ordering::Acquire));
         let top = seen.first().checked_sub(1)?;
-        // A single push of a single one, as far as we can see, which is worth a look: nothing is moved then, and nothing counted.
-        let single = seen.pushes() == 1 && (self.link)(top).load(Ordering::Relaxed) == 0;
-        if !single {
-            self.begin_move();
+        // A single one, pushed since the inbox was emptied: nothing is moved then, and nothing counted. If somebody is faster, it is as with several.
+        // Ordering: as for the exchange below.
+        if seen.tag() == 1
+            && word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        {
+            return Some(Chain::of(top));
         }
-        // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. An inbox needs no tag: who pushes only says what is
-        // below. So the tag counts pushes since it was emptied.
+        self.begin_move();
         let emptied = if cfg!(sateen_canary = "reserve_empty") {
             Ordering::Acquire
         } else {
             Ordering::AcqRel
         };
-        let first = if single {
-            let taken = word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Acquire);
-            taken.map_or(0, |seen| Head(seen).first())
-        } else {
-            Head(word.swap(0, emptied)).first()
-        };
+        // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. The tag begins anew, which harms nobody: who pushes only says
+        // what is below. So it says how many were pushed since.
+        let first = Head(word.swap(0, emptied)).first();
         let chain = first.checked_sub(1).map(|first| self.move_all_but(own, first, most));
-        if !single {
-            self.end_move();
-        }
+        self.end_move();
         chain
     }
 
@@ -241,7 +244,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             && word
                 .compare_exchange(
                     head.0,
-                    head.pushed(first + 1).0,
+                    head.pushed(first + 1, 1).0,
                     Ordering::Release,
                     Ordering::Relaxed,
                 )

@@ -1,9 +1,12 @@
 //! Who finds that a task has ended sees what it did.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::model;
 use sateen_shed::{Error, Outcome, Shed};
 
 struct Watched {
@@ -18,9 +21,7 @@ unsafe impl Send for Watched {}
 
 #[test]
 fn what_a_task_did_is_visible_once_its_name_is_stale() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
+    model(2, || {
         let shed = Shed::builder().tasks(1).dependencies(0).build().expect("small");
         let shared = Arc::new(Watched { shed, done: UnsafeCell::new(false) });
         let [task] = shared.shed.create([()]).expect("room");

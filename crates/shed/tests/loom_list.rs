@@ -118,3 +118,57 @@ fn a_place_that_is_free_is_found() {
         other.join().unwrap();
     });
 }
+
+/// As above, where the other thread has one place free at each moment, but not always the same.
+#[test]
+fn a_place_that_is_free_is_found_though_it_changes() {
+    model(3, || {
+        let shed = shed(2, 0);
+        let all = shed.create([(); 2]).expect("room");
+        shed.free(&all).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let [first] = shed.create([()]).expect("room");
+                shed.free(&[first]).expect("idle");
+                shed.create([()]).expect("room");
+            })
+        };
+        shed.create([()]).expect("room");
+        other.join().unwrap();
+    });
+}
+
+/// Who is about to take a single one is overtaken: it comes back with another behind it, and both are somebody's.
+#[test]
+fn a_single_place_that_has_become_two_is_noticed() {
+    model(3, || {
+        let shed = shed(2, 0);
+        shed.free(&shed.create([()]).expect("room")).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                if let Ok(both) = shed.create([(); 2]) {
+                    shed.free(&both).expect("idle");
+                    shed.create([()]).expect("the other thread has one of them at most");
+                }
+            })
+        };
+        let _ = shed.create([()]);
+        other.join().unwrap();
+    });
+}
+
+/// Of two who take a fresh one each, one takes both and is about to put the other where the second looks.
+#[test]
+fn a_fresh_place_that_is_moved_is_found() {
+    model(3, || {
+        let shed = shed(2, 0);
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.create([()]).expect("room")[0])
+        };
+        let [mine] = shed.create([()]).expect("room");
+        assert_ne!(mine, other.join().unwrap());
+    });
+}

@@ -1,16 +1,12 @@
 //! Who tags a task, against who ends it and gives its place to another.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::thread;
+use loom_common::model;
 use sateen_shed::{Outcome, Shed};
 use std::sync::Arc;
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 fn small() -> Arc<Shed<u32>> {
     Arc::new(Shed::builder().tasks(1).dependencies(0).build().unwrap())
@@ -19,7 +15,7 @@ fn small() -> Arc<Shed<u32>> {
 /// A late tag meets the task that was meant, or none.
 #[test]
 fn a_late_tag_is_no_later_tasks() {
-    model(|| {
+    model(2, || {
         let shed = small();
         let [first] = shed.create([1]).unwrap();
         let other = {
@@ -39,7 +35,7 @@ fn a_late_tag_is_no_later_tasks() {
 /// Cancelling by tag meets no task that was never tagged, and counts right.
 #[test]
 fn cancelling_a_tag_against_the_end() {
-    model(|| {
+    model(2, || {
         let shed = small();
         let [first] = shed.create([1]).unwrap();
         shed.set_tag(&[first], 1).unwrap();
