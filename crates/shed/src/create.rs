@@ -163,7 +163,7 @@ impl<T, L: Layout> Shed<T, L> {
             };
             let before = Dependents::closed(generation.wrapping_sub(1));
             // Ordering: Release, for the Acquire of who is late to depend on a task here long ago: it must find that one stale.
-            self.memory.place(index).dependents.store(before.0, release);
+            self.memory.dependents(index).store(before.0, release);
         }
         let release =
             if cfg!(sateen_canary = "create") { Ordering::Relaxed } else { Ordering::Release };

@@ -158,7 +158,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Calls `each` with the index of every task that waits for `child`. `false`: that has ended meanwhile, and what `each` was told may be nonsense.
     fn each_dependent(&self, child: TaskId, mut each: impl FnMut(u32)) -> bool {
-        let word = &self.memory.place(child.index()).dependents;
+        let word = self.memory.dependents(child.index());
         let is_open = |list: Dependents| list.is_of(child.generation()) && !list.is_closed();
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
         let list = Dependents(word.load(Ordering::Acquire));

@@ -46,6 +46,9 @@ impl<T, L: Layout> Shed<T, L> {
         // All their lines at once: each exchange below would wait for its own.
         self.prefetch(parents);
         self.prefetch(children);
+        for child in children.iter().filter(|child| self.memory.has(**child)) {
+            self.memory.prefetch_dependents(child.index());
+        }
         // From here on the ends of the children look for dependents. That costs them something, but says nothing untrue, should this fail.
         for &child in children {
             self.link(child)?;
@@ -149,7 +152,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Adds dependencies to the list of a task; `false` if that has ended.
     #[inline]
     fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
-        let word = &self.memory.place(child.index()).dependents;
+        let word = self.memory.dependents(child.index());
         // Ordering: Acquire, with the Release of who ended the child, or first used the word for a later task there: who sees that must find
         // `child` stale, or would put another task's dependents away.
         let acquire = if cfg!(sateen_canary = "dependents-seen") {

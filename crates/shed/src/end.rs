@@ -283,7 +283,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// The list of who depends on a task, which is closed.
     #[inline(always)]
     fn take_dependents(&self, index: u32, generation: u32) -> Dependents {
-        let word = &self.shed.memory.place(index).dependents;
+        let word = self.shed.memory.dependents(index);
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list; Release, so that who finds it closed knows that the task has run.
         let before = Dependents(word.swap(Dependents::closed(generation).0, Ordering::AcqRel));
         // Another generation's: somebody meant to depend on it, and has not come to it.
@@ -305,8 +305,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if before.poisoned() {
             how = How::Cancelled;
         }
-        let first =
-            Dependents(self.shed.memory.place(index).dependents.load(Ordering::Relaxed)).first();
+        let first = Dependents(self.shed.memory.dependents(index).load(Ordering::Relaxed)).first();
         self.list = (first, how, true);
         if let Some(run) = run {
             self.list.0 = 0;
@@ -550,7 +549,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Has what depends on a running task cancelled when it ends.
     #[cold]
     fn poison(&self, task: TaskId) -> Result<(), Error> {
-        let word = &self.memory.place(task.index()).dependents;
+        let word = self.memory.dependents(task.index());
         // Ordering: Acquire, to learn that the task has ended if the list is closed.
         let mut seen = Dependents(word.load(Ordering::Acquire));
         loop {

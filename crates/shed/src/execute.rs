@@ -169,36 +169,38 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(ran)
     }
 
-    /// Has the processor fetch what a batch will need, step by step but for all tasks at once: their places, the first of what depends on each, and
-    /// the places of those parents. Else each would wait for its own, one line after the other.
+    /// Has the processor fetch what a batch will need, step by step but for all tasks at once: their places, what tells who depends on each, and the places of
+    /// those parents. Else each would wait for its own, one line after the other.
     #[inline(always)]
     fn warm(&self, tasks: Chain) {
         if tasks.count > 1 {
-            let mut linked = false;
             self.each(tasks, |index| self.memory.prefetch_place(index));
-            self.each(tasks, |index| {
-                let place = self.memory.place(index);
-                if State(place.state.load(Ordering::Relaxed)).linked() {
-                    linked = true;
-                    let first = Dependents(place.dependents.load(Ordering::Relaxed)).first();
-                    if first != 0 {
-                        self.memory.prefetch_edge(first - 1);
-                    }
-                }
-            });
-            if linked {
-                self.warm_parents(tasks);
+            if self.memory.most_edges() > 0 {
+                self.warm_dependents(tasks);
             }
         }
     }
 
-    fn warm_parents(&self, tasks: Chain) {
+    fn warm_dependents(&self, tasks: Chain) {
+        let linked = |index| State(self.memory.place(index).state.load(Ordering::Relaxed)).linked();
+        let first =
+            |index| Dependents(self.memory.dependents(index).load(Ordering::Relaxed)).first();
+        let mut count = 0;
         self.each(tasks, |index| {
-            let place = self.memory.place(index);
-            if State(place.state.load(Ordering::Relaxed)).linked() {
-                self.prefetch_parents(Dependents(place.dependents.load(Ordering::Relaxed)).first());
+            if linked(index) {
+                count += 1;
+                self.memory.prefetch_dependents(index);
             }
         });
+        if count > 0 {
+            // Of a task that is not linked an earlier one's, which does no harm.
+            self.each(tasks, |index| {
+                if let Some(first) = first(index).checked_sub(1) {
+                    self.memory.prefetch_edge(first);
+                }
+            });
+            self.each(tasks, |index| self.prefetch_parents(first(index)));
+        }
     }
 
     /// Calls with the index of each of `tasks`, which are the caller's.

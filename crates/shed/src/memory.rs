@@ -17,8 +17,6 @@ use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 pub(crate) struct Place<T> {
     /// A [`State`](crate::word::State). Changed by exchanges, by plain stores where its status says that one thread owns the place.
     pub(crate) state: AtomicU64,
-    /// A [`Dependents`](crate::word::Dependents). Here, as who ends a task or depends on it looks at both words.
-    pub(crate) dependents: AtomicU64,
     /// The task's channel. Read by who makes the task ready.
     pub(crate) channel: AtomicU32,
     /// See [`flag`]. Written by who owns the place; by exchanges where a task is being tagged.
@@ -69,6 +67,7 @@ pub(crate) struct Sizes {
 struct Offsets {
     places: usize,
     links: usize,
+    dependents: usize,
     tags: usize,
     edges: usize,
     end: usize,
@@ -116,12 +115,18 @@ impl Sizes {
             self.tasks as usize,
         );
         let links = array::<AtomicU32>(end(places), self.tasks as usize);
-        let tags = array::<AtomicU64>(end(links), self.tasks as usize);
+        let dependents = array::<AtomicU64>(end(links), self.tasks as usize);
+        let tags = array::<AtomicU64>(end(dependents), self.tasks as usize);
         let edges = array::<Edge>(end(tags), self.edges as usize);
-        match (places, links, tags, edges) {
-            (Some(p), Some(l), Some(t), Some(e)) => {
-                Some(Offsets { places: p.0, links: l.0, tags: t.0, edges: e.0, end: e.1 })
-            }
+        match (places, links, dependents, tags, edges) {
+            (Some(p), Some(l), Some(d), Some(t), Some(e)) => Some(Offsets {
+                places: p.0,
+                links: l.0,
+                dependents: d.0,
+                tags: t.0,
+                edges: e.0,
+                end: e.1,
+            }),
             _ => None,
         }
     }
@@ -234,12 +239,12 @@ impl<T, L: Layout> Memory<T, L> {
             for i in 0..self.sizes.tasks as usize {
                 self.array::<Place<T>>(self.at.places).add(i).write(Place {
                     state: AtomicU64::new(0),
-                    dependents: AtomicU64::new(0),
                     channel: AtomicU32::new(0),
                     flags: AtomicU32::new(0),
                     payload: UnsafeCell::new(MaybeUninit::uninit()),
                 });
                 self.array::<AtomicU32>(self.at.links).add(i).write(AtomicU32::new(0));
+                self.array::<AtomicU64>(self.at.dependents).add(i).write(AtomicU64::new(0));
                 self.array::<AtomicU64>(self.at.tags).add(i).write(AtomicU64::new(0));
             }
             for i in 0..self.sizes.edges as usize {
@@ -326,6 +331,12 @@ impl<T, L: Layout> Memory<T, L> {
         sateen_base::prefetch_write(core::ptr::from_ref(self.place(index)).cast());
     }
 
+    /// As [`prefetch_place`](Self::prefetch_place), for its word of dependents.
+    #[inline(always)]
+    pub(crate) fn prefetch_dependents(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.dependents(index)).cast());
+    }
+
     /// As [`prefetch_place`](Self::prefetch_place), for a dependency.
     #[inline(always)]
     pub(crate) fn prefetch_edge(&self, index: u32) {
@@ -338,6 +349,14 @@ impl<T, L: Layout> Memory<T, L> {
         let (block, index) = self.block_of_task(index);
         // SAFETY: as for `place`.
         unsafe { &*block.array::<AtomicU32>(block.at.links).add(index) }
+    }
+
+    /// A [`Dependents`](crate::word::Dependents). Not in the place: tasks on which nothing depends never touch it.
+    #[inline(always)]
+    pub(crate) fn dependents(&self, index: u32) -> &AtomicU64 {
+        let (block, index) = self.block_of_task(index);
+        // SAFETY: as for `place`.
+        unsafe { &*block.array::<AtomicU64>(block.at.dependents).add(index) }
     }
 
     /// The user's word; counts if the place is flagged so. For a milestone: its instance's [`Plan`](crate::plan::Plan).
@@ -388,6 +407,7 @@ impl<T, L: Layout> Memory<T, L> {
             for i in 0..self.sizes.tasks as usize {
                 self.array::<Place<T>>(self.at.places).add(i).drop_in_place();
                 self.array::<AtomicU32>(self.at.links).add(i).drop_in_place();
+                self.array::<AtomicU64>(self.at.dependents).add(i).drop_in_place();
                 self.array::<AtomicU64>(self.at.tags).add(i).drop_in_place();
             }
             for i in 0..self.sizes.edges as usize {

@@ -137,7 +137,7 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
 
     fn free_edges(&mut self, index: u32) {
         let mut next =
-            Dependents(self.shed.memory.place(index).dependents.load(Ordering::Relaxed)).first();
+            Dependents(self.shed.memory.dependents(index).load(Ordering::Relaxed)).first();
         while next != 0 {
             let edge = next - 1;
             next = self.shed.memory.edge(edge).next.load(Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
         let state = State(self.shed.memory.place(index).state.load(Ordering::Relaxed));
         // Who has the old name and means to depend on it finds that this is too late.
         let closed = Dependents::closed(state.generation());
-        self.shed.memory.place(index).dependents.store(closed.0, Ordering::Relaxed);
+        self.shed.memory.dependents(index).store(closed.0, Ordering::Relaxed);
         self.shed.vacate(index, state);
         match &mut self.places {
             None => self.places = Some(Chain::of(index)),

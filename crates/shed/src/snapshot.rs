@@ -140,7 +140,7 @@ impl<T, L: Layout> Snapshot<T, L> {
             let place = memory.place(index);
             Words {
                 state: place.state.load(Ordering::Relaxed),
-                dependents: memory.place(index).dependents.load(Ordering::Relaxed),
+                dependents: memory.dependents(index).load(Ordering::Relaxed),
                 tag: memory.tag(index).load(Ordering::Relaxed),
                 channel: place.channel.load(Ordering::Relaxed),
                 flags: place.flags.load(Ordering::Relaxed),
@@ -173,14 +173,14 @@ impl<T, L: Layout> Snapshot<T, L> {
         let fresh = memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
         for index in self.places.len() as u32..fresh {
             memory.place(index).state.store(0, Ordering::Relaxed);
-            memory.place(index).dependents.store(0, Ordering::Relaxed);
+            memory.dependents(index).store(0, Ordering::Relaxed);
         }
         for (index, words) in (0..).zip(&self.places) {
             let place = memory.place(index);
             place.state.store(words.state, Ordering::Relaxed);
             place.channel.store(words.channel, Ordering::Relaxed);
             place.flags.store(words.flags, Ordering::Relaxed);
-            memory.place(index).dependents.store(words.dependents, Ordering::Relaxed);
+            memory.dependents(index).store(words.dependents, Ordering::Relaxed);
             memory.tag(index).store(words.tag, Ordering::Relaxed);
             memory.link(index).store(words.link, Ordering::Relaxed);
         }

@@ -338,7 +338,7 @@ impl Armed {
         // After the flags: before that, who tags an earlier task here may still write.
         tag();
         let dependents = Dependents::new(generation, first);
-        shed.memory.place(self.index).dependents.store(dependents.0, Ordering::Relaxed);
+        shed.memory.dependents(self.index).store(dependents.0, Ordering::Relaxed);
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
         place.state.store(State::new(generation, Status::Done).link().0, Ordering::Release);
     }
