@@ -1,5 +1,6 @@
 //! Making tasks, and freeing those that never ran.
 
+use crate::canary::relaxed_if;
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
@@ -205,7 +206,10 @@ impl<T, L: Layout> Shed<T, L> {
                     let state = &self.memory.place(task.index()).state;
                     let idle = State(state.load(Ordering::Relaxed)).with_status(Status::Idle);
                     // Ordering: Release, as in `begin`.
-                    state.store(idle.0, Ordering::Release);
+                    state.store(
+                        idle.0,
+                        relaxed_if(cfg!(sateen_canary = "free_undone"), Ordering::Release),
+                    );
                 }
                 return Err(error);
             }

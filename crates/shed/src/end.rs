@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::TaskId;
+use crate::canary::relaxed_if;
 use crate::create::refusal;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
@@ -25,8 +26,7 @@ pub(crate) enum How {
 }
 
 /// Lowering a count.
-const LOWER: Ordering =
-    if cfg!(sateen_canary = "lower") { Ordering::Relaxed } else { Ordering::AcqRel };
+const LOWER: Ordering = relaxed_if(cfg!(sateen_canary = "lower"), Ordering::AcqRel);
 
 /// What lowering the count of a parent has led to.
 enum Lowered {
@@ -302,6 +302,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         // Ordering: Release, for the Acquire of who sees that the run has ended, and through the exchanges that lower counts for who ends the milestone: it
         // must find all of this done. Acquire, with the Release of who has dropped the instance, whose plan is then ours.
         let before = State(place.state.swap(done.0, Ordering::AcqRel));
+        let before = if cfg!(sateen_canary = "end_kept_swap") { state } else { before };
         if before.poisoned() {
             how = How::Cancelled;
         }
@@ -551,7 +552,9 @@ impl<T, L: Layout> Shed<T, L> {
     fn poison(&self, task: TaskId) -> Result<(), Error> {
         let word = self.memory.dependents(task.index());
         // Ordering: Acquire, to learn that the task has ended if the list is closed.
-        let mut seen = Dependents(word.load(Ordering::Acquire));
+        let mut seen = Dependents(
+            word.load(relaxed_if(cfg!(sateen_canary = "poison_seen"), Ordering::Acquire)),
+        );
         loop {
             let new = if seen.is_of(task.generation()) {
                 if seen.is_closed() {

@@ -1,5 +1,6 @@
 //! Executing what is ready.
 
+use crate::canary::relaxed_if;
 use crate::end::{Ending, Hand};
 use crate::layout::Layout;
 use crate::list::Chain;
@@ -225,7 +226,7 @@ impl<T, L: Layout> Shed<T, L> {
             match word.compare_exchange_weak(
                 seen.0,
                 running.0,
-                Ordering::Acquire,
+                relaxed_if(cfg!(sateen_canary = "ready"), Ordering::Acquire),
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(running),

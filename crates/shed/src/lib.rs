@@ -19,6 +19,7 @@
 extern crate alloc;
 
 mod builder;
+mod canary;
 mod create;
 mod cycle;
 mod depend;

@@ -3,6 +3,7 @@
 //! Treiber's stack (1986) over indices, with a tag against ABA. A push may bring a whole chain, a pop may take
 //! several: one exchange each.
 
+use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::thread::lane;
@@ -135,7 +136,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             (mine.last, mine.count) = (next, mine.count + 1);
             next = self.next(next);
         }
-        self.push_at(own, Chain { first: next, last: taken.last, count: taken.count - mine.count });
+        let rest = Chain { first: next, last: taken.last, count: taken.count - mine.count };
+        if !cfg!(sateen_canary = "steal_rest") {
+            self.push_at(own, rest);
+        }
         Some(mine)
     }
 
@@ -176,11 +180,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             if count == 0 {
                 return 0;
             }
-            let release = if cfg!(sateen_canary = "list_pop") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
+            let release = relaxed_if(cfg!(sateen_canary = "list_pop"), Ordering::Release);
             // Ordering: Acquire on failure as for the load above. Release, for who finds an outbox empty: what we have freed before is seen in the inbox.
             match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
             {

@@ -1,5 +1,6 @@
 //! Reserves: lists of what is free, with what was never used behind them.
 
+use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
 use crate::word::Head;
@@ -101,8 +102,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
 
     fn end_move(&self) {
         // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
-        let ended =
-            if cfg!(sateen_canary = "reserve_end") { Ordering::Relaxed } else { Ordering::Release };
+        let ended = relaxed_if(cfg!(sateen_canary = "reserve_end"), Ordering::Release);
         self.moves().fetch_add((1 << 32) - 1, ended);
     }
 
@@ -203,7 +203,14 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         // A single one, pushed since the inbox was emptied: nothing is moved then, and nothing counted. If somebody is faster, it is as with several.
         // Ordering: as for the exchange below.
         if seen.tag() == 1
-            && word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            && word
+                .compare_exchange(
+                    seen.0,
+                    0,
+                    relaxed_if(cfg!(sateen_canary = "reserve_single"), Ordering::AcqRel),
+                    Ordering::Relaxed,
+                )
+                .is_ok()
         {
             return Some(Chain::of(top));
         }
@@ -245,7 +252,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 .compare_exchange(
                     head.0,
                     head.pushed(first + 1, 1).0,
-                    Ordering::Release,
+                    relaxed_if(cfg!(sateen_canary = "reserve_put"), Ordering::Release),
                     Ordering::Relaxed,
                 )
                 .is_ok()

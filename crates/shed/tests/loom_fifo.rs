@@ -89,3 +89,31 @@ fn two_consumers_and_a_producer() {
         assert_eq!(all, [1, 2, 3]);
     });
 }
+
+/// There is something at each moment, whoever moves it.
+#[test]
+fn a_channel_that_is_turned_round_does_not_look_empty() {
+    model(2, || {
+        let shed = small();
+        (1..=2).for_each(|number| ready(&shed, number));
+        let other = taker(&shed, 1);
+        assert_eq!(shed.has_ready(0), Ok(true));
+        assert_eq!(other.join().unwrap(), [1]);
+    });
+}
+
+/// A task is whole for who takes it.
+#[test]
+fn a_task_is_handed_over() {
+    model(2, || {
+        let shed = std::sync::Arc::new(loom_common::builder(2, 0).fifo_all().build().unwrap());
+        let dropped = loom_common::drops();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || loom_common::drain(&shed))
+        };
+        let tasks = [1, 2].map(|n| loom_common::Watched::new(n, dropped));
+        shed.ready(&shed.create(tasks).ok().unwrap()).unwrap();
+        assert_eq!(loom_common::drain(&shed) + other.join().unwrap(), 2);
+    });
+}

@@ -172,3 +172,47 @@ fn a_fresh_place_that_is_moved_is_found() {
         assert_ne!(mine, other.join().unwrap());
     });
 }
+
+/// A place comes back from another thread, alone or with another, and is clean: its payload was dropped before.
+#[test]
+fn a_place_that_came_back_is_clean() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(2, 0);
+        let watched = || Watched::new(0, dropped);
+        let [a] = shed.create([watched()]).ok().expect("room");
+        shed.free(&[a]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let watched = || Watched::new(0, dropped);
+                if let Ok([a]) = shed.create([watched()]) {
+                    shed.free(&[a]).expect("idle");
+                }
+            })
+        };
+        let _ = shed.create([watched()]);
+        let _ = shed.create([watched()]);
+        other.join().unwrap();
+    });
+}
+
+/// As above for one that a third thread has moved to the outbox.
+#[test]
+fn a_place_that_was_moved_is_clean() {
+    model(2, || {
+        let dropped = drops();
+        let shed = shed(2, 0);
+        let tasks = shed.create([(); 2].map(|()| Watched::new(0, dropped))).ok().expect("room");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.free(&tasks).expect("idle");
+                // Moves one of them.
+                drop(shed.create([Watched::new(0, dropped)]));
+            })
+        };
+        drop(shed.create([Watched::new(0, dropped)]));
+        other.join().unwrap();
+    });
+}

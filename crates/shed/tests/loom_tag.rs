@@ -53,3 +53,37 @@ fn cancelling_a_tag_against_the_end() {
         }
     });
 }
+
+/// Who finds that a task is tagged finds the tag.
+#[test]
+fn a_tag_is_there_with_its_flag() {
+    model(2, || {
+        let shed = small();
+        let [task] = shed.create([1]).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.tag(task))
+        };
+        shed.set_tag(&[task], 7).unwrap();
+        assert!([Ok(None), Ok(Some(7))].contains(&other.join().unwrap()));
+    });
+}
+
+/// The tag of the next task in a place is not taken for that of the one before.
+#[test]
+fn a_tag_is_of_the_task_that_was_asked_for() {
+    model(2, || {
+        let shed = small();
+        let [first] = shed.create([1]).unwrap();
+        shed.set_tag(&[first], 1).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.tag(first))
+        };
+        shed.free(&[first]).unwrap();
+        let [second] = shed.create([2]).unwrap();
+        shed.set_tag(&[second], 2).unwrap();
+        let tag = other.join().unwrap();
+        assert!(tag == Ok(Some(1)) || tag.is_err(), "{tag:?}");
+    });
+}

@@ -6,7 +6,7 @@ mod loom_common;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::*;
-use sateen_shed::{Error, Instance, Node, Template};
+use sateen_shed::{Error, Instance, Node, TaskId, Template};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -205,5 +205,28 @@ fn who_ends_a_run_starts_the_next() {
         let mine = work(&shed);
         assert_eq!(mine + other.join().unwrap() + work(&shed), 4);
         assert!(instance.is_done());
+    });
+}
+
+/// A name is enough to find an instance's task whole, however it was learnt.
+#[test]
+fn an_installed_task_is_whole_for_who_knows_its_name() {
+    model(3, || {
+        let (shed, dropped) = (room(), drops());
+        let [first] = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        shed.free(&[first]).expect("idle");
+        // Of the task that will have this place next.
+        let name = TaskId::from_bits(first.to_bits() + (1 << 32));
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.tag(name))
+        };
+        let mut template = Template::new();
+        let node = template.task(Watched::new(0, dropped));
+        template.set_tag(node, 7).expect("its");
+        let instance = install(template, &shed);
+        assert_eq!(instance.task(node), Ok(name));
+        let tag = other.join().unwrap();
+        assert!(tag == Ok(Some(7)) || tag.is_err(), "{tag:?}");
     });
 }
