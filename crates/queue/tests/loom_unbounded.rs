@@ -109,7 +109,7 @@ fn a_batch_beside_a_pop() {
 /// One slot a segment (large items): the consumer goes from link to link without reading the tail.
 #[test]
 fn from_link_to_link() {
-    model(3, || {
+    model(2, || {
         let item = |i: u64| [i; 16];
         let queue = Arc::new(Unbounded::new());
         queue.push(item(0)).unwrap();

@@ -25,7 +25,8 @@ struct End {
 /// Any capacity from 1 on; all memory is taken at construction. Cost: one locked instruction a push or pop
 /// or batch. Neither waits for room or items, but a pop waits for a producer that has claimed the front
 /// place and not yet filled it (a few instructions, unless it lost its processor there), and so does a push for
-/// a consumer. Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
+/// a consumer. Who comes from a success and finds nothing, or no room, waits for up to a microsecond or two, if that was of use
+/// before. Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
 ///
 /// ```
 /// use sateen_queue::{PopError, PushError, mpmc::Bounded};
@@ -415,12 +416,7 @@ impl<T> Bounded<T> {
     fn place(&self, end: &End) -> Place {
         // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
         // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        let order = if cfg!(sateen_canary = "bounded-place") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Acquire
-        };
-        Place::new(end.place.load(order))
+        Place::new(end.place.load(Ordering::Acquire))
     }
 
     #[inline(always)]
