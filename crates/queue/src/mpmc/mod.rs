@@ -1,11 +1,14 @@
 #![doc = include_str!("README.md")]
 
+mod batch;
 mod block;
 mod bounded;
 mod cursor;
+mod depot;
 mod place;
 mod segment;
 mod unbounded;
 
+pub use batch::Batch;
 pub use bounded::Bounded;
-pub use unbounded::{Batch, Unbounded};
+pub use unbounded::Unbounded;

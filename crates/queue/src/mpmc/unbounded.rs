@@ -1,6 +1,8 @@
 //! The unbounded queue. States, protocol and proof sketch: `README.md` beside this file.
 
+use super::batch::Batch;
 use super::cursor::Cursor;
+use super::depot::Depot;
 use super::segment::Segment;
 use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering};
@@ -8,8 +10,6 @@ use crate::{PopError, PushError, TrustedItems};
 use sateen_base::prim::{spin_loop, thread};
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
-use std::iter::FusedIterator;
-use std::marker::PhantomData;
 
 /// One end: where it stands, and the segment that position lies in.
 ///
@@ -90,11 +90,8 @@ fn let_winner_run_slow(losses: u32) {
 pub struct Unbounded<T> {
     head: CachePadded<Head>,
     tail: CachePadded<End>,
-    /// A drained segment kept for the next crossing, or null.
-    spare: AtomicPtr<u8>,
-    /// Segments that both ends have left while somebody was still reading a slot of theirs.
-    retired: AtomicPtr<u8>,
-    _items: PhantomData<T>,
+    /// Segments that neither end stands in.
+    depot: Depot<T>,
 }
 
 // SAFETY: items move in from one thread and out to another, never shared between two.
@@ -143,9 +140,7 @@ impl<T> Unbounded<T> {
                 patience: Patience::new(cursor.position(), 256),
             }),
             tail: CachePadded::new(end()),
-            spare: AtomicPtr::new(std::ptr::null_mut()),
-            retired: AtomicPtr::new(std::ptr::null_mut()),
-            _items: PhantomData,
+            depot: Depot::new(),
         }
     }
 
@@ -225,7 +220,7 @@ impl<T> Unbounded<T> {
             if last && next.is_none() {
                 // Before the claim, so that the others wait for two stores and not for an
                 // allocation.
-                next = Some(self.take_spare());
+                next = Some(self.depot.take());
             }
             let claimed = tail.advanced(slots);
             if !self.tail.claim(tail, claimed) {
@@ -246,7 +241,7 @@ impl<T> Unbounded<T> {
         };
         if let Some(unused) = next {
             // SAFETY: never linked, so nobody else knows of it.
-            unsafe { self.recycle(unused) };
+            unsafe { self.depot.recycle(unused) };
         }
         claim
     }
@@ -330,13 +325,7 @@ impl<T> Unbounded<T> {
     pub fn pop_batch(&self, max: usize) -> Option<Batch<'_, T>> {
         assert!(max > 0, "a batch of at most 0 items");
         let claim = self.claim_front(max, Share::Half).ok()?;
-        Some(Batch {
-            queue: self,
-            segment: claim.segment,
-            next: claim.offset,
-            end: claim.offset + claim.slots,
-            last: claim.last,
-        })
+        Some(Batch::new(self, claim))
     }
 
     /// How many items are in the queue: exact for some moment during the call.
@@ -477,83 +466,10 @@ impl<T> Unbounded<T> {
 
     /// The caller is through with slots of `segment`, its last one among them if `last`.
     #[inline]
-    fn leave(&self, segment: Segment<T>, last: bool) {
+    pub(super) fn leave(&self, segment: Segment<T>, last: bool) {
         if last {
-            self.retire_slow(segment);
+            self.depot.retire_slow(segment);
         }
-    }
-
-    /// Uses `segment` again if everybody is through with it, or puts it on the list of those that will be looked
-    /// at later, now that both ends have left it: the head by the caller, the tail by the producer of the
-    /// last slot, which the caller has read. One caller a segment.
-    #[cold]
-    fn retire_slow(&self, segment: Segment<T>) {
-        let mut old = None;
-        if !self.retired.load(Ordering::Relaxed).is_null() {
-            // Ordering: Acquire pairs with the Release below, and shows the links. The list is ours then.
-            old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), Ordering::Acquire));
-        }
-        self.settle(segment);
-        while let Some(segment) = old {
-            // SAFETY: on the list that is ours, so it is live and its link is the list's.
-            old = Segment::from_ptr(unsafe { segment.retired_next() }.load(Ordering::Relaxed));
-            self.settle(segment);
-        }
-    }
-
-    /// Uses `segment`, which the caller has retired or taken off the list, again, or puts it on the list.
-    fn settle(&self, segment: Segment<T>) {
-        // SAFETY: the caller's, so it is live and nobody else asks.
-        unsafe {
-            if segment.is_used_up() {
-                return self.recycle(segment);
-            }
-        }
-        let mut first = self.retired.load(Ordering::Relaxed);
-        loop {
-            // SAFETY: as above; the segment that followed it has been reached, so the link is free.
-            unsafe { segment.retired_next() }.store(first, Ordering::Relaxed);
-            // Ordering: Release pairs with the Acquire in `retire_slow`, and shows the link.
-            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            match self.retired.compare_exchange_weak(first, segment.as_ptr(), success, failure) {
-                Ok(_) => return,
-                Err(now) => first = now,
-            }
-        }
-    }
-
-    /// Keeps an unused segment as the spare, or frees it if there is one.
-    ///
-    /// # Safety
-    /// The segment is the caller's alone.
-    #[cold]
-    unsafe fn recycle(&self, segment: Segment<T>) {
-        // SAFETY: ours alone.
-        unsafe { segment.assert_unused() };
-        // Ordering: Release pairs with the Acquire in `take_spare`: our use of the segment comes
-        // before its next one.
-        let none = std::ptr::null_mut();
-        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        let kept = self.spare.load(Ordering::Relaxed).is_null()
-            && self.spare.compare_exchange(none, segment.as_ptr(), success, failure).is_ok();
-        if !kept {
-            // SAFETY: the caller's alone, and kept nowhere.
-            unsafe { segment.free() };
-        }
-    }
-
-    #[cold]
-    fn take_spare(&self) -> Segment<T> {
-        if !self.spare.load(Ordering::Relaxed).is_null() {
-            // Ordering: Acquire pairs with the Release in `recycle`.
-            let spare = self.spare.swap(std::ptr::null_mut(), Ordering::Acquire);
-            if let Some(segment) = Segment::from_ptr(spare) {
-                // SAFETY: the exchange gave it to us alone.
-                unsafe { segment.reset() };
-                return segment;
-            }
-        }
-        Segment::new()
     }
 }
 
@@ -566,12 +482,12 @@ enum Share {
 }
 
 /// Slots claimed for writing or reading.
-struct Claim<T> {
-    segment: Segment<T>,
-    offset: usize,
-    slots: usize,
+pub(super) struct Claim<T> {
+    pub(super) segment: Segment<T>,
+    pub(super) offset: usize,
+    pub(super) slots: usize,
     /// The segment's last slot is among them.
-    last: bool,
+    pub(super) last: bool,
     /// So many slots a little further on will be wanted soon.
     fetch: usize,
 }
@@ -592,62 +508,6 @@ impl<T> Claim<T> {
     }
 }
 
-/// Items taken with one claim; see [`Unbounded::pop_batch`].
-pub struct Batch<'a, T> {
-    queue: &'a Unbounded<T>,
-    segment: Segment<T>,
-    next: usize,
-    end: usize,
-    last: bool,
-}
-
-// SAFETY: the claimed items are this value's alone and may be taken from any one thread.
-unsafe impl<T: Send> Send for Batch<'_, T> {}
-
-impl<T> Iterator for Batch<'_, T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        if self.next == self.end {
-            return None;
-        }
-        let offset = self.next;
-        self.next += 1;
-        // SAFETY: claimed by `pop_batch`, and read once.
-        Some(unsafe { self.segment.read(offset) })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.end - self.next, Some(self.end - self.next))
-    }
-}
-
-impl<T> ExactSizeIterator for Batch<'_, T> {}
-impl<T> FusedIterator for Batch<'_, T> {}
-
-impl<T> Drop for Batch<'_, T> {
-    fn drop(&mut self) {
-        /// Drops the other items and leaves the slots if dropping an item panics.
-        struct Leave<'b, 'a, T>(&'b mut Batch<'a, T>);
-        impl<T> Drop for Leave<'_, '_, T> {
-            fn drop(&mut self) {
-                self.0.for_each(drop);
-                let Batch { queue, segment, last, .. } = *self.0;
-                queue.leave(segment, last);
-            }
-        }
-        let leave = Leave(self);
-        leave.0.for_each(drop);
-    }
-}
-
-impl<T> fmt::Debug for Batch<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batch").field("left", &self.len()).finish_non_exhaustive()
-    }
-}
-
 impl<T> Drop for Unbounded<T> {
     fn drop(&mut self) {
         /// Goes on after an item's `drop` has panicked; a second panic aborts as everywhere.
@@ -657,21 +517,14 @@ impl<T> Drop for Unbounded<T> {
                 while let Ok(item) = self.0.pop() {
                     drop(item);
                 }
-                let mut old = self.0.retired.load(Ordering::Relaxed);
-                while let Some(segment) = Segment::<T>::from_ptr(old) {
-                    // SAFETY: the queue is ours alone: whoever had a slot of it is gone, or has forgotten its
-                    // batch.
-                    unsafe {
-                        old = segment.retired_next().load(Ordering::Relaxed);
-                        segment.free();
-                    }
-                }
                 let last = self.0.head.end.segment.load(Ordering::Relaxed);
-                let spare = self.0.spare.load(Ordering::Relaxed);
-                for segment in [last, spare].into_iter().filter_map(Segment::<T>::from_ptr) {
-                    // SAFETY: the queue is ours alone. Drained, it has one segment, where both ends
-                    // stand, and the spare is linked to nothing that is live.
-                    unsafe { segment.free() };
+                // SAFETY: the queue is ours alone: whoever had a slot of a segment is gone, or has forgotten its
+                // batch. Drained, it has one segment, where both ends stand, and those in the depot.
+                unsafe {
+                    if let Some(last) = Segment::<T>::from_ptr(last) {
+                        last.free();
+                    }
+                    self.0.depot.free();
                 }
             }
         }
