@@ -6,6 +6,10 @@
 //! * a slot's `item`: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
+mod reserved;
+
+pub(crate) use reserved::Reserved;
+
 use super::place::{Place, Shape};
 use crate::prim::{AtomicU8, AtomicU64, Ordering, UnsafeCell};
 use crate::{PopError, PushError, TrustedItems};
@@ -243,6 +247,12 @@ impl<T> Bounded<T> {
     /// ```
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
+        self.pop_past(&mut 0)
+    }
+
+    /// The same; adds to `waived` the places without an item that it went past.
+    #[inline(always)]
+    pub(crate) fn pop_past(&self, waived: &mut usize) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
         loop {
             let head = self.place(&self.head);
@@ -254,7 +264,7 @@ impl<T> Bounded<T> {
                 }
                 backoff.spin();
             } else {
-                match self.look_for_item(head) {
+                match self.look_for_item(head, waived) {
                     Ok(()) => backoff.snooze(),
                     Err(nothing) => return Err(nothing),
                 }
@@ -276,6 +286,16 @@ impl<T> Bounded<T> {
     /// assert_eq!(buf, [0, 1, 2, 3]);
     /// ```
     pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        self.pop_into_past(buf, max, &mut 0)
+    }
+
+    /// The same; adds to `waived` the places without an item that it went past.
+    pub(crate) fn pop_into_past(
+        &self,
+        buf: &mut Vec<T>,
+        max: usize,
+        waived: &mut usize,
+    ) -> Result<usize, PopError> {
         if max == 0 {
             return Ok(0);
         }
@@ -284,7 +304,7 @@ impl<T> Bounded<T> {
             let head = self.place(&self.head);
             let (count, end) = self.run(head, max, Shape::full);
             if count == 0 {
-                self.look_for_item(head)?;
+                self.look_for_item(head, waived)?;
                 backoff.snooze();
                 continue;
             }
@@ -467,11 +487,12 @@ impl<T> Bounded<T> {
 
     /// The place `head` was not full: is there an item at all? An error if not.
     #[cold]
-    fn look_for_item(&self, head: Place) -> Result<(), PopError> {
+    fn look_for_item(&self, head: Place, waived: &mut usize) -> Result<(), PopError> {
         // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
         // was empty when the tail was read.
         let tail = Place::new(self.tail.load(Ordering::SeqCst));
-        if self.shape.open(tail) != head.word() {
+        if self.shape.open(tail) != head.word() && !self.is_reserved(head) {
+            *waived += usize::from(self.skip_waived(head));
             return Ok(());
         }
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
