@@ -44,9 +44,10 @@ impl<T> Bounded<T> {
             }
             let slot = self.slot(tail);
             if self.turn(slot) != self.shape.free(tail) {
-                match self.look_for_room(tail) {
+                match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(())),
                     Found::Busy => backoff.snooze(),
+                    Found::Again => {}
                 }
             } else if self.claim(&self.tail, tail, self.shape.next(tail)) {
                 // Relaxed: it shows nothing.
@@ -74,8 +75,8 @@ impl<T> Bounded<T> {
     /// reserved front place for nothing.
     pub(crate) fn is_poppable(&self) -> bool {
         // Ordering: SeqCst, as in `is_empty`.
-        let head = Place::new(self.head.load(Ordering::SeqCst));
-        let tail = Place::new(self.tail.load(Ordering::SeqCst));
+        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
         let there = self.shape.open(tail) != head.word() && !self.is_reserved(head);
         there || self.shape.is_closed(tail)
     }
