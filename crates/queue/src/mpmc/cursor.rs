@@ -3,7 +3,8 @@
 //! | bits | name | meaning |
 //! |---|---|---|
 //! | 63..1 | position | counts slots; `position % LAP` is the offset in the segment |
-//! | 0 | more | head only: a segment after this one exists, so the tail need not be read |
+//! | 0 | more | head: a segment after this one exists, so the tail need not be read |
+//! | 0 | closed | tail: nothing may be put in any more |
 //!
 //! An offset of `LAP - 1` names no slot: the end is moving to the next segment, wait for it.
 
@@ -33,6 +34,7 @@ pub(super) struct Cursor(pub(super) u64);
 
 impl Cursor {
     const MORE: u64 = 1;
+    const CLOSED: u64 = 1;
     const STEP: u64 = 2;
 
     /// The start of a queue whose first slot has position `position`.
@@ -58,12 +60,35 @@ impl Cursor {
         Self(self.0.wrapping_add(Self::STEP.wrapping_mul(slots as u64)))
     }
 
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & Self::CLOSED != 0
+    }
+
+    pub(super) fn closed(self) -> Self {
+        Self(self.0 | Self::CLOSED)
+    }
+
     pub(super) fn has_more(self) -> bool {
         self.0 & Self::MORE != 0
     }
 
     pub(super) fn with_more(self, more: bool) -> Self {
         Self(if more { self.0 | Self::MORE } else { self.0 & !Self::MORE })
+    }
+
+    /// How many of the `rest` slots of this segment from `self` on are before `tail`, and whether `tail` is in a later
+    /// segment. None if `tail` is an old one, behind.
+    #[inline]
+    pub(super) fn ahead_of<T>(self, tail: Self, rest: usize) -> (usize, bool) {
+        // Positions have 63 bits.
+        let distance = tail.position().wrapping_sub(self.position()) << 1;
+        if (distance as i64) <= 0 {
+            return (0, false);
+        }
+        if !self.same_segment::<T>(tail) {
+            return (rest, true);
+        }
+        ((distance >> 1) as usize, false)
     }
 
     /// Slots from `self` on to `later`, the nameless offsets not counted.

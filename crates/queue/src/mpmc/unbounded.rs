@@ -2,7 +2,10 @@
 
 use super::cursor::Cursor;
 use super::segment::Segment;
+use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering};
+use crate::{PopError, PushError, TrustedItems};
+use sateen_base::prim::{spin_loop, thread};
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -44,6 +47,25 @@ impl End {
     }
 }
 
+/// The consumers' end, and what they know.
+struct Head {
+    end: End,
+    /// A position at which the tail has been; it is there or further. A hint that any consumer stores.
+    tail_seen: AtomicU64,
+    patience: Patience,
+}
+
+/// Waits after a lost exchange for as long as the winner needs for a run, longer each time: else the line that both want
+/// goes from core to core with each item. On the way the time slice is offered to others: where there are more
+/// threads than cores, one of the other end's is better company for the winner.
+#[cold]
+fn let_winner_run_slow(losses: u32) {
+    if !cfg!(loom) {
+        (0..8u32 << losses.min(4)).for_each(|_| spin_loop());
+    }
+    thread::yield_now();
+}
+
 /// An unbounded first-in first-out queue for many producers and many consumers.
 ///
 /// Cost: a push is one locked instruction, a pop two, without contention; a pair takes 15 to 18 ns
@@ -62,13 +84,15 @@ impl End {
 ///     s.spawn(|| queue.push(2));
 /// });
 /// let sum = queue.pop().unwrap() + queue.pop().unwrap();
-/// assert_eq!((sum, queue.pop()), (3, None));
+/// assert_eq!((sum, queue.len()), (3, 0));
 /// ```
 pub struct Unbounded<T> {
-    head: CachePadded<End>,
+    head: CachePadded<Head>,
     tail: CachePadded<End>,
     /// A drained segment kept for the next crossing, or null.
     spare: AtomicPtr<u8>,
+    /// Segments that both ends have left while somebody was still reading a slot of theirs.
+    retired: AtomicPtr<u8>,
     _items: PhantomData<T>,
 }
 
@@ -105,89 +129,186 @@ impl<T> Unbounded<T> {
         assert!(offset < Segment::<T>::SLOTS, "position {position} names no slot");
         let segment = Segment::<T>::new();
         if offset > 0 {
-            // The slots before the start count as left, or the first segment would never be freed.
-            // SAFETY: nobody else knows of the segment; these slots are never claimed.
-            unsafe { segment.leave(offset) };
+            // Else the first segment would never be used up.
+            // SAFETY: nobody else knows of the segment.
+            unsafe { segment.skip(offset) };
         }
-        let end = || {
-            CachePadded::new(End {
-                cursor: AtomicU64::new(cursor.0),
-                segment: AtomicPtr::new(segment.as_ptr()),
-            })
-        };
+        let end =
+            || End { cursor: AtomicU64::new(cursor.0), segment: AtomicPtr::new(segment.as_ptr()) };
         Self {
-            head: end(),
-            tail: end(),
+            head: CachePadded::new(Head {
+                end: end(),
+                tail_seen: AtomicU64::new(cursor.position()),
+                patience: Patience::new(cursor.position(), 256),
+            }),
+            tail: CachePadded::new(end()),
             spare: AtomicPtr::new(std::ptr::null_mut()),
+            retired: AtomicPtr::new(std::ptr::null_mut()),
             _items: PhantomData,
         }
     }
 
-    /// Puts `item` in at the back. Never fails; aborts if memory runs out.
+    /// Puts `item` in at the back. Aborts if memory runs out.
+    ///
+    /// # Errors
+    /// [`PushError::Closed`] with the item if the queue was closed before; it is never full.
     ///
     /// ```
     /// let queue = sateen_queue::mpmc::Unbounded::new();
-    /// queue.push("a");
-    /// assert_eq!(queue.pop(), Some("a"));
+    /// assert!(queue.push("a").is_ok());
+    /// assert_eq!(queue.pop(), Ok("a"));
     /// ```
-    pub fn push(&self, item: T) {
+    pub fn push(&self, item: T) -> Result<(), PushError<T>> {
+        match self.claim_back(1) {
+            Some(claim) => {
+                // SAFETY: the claim is ours.
+                unsafe { claim.segment.write(claim.offset, item) };
+                Ok(())
+            }
+            None => Err(PushError::Closed(item)),
+        }
+    }
+
+    /// Puts all of `items` in, with one reservation, or one a segment (63 items) that it comes into; returns how
+    /// many.
+    ///
+    /// # Errors
+    /// [`PushError::Closed`] if the queue was closed before the first; the items stay in the iterator. If it is
+    /// closed on the way, some have gone in.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// assert_eq!(queue.push_from(&mut (0..100)), Ok(100));
+    /// assert_eq!(queue.len(), 100);
+    /// ```
+    pub fn push_from<I: TrustedItems<Item = T>>(
+        &self,
+        items: &mut I,
+    ) -> Result<usize, PushError<()>> {
+        let all = items.len();
+        let mut pushed = 0;
+        while pushed < all {
+            let Some(claim) = self.claim_back(all - pushed) else {
+                return if pushed > 0 { Ok(pushed) } else { Err(PushError::Closed(())) };
+            };
+            for offset in claim.offset..claim.offset + claim.slots {
+                // SAFETY: trusted to have as many as it said.
+                let item = unsafe { items.next().unwrap_unchecked() };
+                // SAFETY: the claim is ours.
+                unsafe { claim.segment.write(offset, item) };
+            }
+            pushed += claim.slots;
+        }
+        Ok(pushed)
+    }
+
+    /// Claims up to `max` slots at the back; `None` if the queue is closed.
+    #[inline]
+    fn claim_back(&self, max: usize) -> Option<Claim<T>> {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         let mut next: Option<Segment<T>> = None;
-        loop {
+        let claim = loop {
             let (tail, segment) = self.tail.load();
+            if tail.is_closed() {
+                break None;
+            }
             let offset = tail.offset::<T>();
             if offset == Segment::<T>::SLOTS {
                 backoff.snooze();
                 continue;
             }
-            let last = offset + 1 == Segment::<T>::SLOTS;
+            let rest = Segment::<T>::SLOTS - offset;
+            let slots = rest.min(max);
+            let last = slots == rest;
             if last && next.is_none() {
                 // Before the claim, so that the others wait for two stores and not for an
                 // allocation.
                 next = Some(self.take_spare());
             }
-            let claimed = tail.advanced(1);
+            let claimed = tail.advanced(slots);
             if !self.tail.claim(tail, claimed) {
-                backoff.spin();
+                let_winner_run_slow(losses);
+                losses += 1;
                 continue;
             }
-            // SAFETY: positions have a segment; the claimed slot keeps it live until we fill it.
+            // SAFETY: positions have a segment; the claimed slots keep it live until we fill them.
             let segment = unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked() };
             if last {
                 // SAFETY: filled above for the last offset.
                 let next = unsafe { next.take().unwrap_unchecked() };
                 self.tail.move_on(claimed.advanced(1), next);
-                // SAFETY: we claimed the last slot and fill it below.
+                // SAFETY: we claimed the last slot and have not filled it.
                 unsafe { segment.link(next) };
             }
-            // SAFETY: the claim is ours.
-            unsafe { segment.write(offset, item) };
-            break;
-        }
+            break Some(Claim { segment, offset, slots, last, fetch: 0 });
+        };
         if let Some(unused) = next {
             // SAFETY: never linked, so nobody else knows of it.
             unsafe { self.recycle(unused) };
         }
+        claim
     }
 
-    /// Takes the item at the front, or `None` if the queue was empty at some moment during the
-    /// call.
+    /// Takes the item at the front.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if the queue was empty at some moment during the call, [`PopError::Closed`] if it
+    /// was also closed then.
     ///
     /// ```
+    /// use sateen_queue::PopError;
     /// let queue = sateen_queue::mpmc::Unbounded::from_iter([1, 2]);
-    /// assert_eq!(queue.pop(), Some(1));
-    /// assert_eq!(queue.pop(), Some(2));
-    /// assert_eq!(queue.pop(), None);
+    /// assert_eq!(queue.pop(), Ok(1));
+    /// assert_eq!(queue.pop(), Ok(2));
+    /// assert_eq!(queue.pop(), Err(PopError::Empty));
     /// ```
     #[inline]
-    pub fn pop(&self) -> Option<T> {
-        let claim = self.claim_front(1)?;
-        // SAFETY: the slot is claimed, read once, then left.
-        unsafe {
-            let item = claim.segment.read(claim.offset);
-            self.leave(claim.segment, 1);
-            Some(item)
+    pub fn pop(&self) -> Result<T, PopError> {
+        let claim = self.claim_front(1, Share::All)?;
+        // SAFETY: the slot is claimed, and read once, at last.
+        let item = unsafe {
+            claim.fetch_ahead();
+            claim.segment.read(claim.offset)
+        };
+        self.leave(claim.segment, claim.last);
+        Ok(item)
+    }
+
+    /// Takes up to `max` items from the front and appends them to `buf`, with one reservation, or one a segment
+    /// (63 items) that it comes into; returns how many. `buf` grows if it has to, before anything is taken.
+    ///
+    /// # Errors
+    /// As [`Unbounded::pop`], if it would be 0 and `max` is not.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Unbounded::from_iter(0..5);
+    /// let mut buf = Vec::with_capacity(4);
+    /// assert_eq!(queue.pop_into(&mut buf, 4), Ok(4));
+    /// assert_eq!(buf, [0, 1, 2, 3]);
+    /// ```
+    pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        let mut taken = 0;
+        while taken < max {
+            let wanted = (max - taken).min(Segment::<T>::SLOTS);
+            buf.reserve(wanted);
+            let claim = match self.claim_front(wanted, Share::All) {
+                Ok(claim) => claim,
+                Err(nothing) => return if taken > 0 { Ok(taken) } else { Err(nothing) },
+            };
+            // SAFETY: the claimed slots are not read yet.
+            unsafe { claim.fetch_ahead() };
+            let slots = claim.offset..claim.offset + claim.slots;
+            for (offset, room) in slots.zip(buf.spare_capacity_mut()) {
+                // SAFETY: the slot is claimed, and read once.
+                room.write(unsafe { claim.segment.read(offset) });
+            }
+            // SAFETY: there was room for all, and so many were written.
+            unsafe { buf.set_len(buf.len() + claim.slots) };
+            self.leave(claim.segment, claim.last);
+            taken += claim.slots;
         }
+        Ok(taken)
     }
 
     /// Takes up to `max` items from the front with one claim.
@@ -207,13 +328,13 @@ impl<T> Unbounded<T> {
     /// ```
     pub fn pop_batch(&self, max: usize) -> Option<Batch<'_, T>> {
         assert!(max > 0, "a batch of at most 0 items");
-        let claim = self.claim_front(max)?;
+        let claim = self.claim_front(max, Share::Half).ok()?;
         Some(Batch {
             queue: self,
             segment: claim.segment,
             next: claim.offset,
             end: claim.offset + claim.slots,
-            slots: claim.slots,
+            last: claim.last,
         })
     }
 
@@ -226,7 +347,7 @@ impl<T> Unbounded<T> {
         loop {
             // Ordering: SeqCst, so that an unchanged tail means that both were read at one moment.
             let tail = self.tail.cursor.load(Ordering::SeqCst);
-            let head = self.head.cursor.load(Ordering::SeqCst);
+            let head = self.head.end.cursor.load(Ordering::SeqCst);
             if self.tail.cursor.load(Ordering::SeqCst) == tail {
                 return Cursor(head).slots_until::<T>(Cursor(tail));
             }
@@ -240,28 +361,70 @@ impl<T> Unbounded<T> {
     /// ```
     pub fn is_empty(&self) -> bool {
         // Ordering: SeqCst as in `look`: head first, then tail.
-        let head = Cursor(self.head.cursor.load(Ordering::SeqCst));
+        let head = Cursor(self.head.end.cursor.load(Ordering::SeqCst));
         let tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
         head.position() == tail.position()
     }
 
-    /// Claims up to `max` slots at the front; `None` if empty.
-    #[inline]
-    fn claim_front(&self, max: usize) -> Option<Claim<T>> {
+    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
+    /// closed it.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// assert!(queue.close() && !queue.close());
+    /// assert!(queue.push(1).unwrap_err().is_closed());
+    /// ```
+    pub fn close(&self) -> bool {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         loop {
-            let (head, segment) = self.head.load();
+            let (tail, _) = self.tail.load();
+            if tail.is_closed() {
+                return false;
+            }
+            // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
+            let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
+            if moving && !cfg!(sateen_canary = "queue-closed") {
+                backoff.snooze();
+            } else if self.tail.claim(tail, tail.closed()) {
+                return true;
+            } else {
+                let_winner_run_slow(losses);
+                losses += 1;
+            }
+        }
+    }
+
+    /// Whether [`Unbounded::close`] was called.
+    ///
+    /// ```
+    /// assert!(!sateen_queue::mpmc::Unbounded::<u8>::new().is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        // Ordering: SeqCst, in one order with claims.
+        Cursor(self.tail.cursor.load(Ordering::SeqCst)).is_closed()
+    }
+
+    /// Claims up to `max` slots at the front.
+    #[inline]
+    fn claim_front(&self, max: usize, share: Share) -> Result<Claim<T>, PopError> {
+        let mut backoff = Backoff::new();
+        let mut losses = 0;
+        loop {
+            let (head, segment) = self.head.end.load();
             let offset = head.offset::<T>();
             if offset == Segment::<T>::SLOTS {
                 backoff.snooze();
                 continue;
             }
             let rest = Segment::<T>::SLOTS - offset;
-            let (slots, more) =
-                if head.has_more() { (rest.min(max), true) } else { self.look(head, rest, max)? };
+            let (there, more) = if head.has_more() { (rest, true) } else { self.look(head, rest)? };
+            let slots = if share == Share::Half && !more { there.div_ceil(2) } else { there };
+            let slots = slots.min(max);
             let claimed = head.advanced(slots).with_more(more);
-            if !self.head.claim(head, claimed) {
-                backoff.spin();
+            if !self.head.end.claim(head, claimed) {
+                let_winner_run_slow(losses);
+                losses += 1;
                 continue;
             }
             // SAFETY: positions have a segment; our claimed slots keep it live until we leave them.
@@ -272,38 +435,88 @@ impl<T> Unbounded<T> {
                 unsafe {
                     let next = segment.wait_next();
                     let to = claimed.with_more(next.has_next()).advanced(1);
-                    self.head.move_on(to, next);
+                    self.head.end.move_on(to, next);
                 }
             }
-            return Some(Claim { segment, offset, slots });
+            // What is there beyond the claim will be wanted soon.
+            let fetch = if there > slots { slots } else { 0 };
+            return Ok(Claim { segment, offset, slots, last: slots == rest, fetch });
         }
     }
 
-    /// Reads the tail: how many slots may be claimed at `head`, and whether a later segment exists.
+    /// How many slots may be claimed at `head`, and whether a later segment exists. Reads the tail only if all
+    /// that was there at the last look is gone.
     #[inline]
-    fn look(&self, head: Cursor, rest: usize, max: usize) -> Option<(usize, bool)> {
-        // Ordering: SeqCst so that a push which came before this call in any order the caller can
-        // see is not missed; an Acquire would do for the claim.
-        let tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
-        if head.position() == tail.position() {
-            return None;
+    fn look(&self, head: Cursor, rest: usize) -> Result<(usize, bool), PopError> {
+        let seen = Cursor::at(self.head.tail_seen.load(Ordering::Relaxed));
+        match head.ahead_of::<T>(seen, rest) {
+            (0, _) => self.look_slow(head, rest),
+            there => Ok(there),
         }
-        if !head.same_segment::<T>(tail) {
-            return Some((rest.min(max), true));
-        }
-        let there = (tail.position() - head.position()) as usize;
-        Some((there.div_ceil(2).min(max), false))
     }
 
-    /// # Safety
-    /// As [`Segment::leave`].
+    #[cold]
+    fn look_slow(&self, head: Cursor, rest: usize) -> Result<(usize, bool), PopError> {
+        let mut tail = head;
+        let mut there = (0, false);
+        self.head.patience.before(head.position(), || {
+            // Ordering: SeqCst so that a push which came before this call in any order the caller can
+            // see is not missed; the claim needs none.
+            tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
+            there = head.ahead_of::<T>(tail, rest);
+            head.slots_until::<T>(tail)
+        });
+        if there.0 > 0 {
+            self.head.tail_seen.store(tail.position(), Ordering::Relaxed);
+            return Ok(there);
+        }
+        self.head.patience.told(head.position());
+        Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty })
+    }
+
+    /// The caller is through with slots of `segment`, its last one among them if `last`.
     #[inline]
-    unsafe fn leave(&self, segment: Segment<T>, slots: usize) {
-        // SAFETY: passed on; the last to leave owns the segment alone, for both ends have moved on:
-        // the head by the consumer of its last slot, the tail by the producer of it.
+    fn leave(&self, segment: Segment<T>, last: bool) {
+        if last {
+            self.retire_slow(segment);
+        }
+    }
+
+    /// Uses `segment` again if everybody is through with it, or puts it on the list of those that will be looked
+    /// at later, now that both ends have left it: the head by the caller, the tail by the producer of the
+    /// last slot, which the caller has read. One caller a segment.
+    #[cold]
+    fn retire_slow(&self, segment: Segment<T>) {
+        let mut old = None;
+        if !self.retired.load(Ordering::Relaxed).is_null() {
+            // Ordering: Acquire pairs with the Release below, and shows the links. The list is ours then.
+            old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), Ordering::Acquire));
+        }
+        self.settle(segment);
+        while let Some(segment) = old {
+            // SAFETY: on the list that is ours, so it is live and its link is the list's.
+            old = Segment::from_ptr(unsafe { segment.retired_next() }.load(Ordering::Relaxed));
+            self.settle(segment);
+        }
+    }
+
+    /// Uses `segment`, which the caller has retired or taken off the list, again, or puts it on the list.
+    fn settle(&self, segment: Segment<T>) {
+        // SAFETY: the caller's, so it is live and nobody else asks.
         unsafe {
-            if segment.leave(slots) {
-                self.recycle(segment);
+            if segment.is_used_up() {
+                return self.recycle(segment);
+            }
+        }
+        let mut first = self.retired.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: as above; the segment that followed it has been reached, so the link is free.
+            unsafe { segment.retired_next() }.store(first, Ordering::Relaxed);
+            // Ordering: Release pairs with the Acquire in `retire_slow`, and shows the link.
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            match self.retired.compare_exchange_weak(first, segment.as_ptr(), success, failure) {
+                Ok(_) => return,
+                Err(now) => first = now,
             }
         }
     }
@@ -343,11 +556,39 @@ impl<T> Unbounded<T> {
     }
 }
 
-/// Slots claimed for reading.
+/// How much of the front segment's items a batch may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    All,
+    /// Others find something too.
+    Half,
+}
+
+/// Slots claimed for writing or reading.
 struct Claim<T> {
     segment: Segment<T>,
     offset: usize,
     slots: usize,
+    /// The segment's last slot is among them.
+    last: bool,
+    /// So many slots a little further on will be wanted soon.
+    fetch: usize,
+}
+
+impl<T> Claim<T> {
+    /// Fetches the lines that consumers will need soon.
+    ///
+    /// # Safety
+    /// A claimed slot has not been read.
+    #[inline(always)]
+    unsafe fn fetch_ahead(&self) {
+        if cfg!(loom) {
+            return;
+        }
+        self.segment.fetch(self.offset, self.fetch);
+        // SAFETY: the slot keeps the segment live.
+        unsafe { self.segment.fetch_next(self.offset, self.slots) };
+    }
 }
 
 /// Items taken with one claim; see [`Unbounded::pop_batch`].
@@ -356,7 +597,7 @@ pub struct Batch<'a, T> {
     segment: Segment<T>,
     next: usize,
     end: usize,
-    slots: usize,
+    last: bool,
 }
 
 // SAFETY: the claimed items are this value's alone and may be taken from any one thread.
@@ -372,7 +613,7 @@ impl<T> Iterator for Batch<'_, T> {
         }
         let offset = self.next;
         self.next += 1;
-        // SAFETY: claimed by `pop_batch`, read once, left when the batch is dropped.
+        // SAFETY: claimed by `pop_batch`, and read once.
         Some(unsafe { self.segment.read(offset) })
     }
 
@@ -391,9 +632,8 @@ impl<T> Drop for Batch<'_, T> {
         impl<T> Drop for Leave<'_, '_, T> {
             fn drop(&mut self) {
                 self.0.for_each(drop);
-                let Batch { queue, segment, slots, .. } = *self.0;
-                // SAFETY: every slot was read, and this is the only time they are left.
-                unsafe { queue.leave(segment, slots) };
+                let Batch { queue, segment, last, .. } = *self.0;
+                queue.leave(segment, last);
             }
         }
         let leave = Leave(self);
@@ -413,10 +653,19 @@ impl<T> Drop for Unbounded<T> {
         struct Rest<'a, T>(&'a mut Unbounded<T>);
         impl<T> Drop for Rest<'_, T> {
             fn drop(&mut self) {
-                while let Some(item) = self.0.pop() {
+                while let Ok(item) = self.0.pop() {
                     drop(item);
                 }
-                let last = self.0.head.segment.load(Ordering::Relaxed);
+                let mut old = self.0.retired.load(Ordering::Relaxed);
+                while let Some(segment) = Segment::<T>::from_ptr(old) {
+                    // SAFETY: the queue is ours alone: whoever had a slot of it is gone, or has forgotten its
+                    // batch.
+                    unsafe {
+                        old = segment.retired_next().load(Ordering::Relaxed);
+                        segment.free();
+                    }
+                }
+                let last = self.0.head.end.segment.load(Ordering::Relaxed);
                 let spare = self.0.spare.load(Ordering::Relaxed);
                 for segment in [last, spare].into_iter().filter_map(Segment::<T>::from_ptr) {
                     // SAFETY: the queue is ours alone. Drained, it has one segment, where both ends
@@ -430,22 +679,23 @@ impl<T> Drop for Unbounded<T> {
             return;
         }
         let rest = Rest(self);
-        while let Some(item) = rest.0.pop() {
+        while let Ok(item) = rest.0.pop() {
             drop(item);
         }
     }
 }
 
+/// Items for a closed queue are dropped.
 impl<T> Extend<T> for Unbounded<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        items.into_iter().for_each(|item| self.push(item));
+        items.into_iter().for_each(|item| drop(self.push(item)));
     }
 }
 
 impl<T> FromIterator<T> for Unbounded<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let queue = Self::new();
-        items.into_iter().for_each(|item| queue.push(item));
+        items.into_iter().for_each(|item| drop(queue.push(item)));
         queue
     }
 }

@@ -1,0 +1,584 @@
+//! The bounded queue. States, protocol and proof sketch: `README.md` beside this file.
+//!
+//! Who may touch what:
+//! * an end's `place`: anybody, by exchange; its `patience`: anybody, it is a guess.
+//! * a slot's flag, its turn: read by anybody; stored by whoever claimed the slot.
+//! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read by the
+//!   consumer that claimed it, before it stores the turn "free".
+
+use super::block::{Block, Slot};
+use super::place::{Place, Shape};
+use crate::patience::Patience;
+use crate::prim::{AtomicU64, Ordering};
+use crate::{PopError, PushError, TrustedItems};
+use sateen_base::{Backoff, CachePadded};
+use std::fmt;
+
+/// One end of the ring.
+struct End {
+    place: AtomicU64,
+    patience: Patience,
+}
+
+/// A bounded first-in first-out queue for many producers and many consumers.
+///
+/// Any capacity from 1 on; all memory is taken at construction. Cost: one locked instruction a push or pop
+/// or batch. Neither waits for room or items, but a pop waits for a producer that has claimed the front
+/// place and not yet filled it (a few instructions, unless it lost its processor there), and so does a push for
+/// a consumer. Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
+///
+/// ```
+/// use sateen_queue::{PopError, PushError, mpmc::Bounded};
+/// let queue = Bounded::new(2);
+/// assert_eq!(queue.push(1), Ok(()));
+/// assert_eq!(queue.push(2), Ok(()));
+/// assert_eq!(queue.push(3), Err(PushError::Full(3)));
+/// queue.close();
+/// assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Ok(1), Ok(2), Err(PopError::Closed)));
+/// ```
+pub struct Bounded<T> {
+    head: CachePadded<End>,
+    tail: CachePadded<End>,
+    shape: Shape,
+    /// As many slots as the capacity.
+    slots: Block<(), T>,
+}
+
+// SAFETY: items move in from one thread and out to another, never shared between two.
+unsafe impl<T: Send> Send for Bounded<T> {}
+// SAFETY: as above; the protocol gives each item to exactly one consumer.
+unsafe impl<T: Send> Sync for Bounded<T> {}
+
+impl<T> std::panic::UnwindSafe for Bounded<T> {}
+impl<T> std::panic::RefUnwindSafe for Bounded<T> {}
+
+/// What a thread found at the place it wanted.
+enum Found {
+    /// It has become ready.
+    Again,
+    /// Others are at work there, or have been: look again in a moment.
+    Busy,
+    /// No room, or no item.
+    Nothing,
+}
+
+impl<T> Bounded<T> {
+    /// An empty queue for up to `capacity` items.
+    ///
+    /// # Panics
+    /// If `capacity` is 0 or above 2^48.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(1000).capacity(), 1000);
+    /// ```
+    pub fn new(capacity: usize) -> Self {
+        Self::starting_at(capacity, 0)
+    }
+
+    /// A queue whose first lap has number `lap`; for tests near the wrap-around.
+    #[doc(hidden)]
+    pub fn starting_at(capacity: usize, lap: u64) -> Self {
+        let shape = Shape::new(capacity);
+        let start = shape.start(lap);
+        let end = || {
+            let place = AtomicU64::new(start.word());
+            CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
+        };
+        Self { head: end(), tail: end(), shape, slots: Block::new((), capacity, shape.free(start)) }
+    }
+
+    /// Puts `item` in at the back.
+    ///
+    /// # Errors
+    /// [`PushError::Full`] if the queue was full at some moment during the call, [`PushError::Closed`] if it
+    /// was closed before; either holds the item.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// assert!(queue.push("a").is_ok());
+    /// assert!(queue.push("b").unwrap_err().is_full());
+    /// ```
+    #[inline]
+    pub fn push(&self, item: T) -> Result<(), PushError<T>> {
+        let mut backoff = Backoff::new();
+        loop {
+            let tail = self.place(&self.tail);
+            if self.shape.is_closed(tail) {
+                return Err(PushError::Closed(item));
+            }
+            let slot = self.slot(tail);
+            if Self::turn(slot) == self.shape.free(tail) {
+                if self.claim(&self.tail, tail, self.shape.next(tail)) {
+                    // SAFETY: free, and claimed by us.
+                    unsafe { Self::fill(slot, self.shape.full(tail), item) };
+                    self.fetch(tail, 1, Self::FILL_AHEAD);
+                    return Ok(());
+                }
+                backoff.spin();
+            } else {
+                match self.room_slow(tail) {
+                    Found::Nothing => return Err(PushError::Full(item)),
+                    Found::Busy => backoff.snooze(),
+                    Found::Again => {}
+                }
+            }
+        }
+    }
+
+    /// Puts `item` in at the back and, if the queue is full, takes the item at the front out for it and
+    /// returns that.
+    ///
+    /// # Errors
+    /// [`PushError::Closed`] with the item if the queue was closed before.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// assert_eq!(queue.force_push('a'), Ok(None));
+    /// assert_eq!(queue.force_push('b'), Ok(Some('a')));
+    /// ```
+    pub fn force_push(&self, item: T) -> Result<Option<T>, PushError<T>> {
+        let mut item = item;
+        let mut backoff = Backoff::new();
+        loop {
+            item = match self.push(item) {
+                Ok(()) => return Ok(None),
+                Err(PushError::Full(item)) => item,
+                Err(closed) => return Err(closed),
+            };
+            let tail = self.place(&self.tail);
+            let slot = self.slot(tail);
+            // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
+            // it may the tail pass it, so that the queue is never more than one item too long.
+            let full = Self::turn(slot) == self.shape.full_before(tail)
+                && self.head.place.load(Ordering::SeqCst) == self.shape.lap_before(tail);
+            if !self.shape.is_closed(tail)
+                && full
+                && self.claim(&self.tail, tail, self.shape.next(tail))
+            {
+                let before = self.make_room(slot, tail);
+                // SAFETY: the claim is ours, and what was in the slot is out.
+                unsafe { Self::fill(slot, self.shape.full(tail), item) };
+                return Ok(before);
+            }
+            backoff.spin();
+        }
+    }
+
+    /// Takes the item of the lap before out of the place `tail`, which the caller claimed, or waits until a
+    /// consumer has.
+    fn make_room(&self, slot: &Slot<T>, tail: Place) -> Option<T> {
+        let front = Place::new(self.shape.lap_before(tail));
+        let mut backoff = Backoff::new();
+        while Self::turn(slot) != self.shape.free(tail) {
+            if Self::turn(slot) == self.shape.full(front)
+                && self.claim(&self.head, front, self.shape.next(front))
+            {
+                // SAFETY: full, and claimed by us.
+                return Some(unsafe { Self::empty(slot, self.shape.free(tail)) });
+            }
+            backoff.snooze();
+        }
+        None
+    }
+
+    /// Puts in as many of `items` as there is room for, with one reservation; returns how many. What did not
+    /// fit stays in the iterator.
+    ///
+    /// # Errors
+    /// If none went in though there was one: [`PushError::Full`] or [`PushError::Closed`].
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(3);
+    /// let mut items = 0..5;
+    /// assert_eq!(queue.push_from(&mut items), Ok(3));
+    /// assert_eq!(items, 3..5);
+    /// assert!(queue.push_from(&mut items).unwrap_err().is_full());
+    /// ```
+    pub fn push_from<I: TrustedItems<Item = T>>(
+        &self,
+        items: &mut I,
+    ) -> Result<usize, PushError<()>> {
+        let wanted = items.len();
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let mut backoff = Backoff::new();
+        let mut waited = false;
+        loop {
+            let tail = self.place(&self.tail);
+            if self.shape.is_closed(tail) {
+                return Err(PushError::Closed(()));
+            }
+            let count = self.run(tail, wanted, Shape::free);
+            let end = self.shape.advanced(tail, count);
+            if count == 0 {
+                match self.room_slow(tail) {
+                    Found::Nothing => return Err(PushError::Full(())),
+                    Found::Busy => backoff.snooze(),
+                    Found::Again => {}
+                }
+                continue;
+            }
+            if count < wanted && !waited {
+                // A short reservation costs as much as a long one.
+                waited = true;
+                let free = || Self::turn(self.slot(end)) == self.shape.free(end);
+                if self.tail.patience.helps(tail.word(), free) {
+                    continue;
+                }
+            }
+            if !self.claim(&self.tail, tail, end) {
+                backoff.spin();
+                continue;
+            }
+            for (first, most, place) in self.shape.parts(tail, count) {
+                let full = self.shape.full(place);
+                for index in first..first + most {
+                    // SAFETY: trusted to have as many as it said.
+                    let item = unsafe { items.next().unwrap_unchecked() };
+                    // SAFETY: all of them were free, and are claimed by us.
+                    unsafe { Self::fill(self.at(index), full, item) };
+                }
+            }
+            self.fetch(tail, count, 2 * count);
+            return Ok(count);
+        }
+    }
+
+    /// Takes the item at the front.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if the queue was empty at some moment during the call, [`PopError::Closed`] if it
+    /// was also closed then.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::<u8>::new(1);
+    /// assert!(queue.pop().unwrap_err().is_empty());
+    /// ```
+    #[inline]
+    pub fn pop(&self) -> Result<T, PopError> {
+        let mut backoff = Backoff::new();
+        loop {
+            let head = self.place(&self.head);
+            let slot = self.slot(head);
+            if Self::turn(slot) == self.shape.full(head) {
+                if self.claim(&self.head, head, self.shape.next(head)) {
+                    let free = self.shape.free_after(head);
+                    // SAFETY: full, and claimed by us.
+                    let item = unsafe { Self::empty(slot, free) };
+                    self.fetch(head, 1, Self::EMPTY_AHEAD);
+                    return Ok(item);
+                }
+                backoff.spin();
+            } else {
+                if let Found::Busy = self.item_slow(head)? {
+                    backoff.snooze();
+                }
+            }
+        }
+    }
+
+    /// Takes up to `max` items from the front with one reservation and appends them to `buf`; returns how many.
+    /// `buf` grows if it has to, before anything is taken.
+    ///
+    /// # Errors
+    /// As [`Bounded::pop`], if it would be 0 and `max` is not.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(8);
+    /// queue.push_from(&mut (0..5)).unwrap();
+    /// let mut buf = Vec::with_capacity(4);
+    /// assert_eq!(queue.pop_into(&mut buf, 4), Ok(4));
+    /// assert_eq!(buf, [0, 1, 2, 3]);
+    /// ```
+    pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        if max == 0 {
+            return Ok(0);
+        }
+        let mut backoff = Backoff::new();
+        let mut waited = false;
+        loop {
+            let head = self.place(&self.head);
+            let count = self.run(head, max, Shape::full);
+            let end = self.shape.advanced(head, count);
+            if count == 0 {
+                if let Found::Busy = self.item_slow(head)? {
+                    backoff.snooze();
+                }
+                continue;
+            }
+            if count < max && !waited {
+                // A short reservation costs as much as a long one.
+                waited = true;
+                let full = || Self::turn(self.slot(end)) == self.shape.full(end);
+                if self.head.patience.helps(head.word(), full) {
+                    continue;
+                }
+            }
+            buf.reserve(count);
+            if !self.claim(&self.head, head, end) {
+                backoff.spin();
+                continue;
+            }
+            let mut room = buf.spare_capacity_mut().iter_mut();
+            for (first, most, place) in self.shape.parts(head, count) {
+                let free = self.shape.free_after(place);
+                for (index, room) in (first..first + most).zip(&mut room) {
+                    // SAFETY: all of them were full, and are claimed by us.
+                    room.write(unsafe { Self::empty(self.at(index), free) });
+                }
+            }
+            // SAFETY: there was room for all, and so many were written.
+            unsafe { buf.set_len(buf.len() + count) };
+            self.fetch(head, count, 2 * count);
+            return Ok(count);
+        }
+    }
+
+    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
+    /// closed it.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// assert!(queue.close() && !queue.close());
+    /// assert!(queue.push(1).unwrap_err().is_closed());
+    /// ```
+    pub fn close(&self) -> bool {
+        // Ordering: SeqCst, in one order with claims and emptiness tests: who is told "closed" after the last
+        // item misses none.
+        let before = self.tail.place.fetch_or(self.shape.closed_bit(), Ordering::SeqCst);
+        !self.shape.is_closed(Place::new(before))
+    }
+
+    /// Whether [`Bounded::close`] was called.
+    ///
+    /// ```
+    /// assert!(!sateen_queue::mpmc::Bounded::<u8>::new(1).is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        // Ordering: SeqCst, as in `close`.
+        self.shape.is_closed(Place::new(self.tail.place.load(Ordering::SeqCst)))
+    }
+
+    /// How many items it can hold.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(3).capacity(), 3);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.shape.capacity()
+    }
+
+    /// How many items are in the queue: exact for some moment during the call. Items being put in count,
+    /// items being taken out do not.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(3);
+    /// queue.push(1).unwrap();
+    /// assert_eq!(queue.len(), 1);
+    /// ```
+    pub fn len(&self) -> usize {
+        loop {
+            // Ordering: SeqCst, so that an unchanged tail means that both were read at one moment.
+            let tail = self.tail.place.load(Ordering::SeqCst);
+            let head = self.head.place.load(Ordering::SeqCst);
+            if self.tail.place.load(Ordering::SeqCst) == tail {
+                // A forced push is past the end for a moment.
+                return self.shape.between(Place::new(head), Place::new(tail)).min(self.capacity());
+            }
+        }
+    }
+
+    /// Whether the queue was empty at some moment during the call.
+    ///
+    /// ```
+    /// assert!(sateen_queue::mpmc::Bounded::<u8>::new(1).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        // Ordering: SeqCst, head first: it never passes the tail, so equal means empty then.
+        let head = self.head.place.load(Ordering::SeqCst);
+        self.shape.open(Place::new(self.tail.place.load(Ordering::SeqCst))) == head
+    }
+
+    /// Whether the queue was full at some moment during the call.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// queue.push(1).unwrap();
+    /// assert!(queue.is_full());
+    /// ```
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    #[inline(always)]
+    fn place(&self, end: &End) -> Place {
+        // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
+        // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
+        let order = if cfg!(sateen_canary = "bounded-place") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        Place::new(end.place.load(order))
+    }
+
+    #[inline(always)]
+    fn slot(&self, place: Place) -> &Slot<T> {
+        self.at(self.shape.index(place))
+    }
+
+    #[inline(always)]
+    fn at(&self, index: usize) -> &Slot<T> {
+        debug_assert!(index < self.capacity());
+        // SAFETY: indices come from places and their parts, which are below the capacity, the number of slots.
+        unsafe { self.slots.slot(index) }
+    }
+
+    #[inline(always)]
+    fn turn(slot: &Slot<T>) -> u8 {
+        // Ordering: Acquire pairs with the Releases in `fill` and `empty`: it shows the item, or that the one
+        // before is out.
+        slot.flag.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn claim(&self, end: &End, from: Place, to: Place) -> bool {
+        // Ordering: SeqCst, in one order with the tests for empty, full and closed; as a Release it pairs with
+        // the Acquire in `place`. The items need none: their turns show them.
+        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
+        end.place.compare_exchange_weak(from.word(), to.word(), success, failure).is_ok()
+    }
+
+    /// How many places from `start` on are ready, up to `max`: they have the turn that `turn` names.
+    #[inline]
+    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> usize {
+        let mut count = 0;
+        for (first, most, place) in self.shape.parts(start, max) {
+            let turn = turn(&self.shape, place);
+            let slots = (first..first + most).map(|index| self.at(index));
+            let ready = slots.take_while(|slot| Self::turn(slot) == turn).count();
+            count += ready;
+            if ready < most {
+                break;
+            }
+        }
+        count
+    }
+
+    /// # Safety
+    /// The caller claimed the place when it was free; `full` is its turn.
+    #[inline(always)]
+    unsafe fn fill(slot: &Slot<T>, full: u8, item: T) {
+        slot.item.with_mut(|at| {
+            // SAFETY: free: the last reader is through; claimed: there is no other writer.
+            unsafe { (*at).write(item) };
+        });
+        let order = if cfg!(sateen_canary = "bounded-full") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
+        slot.flag.store(full, order);
+    }
+
+    /// # Safety
+    /// The caller claimed the place when it was full; `free` is its turn in the next lap.
+    #[inline(always)]
+    unsafe fn empty(slot: &Slot<T>, free: u8) -> T {
+        // SAFETY: full: the item is there; claimed: nobody else reads it.
+        let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
+        let order = if cfg!(sateen_canary = "bounded-free") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
+        slot.flag.store(free, order);
+        item
+    }
+
+    /// So far ahead are lines fetched that will be written, four and two of them: by then the far side is through
+    /// with them unless the ring is nearly full or nearly empty. Without, each line is waited for at the next
+    /// exchange.
+    const FILL_AHEAD: usize = Block::<(), T>::slots_in(4);
+    const EMPTY_AHEAD: usize = Block::<(), T>::slots_in(2);
+
+    /// Fetches the lines of the groups that begin with the `count` slots so far `ahead` of `place`.
+    #[inline(always)]
+    fn fetch(&self, place: Place, count: usize, ahead: usize) {
+        // Not in rings so small that the far side may be anywhere, and not round the end.
+        let first = self.shape.index(place) + ahead;
+        if ahead > 0 {
+            self.slots.fetch(first, count.min(self.capacity().saturating_sub(first)));
+        }
+    }
+
+    /// The place `tail` was not free: is there room at all?
+    #[cold]
+    fn room_slow(&self, tail: Place) -> Found {
+        let free = || Self::turn(self.slot(tail)) == self.shape.free(tail);
+        if self.tail.patience.helps(tail.word(), free) {
+            return Found::Again;
+        }
+        // Ordering: SeqCst, in one order with claims. With the same tail before and after, the queue was as full
+        // as that when the head was read.
+        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        let same = self.tail.place.load(Ordering::SeqCst) == tail.word();
+        if same && self.shape.between(head, tail) >= self.capacity() {
+            self.tail.patience.told(tail.word());
+            return Found::Nothing;
+        }
+        Found::Busy
+    }
+
+    /// The place `head` was not full: is there an item at all? An error if not.
+    #[cold]
+    fn item_slow(&self, head: Place) -> Result<Found, PopError> {
+        let full = || Self::turn(self.slot(head)) == self.shape.full(head);
+        if self.head.patience.helps(head.word(), full) {
+            return Ok(Found::Again);
+        }
+        // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
+        // was empty when the tail was read.
+        let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
+        if self.shape.open(tail) != head.word() {
+            return Ok(Found::Busy);
+        }
+        self.head.patience.told(head.word());
+        let tail =
+            if cfg!(sateen_canary = "bounded-closed") { self.place(&self.tail) } else { tail };
+        Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
+    }
+}
+
+impl<T> Drop for Bounded<T> {
+    fn drop(&mut self) {
+        /// Goes on after an item's `drop` has panicked; a second panic aborts as everywhere.
+        struct Rest<'a, T>(&'a Bounded<T>);
+        impl<T> Drop for Rest<'_, T> {
+            fn drop(&mut self) {
+                while let Ok(item) = self.0.pop() {
+                    drop(item);
+                }
+                // SAFETY: made with as many slots; nobody else has the queue.
+                unsafe { self.0.slots.free(self.0.capacity()) };
+            }
+        }
+        if cfg!(loom) && std::thread::panicking() {
+            // A failed model leaves threads in the middle of things: do not wait for them.
+            return;
+        }
+        let rest = Rest(self);
+        while let Ok(item) = rest.0.pop() {
+            drop(item);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Bounded<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Bounded { .. }")
+    }
+}
