@@ -46,7 +46,8 @@ impl<T> Injector<T> {
     /// sateen_deque::Injector::new().push(1);
     /// ```
     pub fn push(&self, item: T) {
-        self.0.push(item);
+        let pushed = self.0.push(item);
+        debug_assert!(pushed.is_ok(), "an injector is never closed");
     }
 
     /// Takes the item at the front.

@@ -3,33 +3,30 @@
 //! The reader pushes lines while the counters already take them, in batches, so that a counter touches
 //! the shared end of the queue once for many lines.
 
-use sateen_queue::mpmc::Unbounded;
+use sateen_queue::{PopError, mpmc::Unbounded};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 fn count(text: &str, threads: usize) -> BTreeMap<&str, usize> {
     let lines = Unbounded::new();
-    let all_in = AtomicBool::new(false);
     let counter = || {
         let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut batch = Vec::with_capacity(16);
         loop {
-            // Asked before looking: lines that came in before the flag was set are found below.
-            let last_look = all_in.load(Ordering::Acquire);
-            if let Some(batch) = lines.pop_batch(16) {
-                for word in batch.flat_map(str::split_whitespace) {
-                    *words.entry(word).or_default() += 1;
+            match lines.pop_into(&mut batch, 16) {
+                Ok(_) => {
+                    for word in batch.drain(..).flat_map(str::split_whitespace) {
+                        *words.entry(word).or_default() += 1;
+                    }
                 }
-            } else if last_look {
-                return words;
-            } else {
-                std::thread::yield_now();
+                Err(PopError::Closed) => return words,
+                Err(_) => std::thread::yield_now(),
             }
         }
     };
     std::thread::scope(|s| {
         let counters: Vec<_> = (0..threads).map(|_| s.spawn(counter)).collect();
-        text.lines().for_each(|line| lines.push(line));
-        all_in.store(true, Ordering::Release);
+        text.lines().for_each(|line| lines.push(line).expect("not closed yet"));
+        lines.close();
         let mut total = BTreeMap::new();
         for counter in counters {
             for (word, n) in counter.join().expect("a counter panicked") {

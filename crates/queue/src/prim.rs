@@ -1,4 +1,6 @@
 //! What this crate uses of the facade: loops of loads and exchanges want the searched atomics.
 
-pub(crate) use sateen_base::prim::searched::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
-pub(crate) use sateen_base::prim::{Ordering, UnsafeCell};
+pub(crate) use sateen_base::prim::searched::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
+};
+pub(crate) use sateen_base::prim::{Arc, Ordering, UnsafeCell};

@@ -3,7 +3,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_queue::mpmc::Unbounded;
+use sateen_queue::{PopError, mpmc::Unbounded};
 
 fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -22,7 +22,7 @@ fn two_producers_one_consumer() {
             .into_iter()
             .map(|items| {
                 let queue = queue.clone();
-                thread::spawn(move || items.map(|i| queue.push(Box::new(i))))
+                thread::spawn(move || items.map(|i| queue.push(Box::new(i)).unwrap()))
             })
             .collect();
         let mut got = Vec::new();
@@ -31,7 +31,7 @@ fn two_producers_one_consumer() {
         for producer in producers {
             producer.join().unwrap();
         }
-        while let Some(item) = queue.pop() {
+        while let Ok(item) = queue.pop() {
             got.push(item);
         }
         let got: Vec<i32> = got.into_iter().map(|b| *b).collect();
@@ -46,7 +46,7 @@ fn two_consumers_free_the_segment() {
     model(3, || {
         let queue = Arc::new(Unbounded::new());
         for i in 0..4 {
-            queue.push(Box::new(i));
+            queue.push(Box::new(i)).unwrap();
         }
         let other = {
             let queue = queue.clone();
@@ -60,7 +60,7 @@ fn two_consumers_free_the_segment() {
         let mut all = [mine[0], mine[1], theirs[0], theirs[1]];
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
-        assert!(queue.pop().is_none() && queue.is_empty());
+        assert!(queue.pop().is_err() && queue.is_empty());
     });
 }
 
@@ -70,14 +70,14 @@ fn a_drained_segment_is_used_again() {
     model(2, || {
         let queue = Arc::new(Unbounded::new());
         for i in 0..5 {
-            queue.push(i);
+            queue.push(i).unwrap();
         }
         let consumer = {
             let queue = queue.clone();
             thread::spawn(move || [(); 4].map(|()| queue.pop().expect("at least five are in")))
         };
-        queue.push(5);
-        queue.push(6);
+        queue.push(5).unwrap();
+        queue.push(6).unwrap();
         assert_eq!(consumer.join().unwrap(), [0, 1, 2, 3]);
         assert_eq!([(); 3].map(|()| queue.pop().unwrap()), [4, 5, 6]);
     });
@@ -89,16 +89,16 @@ fn a_batch_beside_a_pop() {
     model(3, || {
         let queue = Arc::new(Unbounded::starting_at(1));
         for i in 0..3 {
-            queue.push(Box::new(i));
+            queue.push(Box::new(i)).unwrap();
         }
         let other = {
             let queue = queue.clone();
-            thread::spawn(move || queue.pop().map(|b| *b))
+            thread::spawn(move || queue.pop().ok().map(|b| *b))
         };
         assert!((2..=3).contains(&queue.len()));
         let batch: Vec<i32> = queue.pop_batch(2).into_iter().flatten().map(|b| *b).collect();
         let mut all: Vec<i32> = other.join().unwrap().into_iter().chain(batch).collect();
-        while let Some(item) = queue.pop() {
+        while let Ok(item) = queue.pop() {
             all.push(*item);
         }
         all.sort_unstable();
@@ -112,26 +112,83 @@ fn from_link_to_link() {
     model(3, || {
         let item = |i: u64| [i; 16];
         let queue = Arc::new(Unbounded::new());
-        queue.push(item(0));
+        queue.push(item(0)).unwrap();
         let producer = {
             let queue = queue.clone();
             thread::spawn(move || {
-                queue.push(item(1));
-                queue.push(item(2));
+                queue.push(item(1)).unwrap();
+                queue.push(item(2)).unwrap();
             })
         };
         let mut next = 0;
         for _ in 0..3 {
-            if let Some(got) = queue.pop() {
+            if let Ok(got) = queue.pop() {
                 assert_eq!(got, item(next));
                 next += 1;
             }
         }
         producer.join().unwrap();
-        while let Some(got) = queue.pop() {
+        while let Ok(got) = queue.pop() {
             assert_eq!(got, item(next));
             next += 1;
         }
         assert_eq!(next, 3);
+    });
+}
+
+/// What is pushed before the queue closes comes out before it says so, also across a segment's end.
+#[test]
+fn close_against_push() {
+    for start in [0, 2] {
+        model(2, move || {
+            let queue = Arc::new(Unbounded::starting_at(start));
+            let producer = {
+                let queue = queue.clone();
+                thread::spawn(move || {
+                    [1, 2]
+                        .into_iter()
+                        .filter(|i| queue.push(Box::new(*i)).is_ok())
+                        .collect::<Vec<_>>()
+                })
+            };
+            let closer = {
+                let queue = queue.clone();
+                thread::spawn(move || assert!(queue.close()))
+            };
+            let mut got = Vec::new();
+            loop {
+                match queue.pop() {
+                    Ok(item) => got.push(*item),
+                    Err(PopError::Closed) => break,
+                    Err(_) => thread::yield_now(),
+                }
+            }
+            closer.join().unwrap();
+            assert_eq!(got, producer.join().unwrap());
+        });
+    }
+}
+
+/// Batches at both ends, across a segment's end, beside a single pop.
+#[test]
+fn batches() {
+    model(2, || {
+        let queue = Arc::new(Unbounded::starting_at(1));
+        let producer = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.push_from(&mut [0, 1, 2, 3].into_iter()).unwrap())
+        };
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.pop().ok())
+        };
+        let mut got = Vec::new();
+        let _ = queue.pop_into(&mut got, 3);
+        assert!(got.is_sorted());
+        assert_eq!(producer.join().unwrap(), 4);
+        got.extend(other.join().unwrap());
+        while queue.pop_into(&mut got, 3).is_ok() {}
+        got.sort_unstable();
+        assert_eq!(got, [0, 1, 2, 3]);
     });
 }

@@ -22,7 +22,7 @@ fn beside_a_twin<T>(start: u64, seed: u64, make: impl Fn(u64) -> T, key: impl Fn
         let filling = round / 300 % 2 == 0;
         match rng.below(10) {
             0..=2 => {
-                assert_eq!(queue.pop().map(&key), twin.pop_front());
+                assert_eq!(queue.pop().ok().map(&key), twin.pop_front());
             }
             3 if !filling => {
                 let max = 1 + rng.below(70);
@@ -39,11 +39,11 @@ fn beside_a_twin<T>(start: u64, seed: u64, make: impl Fn(u64) -> T, key: impl Fn
                 }
             }
             _ if filling || round % 3 == 0 => {
-                queue.push(make(next));
+                queue.push(make(next)).unwrap();
                 twin.push_back(next);
                 next += 1;
             }
-            _ => assert_eq!(queue.pop().map(&key), twin.pop_front()),
+            _ => assert_eq!(queue.pop().ok().map(&key), twin.pop_front()),
         }
         assert_eq!((queue.len(), queue.is_empty()), (twin.len(), twin.is_empty()));
     }
@@ -71,11 +71,11 @@ fn large_items_have_small_segments() {
 fn zero_sized_items() {
     let queue = Unbounded::new();
     for _ in 0..1_000 {
-        queue.push(());
+        queue.push(()).unwrap();
     }
     assert_eq!(queue.len(), 1_000);
     let mut taken = 0;
-    while queue.pop().is_some() {
+    while queue.pop().is_ok() {
         taken += 1;
     }
     assert_eq!(taken, 1_000);
@@ -84,8 +84,8 @@ fn zero_sized_items() {
 #[test]
 fn an_item_larger_than_a_stack_frame_should_be() {
     let queue = Unbounded::new();
-    queue.push([7u8; 32_768]);
-    assert_eq!(queue.pop().map(|a| a[32_767]), Some(7));
+    queue.push([7u8; 32_768]).unwrap();
+    assert_eq!(queue.pop().map(|a| a[32_767]), Ok(7));
 }
 
 /// Counts drops, and panics in one of them if told to.
@@ -141,7 +141,7 @@ fn conserve(producers: usize, consumers: usize, batches: bool) {
             if batches && before.is_multiple_of(2) {
                 mine.extend(queue.pop_batch(20).into_iter().flatten().map(|b: Box<_>| *b));
             } else {
-                mine.extend(queue.pop().map(|b| *b));
+                mine.extend(queue.pop().map(|b| *b).ok());
             }
             if mine.len() == before {
                 std::thread::yield_now();
@@ -154,7 +154,7 @@ fn conserve(producers: usize, consumers: usize, batches: bool) {
         let takers: Vec<_> = (0..consumers).map(|_| s.spawn(take)).collect();
         for producer in 0..producers {
             let queue = &queue;
-            s.spawn(move || (0..EACH).for_each(|i| queue.push(Box::new((producer, i)))));
+            s.spawn(move || (0..EACH).for_each(|i| queue.push(Box::new((producer, i))).unwrap()));
         }
         takers.into_iter().map(|t| t.join().expect("a taker panicked")).collect()
     });

@@ -16,11 +16,12 @@ impl Queue for Sateen {
 
     #[inline(always)]
     fn push(queue: &Unbounded<u64>, item: u64) {
-        queue.push(item);
+        let pushed = queue.push(item);
+        debug_assert!(pushed.is_ok(), "nobody closes it");
     }
 
     #[inline(always)]
     fn pop(queue: &Unbounded<u64>) -> Option<u64> {
-        queue.pop()
+        queue.pop().ok()
     }
 }

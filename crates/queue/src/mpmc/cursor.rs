@@ -3,7 +3,8 @@
 //! | bits | name | meaning |
 //! |---|---|---|
 //! | 63..1 | position | counts slots; `position % LAP` is the offset in the segment |
-//! | 0 | more | head only: a segment after this one exists, so the tail need not be read |
+//! | 0 | more | head: a segment after this one exists, so the tail need not be read |
+//! | 0 | closed | tail: nothing may be put in any more |
 //!
 //! An offset of `LAP - 1` names no slot: the end is moving to the next segment, wait for it.
 
@@ -33,6 +34,7 @@ pub(super) struct Cursor(pub(super) u64);
 
 impl Cursor {
     const MORE: u64 = 1;
+    const CLOSED: u64 = 1;
     const STEP: u64 = 2;
 
     /// The start of a queue whose first slot has position `position`.
@@ -56,6 +58,14 @@ impl Cursor {
     /// `slots` further; the flag stays.
     pub(super) fn advanced(self, slots: usize) -> Self {
         Self(self.0.wrapping_add(Self::STEP.wrapping_mul(slots as u64)))
+    }
+
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & Self::CLOSED != 0
+    }
+
+    pub(super) fn closed(self) -> Self {
+        Self(self.0 | Self::CLOSED)
     }
 
     pub(super) fn has_more(self) -> bool {

@@ -1,7 +1,10 @@
 #![doc = include_str!("README.md")]
 
+mod bounded;
 mod cursor;
+mod place;
 mod segment;
 mod unbounded;
 
+pub use bounded::Bounded;
 pub use unbounded::{Batch, Unbounded};

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::segment::Segment;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering};
+use crate::{PopError, PushError, TrustedItems};
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -62,7 +63,7 @@ impl End {
 ///     s.spawn(|| queue.push(2));
 /// });
 /// let sum = queue.pop().unwrap() + queue.pop().unwrap();
-/// assert_eq!((sum, queue.pop()), (3, None));
+/// assert_eq!((sum, queue.len()), (3, 0));
 /// ```
 pub struct Unbounded<T> {
     head: CachePadded<End>,
@@ -123,71 +124,160 @@ impl<T> Unbounded<T> {
         }
     }
 
-    /// Puts `item` in at the back. Never fails; aborts if memory runs out.
+    /// Puts `item` in at the back. Aborts if memory runs out.
+    ///
+    /// # Errors
+    /// [`PushError::Closed`] with the item if the queue was closed before; it is never full.
     ///
     /// ```
     /// let queue = sateen_queue::mpmc::Unbounded::new();
-    /// queue.push("a");
-    /// assert_eq!(queue.pop(), Some("a"));
+    /// assert!(queue.push("a").is_ok());
+    /// assert_eq!(queue.pop(), Ok("a"));
     /// ```
-    pub fn push(&self, item: T) {
+    pub fn push(&self, item: T) -> Result<(), PushError<T>> {
+        match self.claim_back(1) {
+            Some(claim) => {
+                // SAFETY: the claim is ours.
+                unsafe { claim.segment.write(claim.offset, item) };
+                Ok(())
+            }
+            None => Err(PushError::Closed(item)),
+        }
+    }
+
+    /// Puts all of `items` in, with one reservation, or one a segment (63 items) that it comes into; returns how
+    /// many.
+    ///
+    /// # Errors
+    /// [`PushError::Closed`] if the queue was closed before the first; the items stay in the iterator. If it is
+    /// closed on the way, some have gone in.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// assert_eq!(queue.push_from(&mut (0..100)), Ok(100));
+    /// assert_eq!(queue.len(), 100);
+    /// ```
+    pub fn push_from<I: TrustedItems<Item = T>>(
+        &self,
+        items: &mut I,
+    ) -> Result<usize, PushError<()>> {
+        let all = items.len();
+        let mut pushed = 0;
+        while pushed < all {
+            let Some(claim) = self.claim_back(all - pushed) else {
+                return if pushed > 0 { Ok(pushed) } else { Err(PushError::Closed(())) };
+            };
+            for offset in claim.offset..claim.offset + claim.slots {
+                // SAFETY: trusted to have as many as it said.
+                let item = unsafe { items.next().unwrap_unchecked() };
+                // SAFETY: the claim is ours.
+                unsafe { claim.segment.write(offset, item) };
+            }
+            pushed += claim.slots;
+        }
+        Ok(pushed)
+    }
+
+    /// Claims up to `max` slots at the back; `None` if the queue is closed.
+    #[inline]
+    fn claim_back(&self, max: usize) -> Option<Claim<T>> {
         let mut backoff = Backoff::new();
         let mut next: Option<Segment<T>> = None;
-        loop {
+        let claim = loop {
             let (tail, segment) = self.tail.load();
+            if tail.is_closed() {
+                break None;
+            }
             let offset = tail.offset::<T>();
             if offset == Segment::<T>::SLOTS {
                 backoff.snooze();
                 continue;
             }
-            let last = offset + 1 == Segment::<T>::SLOTS;
+            let rest = Segment::<T>::SLOTS - offset;
+            let slots = rest.min(max);
+            let last = slots == rest;
             if last && next.is_none() {
                 // Before the claim, so that the others wait for two stores and not for an
                 // allocation.
                 next = Some(self.take_spare());
             }
-            let claimed = tail.advanced(1);
+            let claimed = tail.advanced(slots);
             if !self.tail.claim(tail, claimed) {
                 backoff.spin();
                 continue;
             }
-            // SAFETY: positions have a segment; the claimed slot keeps it live until we fill it.
+            // SAFETY: positions have a segment; the claimed slots keep it live until we fill them.
             let segment = unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked() };
             if last {
                 // SAFETY: filled above for the last offset.
                 let next = unsafe { next.take().unwrap_unchecked() };
                 self.tail.move_on(claimed.advanced(1), next);
-                // SAFETY: we claimed the last slot and fill it below.
+                // SAFETY: we claimed the last slot and have not filled it.
                 unsafe { segment.link(next) };
             }
-            // SAFETY: the claim is ours.
-            unsafe { segment.write(offset, item) };
-            break;
-        }
+            break Some(Claim { segment, offset, slots });
+        };
         if let Some(unused) = next {
             // SAFETY: never linked, so nobody else knows of it.
             unsafe { self.recycle(unused) };
         }
+        claim
     }
 
-    /// Takes the item at the front, or `None` if the queue was empty at some moment during the
-    /// call.
+    /// Takes the item at the front.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if the queue was empty at some moment during the call, [`PopError::Closed`] if it
+    /// was also closed then.
     ///
     /// ```
+    /// use sateen_queue::PopError;
     /// let queue = sateen_queue::mpmc::Unbounded::from_iter([1, 2]);
-    /// assert_eq!(queue.pop(), Some(1));
-    /// assert_eq!(queue.pop(), Some(2));
-    /// assert_eq!(queue.pop(), None);
+    /// assert_eq!(queue.pop(), Ok(1));
+    /// assert_eq!(queue.pop(), Ok(2));
+    /// assert_eq!(queue.pop(), Err(PopError::Empty));
     /// ```
     #[inline]
-    pub fn pop(&self) -> Option<T> {
-        let claim = self.claim_front(1)?;
+    pub fn pop(&self) -> Result<T, PopError> {
+        let claim = self.claim_front(1, Share::All)?;
         // SAFETY: the slot is claimed, read once, then left.
         unsafe {
             let item = claim.segment.read(claim.offset);
             self.leave(claim.segment, 1);
-            Some(item)
+            Ok(item)
         }
+    }
+
+    /// Takes up to `max` items from the front and appends them to `buf`, with one reservation, or one a segment
+    /// (63 items) that it comes into; returns how many. `buf` grows if it has to, before anything is taken.
+    ///
+    /// # Errors
+    /// As [`Unbounded::pop`], if it would be 0 and `max` is not.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Unbounded::from_iter(0..5);
+    /// let mut buf = Vec::with_capacity(4);
+    /// assert_eq!(queue.pop_into(&mut buf, 4), Ok(4));
+    /// assert_eq!(buf, [0, 1, 2, 3]);
+    /// ```
+    pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        let mut taken = 0;
+        while taken < max {
+            let wanted = (max - taken).min(Segment::<T>::SLOTS);
+            buf.reserve(wanted);
+            let claim = match self.claim_front(wanted, Share::All) {
+                Ok(claim) => claim,
+                Err(nothing) => return if taken > 0 { Ok(taken) } else { Err(nothing) },
+            };
+            for offset in claim.offset..claim.offset + claim.slots {
+                // SAFETY: the slot is claimed, read once, then left.
+                buf.push(unsafe { claim.segment.read(offset) });
+            }
+            // SAFETY: claimed and read, all of them.
+            unsafe { self.leave(claim.segment, claim.slots) };
+            taken += claim.slots;
+        }
+        Ok(taken)
     }
 
     /// Takes up to `max` items from the front with one claim.
@@ -207,7 +297,7 @@ impl<T> Unbounded<T> {
     /// ```
     pub fn pop_batch(&self, max: usize) -> Option<Batch<'_, T>> {
         assert!(max > 0, "a batch of at most 0 items");
-        let claim = self.claim_front(max)?;
+        let claim = self.claim_front(max, Share::Half).ok()?;
         Some(Batch {
             queue: self,
             segment: claim.segment,
@@ -245,9 +335,45 @@ impl<T> Unbounded<T> {
         head.position() == tail.position()
     }
 
-    /// Claims up to `max` slots at the front; `None` if empty.
+    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
+    /// closed it.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// assert!(queue.close() && !queue.close());
+    /// assert!(queue.push(1).unwrap_err().is_closed());
+    /// ```
+    pub fn close(&self) -> bool {
+        let mut backoff = Backoff::new();
+        loop {
+            let (tail, _) = self.tail.load();
+            if tail.is_closed() {
+                return false;
+            }
+            // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
+            if tail.offset::<T>() == Segment::<T>::SLOTS {
+                backoff.snooze();
+            } else if self.tail.claim(tail, tail.closed()) {
+                return true;
+            } else {
+                backoff.spin();
+            }
+        }
+    }
+
+    /// Whether [`Unbounded::close`] was called.
+    ///
+    /// ```
+    /// assert!(!sateen_queue::mpmc::Unbounded::<u8>::new().is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        // Ordering: SeqCst, in one order with claims.
+        Cursor(self.tail.cursor.load(Ordering::SeqCst)).is_closed()
+    }
+
+    /// Claims up to `max` slots at the front.
     #[inline]
-    fn claim_front(&self, max: usize) -> Option<Claim<T>> {
+    fn claim_front(&self, max: usize, share: Share) -> Result<Claim<T>, PopError> {
         let mut backoff = Backoff::new();
         loop {
             let (head, segment) = self.head.load();
@@ -258,7 +384,8 @@ impl<T> Unbounded<T> {
             }
             let rest = Segment::<T>::SLOTS - offset;
             let (slots, more) =
-                if head.has_more() { (rest.min(max), true) } else { self.look(head, rest, max)? };
+                if head.has_more() { (rest, true) } else { self.look(head, rest, share)? };
+            let slots = slots.min(max);
             let claimed = head.advanced(slots).with_more(more);
             if !self.head.claim(head, claimed) {
                 backoff.spin();
@@ -275,24 +402,24 @@ impl<T> Unbounded<T> {
                     self.head.move_on(to, next);
                 }
             }
-            return Some(Claim { segment, offset, slots });
+            return Ok(Claim { segment, offset, slots });
         }
     }
 
     /// Reads the tail: how many slots may be claimed at `head`, and whether a later segment exists.
     #[inline]
-    fn look(&self, head: Cursor, rest: usize, max: usize) -> Option<(usize, bool)> {
+    fn look(&self, head: Cursor, rest: usize, share: Share) -> Result<(usize, bool), PopError> {
         // Ordering: SeqCst so that a push which came before this call in any order the caller can
         // see is not missed; an Acquire would do for the claim.
         let tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
         if head.position() == tail.position() {
-            return None;
+            return Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty });
         }
         if !head.same_segment::<T>(tail) {
-            return Some((rest.min(max), true));
+            return Ok((rest, true));
         }
         let there = (tail.position() - head.position()) as usize;
-        Some((there.div_ceil(2).min(max), false))
+        Ok((if share == Share::All { there } else { there.div_ceil(2) }, false))
     }
 
     /// # Safety
@@ -343,7 +470,15 @@ impl<T> Unbounded<T> {
     }
 }
 
-/// Slots claimed for reading.
+/// How much of the front segment's items a batch may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    All,
+    /// Others find something too.
+    Half,
+}
+
+/// Slots claimed for writing or reading.
 struct Claim<T> {
     segment: Segment<T>,
     offset: usize,
@@ -413,7 +548,7 @@ impl<T> Drop for Unbounded<T> {
         struct Rest<'a, T>(&'a mut Unbounded<T>);
         impl<T> Drop for Rest<'_, T> {
             fn drop(&mut self) {
-                while let Some(item) = self.0.pop() {
+                while let Ok(item) = self.0.pop() {
                     drop(item);
                 }
                 let last = self.0.head.segment.load(Ordering::Relaxed);
@@ -430,22 +565,23 @@ impl<T> Drop for Unbounded<T> {
             return;
         }
         let rest = Rest(self);
-        while let Some(item) = rest.0.pop() {
+        while let Ok(item) = rest.0.pop() {
             drop(item);
         }
     }
 }
 
+/// Items for a closed queue are dropped.
 impl<T> Extend<T> for Unbounded<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        items.into_iter().for_each(|item| self.push(item));
+        items.into_iter().for_each(|item| drop(self.push(item)));
     }
 }
 
 impl<T> FromIterator<T> for Unbounded<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let queue = Self::new();
-        items.into_iter().for_each(|item| queue.push(item));
+        items.into_iter().for_each(|item| drop(queue.push(item)));
         queue
     }
 }

@@ -1,0 +1,50 @@
+//! Where a batch comes from.
+
+use std::collections::vec_deque;
+use std::{array, iter, ops, slice, vec};
+
+/// Iterators whose items may be moved into places that are reserved already.
+///
+/// Between the reservation of a batch and its publication nothing may go wrong and nobody else's
+/// code may run: whoever reaches the places waits for them. So `push_from` takes the iterators of the
+/// standard library's containers, of arrays and of ranges, which move memory and nothing else. Any other
+/// iterator can be collected into a `Vec` first, `iter.by_ref().take(64).collect::<Vec<_>>().into_iter()`.
+///
+/// ```
+/// let queue = sateen_queue::mpmc::Bounded::new(3);
+/// let mut items = vec!["a", "b", "c", "d"].into_iter();
+/// assert_eq!(queue.push_from(&mut items), Ok(3));
+/// assert_eq!(items.next(), Some("d"));
+/// ```
+///
+/// # Safety
+/// `len` is exact: `next` returns that many items, does not panic meanwhile, blocks nowhere and uses no
+/// queue.
+pub unsafe trait TrustedItems: ExactSizeIterator {}
+
+// SAFETY: (all of them) their lengths are exact, and `next` moves, copies or counts.
+unsafe impl<T> TrustedItems for vec::IntoIter<T> {}
+// SAFETY: as above.
+unsafe impl<T> TrustedItems for vec::Drain<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T> TrustedItems for vec_deque::IntoIter<T> {}
+// SAFETY: as above.
+unsafe impl<T> TrustedItems for vec_deque::Drain<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T, const N: usize> TrustedItems for array::IntoIter<T, N> {}
+// SAFETY: as above.
+unsafe impl<T: Copy> TrustedItems for iter::Copied<slice::Iter<'_, T>> {}
+// SAFETY: as above.
+unsafe impl<T> TrustedItems for iter::Once<T> {}
+// SAFETY: as above; it ends early, and says so.
+unsafe impl<I: TrustedItems> TrustedItems for iter::Take<I> {}
+// SAFETY: hands everything on.
+unsafe impl<I: TrustedItems + ?Sized> TrustedItems for &mut I {}
+
+macro_rules! ranges {
+    ($($number:ty)*) => { $(
+        // SAFETY: as above.
+        unsafe impl TrustedItems for ops::Range<$number> {}
+    )* };
+}
+ranges!(u8 i8 u16 i16 u32 i32 usize isize);

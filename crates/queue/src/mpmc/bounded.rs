@@ -1,0 +1,507 @@
+//! The bounded queue. States, protocol and proof sketch: `README.md` beside this file.
+//!
+//! Who may touch what:
+//! * `head`, `tail`: anybody, by exchange.
+//! * a slot's `turn`: read by anybody; stored by whoever claimed the slot.
+//! * a slot's `item`: written by the producer that claimed it, before it stores the turn "full"; read by the
+//!   consumer that claimed it, before it stores the turn "free".
+
+use super::place::{Place, Shape};
+use crate::prim::{AtomicU8, AtomicU64, Ordering, UnsafeCell};
+use crate::{PopError, PushError, TrustedItems};
+use sateen_base::{Backoff, CachePadded};
+use std::fmt;
+use std::mem::MaybeUninit;
+
+struct Slot<T> {
+    /// [`Place::free`] or [`Place::full`] of the lap it is ready for.
+    turn: AtomicU8,
+    item: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// A bounded first-in first-out queue for many producers and many consumers.
+///
+/// Any capacity from 1 on; all memory is taken at construction. Cost: one locked instruction a push or pop
+/// or batch. Neither waits for room or items, but a pop waits for a producer that has claimed the front
+/// place and not yet filled it (a few instructions, unless it lost its processor there), and so does a push for
+/// a consumer. Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
+///
+/// ```
+/// use sateen_queue::{PopError, PushError, mpmc::Bounded};
+/// let queue = Bounded::new(2);
+/// assert_eq!(queue.push(1), Ok(()));
+/// assert_eq!(queue.push(2), Ok(()));
+/// assert_eq!(queue.push(3), Err(PushError::Full(3)));
+/// queue.close();
+/// assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Ok(1), Ok(2), Err(PopError::Closed)));
+/// ```
+pub struct Bounded<T> {
+    head: CachePadded<AtomicU64>,
+    tail: CachePadded<AtomicU64>,
+    shape: Shape,
+    slots: Box<[Slot<T>]>,
+}
+
+// SAFETY: items move in from one thread and out to another, never shared between two.
+unsafe impl<T: Send> Send for Bounded<T> {}
+// SAFETY: as above; the protocol gives each item to exactly one consumer.
+unsafe impl<T: Send> Sync for Bounded<T> {}
+
+impl<T> std::panic::UnwindSafe for Bounded<T> {}
+impl<T> std::panic::RefUnwindSafe for Bounded<T> {}
+
+/// What a thread found at the place it wanted.
+enum Found {
+    /// Others are at work there, or have been: look again.
+    Busy,
+    /// No room, or no item.
+    Nothing,
+}
+
+impl<T> Bounded<T> {
+    /// An empty queue for up to `capacity` items.
+    ///
+    /// # Panics
+    /// If `capacity` is 0 or above 2^48.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(1000).capacity(), 1000);
+    /// ```
+    pub fn new(capacity: usize) -> Self {
+        Self::starting_at(capacity, 0)
+    }
+
+    /// A queue whose first lap has number `lap`; for tests near the wrap-around.
+    #[doc(hidden)]
+    pub fn starting_at(capacity: usize, lap: u64) -> Self {
+        let shape = Shape::new(capacity);
+        let start = shape.start(lap);
+        let slots = (0..capacity).map(|_| Slot {
+            turn: AtomicU8::new(shape.free(start)),
+            item: UnsafeCell::new(MaybeUninit::uninit()),
+        });
+        Self {
+            head: CachePadded::new(AtomicU64::new(start.word())),
+            tail: CachePadded::new(AtomicU64::new(start.word())),
+            shape,
+            slots: slots.collect(),
+        }
+    }
+
+    /// Puts `item` in at the back.
+    ///
+    /// # Errors
+    /// [`PushError::Full`] if the queue was full at some moment during the call, [`PushError::Closed`] if it
+    /// was closed before; either holds the item.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// assert!(queue.push("a").is_ok());
+    /// assert!(queue.push("b").unwrap_err().is_full());
+    /// ```
+    #[inline]
+    pub fn push(&self, item: T) -> Result<(), PushError<T>> {
+        let mut backoff = Backoff::new();
+        loop {
+            let tail = self.place(&self.tail);
+            if self.shape.is_closed(tail) {
+                return Err(PushError::Closed(item));
+            }
+            let slot = self.slot(tail);
+            if self.turn(slot) == self.shape.free(tail) {
+                if self.claim(&self.tail, tail, self.shape.next(tail)) {
+                    // SAFETY: free, and claimed by us.
+                    unsafe { self.fill(slot, tail, item) };
+                    return Ok(());
+                }
+                backoff.spin();
+            } else {
+                match self.look_for_room(tail) {
+                    Found::Nothing => return Err(PushError::Full(item)),
+                    Found::Busy => backoff.snooze(),
+                }
+            }
+        }
+    }
+
+    /// Puts `item` in at the back and, if the queue is full, takes the item at the front out for it and
+    /// returns that.
+    ///
+    /// # Errors
+    /// [`PushError::Closed`] with the item if the queue was closed before.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// assert_eq!(queue.force_push('a'), Ok(None));
+    /// assert_eq!(queue.force_push('b'), Ok(Some('a')));
+    /// ```
+    pub fn force_push(&self, item: T) -> Result<Option<T>, PushError<T>> {
+        let mut item = item;
+        let mut backoff = Backoff::new();
+        loop {
+            item = match self.push(item) {
+                Ok(()) => return Ok(None),
+                Err(PushError::Full(item)) => item,
+                Err(closed) => return Err(closed),
+            };
+            let tail = self.place(&self.tail);
+            let slot = self.slot(tail);
+            // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
+            // it may the tail pass it, so that the queue is never more than one item too long.
+            let full = self.turn(slot) == self.shape.full_before(tail)
+                && self.head.load(Ordering::SeqCst) == self.shape.lap_before(tail);
+            if !self.shape.is_closed(tail)
+                && full
+                && self.claim(&self.tail, tail, self.shape.next(tail))
+            {
+                let before = self.make_room(slot, tail);
+                // SAFETY: the claim is ours, and what was in the slot is out.
+                unsafe { self.fill(slot, tail, item) };
+                return Ok(before);
+            }
+            backoff.spin();
+        }
+    }
+
+    /// Takes the item of the lap before out of the place `tail`, which the caller claimed, or waits until a
+    /// consumer has.
+    fn make_room(&self, slot: &Slot<T>, tail: Place) -> Option<T> {
+        let front = Place::new(self.shape.lap_before(tail));
+        let mut backoff = Backoff::new();
+        while self.turn(slot) != self.shape.free(tail) {
+            if self.turn(slot) == self.shape.full(front)
+                && self.claim(&self.head, front, self.shape.next(front))
+            {
+                // SAFETY: full, and claimed by us.
+                return Some(unsafe { self.empty(slot, front) });
+            }
+            backoff.snooze();
+        }
+        None
+    }
+
+    /// Puts in as many of `items` as there is room for, with one reservation; returns how many. What did not
+    /// fit stays in the iterator.
+    ///
+    /// # Errors
+    /// If none went in though there was one: [`PushError::Full`] or [`PushError::Closed`].
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(3);
+    /// let mut items = 0..5;
+    /// assert_eq!(queue.push_from(&mut items), Ok(3));
+    /// assert_eq!(items, 3..5);
+    /// assert!(queue.push_from(&mut items).unwrap_err().is_full());
+    /// ```
+    pub fn push_from<I: TrustedItems<Item = T>>(
+        &self,
+        items: &mut I,
+    ) -> Result<usize, PushError<()>> {
+        let wanted = items.len();
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let mut backoff = Backoff::new();
+        loop {
+            let tail = self.place(&self.tail);
+            if self.shape.is_closed(tail) {
+                return Err(PushError::Closed(()));
+            }
+            let (count, end) = self.run(tail, wanted, Shape::free);
+            if count == 0 {
+                match self.look_for_room(tail) {
+                    Found::Nothing => return Err(PushError::Full(())),
+                    Found::Busy => backoff.snooze(),
+                }
+                continue;
+            }
+            if !self.claim(&self.tail, tail, end) {
+                backoff.spin();
+                continue;
+            }
+            let mut place = tail;
+            for _ in 0..count {
+                // SAFETY: trusted to have as many as it said.
+                let item = unsafe { items.next().unwrap_unchecked() };
+                // SAFETY: all of them were free, and are claimed by us.
+                unsafe { self.fill(self.slot(place), place, item) };
+                place = self.shape.next(place);
+            }
+            return Ok(count);
+        }
+    }
+
+    /// Takes the item at the front.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if the queue was empty at some moment during the call, [`PopError::Closed`] if it
+    /// was also closed then.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::<u8>::new(1);
+    /// assert!(queue.pop().unwrap_err().is_empty());
+    /// ```
+    #[inline]
+    pub fn pop(&self) -> Result<T, PopError> {
+        let mut backoff = Backoff::new();
+        loop {
+            let head = self.place(&self.head);
+            let slot = self.slot(head);
+            if self.turn(slot) == self.shape.full(head) {
+                if self.claim(&self.head, head, self.shape.next(head)) {
+                    // SAFETY: full, and claimed by us.
+                    return Ok(unsafe { self.empty(slot, head) });
+                }
+                backoff.spin();
+            } else {
+                match self.look_for_item(head) {
+                    Ok(()) => backoff.snooze(),
+                    Err(nothing) => return Err(nothing),
+                }
+            }
+        }
+    }
+
+    /// Takes up to `max` items from the front with one reservation and appends them to `buf`; returns how many.
+    /// `buf` grows if it has to, before anything is taken.
+    ///
+    /// # Errors
+    /// As [`Bounded::pop`], if it would be 0 and `max` is not.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(8);
+    /// queue.push_from(&mut (0..5)).unwrap();
+    /// let mut buf = Vec::with_capacity(4);
+    /// assert_eq!(queue.pop_into(&mut buf, 4), Ok(4));
+    /// assert_eq!(buf, [0, 1, 2, 3]);
+    /// ```
+    pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        if max == 0 {
+            return Ok(0);
+        }
+        let mut backoff = Backoff::new();
+        loop {
+            let head = self.place(&self.head);
+            let (count, end) = self.run(head, max, Shape::full);
+            if count == 0 {
+                self.look_for_item(head)?;
+                backoff.snooze();
+                continue;
+            }
+            buf.reserve(count);
+            if !self.claim(&self.head, head, end) {
+                backoff.spin();
+                continue;
+            }
+            let mut place = head;
+            for _ in 0..count {
+                // SAFETY: all of them were full, and are claimed by us.
+                buf.push(unsafe { self.empty(self.slot(place), place) });
+                place = self.shape.next(place);
+            }
+            return Ok(count);
+        }
+    }
+
+    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
+    /// closed it.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// assert!(queue.close() && !queue.close());
+    /// assert!(queue.push(1).unwrap_err().is_closed());
+    /// ```
+    pub fn close(&self) -> bool {
+        // Ordering: SeqCst, in one order with claims and emptiness tests: who is told "closed" after the last
+        // item misses none.
+        let before = self.tail.fetch_or(self.shape.closed_bit(), Ordering::SeqCst);
+        !self.shape.is_closed(Place::new(before))
+    }
+
+    /// Whether [`Bounded::close`] was called.
+    ///
+    /// ```
+    /// assert!(!sateen_queue::mpmc::Bounded::<u8>::new(1).is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        // Ordering: SeqCst, as in `close`.
+        self.shape.is_closed(Place::new(self.tail.load(Ordering::SeqCst)))
+    }
+
+    /// How many items it can hold.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(3).capacity(), 3);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many items are in the queue: exact for some moment during the call. Items being put in count,
+    /// items being taken out do not.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(3);
+    /// queue.push(1).unwrap();
+    /// assert_eq!(queue.len(), 1);
+    /// ```
+    pub fn len(&self) -> usize {
+        loop {
+            // Ordering: SeqCst, so that an unchanged tail means that both were read at one moment.
+            let tail = self.tail.load(Ordering::SeqCst);
+            let head = self.head.load(Ordering::SeqCst);
+            if self.tail.load(Ordering::SeqCst) == tail {
+                // A forced push is past the end for a moment.
+                return self.shape.between(Place::new(head), Place::new(tail)).min(self.capacity());
+            }
+        }
+    }
+
+    /// Whether the queue was empty at some moment during the call.
+    ///
+    /// ```
+    /// assert!(sateen_queue::mpmc::Bounded::<u8>::new(1).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        // Ordering: SeqCst, head first: it never passes the tail, so equal means empty then.
+        let head = self.head.load(Ordering::SeqCst);
+        self.shape.open(Place::new(self.tail.load(Ordering::SeqCst))) == head
+    }
+
+    /// Whether the queue was full at some moment during the call.
+    ///
+    /// ```
+    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// queue.push(1).unwrap();
+    /// assert!(queue.is_full());
+    /// ```
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    #[inline(always)]
+    fn place(&self, end: &AtomicU64) -> Place {
+        // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
+        // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
+        Place::new(end.load(Ordering::Acquire))
+    }
+
+    #[inline(always)]
+    fn slot(&self, place: Place) -> &Slot<T> {
+        // SAFETY: a place's index is below the capacity, which is the number of slots.
+        unsafe { self.slots.get_unchecked(self.shape.index(place)) }
+    }
+
+    #[inline(always)]
+    fn turn(&self, slot: &Slot<T>) -> u8 {
+        // Ordering: Acquire pairs with the Releases in `fill` and `empty`: it shows the item, or that the one
+        // before is out.
+        slot.turn.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn claim(&self, end: &AtomicU64, from: Place, to: Place) -> bool {
+        // Ordering: SeqCst, in one order with the tests for empty, full and closed; as a Release it pairs with
+        // the Acquire in `place`. The items need none: their turns show them.
+        end.compare_exchange_weak(from.word(), to.word(), Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// How many places from `start` on have the turn that `turn` names, up to `max`, and the one after them.
+    #[inline]
+    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> (usize, Place) {
+        let mut place = start;
+        let mut count = 0;
+        while count < max && self.turn(self.slot(place)) == turn(&self.shape, place) {
+            place = self.shape.next(place);
+            count += 1;
+        }
+        (count, place)
+    }
+
+    /// # Safety
+    /// The caller claimed the place when it was free.
+    #[inline(always)]
+    unsafe fn fill(&self, slot: &Slot<T>, place: Place, item: T) {
+        slot.item.with_mut(|at| {
+            // SAFETY: free: the last reader is through; claimed: there is no other writer.
+            unsafe { (*at).write(item) };
+        });
+        let order = if cfg!(sateen_canary = "bounded-full") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
+        slot.turn.store(self.shape.full(place), order);
+    }
+
+    /// # Safety
+    /// The caller claimed the place when it was full.
+    #[inline(always)]
+    unsafe fn empty(&self, slot: &Slot<T>, place: Place) -> T {
+        // SAFETY: full: the item is there; claimed: nobody else reads it.
+        let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
+        let order = if cfg!(sateen_canary = "bounded-free") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
+        slot.turn.store(self.shape.free_after(place), order);
+        item
+    }
+
+    /// The place `tail` was not free: is there room at all?
+    #[cold]
+    fn look_for_room(&self, tail: Place) -> Found {
+        // Ordering: SeqCst, in one order with claims. An old head only makes the queue look fuller than it is if
+        // the tail is old as well: then it was as full as that.
+        let head = Place::new(self.head.load(Ordering::SeqCst));
+        let same = self.tail.load(Ordering::SeqCst) == tail.word();
+        if same && self.shape.between(head, tail) >= self.capacity() {
+            return Found::Nothing;
+        }
+        Found::Busy
+    }
+
+    /// The place `head` was not full: is there an item at all? An error if not.
+    #[cold]
+    fn look_for_item(&self, head: Place) -> Result<(), PopError> {
+        // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
+        // was empty when the tail was read.
+        let tail = Place::new(self.tail.load(Ordering::SeqCst));
+        if self.shape.open(tail) != head.word() {
+            return Ok(());
+        }
+        Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
+    }
+}
+
+impl<T> Drop for Bounded<T> {
+    fn drop(&mut self) {
+        /// Goes on after an item's `drop` has panicked; a second panic aborts as everywhere.
+        struct Rest<'a, T>(&'a Bounded<T>);
+        impl<T> Drop for Rest<'_, T> {
+            fn drop(&mut self) {
+                while let Ok(item) = self.0.pop() {
+                    drop(item);
+                }
+            }
+        }
+        if cfg!(loom) && std::thread::panicking() {
+            // A failed model leaves threads in the middle of things: do not wait for them.
+            return;
+        }
+        let rest = Rest(self);
+        while let Ok(item) = rest.0.pop() {
+            drop(item);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Bounded<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Bounded { .. }")
+    }
+}

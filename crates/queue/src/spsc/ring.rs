@@ -1,0 +1,484 @@
+//! The ring for one producer and one consumer. Protocol and proof sketch: `README.md` beside this file.
+//!
+//! Who may touch what:
+//! * `Shared::tail`: stored by the producer, read by the consumer.
+//! * `Shared::head`: stored by the consumer, read by the producer.
+//! * `Shared::closed`: set by the producer, or by the consumer as it goes; read by both.
+//! * a slot: the producer's while its position is not below the tail, the consumer's while it is not below the
+//!   head.
+//! * a half's own fields: that half.
+
+use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use crate::{PopError, PushError};
+use sateen_base::CachePadded;
+use std::fmt;
+use std::mem::MaybeUninit;
+
+type Slot<T> = UnsafeCell<MaybeUninit<T>>;
+
+struct Shared<T> {
+    /// Position of the next item to come; positions count up and wrap.
+    tail: CachePadded<AtomicUsize>,
+    /// Position of the next item to go.
+    head: CachePadded<AtomicUsize>,
+    /// The producer has said that nothing more will come, or either half is gone. On a line that is written once,
+    /// so that each push can look at it.
+    closed: CachePadded<AtomicBool>,
+    capacity: usize,
+    /// A power of two of them, the capacity at least: so that positions wrap in step.
+    slots: Box<[Slot<T>]>,
+}
+
+// SAFETY: items move from the producer's thread to the consumer's; slots are accessed by one half at a time.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+/// The half that puts items in; dropping it closes the queue.
+///
+/// ```
+/// let (mut producer, mut consumer) = sateen_queue::spsc::bounded(8);
+/// std::thread::scope(|s| {
+///     s.spawn(move || (0..5).for_each(|i| producer.push(i).unwrap()));
+///     s.spawn(move || {
+///         let mut sum = 0;
+///         loop {
+///             match consumer.pop() {
+///                 Ok(i) => sum += i,
+///                 Err(nothing) if nothing.is_closed() => break,
+///                 Err(_) => std::thread::yield_now(),
+///             }
+///         }
+///         assert_eq!(sum, 10);
+///     });
+/// });
+/// ```
+pub struct Producer<T> {
+    shared: Arc<Shared<T>>,
+    tail: usize,
+    /// The head as last seen: it is there or further.
+    head: usize,
+}
+
+/// The half that takes items out; dropping it closes the queue.
+///
+/// ```
+/// let (mut producer, mut consumer) = sateen_queue::spsc::bounded(8);
+/// producer.push_from(&mut [1, 2, 3].into_iter()).unwrap();
+/// let mut buf = Vec::new();
+/// assert_eq!(consumer.pop_into(&mut buf, 2), Ok(2));
+/// assert_eq!(buf, [1, 2]);
+/// ```
+pub struct Consumer<T> {
+    shared: Arc<Shared<T>>,
+    head: usize,
+    /// The tail as last seen: it is there or further.
+    tail: usize,
+}
+
+impl<T> std::panic::UnwindSafe for Producer<T> {}
+impl<T> std::panic::RefUnwindSafe for Producer<T> {}
+impl<T> std::panic::UnwindSafe for Consumer<T> {}
+impl<T> std::panic::RefUnwindSafe for Consumer<T> {}
+
+/// An empty queue for up to `capacity` items of one producer and one consumer. Takes its memory now, places for
+/// the next power of two.
+///
+/// Cost: a push or pop is a few plain loads and stores; the other half's line is fetched only when the queue
+/// looks full or empty. Source: Lamport's ring (1983) with cached far indices.
+///
+/// # Panics
+/// If `capacity` is 0 or above 2^48.
+///
+/// ```
+/// use sateen_queue::{PopError, PushError, spsc};
+/// let (mut producer, mut consumer) = spsc::bounded(1);
+/// assert_eq!(producer.push(1), Ok(()));
+/// assert_eq!(producer.push(2), Err(PushError::Full(2)));
+/// drop(producer);
+/// assert_eq!((consumer.pop(), consumer.pop()), (Ok(1), Err(PopError::Closed)));
+/// ```
+pub fn bounded<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+    starting_at(capacity, 0)
+}
+
+/// [`bounded`] with positions from `position` on; for tests near the wrap-around.
+#[doc(hidden)]
+pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consumer<T>) {
+    assert!(capacity > 0, "capacity must be non-zero");
+    assert!(capacity as u64 <= 1 << 48, "a capacity of {capacity} items is above 2^48");
+    let slots = (0..capacity.next_power_of_two()).map(|_| UnsafeCell::new(MaybeUninit::uninit()));
+    let shared = Arc::new(Shared {
+        tail: CachePadded::new(AtomicUsize::new(position)),
+        head: CachePadded::new(AtomicUsize::new(position)),
+        closed: CachePadded::new(AtomicBool::new(false)),
+        capacity,
+        slots: slots.collect(),
+    });
+    let producer = Producer { shared: shared.clone(), tail: position, head: position };
+    (producer, Consumer { shared, head: position, tail: position })
+}
+
+impl<T> Shared<T> {
+    #[inline(always)]
+    fn slot(&self, position: usize) -> &Slot<T> {
+        let mask = self.slots.len() - 1;
+        // SAFETY: the number of slots is a power of two, so the masked position is below it.
+        unsafe { self.slots.get_unchecked(position & mask) }
+    }
+
+    #[inline(always)]
+    fn is_closed(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `close`: the consumer that sees it sees every item.
+        self.closed.load(Ordering::Acquire)
+    }
+
+    fn close(&self) -> bool {
+        let was = self.closed.load(Ordering::Relaxed);
+        let order =
+            if cfg!(sateen_canary = "spsc-closed") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release pairs with the Acquire in `is_closed`: all pushes come before it.
+        self.closed.store(true, order);
+        !was
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        /// Drops items from `head` on; goes on after one has panicked, a second panic aborts as everywhere.
+        struct Rest<'a, T>(&'a Shared<T>, usize, usize);
+        impl<T> Rest<'_, T> {
+            fn drop_all(&mut self) {
+                while self.1 != self.2 {
+                    let slot = self.0.slot(self.1);
+                    self.1 = self.1.wrapping_add(1);
+                    // SAFETY: the halves are gone; what lies between head and tail was put in and not taken
+                    // out, and the head has moved past it.
+                    slot.with_mut(|at| unsafe { (*at).assume_init_drop() });
+                }
+            }
+        }
+        impl<T> Drop for Rest<'_, T> {
+            fn drop(&mut self) {
+                self.drop_all();
+            }
+        }
+        // Ordering: Relaxed, the last reference to go has synchronised with the other.
+        let head = self.head.load(Ordering::Relaxed);
+        let tail = self.tail.load(Ordering::Relaxed);
+        Rest(self, head, tail).drop_all();
+    }
+}
+
+impl<T> Producer<T> {
+    /// Puts `item` in at the back.
+    ///
+    /// # Errors
+    /// [`PushError::Full`] if there was no room, [`PushError::Closed`] if this half was closed or the other is
+    /// gone; either holds the item. An item that goes in while the other half is being dropped is dropped with
+    /// the queue.
+    ///
+    /// ```
+    /// let (mut producer, consumer) = sateen_queue::spsc::bounded(1);
+    /// assert!(producer.push(1).is_ok());
+    /// assert!(producer.push(2).unwrap_err().is_full());
+    /// drop(consumer);
+    /// assert!(producer.push(3).unwrap_err().is_closed());
+    /// ```
+    #[inline]
+    pub fn push(&mut self, item: T) -> Result<(), PushError<T>> {
+        if self.shared.is_closed() {
+            return Err(PushError::Closed(item));
+        }
+        if self.tail.wrapping_sub(self.head) == self.shared.capacity && self.room() == 0 {
+            return Err(PushError::Full(item));
+        }
+        // SAFETY: there is room.
+        unsafe { self.write(self.tail, item) };
+        self.publish(self.tail.wrapping_add(1));
+        Ok(())
+    }
+
+    /// Puts in as many of `items` as there is room for, and lets the consumer see them all at once; returns how
+    /// many. What did not fit stays in the iterator. If the iterator panics, what it gave before is in.
+    ///
+    /// # Errors
+    /// If there was no room for any: [`PushError::Full`]; or [`PushError::Closed`] as [`Producer::push`].
+    ///
+    /// ```
+    /// let (mut producer, consumer) = sateen_queue::spsc::bounded(3);
+    /// let mut items = (0..5).map(|i| i * 2);
+    /// assert_eq!(producer.push_from(&mut items), Ok(3));
+    /// assert_eq!((items.next(), consumer.len()), (Some(6), 3));
+    /// ```
+    pub fn push_from<I: Iterator<Item = T>>(
+        &mut self,
+        items: &mut I,
+    ) -> Result<usize, PushError<()>> {
+        /// Publishes what was written, also if the iterator panics.
+        struct Publish<'a, T>(&'a mut Producer<T>, usize);
+        impl<T> Drop for Publish<'_, T> {
+            fn drop(&mut self) {
+                self.0.publish(self.1);
+            }
+        }
+        if self.shared.is_closed() {
+            return Err(PushError::Closed(()));
+        }
+        let room = self.room();
+        if room == 0 {
+            return Err(PushError::Full(()));
+        }
+        let start = self.tail;
+        let mut batch = Publish(self, start);
+        for item in items.take(room) {
+            // SAFETY: no more than there is room for.
+            unsafe { batch.0.write(batch.1, item) };
+            batch.1 = batch.1.wrapping_add(1);
+        }
+        Ok(batch.1.wrapping_sub(start))
+    }
+
+    /// How many items there is room for, by a fresh look.
+    fn room(&mut self) -> usize {
+        // Ordering: Acquire pairs with the Release in `Consumer::release`: the consumer's reads come before our
+        // writes.
+        self.head = self.shared.head.load(Ordering::Acquire);
+        self.shared.capacity - self.tail.wrapping_sub(self.head)
+    }
+
+    /// # Safety
+    /// `position` is not below the tail, and less than the capacity above the head.
+    #[inline(always)]
+    unsafe fn write(&self, position: usize, item: T) {
+        // SAFETY: between tail and head round the ring the slots are ours, and hold nothing.
+        self.shared.slot(position).with_mut(|at| unsafe {
+            (*at).write(item);
+        });
+    }
+
+    #[inline(always)]
+    fn publish(&mut self, tail: usize) {
+        self.tail = tail;
+        let order =
+            if cfg!(sateen_canary = "spsc-tail") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release pairs with the Acquire in `Consumer::there`, and shows the items.
+        self.shared.tail.store(tail, order);
+    }
+
+    /// Puts nothing more in: pushes give their items back, the consumer takes what is there and is then told.
+    /// True if it was open.
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// assert!(producer.close() && !producer.close());
+    /// assert!(consumer.pop().unwrap_err().is_closed());
+    /// ```
+    pub fn close(&mut self) -> bool {
+        self.shared.close()
+    }
+
+    /// Whether this half was closed or the other is gone.
+    ///
+    /// ```
+    /// let (producer, consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// drop(consumer);
+    /// assert!(producer.is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// How many items are in the queue: never fewer than the consumer finds.
+    ///
+    /// ```
+    /// let (mut producer, consumer) = sateen_queue::spsc::bounded(2);
+    /// producer.push('a').unwrap();
+    /// assert_eq!((producer.len(), consumer.len()), (1, 1));
+    /// ```
+    pub fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.shared.head.load(Ordering::Relaxed))
+    }
+
+    /// Whether the consumer has taken everything.
+    ///
+    /// ```
+    /// assert!(sateen_queue::spsc::bounded::<u8>(2).0.is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether there is no room.
+    ///
+    /// ```
+    /// assert!(!sateen_queue::spsc::bounded::<u8>(2).0.is_full());
+    /// ```
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    /// How many items the queue can hold.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::spsc::bounded::<u8>(3).0.capacity(), 3);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}
+
+impl<T> Consumer<T> {
+    /// Takes the item at the front.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if there is none, [`PopError::Closed`] if there will be none.
+    ///
+    /// ```
+    /// let (producer, mut consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// assert!(consumer.pop().unwrap_err().is_empty());
+    /// drop(producer);
+    /// assert!(consumer.pop().unwrap_err().is_closed());
+    /// ```
+    #[inline]
+    pub fn pop(&mut self) -> Result<T, PopError> {
+        if self.head == self.tail {
+            self.there()?;
+        }
+        // SAFETY: there is an item.
+        let item = unsafe { self.read(self.head) };
+        self.release(self.head.wrapping_add(1));
+        Ok(item)
+    }
+
+    /// Takes up to `max` items from the front, gives their places back at once and appends the items to `buf`;
+    /// returns how many. `buf` grows if it has to, before anything is taken.
+    ///
+    /// # Errors
+    /// As [`Consumer::pop`], if it would be 0 and `max` is not.
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = sateen_queue::spsc::bounded(4);
+    /// producer.push_from(&mut (0..4)).unwrap();
+    /// let mut buf = Vec::with_capacity(3);
+    /// assert_eq!(consumer.pop_into(&mut buf, 3), Ok(3));
+    /// assert_eq!(buf, [0, 1, 2]);
+    /// ```
+    pub fn pop_into(&mut self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        if max == 0 {
+            return Ok(0);
+        }
+        if self.tail.wrapping_sub(self.head) < max {
+            self.there()?;
+        }
+        let count = self.tail.wrapping_sub(self.head).min(max);
+        buf.reserve(count);
+        for offset in 0..count {
+            // SAFETY: as many items are there.
+            buf.push(unsafe { self.read(self.head.wrapping_add(offset)) });
+        }
+        self.release(self.head.wrapping_add(count));
+        Ok(count)
+    }
+
+    /// Looks how far the producer is; an error if there is nothing.
+    fn there(&mut self) -> Result<(), PopError> {
+        // Before the tail: who then finds no item will find none later.
+        let closed = self.shared.is_closed();
+        // Ordering: Acquire pairs with the Release in `Producer::publish`, and shows the items.
+        self.tail = self.shared.tail.load(Ordering::Acquire);
+        match self.head != self.tail {
+            true => Ok(()),
+            false if closed => Err(PopError::Closed),
+            false => Err(PopError::Empty),
+        }
+    }
+
+    /// # Safety
+    /// `position` is not below the head, and below the tail; it is read once.
+    #[inline(always)]
+    unsafe fn read(&self, position: usize) -> T {
+        // SAFETY: from head to tail the slots are ours and hold items.
+        self.shared.slot(position).with(|at| unsafe { (*at).assume_init_read() })
+    }
+
+    #[inline(always)]
+    fn release(&mut self, head: usize) {
+        self.head = head;
+        let order =
+            if cfg!(sateen_canary = "spsc-head") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release pairs with the Acquire in `Producer::room`: our reads come before its writes.
+        self.shared.head.store(head, order);
+    }
+
+    /// Whether the producer has closed or is gone; there may be items left.
+    ///
+    /// ```
+    /// let (producer, consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// drop(producer);
+    /// assert!(consumer.is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// How many items are in the queue: never more than can be taken.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::spsc::bounded::<u8>(2).1.len(), 0);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.shared.tail.load(Ordering::Relaxed).wrapping_sub(self.head)
+    }
+
+    /// Whether there is nothing to take.
+    ///
+    /// ```
+    /// assert!(sateen_queue::spsc::bounded::<u8>(2).1.is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether there is no room for the producer.
+    ///
+    /// ```
+    /// assert!(!sateen_queue::spsc::bounded::<u8>(2).1.is_full());
+    /// ```
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    /// How many items the queue can hold.
+    ///
+    /// ```
+    /// assert_eq!(sateen_queue::spsc::bounded::<u8>(3).1.capacity(), 3);
+    /// ```
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity
+    }
+}
+
+impl<T> Drop for Consumer<T> {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}
+
+impl<T> fmt::Debug for Producer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Producer { .. }")
+    }
+}
+
+impl<T> fmt::Debug for Consumer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Consumer { .. }")
+    }
+}

@@ -1,0 +1,154 @@
+//! The bounded queue under the model checker. A slot's turn has two bits there.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_queue::mpmc::Bounded;
+use sateen_queue::{PopError, PushError};
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 10_000;
+    builder.check(f);
+}
+
+type Item = Box<usize>;
+
+/// Pops until the queue says that it is closed.
+fn drain(queue: &Bounded<Item>) -> Vec<usize> {
+    let mut got = Vec::new();
+    loop {
+        match queue.pop() {
+            Ok(item) => got.push(*item),
+            Err(PopError::Closed) => return got,
+            Err(_) => thread::yield_now(),
+        }
+    }
+}
+
+/// Two producers fill a queue; a consumer takes what it finds, the rest is there in the end.
+#[test]
+fn two_producers_one_consumer() {
+    model(2, || {
+        let queue = Arc::new(Bounded::starting_at(2, u64::MAX));
+        let producers: Vec<_> = [1, 10]
+            .into_iter()
+            .map(|item| {
+                let queue = queue.clone();
+                thread::spawn(move || queue.push(Box::new(item)).unwrap())
+            })
+            .collect();
+        let mut got: Vec<usize> = queue.pop().into_iter().map(|item| *item).collect();
+        producers.into_iter().for_each(|p| p.join().unwrap());
+        queue.close();
+        got.extend(drain(&queue));
+        got.sort_unstable();
+        assert_eq!(got, [1, 10]);
+    });
+}
+
+/// Two consumers take what is there; a producer goes round the ring behind them.
+#[test]
+fn round_the_ring() {
+    model(2, || {
+        let queue = Arc::new(Bounded::starting_at(2, 1));
+        queue.push(Box::new(0)).unwrap();
+        queue.push(Box::new(1)).unwrap();
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.pop().map(|item| *item).unwrap())
+        };
+        let third = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.push(Box::new(2)).is_ok())
+        };
+        let mine = *queue.pop().unwrap();
+        let mut got = vec![mine, other.join().unwrap()];
+        let pushed = third.join().unwrap();
+        queue.close();
+        got.extend(drain(&queue));
+        got.sort_unstable();
+        assert!(got == if pushed { vec![0, 1, 2] } else { vec![0, 1] });
+    });
+}
+
+/// What is pushed before the queue closes comes out before it says so.
+#[test]
+fn close_against_push() {
+    model(3, || {
+        let queue = Arc::new(Bounded::new(2));
+        let producer = {
+            let queue = queue.clone();
+            thread::spawn(move || match queue.push(Box::new(1)) {
+                Ok(()) => vec![1],
+                Err(PushError::Closed(item)) => {
+                    assert_eq!(*item, 1);
+                    vec![]
+                }
+                Err(_) => unreachable!("there is room"),
+            })
+        };
+        let closer = {
+            let queue = queue.clone();
+            thread::spawn(move || assert!(queue.close()))
+        };
+        let got = drain(&queue);
+        closer.join().unwrap();
+        assert_eq!(got, producer.join().unwrap());
+    });
+}
+
+/// A forced push that closing overtakes gives its item back; one that overtakes it goes in.
+#[test]
+fn close_against_forced_push() {
+    model(3, || {
+        let queue = Arc::new(Bounded::new(1));
+        queue.push(Box::new(0)).unwrap();
+        let forcer = {
+            let queue = queue.clone();
+            thread::spawn(move || match queue.force_push(Box::new(1)) {
+                Ok(before) => before.into_iter().map(|b| *b).collect(),
+                Err(back) => vec![*back.into_inner()],
+            })
+        };
+        queue.close();
+        let mut got = drain(&queue);
+        got.extend::<Vec<usize>>(forcer.join().unwrap());
+        got.sort_unstable();
+        assert_eq!(got, [0, 1]);
+        assert_eq!(queue.pop(), Err(PopError::Closed));
+    });
+}
+
+/// Batches beside single operations, at both ends.
+#[test]
+fn batches() {
+    model(2, || {
+        let queue = Arc::new(Bounded::starting_at(3, 1));
+        queue.push(Box::new(0)).unwrap();
+        queue.push(Box::new(1)).unwrap();
+        let producer = {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                let mut items = [Box::new(2), Box::new(3)].into_iter();
+                let _ = queue.push_from(&mut items);
+                items.len()
+            })
+        };
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.pop().ok().map(|item| *item))
+        };
+        let mut buf = Vec::new();
+        let taken = queue.pop_into(&mut buf, 2).unwrap();
+        assert!(taken == buf.len() && taken > 0);
+        let mut got: Vec<usize> = buf.into_iter().map(|item| *item).collect();
+        let rest = producer.join().unwrap();
+        got.extend(other.join().unwrap());
+        queue.close();
+        got.extend(drain(&queue));
+        got.sort_unstable();
+        assert_eq!(got, (0..4 - rest).collect::<Vec<_>>());
+    });
+}
