@@ -263,7 +263,7 @@ fn the_clock_sends() {
 #[test]
 fn select_takes_all_forms() {
     let (tx, rx) = bounded(1);
-    let some = Some(&rx);
+    let some = [&rx].into_iter().next();
     let none = loop {
         select! {
             recv(rx) -> item => unreachable!("{item:?}"),
@@ -293,8 +293,10 @@ fn select_takes_all_forms() {
         }
         unreachable!("the channel is full");
     }
-    fn early(rx: &sateen_queue::channel::Receiver<String>) -> Result<String, RecvError> {
-        select! { recv(rx) -> item => return Ok(item?), recv(after(SOON)) -> _ => Err(RecvError) }
+    fn early(rx: &sateen_queue::channel::Receiver<String>) -> Result<usize, RecvError> {
+        let text =
+            select! { recv(rx) -> item => item?, recv(after(SOON)) -> _ => return Err(RecvError) };
+        Ok(text.len())
     }
     assert_eq!(early(&rx), Err(RecvError));
 }
