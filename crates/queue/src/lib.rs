@@ -16,6 +16,7 @@ mod compat;
 mod error;
 mod items;
 pub mod mpmc;
+mod patience;
 mod prim;
 pub mod spsc;
 
