@@ -52,7 +52,7 @@ pub mod shed {
     pub use sateen_shed::*;
 }
 
-/// Sheds on a runtime's workers, and graphs of tasks with results.
+/// Sheds on a runtime's workers, graphs of tasks with results, throttles and worker queues.
 pub mod flow {
     pub use sateen_flow::*;
 }

@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 /// Below this nobody sleeps: falling asleep and waking up takes as long.
-const SLEEP: Duration = Duration::from_micros(100);
+const SLEEP: Duration = Duration::from_micros(80);
 /// The kernel wakes so much too late (its timers' slack is 50 µs).
 const EARLY: Duration = Duration::from_micros(60);
 /// Below this nobody gives way: who comes back later than wanted wastes more.

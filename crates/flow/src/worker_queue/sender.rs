@@ -29,6 +29,13 @@ use std::hash::Hash;
 /// assert_eq!(queue.stats().received, 2000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Each thread has its own: they are not shared.
+///
+/// ```compile_fail
+/// fn shared<S: Sync>() {}
+/// shared::<sateen_flow::Sender<u8>>();
+/// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
     turn: Turn,

@@ -375,12 +375,9 @@ impl<T, C: Clock> Worker<T, C> {
         }
         self.left = self.round;
         let mut patience = Patience::new();
-        loop {
+        while patience.wait() {
             if self.has_work() {
                 return false;
-            }
-            if !patience.wait() {
-                break;
             }
         }
         if self.is_drained() {
