@@ -18,6 +18,8 @@ fn the_tour_shows_every_experiment() {
         "counter",
         "lock",
         "pool",
+        "queue",
+        "channel",
         "listqueue",
         "shed",
         "wake",
@@ -81,6 +83,8 @@ fn peers_are_compared() {
         "fiber",
         "^lock/",
         "listqueue",
+        "^queue/",
+        "^channel/",
     ];
     // Not the programs, which need a compiler of their language; they have a test of their own.
     let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
@@ -96,6 +100,9 @@ fn peers_are_compared() {
         "parking_lot",
         "spin",
         "std",
+        "disruptor",
+        "flume",
+        "kanal",
         "95 % interval",
     ];
     for word in names {

@@ -1,5 +1,6 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
+mod channel;
 pub(crate) mod counter;
 mod deque;
 mod dispatch;
@@ -9,9 +10,11 @@ mod idle;
 mod listqueue;
 pub(crate) mod lock;
 pub(crate) mod pool;
+mod queue;
 pub(crate) mod shed;
 mod skynet;
 mod switch;
+mod through;
 mod wake;
 
 use crate::experiment::Experiment;
@@ -30,6 +33,8 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(lock::Lock),
         Box::new(listqueue::ListQueue),
         Box::new(pool::Pools),
+        Box::new(queue::Queues),
+        Box::new(channel::Channel),
         Box::new(shed::Shed),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),

@@ -3,6 +3,7 @@
 mod crowds;
 mod deques;
 mod locks;
+mod pipes;
 mod pools;
 mod queue;
 mod runtime;
@@ -11,8 +12,8 @@ mod tasks;
 mod turns;
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor, QueueVisitor,
-    ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    ChannelsVisitor, CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor,
+    PipeKind, PipeVisitor, QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
 #[cfg(test)]
@@ -88,3 +89,11 @@ pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
 pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
     visitor.visit::<queue::Sateen>();
 }
+
+/// Shows `visitor` our queue of a kind.
+pub(crate) fn visit_pipes(kind: PipeKind, batches: bool, visitor: &mut impl PipeVisitor) {
+    pipes::visit(kind, batches, visitor);
+}
+
+/// Shows `visitor` our channels.
+pub(crate) fn visit_channels(_visitor: &mut impl ChannelsVisitor) {}
