@@ -17,6 +17,10 @@ mod error;
 mod graph;
 #[cfg(not(loom))]
 mod hub;
+#[cfg(loom)]
+pub mod ledger;
+#[cfg(not(loom))]
+mod ledger;
 #[cfg(not(loom))]
 mod map;
 #[cfg(loom)]
@@ -27,6 +31,8 @@ mod quiet;
 pub mod seat;
 #[cfg(not(loom))]
 mod seat;
+#[cfg(not(loom))]
+mod throttle;
 
 #[cfg(not(loom))]
 pub use {
@@ -34,4 +40,8 @@ pub use {
     error::{RunError, WaitError},
     graph::{Graph, GraphError, Handle, Inputs, On, Output, Tasks},
     map::Map,
+    throttle::{
+        Clock, Hand, ManualClock, Rate, RealClock, SampledClock, SharedThrottle, Throttle,
+        ThrottleError, TscClock,
+    },
 };
