@@ -20,6 +20,7 @@ fn the_tour_shows_every_experiment() {
         "pool",
         "queue",
         "channel",
+        "throttle",
         "listqueue",
         "shed",
         "wake",
@@ -85,6 +86,7 @@ fn peers_are_compared() {
         "listqueue",
         "^queue/",
         "^channel/",
+        "^throttle/",
     ];
     // Not the programs, which need a compiler of their language; they have a test of their own.
     let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
@@ -103,6 +105,7 @@ fn peers_are_compared() {
         "disruptor",
         "flume",
         "kanal",
+        "governor",
         "95 % interval",
     ];
     for word in names {

@@ -14,6 +14,7 @@ mod queue;
 pub(crate) mod shed;
 mod skynet;
 mod switch;
+pub(crate) mod throttle;
 mod through;
 mod wake;
 
@@ -35,6 +36,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(pool::Pools),
         Box::new(queue::Queues),
         Box::new(channel::Channel),
+        Box::new(throttle::Throttles),
         Box::new(shed::Shed),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),

@@ -7,6 +7,7 @@ use crate::adapter::{
     SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
+use crate::experiments::throttle::Case;
 
 #[cfg(feature = "peers")]
 mod allocators;
@@ -22,6 +23,8 @@ mod disruptor;
 mod flume;
 #[cfg(feature = "peers")]
 mod forte;
+#[cfg(feature = "peers")]
+mod governor;
 #[cfg(feature = "peers")]
 mod kanal;
 #[cfg(feature = "peers")]
@@ -203,6 +206,13 @@ pub(crate) fn visit_channels(visitor: &mut impl ChannelsVisitor) {
         visitor.visit::<flume::Flume>();
         visitor.visit::<kanal::Kanal>();
     }
+}
+
+/// Adds to `group` the other libraries' throttles with the clock of `case`.
+pub(crate) fn add_throttles(group: &mut Group, case: Case, checks: u32) {
+    #[cfg(feature = "peers")]
+    governor::add_throttles(group, case, checks);
+    let _ = (group, case, checks);
 }
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.
