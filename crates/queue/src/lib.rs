@@ -12,10 +12,12 @@
 //! states, the protocols and the proof sketches are in `src/mpmc/README.md` and `src/spsc/README.md`;
 //! the model-checked part is in `tests/loom_*.rs`.
 
+pub mod channel;
 mod compat;
 mod error;
 mod items;
 pub mod mpmc;
+mod patience;
 mod prim;
 pub mod spsc;
 

@@ -140,30 +140,23 @@ fn from_link_to_link() {
 #[test]
 fn close_against_push() {
     for start in [0, 2] {
-        model(2, move || {
+        model(3, move || {
             let queue = Arc::new(Unbounded::starting_at(start));
             let producer = {
                 let queue = queue.clone();
                 thread::spawn(move || {
-                    [1, 2]
-                        .into_iter()
-                        .filter(|i| queue.push(Box::new(*i)).is_ok())
-                        .collect::<Vec<_>>()
+                    [1, 2].into_iter().filter(|i| queue.push(*i).is_ok()).collect::<Vec<_>>()
                 })
             };
-            let closer = {
-                let queue = queue.clone();
-                thread::spawn(move || assert!(queue.close()))
-            };
-            let mut got = Vec::new();
+            let mut got = Vec::from_iter(queue.pop());
+            assert!(queue.close());
             loop {
                 match queue.pop() {
-                    Ok(item) => got.push(*item),
+                    Ok(item) => got.push(item),
                     Err(PopError::Closed) => break,
                     Err(_) => thread::yield_now(),
                 }
             }
-            closer.join().unwrap();
             assert_eq!(got, producer.join().unwrap());
         });
     }

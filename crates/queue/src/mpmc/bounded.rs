@@ -1,15 +1,20 @@
 //! The bounded queue. States, protocol and proof sketch: `README.md` beside this file.
 //!
 //! Who may touch what:
-//! * `head`, `tail`: anybody, by exchange.
+//! * an end's `place`: anybody, by exchange; its `patience`: anybody, it is a guess.
 //! * a slot's `turn`: read by anybody; stored by whoever claimed the slot.
 //! * a slot's `item`: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
+mod reserved;
+
+pub(crate) use reserved::Reserved;
+
 use super::place::{Place, Shape};
+use crate::patience::Patience;
 use crate::prim::{AtomicU8, AtomicU64, Ordering, UnsafeCell};
 use crate::{PopError, PushError, TrustedItems};
-use sateen_base::{Backoff, CachePadded};
+use sateen_base::{Backoff, CachePadded, prefetch_write};
 use std::fmt;
 use std::mem::MaybeUninit;
 
@@ -17,6 +22,12 @@ struct Slot<T> {
     /// [`Place::free`] or [`Place::full`] of the lap it is ready for.
     turn: AtomicU8,
     item: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// One end of the ring.
+struct End {
+    place: AtomicU64,
+    patience: Patience,
 }
 
 /// A bounded first-in first-out queue for many producers and many consumers.
@@ -36,8 +47,8 @@ struct Slot<T> {
 /// assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Ok(1), Ok(2), Err(PopError::Closed)));
 /// ```
 pub struct Bounded<T> {
-    head: CachePadded<AtomicU64>,
-    tail: CachePadded<AtomicU64>,
+    head: CachePadded<End>,
+    tail: CachePadded<End>,
     shape: Shape,
     slots: Box<[Slot<T>]>,
 }
@@ -52,7 +63,9 @@ impl<T> std::panic::RefUnwindSafe for Bounded<T> {}
 
 /// What a thread found at the place it wanted.
 enum Found {
-    /// Others are at work there, or have been: look again.
+    /// It has become ready.
+    Again,
+    /// Others are at work there, or have been: look again in a moment.
     Busy,
     /// No room, or no item.
     Nothing,
@@ -80,12 +93,11 @@ impl<T> Bounded<T> {
             turn: AtomicU8::new(shape.free(start)),
             item: UnsafeCell::new(MaybeUninit::uninit()),
         });
-        Self {
-            head: CachePadded::new(AtomicU64::new(start.word())),
-            tail: CachePadded::new(AtomicU64::new(start.word())),
-            shape,
-            slots: slots.collect(),
-        }
+        let end = || {
+            let place = AtomicU64::new(start.word());
+            CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
+        };
+        Self { head: end(), tail: end(), shape, slots: slots.collect() }
     }
 
     /// Puts `item` in at the back.
@@ -116,9 +128,10 @@ impl<T> Bounded<T> {
                 }
                 backoff.spin();
             } else {
-                match self.look_for_room(tail) {
+                match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(item)),
                     Found::Busy => backoff.snooze(),
+                    Found::Again => {}
                 }
             }
         }
@@ -149,7 +162,7 @@ impl<T> Bounded<T> {
             // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
             // it may the tail pass it, so that the queue is never more than one item too long.
             let full = self.turn(slot) == self.shape.full_before(tail)
-                && self.head.load(Ordering::SeqCst) == self.shape.lap_before(tail);
+                && self.head.place.load(Ordering::SeqCst) == self.shape.lap_before(tail);
             if !self.shape.is_closed(tail)
                 && full
                 && self.claim(&self.tail, tail, self.shape.next(tail))
@@ -202,6 +215,7 @@ impl<T> Bounded<T> {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
+        let mut waited = false;
         loop {
             let tail = self.place(&self.tail);
             if self.shape.is_closed(tail) {
@@ -209,11 +223,20 @@ impl<T> Bounded<T> {
             }
             let (count, end) = self.run(tail, wanted, Shape::free);
             if count == 0 {
-                match self.look_for_room(tail) {
+                match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(())),
                     Found::Busy => backoff.snooze(),
+                    Found::Again => {}
                 }
                 continue;
+            }
+            if count < wanted && !waited {
+                // A short reservation costs as much as a long one.
+                waited = true;
+                let free = || self.turn(self.slot(end)) == self.shape.free(end);
+                if self.tail.patience.helps(tail.word(), free) {
+                    continue;
+                }
             }
             if !self.claim(&self.tail, tail, end) {
                 backoff.spin();
@@ -243,6 +266,12 @@ impl<T> Bounded<T> {
     /// ```
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
+        self.pop_past(&mut 0)
+    }
+
+    /// The same; adds to `waived` the places without an item that it went past.
+    #[inline(always)]
+    pub(crate) fn pop_past(&self, waived: &mut usize) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
         loop {
             let head = self.place(&self.head);
@@ -254,9 +283,8 @@ impl<T> Bounded<T> {
                 }
                 backoff.spin();
             } else {
-                match self.look_for_item(head) {
-                    Ok(()) => backoff.snooze(),
-                    Err(nothing) => return Err(nothing),
+                if let Found::Busy = self.item_slow(head, waived)? {
+                    backoff.snooze();
                 }
             }
         }
@@ -276,17 +304,37 @@ impl<T> Bounded<T> {
     /// assert_eq!(buf, [0, 1, 2, 3]);
     /// ```
     pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        self.pop_into_past(buf, max, &mut 0)
+    }
+
+    /// The same; adds to `waived` the places without an item that it went past.
+    pub(crate) fn pop_into_past(
+        &self,
+        buf: &mut Vec<T>,
+        max: usize,
+        waived: &mut usize,
+    ) -> Result<usize, PopError> {
         if max == 0 {
             return Ok(0);
         }
         let mut backoff = Backoff::new();
+        let mut waited = false;
         loop {
             let head = self.place(&self.head);
             let (count, end) = self.run(head, max, Shape::full);
             if count == 0 {
-                self.look_for_item(head)?;
-                backoff.snooze();
+                if let Found::Busy = self.item_slow(head, waived)? {
+                    backoff.snooze();
+                }
                 continue;
+            }
+            if count < max && !waited {
+                // A short reservation costs as much as a long one.
+                waited = true;
+                let full = || self.turn(self.slot(end)) == self.shape.full(end);
+                if self.head.patience.helps(head.word(), full) {
+                    continue;
+                }
             }
             buf.reserve(count);
             if !self.claim(&self.head, head, end) {
@@ -314,7 +362,7 @@ impl<T> Bounded<T> {
     pub fn close(&self) -> bool {
         // Ordering: SeqCst, in one order with claims and emptiness tests: who is told "closed" after the last
         // item misses none.
-        let before = self.tail.fetch_or(self.shape.closed_bit(), Ordering::SeqCst);
+        let before = self.tail.place.fetch_or(self.shape.closed_bit(), Ordering::SeqCst);
         !self.shape.is_closed(Place::new(before))
     }
 
@@ -325,7 +373,7 @@ impl<T> Bounded<T> {
     /// ```
     pub fn is_closed(&self) -> bool {
         // Ordering: SeqCst, as in `close`.
-        self.shape.is_closed(Place::new(self.tail.load(Ordering::SeqCst)))
+        self.shape.is_closed(Place::new(self.tail.place.load(Ordering::SeqCst)))
     }
 
     /// How many items it can hold.
@@ -348,9 +396,9 @@ impl<T> Bounded<T> {
     pub fn len(&self) -> usize {
         loop {
             // Ordering: SeqCst, so that an unchanged tail means that both were read at one moment.
-            let tail = self.tail.load(Ordering::SeqCst);
-            let head = self.head.load(Ordering::SeqCst);
-            if self.tail.load(Ordering::SeqCst) == tail {
+            let tail = self.tail.place.load(Ordering::SeqCst);
+            let head = self.head.place.load(Ordering::SeqCst);
+            if self.tail.place.load(Ordering::SeqCst) == tail {
                 // A forced push is past the end for a moment.
                 return self.shape.between(Place::new(head), Place::new(tail)).min(self.capacity());
             }
@@ -364,8 +412,8 @@ impl<T> Bounded<T> {
     /// ```
     pub fn is_empty(&self) -> bool {
         // Ordering: SeqCst, head first: it never passes the tail, so equal means empty then.
-        let head = self.head.load(Ordering::SeqCst);
-        self.shape.open(Place::new(self.tail.load(Ordering::SeqCst))) == head
+        let head = self.head.place.load(Ordering::SeqCst);
+        self.shape.open(Place::new(self.tail.place.load(Ordering::SeqCst))) == head
     }
 
     /// Whether the queue was full at some moment during the call.
@@ -380,10 +428,10 @@ impl<T> Bounded<T> {
     }
 
     #[inline(always)]
-    fn place(&self, end: &AtomicU64) -> Place {
+    fn place(&self, end: &End) -> Place {
         // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
         // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        Place::new(end.load(Ordering::Acquire))
+        Place::new(end.place.load(Ordering::Acquire))
     }
 
     #[inline(always)]
@@ -400,11 +448,11 @@ impl<T> Bounded<T> {
     }
 
     #[inline(always)]
-    fn claim(&self, end: &AtomicU64, from: Place, to: Place) -> bool {
+    fn claim(&self, end: &End, from: Place, to: Place) -> bool {
         // Ordering: SeqCst, in one order with the tests for empty, full and closed; as a Release it pairs with
         // the Acquire in `place`. The items need none: their turns show them.
-        end.compare_exchange_weak(from.word(), to.word(), Ordering::SeqCst, Ordering::Relaxed)
-            .is_ok()
+        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
+        end.place.compare_exchange_weak(from.word(), to.word(), success, failure).is_ok()
     }
 
     /// How many places from `start` on have the turn that `turn` names, up to `max`, and the one after them.
@@ -434,6 +482,7 @@ impl<T> Bounded<T> {
         };
         // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
         slot.turn.store(self.shape.full(place), order);
+        self.fetch(place, Self::FILL_AHEAD);
     }
 
     /// # Safety
@@ -449,17 +498,45 @@ impl<T> Bounded<T> {
         };
         // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
         slot.turn.store(self.shape.free_after(place), order);
+        self.fetch(place, Self::EMPTY_AHEAD);
         item
+    }
+
+    /// Slots in 256 and 128 bytes: so far ahead are lines fetched that will be written, which is when the far
+    /// side is through with them unless the ring is nearly full or nearly empty. Without, each line is waited for
+    /// at the next exchange.
+    const FILL_AHEAD: usize = 256 / size_of::<Slot<T>>();
+    const EMPTY_AHEAD: usize = 128 / size_of::<Slot<T>>();
+
+    /// Fetches the line of the slot so far ahead of `place`, once a line.
+    #[inline(always)]
+    fn fetch(&self, place: Place, ahead: usize) {
+        let index = self.shape.index(place) + ahead;
+        if ahead == 0 || cfg!(loom) {
+            return;
+        }
+        // Not in rings so small that the far side may be anywhere.
+        if let Some(slot) = self.slots.get(index) {
+            let at = std::ptr::from_ref(slot).cast::<u8>();
+            if at.addr() % 64 < size_of::<Slot<T>>() {
+                prefetch_write(at);
+            }
+        }
     }
 
     /// The place `tail` was not free: is there room at all?
     #[cold]
-    fn look_for_room(&self, tail: Place) -> Found {
-        // Ordering: SeqCst, in one order with claims. An old head only makes the queue look fuller than it is if
-        // the tail is old as well: then it was as full as that.
-        let head = Place::new(self.head.load(Ordering::SeqCst));
-        let same = self.tail.load(Ordering::SeqCst) == tail.word();
+    fn room_slow(&self, tail: Place) -> Found {
+        let free = || self.turn(self.slot(tail)) == self.shape.free(tail);
+        if self.tail.patience.helps(tail.word(), free) {
+            return Found::Again;
+        }
+        // Ordering: SeqCst, in one order with claims. With the same tail before and after, the queue was as full
+        // as that when the head was read.
+        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        let same = self.tail.place.load(Ordering::SeqCst) == tail.word();
         if same && self.shape.between(head, tail) >= self.capacity() {
+            self.tail.patience.told(tail.word());
             return Found::Nothing;
         }
         Found::Busy
@@ -467,13 +544,22 @@ impl<T> Bounded<T> {
 
     /// The place `head` was not full: is there an item at all? An error if not.
     #[cold]
-    fn look_for_item(&self, head: Place) -> Result<(), PopError> {
+    fn item_slow(&self, head: Place, waived: &mut usize) -> Result<Found, PopError> {
+        let full = || self.turn(self.slot(head)) == self.shape.full(head);
+        if self.head.patience.helps(head.word(), full) {
+            return Ok(Found::Again);
+        }
         // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
         // was empty when the tail was read.
-        let tail = Place::new(self.tail.load(Ordering::SeqCst));
-        if self.shape.open(tail) != head.word() {
-            return Ok(());
+        let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
+        if self.shape.open(tail) != head.word() && !self.is_reserved(head) {
+            if self.skip_waived(head) {
+                *waived += 1;
+                return Ok(Found::Again);
+            }
+            return Ok(Found::Busy);
         }
+        self.head.patience.told(head.word());
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
     }
 }

@@ -7,4 +7,5 @@ mod segment;
 mod unbounded;
 
 pub use bounded::Bounded;
+pub(crate) use bounded::Reserved;
 pub use unbounded::{Batch, Unbounded};

@@ -8,9 +8,10 @@
 //!   head.
 //! * a half's own fields: that half.
 
+use crate::patience::Patience;
 use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use crate::{PopError, PushError};
-use sateen_base::CachePadded;
+use sateen_base::{CachePadded, prefetch_write};
 use std::fmt;
 use std::mem::MaybeUninit;
 
@@ -58,6 +59,7 @@ pub struct Producer<T> {
     tail: usize,
     /// The head as last seen: it is there or further.
     head: usize,
+    patience: Patience,
 }
 
 /// The half that takes items out; dropping it closes the queue.
@@ -74,6 +76,7 @@ pub struct Consumer<T> {
     head: usize,
     /// The tail as last seen: it is there or further.
     tail: usize,
+    patience: Patience,
 }
 
 impl<T> std::panic::UnwindSafe for Producer<T> {}
@@ -115,8 +118,10 @@ pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consume
         capacity,
         slots: slots.collect(),
     });
-    let producer = Producer { shared: shared.clone(), tail: position, head: position };
-    (producer, Consumer { shared, head: position, tail: position })
+    let patience = || Patience::new(position as u64, capacity);
+    let producer =
+        Producer { shared: shared.clone(), tail: position, head: position, patience: patience() };
+    (producer, Consumer { shared, head: position, tail: position, patience: patience() })
 }
 
 impl<T> Shared<T> {
@@ -190,7 +195,7 @@ impl<T> Producer<T> {
         if self.shared.is_closed() {
             return Err(PushError::Closed(item));
         }
-        if self.tail.wrapping_sub(self.head) == self.shared.capacity && self.room() == 0 {
+        if self.tail.wrapping_sub(self.head) == self.shared.capacity && self.room_slow() == 0 {
             return Err(PushError::Full(item));
         }
         // SAFETY: there is room.
@@ -225,7 +230,11 @@ impl<T> Producer<T> {
         if self.shared.is_closed() {
             return Err(PushError::Closed(()));
         }
-        let room = self.room();
+        let room = match self.shared.capacity - self.tail.wrapping_sub(self.head) {
+            // As many as may be wanted, if the iterator knows.
+            known if known > 0 && items.size_hint().1.is_some_and(|most| most <= known) => known,
+            _ => self.room_slow(),
+        };
         if room == 0 {
             return Err(PushError::Full(()));
         }
@@ -240,11 +249,19 @@ impl<T> Producer<T> {
     }
 
     /// How many items there is room for, by a fresh look.
-    fn room(&mut self) -> usize {
-        // Ordering: Acquire pairs with the Release in `Consumer::release`: the consumer's reads come before our
-        // writes.
-        self.head = self.shared.head.load(Ordering::Acquire);
-        self.shared.capacity - self.tail.wrapping_sub(self.head)
+    #[cold]
+    fn room_slow(&mut self) -> usize {
+        let capacity = self.shared.capacity;
+        let room = self.patience.before(self.tail as u64, || {
+            // Ordering: Acquire pairs with the Release in `Consumer::release`: the consumer's reads come before
+            // our writes.
+            self.head = self.shared.head.load(Ordering::Acquire);
+            capacity - self.tail.wrapping_sub(self.head)
+        });
+        if room == 0 {
+            self.patience.told(self.tail as u64);
+        }
+        room
     }
 
     /// # Safety
@@ -255,6 +272,24 @@ impl<T> Producer<T> {
         self.shared.slot(position).with_mut(|at| unsafe {
             (*at).write(item);
         });
+        self.fetch(position);
+    }
+
+    /// Slots in 256 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
+    /// Without, each line would hold the publication of its items up.
+    const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 256 / size_of::<T>() };
+
+    /// Fetches the line of the slot so far ahead of `position`, once a line.
+    #[inline(always)]
+    fn fetch(&self, position: usize) {
+        let ahead = position.wrapping_add(Self::AHEAD);
+        if Self::AHEAD == 0 || cfg!(loom) || ahead.wrapping_sub(self.head) >= self.shared.capacity {
+            return;
+        }
+        let at = std::ptr::from_ref(self.shared.slot(ahead)).cast::<u8>();
+        if at.addr() % 64 < size_of::<T>() {
+            prefetch_write(at);
+        }
     }
 
     #[inline(always)]
@@ -262,7 +297,7 @@ impl<T> Producer<T> {
         self.tail = tail;
         let order =
             if cfg!(sateen_canary = "spsc-tail") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release pairs with the Acquire in `Consumer::there`, and shows the items.
+        // Ordering: Release pairs with the Acquire in `Consumer::items_slow`, and shows the items.
         self.shared.tail.store(tail, order);
     }
 
@@ -349,7 +384,7 @@ impl<T> Consumer<T> {
     #[inline]
     pub fn pop(&mut self) -> Result<T, PopError> {
         if self.head == self.tail {
-            self.there()?;
+            self.items_slow()?;
         }
         // SAFETY: there is an item.
         let item = unsafe { self.read(self.head) };
@@ -375,7 +410,7 @@ impl<T> Consumer<T> {
             return Ok(0);
         }
         if self.tail.wrapping_sub(self.head) < max {
-            self.there()?;
+            self.items_slow()?;
         }
         let count = self.tail.wrapping_sub(self.head).min(max);
         buf.reserve(count);
@@ -388,16 +423,21 @@ impl<T> Consumer<T> {
     }
 
     /// Looks how far the producer is; an error if there is nothing.
-    fn there(&mut self) -> Result<(), PopError> {
-        // Before the tail: who then finds no item will find none later.
-        let closed = self.shared.is_closed();
-        // Ordering: Acquire pairs with the Release in `Producer::publish`, and shows the items.
-        self.tail = self.shared.tail.load(Ordering::Acquire);
-        match self.head != self.tail {
-            true => Ok(()),
-            false if closed => Err(PopError::Closed),
-            false => Err(PopError::Empty),
+    #[cold]
+    fn items_slow(&mut self) -> Result<(), PopError> {
+        let mut closed = false;
+        let there = self.patience.before(self.head as u64, || {
+            // Before the tail: who then finds no item will find none later.
+            closed = self.shared.is_closed();
+            // Ordering: Acquire pairs with the Release in `Producer::publish`, and shows the items.
+            self.tail = self.shared.tail.load(Ordering::Acquire);
+            self.tail.wrapping_sub(self.head)
+        });
+        if there > 0 {
+            return Ok(());
         }
+        self.patience.told(self.head as u64);
+        Err(if closed { PopError::Closed } else { PopError::Empty })
     }
 
     /// # Safety
@@ -413,7 +453,7 @@ impl<T> Consumer<T> {
         self.head = head;
         let order =
             if cfg!(sateen_canary = "spsc-head") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release pairs with the Acquire in `Producer::room`: our reads come before its writes.
+        // Ordering: Release pairs with the Acquire in `Producer::room_slow`: our reads come before its writes.
         self.shared.head.store(head, order);
     }
 
