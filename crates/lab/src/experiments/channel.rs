@@ -1,10 +1,12 @@
 //! Items from senders to receivers through a channel, in which either end waits: for threads and for tasks.
 
-use crate::adapter::{Channels, ChannelsVisitor, visit_channels};
+use crate::adapter::{Channels, ChannelsVisitor, OURS, visit_channels};
 use crate::crew;
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
 use crate::experiments::through::{Clocked, Sums, config, ends};
+use crate::host::plural;
+use crate::ours;
 
 const STACK: usize = 256 * 1024;
 
@@ -46,6 +48,17 @@ impl Experiment for Channel {
                 groups.push(group);
             }
         }
+        for kind in KINDS {
+            for workers in plan.workers_or(&[1, 2]) {
+                let mut group = Group::new(workers, vec![of_fibers(kind, workers)]);
+                let clocked = Clocked::new(plan, 1);
+                group.add(OURS, move || {
+                    let fibers = ours::ChannelFibers::new(workers)?;
+                    Ok(Run(move || fibers.run(kind.capacity, clocked)))
+                });
+                groups.push(group);
+            }
+        }
         groups
     }
 }
@@ -61,6 +74,21 @@ fn of_threads(kind: Kind, ends: usize) -> Figure {
         trend: Trend::Lower,
         description: format!(
             "numbers one by one from {threads}, threads, {what}: wall time by items"
+        ),
+    }
+}
+
+fn of_fibers(kind: Kind, workers: usize) -> Figure {
+    let Kind { name, what, .. } = kind;
+    let s = plural(workers);
+    Figure {
+        case: format!("fiber-{name}"),
+        config: format!("w{workers}"),
+        name: format!("time per item through {name} channel of tasks/{workers} worker{s}"),
+        unit: "ns",
+        trend: Trend::Lower,
+        description: format!(
+            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time by items"
         ),
     }
 }

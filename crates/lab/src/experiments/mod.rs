@@ -1,6 +1,6 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
-mod channel;
+pub(crate) mod channel;
 pub(crate) mod counter;
 mod deque;
 mod dispatch;
@@ -15,7 +15,7 @@ pub(crate) mod shed;
 mod skynet;
 mod switch;
 pub(crate) mod throttle;
-mod through;
+pub(crate) mod through;
 mod wake;
 
 use crate::experiment::Experiment;

@@ -14,33 +14,33 @@ const RUNS: u32 = 5;
 const LOOKS: u64 = 1024;
 
 /// How many there are at each end.
-pub(super) fn ends(plan: &Plan, only_one: bool) -> Vec<usize> {
+pub(crate) fn ends(plan: &Plan, only_one: bool) -> Vec<usize> {
     if only_one { vec![1] } else { plan.workers_or(&[1, 2, 4]) }
 }
 
 /// The fourth part of the identity for so many at each end, and the same in words.
-pub(super) fn config(ends: usize) -> (String, String) {
+pub(crate) fn config(ends: usize) -> (String, String) {
     let s = plural(ends);
     (format!("{ends}x{ends}"), format!("{ends} producer{s} to {ends} consumer{s}"))
 }
 
 /// How much a producer sends: so many numbers, or as many as it can in a time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clocked {
+pub(crate) struct Clocked {
     items: u64,
     time: Duration,
 }
 
 impl Clocked {
     /// For each of `producers` under `plan`.
-    pub(super) fn new(plan: &Plan, producers: usize) -> Self {
+    pub(crate) fn new(plan: &Plan, producers: usize) -> Self {
         let items = plan.size(ITEMS, 2_000) / producers as u64;
         Self { items, time: plan.size(plan.budget / RUNS, Duration::MAX) }
     }
 
     /// The producer's sending begins now. Each has numbers of its own.
     #[inline]
-    pub(super) fn begin(self, producer: usize) -> Sending {
+    pub(crate) fn begin(self, producer: usize) -> Sending {
         let first = (producer as u64) << 40;
         Sending {
             first,
@@ -55,7 +55,7 @@ impl Clocked {
 
 /// What a producer has sent, and when it is to end.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(crate) struct Sending {
     first: u64,
     next: u64,
     /// Where it looks at the clock again.
@@ -68,7 +68,7 @@ pub(super) struct Sending {
 impl Sending {
     /// What is to be sent next: the first of up to `most` consecutive numbers, and how many.
     #[inline(always)]
-    pub(super) fn next(&mut self, most: usize) -> Option<(u64, usize)> {
+    pub(crate) fn next(&mut self, most: usize) -> Option<(u64, usize)> {
         if self.next >= self.look {
             if self.next >= self.end || self.start.elapsed() >= self.time {
                 return None;
@@ -81,7 +81,7 @@ impl Sending {
     }
 
     /// What was sent.
-    pub(super) fn sums(&self) -> Sums {
+    pub(crate) fn sums(&self) -> Sums {
         let count = self.next - self.first;
         let ends = u128::from(self.first) + u128::from(self.next);
         // As the consumers' sums, it wraps.
@@ -91,14 +91,14 @@ impl Sending {
 
 /// How many numbers, and what they add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     count: u64,
     sum: u64,
 }
 
 impl Sums {
     #[inline(always)]
-    pub(super) fn add(&mut self, item: u64) {
+    pub(crate) fn add(&mut self, item: u64) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(item);
     }
@@ -108,7 +108,7 @@ impl Sums {
     }
 
     /// Checks that the consumers, which come behind so many producers, have what those have sent; nanoseconds by items.
-    pub(super) fn judge(done: &[Done<Self>], producers: usize) -> Result<Vec<f64>, Error> {
+    pub(crate) fn judge(done: &[Done<Self>], producers: usize) -> Result<Vec<f64>, Error> {
         let total =
             |half: &[Done<Self>]| half.iter().fold(Self::default(), |all, d| all.and(d.result));
         let (sent, received) = (total(&done[..producers]), total(&done[producers..]));

@@ -1,5 +1,6 @@
 //! Adapters of Sateen itself, the same kind as those of the peers.
 
+mod channels;
 mod crowds;
 mod deques;
 mod locks;
@@ -15,6 +16,7 @@ use crate::adapter::{
     ChannelsVisitor, CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor,
     PipeKind, PipeVisitor, QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
+pub(crate) use channels::ChannelFibers;
 pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
 #[cfg(test)]
 pub(crate) use runtime::Sateen;
@@ -96,4 +98,6 @@ pub(crate) fn visit_pipes(kind: PipeKind, batches: bool, visitor: &mut impl Pipe
 }
 
 /// Shows `visitor` our channels.
-pub(crate) fn visit_channels(_visitor: &mut impl ChannelsVisitor) {}
+pub(crate) fn visit_channels(visitor: &mut impl ChannelsVisitor) {
+    visitor.visit::<channels::Sateen>();
+}
