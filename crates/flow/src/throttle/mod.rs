@@ -26,34 +26,53 @@ const BURST_SECONDS: f64 = 0.1;
 /// Whoever owns a throttle has so large a part of its burst in hand at most.
 const HANDFUL: u64 = 8;
 
-/// What a throttle has been told.
+/// What a throttle has been told, and what follows.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     grid: Grid,
     burst: u64,
     /// Tokens that are taken with one reading of the clock.
     batch: u64,
+    /// What was asked for.
+    wanted_burst: Option<u64>,
+    wanted_batch: Option<u64>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        let grid = Grid::new(Rate::UNLIMITED);
+        Self { grid, burst: 1, batch: 1, wanted_burst: None, wanted_batch: None }
+    }
 }
 
 impl Plan {
-    fn new(rate: Rate) -> Self {
-        let grid = Grid::new(rate);
-        let burst = grid.within(BURST_SECONDS);
-        Self { grid, burst, batch: (burst / HANDFUL).max(1) }
+    /// The same for another rate.
+    fn at(self, rate: Rate) -> Self {
+        Self { grid: Grid::new(rate), ..self }.settled()
     }
 
-    fn with_burst(self, burst: u64) -> Result<Self, ThrottleError> {
+    fn set_burst(&mut self, burst: u64) -> Result<(), ThrottleError> {
         if burst == 0 {
             return Err(ThrottleError::ZeroBurst);
         }
-        Ok(Self { burst, batch: self.batch.min((burst / HANDFUL).max(1)), ..self })
+        self.wanted_burst = Some(burst);
+        *self = self.settled();
+        Ok(())
     }
 
-    fn with_batch(self, batch: u64) -> Result<Self, ThrottleError> {
+    fn set_batch(&mut self, batch: u64) -> Result<(), ThrottleError> {
         if batch == 0 {
             return Err(ThrottleError::ZeroBatch);
         }
-        Ok(Self { batch: batch.min((self.burst / HANDFUL).max(1)), ..self })
+        self.wanted_batch = Some(batch);
+        *self = self.settled();
+        Ok(())
+    }
+
+    fn settled(self) -> Self {
+        let burst = self.wanted_burst.unwrap_or_else(|| self.grid.within(BURST_SECONDS));
+        let most = (burst / HANDFUL).max(1);
+        Self { burst, batch: self.wanted_batch.map_or(most, |batch| batch.min(most)), ..self }
     }
 
     /// The least that counts as taken when `due` are due: who is late by more than a burst has lost the rest.

@@ -41,6 +41,16 @@ impl Rate {
     pub fn get(self) -> Option<f64> {
         (self != Self::UNLIMITED).then_some(self.0)
     }
+
+    /// For a word that threads share.
+    pub(crate) fn bits(self) -> u64 {
+        self.0.to_bits()
+    }
+
+    /// What [`bits`](Self::bits) gave.
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(f64::from_bits(bits))
+    }
 }
 
 impl fmt::Display for Rate {

@@ -38,7 +38,7 @@ impl<C: Clock> SharedThrottle<C> {
     pub fn new(rate: Rate, clock: C) -> Self {
         clock.refresh();
         let start = clock.nanos();
-        Self { clock, plan: Plan::new(rate), start, ledger: Ledger::new() }
+        Self { clock, plan: Plan::default().at(rate), start, ledger: Ledger::new() }
     }
 
     /// So many items at once at most, after a pause.
@@ -46,7 +46,7 @@ impl<C: Clock> SharedThrottle<C> {
     /// # Errors
     /// If that is 0.
     pub fn burst(mut self, items: u64) -> Result<Self, ThrottleError> {
-        self.plan = self.plan.with_burst(items)?;
+        self.plan.set_burst(items)?;
         Ok(self)
     }
 
@@ -55,7 +55,7 @@ impl<C: Clock> SharedThrottle<C> {
     /// # Errors
     /// If that is 0.
     pub fn batch(mut self, tokens: u64) -> Result<Self, ThrottleError> {
-        self.plan = self.plan.with_batch(tokens)?;
+        self.plan.set_batch(tokens)?;
         Ok(self)
     }
 

@@ -43,7 +43,7 @@ impl<C: Clock> Throttle<C> {
     pub fn new(rate: Rate, clock: C) -> Self {
         clock.refresh();
         let start = clock.nanos();
-        Self { clock, plan: Plan::new(rate), start, taken: 0, hand: 0 }
+        Self { clock, plan: Plan::default().at(rate), start, taken: 0, hand: 0 }
     }
 
     /// So many items at once at most, after a pause.
@@ -51,7 +51,7 @@ impl<C: Clock> Throttle<C> {
     /// # Errors
     /// If that is 0.
     pub fn burst(mut self, items: u64) -> Result<Self, ThrottleError> {
-        self.plan = self.plan.with_burst(items)?;
+        self.plan.set_burst(items)?;
         Ok(self)
     }
 
@@ -60,7 +60,7 @@ impl<C: Clock> Throttle<C> {
     /// # Errors
     /// If that is 0.
     pub fn batch(mut self, tokens: u64) -> Result<Self, ThrottleError> {
-        self.plan = self.plan.with_batch(tokens)?;
+        self.plan.set_batch(tokens)?;
         Ok(self)
     }
 
@@ -69,9 +69,9 @@ impl<C: Clock> Throttle<C> {
         self.plan.grid.rate()
     }
 
-    /// Another rate from now on, with the default burst and batch. What was not used before is lost.
+    /// Another rate from now on; what was said of burst and batch holds. What was not used before is lost.
     pub fn set_rate(&mut self, rate: Rate) {
-        self.plan = Plan::new(rate);
+        self.plan = self.plan.at(rate);
         self.clock.refresh();
         self.start = self.clock.nanos();
         // The next one is due an interval from now, as if one had just passed.
@@ -118,8 +118,13 @@ impl<C: Clock> Throttle<C> {
         if self.try_take(1) { Ok(()) } else { Err(self.gap()) }
     }
 
+    /// One token was not used.
+    pub(crate) fn put_back(&mut self) {
+        self.hand += 1;
+    }
+
     /// How long it is until the next token is due.
-    fn gap(&self) -> Duration {
+    pub(crate) fn gap(&self) -> Duration {
         let now = self.clock.nanos() - self.start;
         Duration::from_nanos(self.plan.grid.time_of(self.taken + 1).saturating_sub(now).max(1))
     }
