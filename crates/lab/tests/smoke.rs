@@ -21,6 +21,7 @@ fn the_tour_shows_every_experiment() {
         "queue",
         "channel",
         "throttle",
+        "flow",
         "listqueue",
         "shed",
         "wake",
@@ -40,6 +41,7 @@ fn the_tour_shows_every_experiment() {
         "MultiCore",
         "Bikeshed",
         "published order of merit",
+        "of 8,000 K/s: 5700",
     ] {
         assert!(text.contains(published), "{published} is missing: {text}");
     }
@@ -49,7 +51,7 @@ fn the_tour_shows_every_experiment() {
 fn without_a_subcommand_it_is_the_tour() {
     // Help tells what the default is; the tour itself is too long for a test.
     let help = stdout(&["--help"]);
-    for word in ["run", "list", "tour", "advise", "diff"] {
+    for word in ["run", "list", "tour", "advise", "flow", "diff"] {
         assert!(help.contains(word), "{help}");
     }
     assert!(stdout(&["--version"]).starts_with("sateen "));

@@ -5,6 +5,7 @@ pub(crate) mod counter;
 mod deque;
 mod dispatch;
 mod fiber;
+mod flow;
 mod forkjoin;
 mod idle;
 mod listqueue;
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(queue::Queues),
         Box::new(channel::Channel),
         Box::new(throttle::Throttles),
+        Box::new(flow::Flow),
         Box::new(shed::Shed),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),

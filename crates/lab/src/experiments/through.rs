@@ -38,6 +38,11 @@ impl Clocked {
         Self { items, time: plan.size(plan.budget / RUNS, Duration::MAX) }
     }
 
+    /// As many as each can in `time`.
+    pub(crate) fn lasting(time: Duration) -> Self {
+        Self { items: u64::MAX >> 24, time }
+    }
+
     /// The producer's sending begins now. Each has numbers of its own.
     #[inline]
     pub(crate) fn begin(self, producer: usize) -> Sending {
@@ -80,6 +85,11 @@ impl Sending {
         Some((first, count as usize))
     }
 
+    /// When it began.
+    pub(crate) fn started(&self) -> Instant {
+        self.start
+    }
+
     /// What was sent.
     pub(crate) fn sums(&self) -> Sums {
         let count = self.next - self.first;
@@ -92,8 +102,8 @@ impl Sending {
 /// How many numbers, and what they add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
-    count: u64,
-    sum: u64,
+    pub(crate) count: u64,
+    pub(crate) sum: u64,
 }
 
 impl Sums {
