@@ -71,8 +71,12 @@ where
         // What was taken from another stripe and put into the own one was seen by nobody meanwhile. An exchange did that: on this
         // processor the fence that is needed.
         let fenced = L::STRIPES == 1 || cfg!(target_arch = "x86_64");
+        // After the first of a batch nothing is there that nobody was told of, but what the last one's end has made ready.
+        let mut first = true;
         let run = |task: TaskId, payload: &mut T| {
-            self.hub.before_task(group, fenced, || any_ready(&self.shed, self.hub.group(group)));
+            let look = std::mem::take(&mut first);
+            self.hub
+                .before_task(group, look, fenced, || any_ready(&self.shed, self.hub.group(group)));
             let outcome = (self.run)(&self.shed, task, payload);
             self.hub.after_task(group, context);
             outcome

@@ -199,16 +199,18 @@ impl Hub {
 
     // ---- Around tasks ----
 
-    /// The caller is about to run a task's code, which may wait for anything: others have to know of what is `ready` besides.
+    /// The caller is about to run a task's code, which may wait for anything: others have to know of what is `ready` besides. Looks for that if it
+    /// is to `look`, or the end of its last task has made something ready.
     #[inline]
     pub(crate) fn before_task(
         self: &Arc<Self>,
         group: usize,
+        look: bool,
         fenced: bool,
         ready: impl FnOnce() -> bool,
     ) {
         let owes = COMPLETING.with(|cell| cell.replace(NOTHING)).owes;
-        if ready() {
+        if (look || owes) && ready() {
             // What others made ready they have rung for; so if a stand-in seems to be queued that has begun already, that matters
             // only for what the caller has put there without a word.
             let queued = self.group(group).seats.iter().any(|(_, seat)| seat.is_queued());

@@ -7,16 +7,19 @@
  *
  * Each producer waits until it is released, with all others. It creates BATCH tasks, sets their channel and makes them
  * ready; it pauses for a millisecond only when there is no room. Each task adds 1 to one counter. A consumer tries its
- * own channel and then the others in a circle, and when it finds nothing, it begins again at once. The main thread is
- * the first consumer, and looks at the counter before each of its rounds. */
+ * own channel and then the others in a circle, and when it finds nothing, it pauses as the lab's own consumers do, and now
+ * and then gives its time slice away. The main thread is the first consumer, and looks at the counter in each 16th round that finds nothing. The memory is
+ * the same in all runs: only the first finds pages that nobody has touched. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #if PADDED
 #define BIKESHED_L1CACHE_SIZE 64
@@ -34,6 +37,14 @@
 #define BIKESHED_IMPLEMENTATION
 #include "bikeshed.h"
 
+#if defined(__x86_64__) || defined(__i386__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ __volatile__("isb")
+#else
+#define PAUSE() __asm__ __volatile__("")
+#endif
+
 /* How long nothing may be executed. */
 static const int64_t patience_ns = 20 * 1000000000LL;
 
@@ -45,6 +56,8 @@ struct counter {
 struct run {
     Bikeshed shed;
     uint64_t tasks;
+    /* Pauses before a thread that finds nothing gives its time slice away. */
+    unsigned patience;
     struct counter executed;
     struct counter producing;
     struct counter stop;
@@ -119,9 +132,23 @@ static int consume_one(Bikeshed shed, unsigned own) {
     return 0;
 }
 
+/* There was nothing to do: `pauses` counts those since there was. */
+static void relax(const struct run *run, unsigned *pauses) {
+    if (++*pauses >= run->patience) {
+        *pauses = 0;
+        sched_yield();
+    } else {
+        PAUSE();
+    }
+}
+
 static void *consume(void *argument) {
     struct member *me = argument;
-    while (!atomic_load_explicit(&me->run->stop.value, memory_order_relaxed)) consume_one(me->run->shed, me->number);
+    unsigned pauses = 0;
+    while (!atomic_load_explicit(&me->run->stop.value, memory_order_relaxed)) {
+        if (consume_one(me->run->shed, me->number)) pauses = 0;
+        else relax(me->run, &pauses);
+    }
     return NULL;
 }
 
@@ -132,19 +159,28 @@ static uint64_t executed(struct run *run) {
 /* Until all tasks have been executed. */
 static void consume_first(struct run *run) {
     uint64_t idle = 0, seen = 0;
+    unsigned fruitless = 0, pauses = 0;
     int64_t since = now_ns();
-    while (executed(run) < run->tasks) {
-        if (consume_one(run->shed, 0)) continue;
-        if (++idle % (1 << 20)) continue;
-        const uint64_t at = executed(run);
-        if (at != seen) {
-            seen = at;
-            since = now_ns();
-        } else if (now_ns() - since > patience_ns) {
-            fprintf(stderr, "%llu of %llu tasks were executed, and then none any more\n",
-                    (unsigned long long)at, (unsigned long long)run->tasks);
-            exit(1);
+    for (;;) {
+        if (consume_one(run->shed, 0)) {
+            fruitless = pauses = 0;
+            continue;
         }
+        if (fruitless++ % 16 == 0) {
+            const uint64_t at = executed(run);
+            if (at >= run->tasks) return;
+            if (++idle % (1 << 12) == 0) {
+                if (at != seen) {
+                    seen = at;
+                    since = now_ns();
+                } else if (now_ns() - since > patience_ns) {
+                    fprintf(stderr, "%llu of %llu tasks were executed, and then none any more\n",
+                            (unsigned long long)at, (unsigned long long)run->tasks);
+                    exit(1);
+                }
+            }
+        }
+        relax(run, &pauses);
     }
 }
 
@@ -155,14 +191,12 @@ static void start(struct member *member, struct run *run, void *(*body)(void *),
     if (pthread_create(&member->thread, NULL, body, member)) fail("a thread cannot be started");
 }
 
-static void measure(unsigned producers, unsigned consumers, uint32_t capacity, uint32_t tasks) {
-    /* Fresh memory, as the original has: pages come when they are first touched. */
-    const size_t size = ((size_t)BIKESHED_SIZE(capacity, 0, CHANNELS) + 63) / 64 * 64;
-    void *memory = aligned_alloc(64, size);
+static void measure(unsigned producers, unsigned consumers, Bikeshed shed, uint32_t tasks) {
     struct run *run = aligned_alloc(128, sizeof *run);
     struct member *members = calloc(producers + consumers, sizeof *members);
-    if (!memory || !run || !members) fail("there is no memory for so large a capacity");
-    run->shed = Bikeshed_Create(memory, capacity, 0, CHANNELS, NULL);
+    if (!run || !members) fail("there is no memory for a run");
+    run->shed = shed;
+    run->patience = producers + consumers > sysconf(_SC_NPROCESSORS_ONLN) ? 64 : 4096;
     run->tasks = tasks;
     atomic_init(&run->executed.value, 0);
     atomic_init(&run->producing.value, producers);
@@ -196,14 +230,19 @@ static void measure(unsigned producers, unsigned consumers, uint32_t capacity, u
     pthread_cond_destroy(&run->changed);
     free(members);
     free(run);
-    free(memory);
 }
 
 int main(int argc, char **argv) {
     if (argc != 5) fail("four arguments are wanted: producers, consumers, capacity, tasks");
     uint32_t numbers[4];
     for (int i = 0; i < 4; ++i) numbers[i] = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+    const uint32_t capacity = numbers[2];
+    const size_t size = ((size_t)BIKESHED_SIZE(capacity, 0, CHANNELS) + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, size);
+    if (!memory) fail("there is no memory for so large a capacity");
+    Bikeshed shed = Bikeshed_Create(memory, capacity, 0, CHANNELS, NULL);
     for (int c; (c = getchar()) != EOF;)
-        if (c == '\n') measure(numbers[0], numbers[1], numbers[2], numbers[3]);
+        if (c == '\n') measure(numbers[0], numbers[1], shed, numbers[3]);
+    free(memory);
     return 0;
 }

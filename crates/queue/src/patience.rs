@@ -50,9 +50,8 @@ impl Patience {
         let pauses = self.pauses.load(Ordering::Relaxed);
         (0..pauses).for_each(|_| spin_loop());
         let there = look();
-        if there == 0 || there < 2 * self.most as usize {
-            self.learn(pauses, there > 0);
-        }
+        // Of what is plenty there need not be more.
+        self.learn(pauses, there > 0 && there < 2 * self.most as usize);
         there
     }
 

@@ -5,6 +5,9 @@ use sateen_base::XorShift;
 use sateen_queue::mpmc::Bounded;
 use sateen_queue::{PopError, PushError};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Laps have 14 to 63 bits; these starts cross the end of a byte and of the word soon.
 const LAPS: [u64; 4] = [0, 126, 255, u64::MAX - 1];
@@ -97,5 +100,89 @@ fn agrees_with_a_vecdeque() {
             beside_a_twin(capacity, lap, Box::new, |b| *b);
             beside_a_twin(capacity, lap, |i| [i; 20], |a| a[19]);
         }
+    }
+}
+
+/// Counts drops, and panics in one of them if told to.
+struct Noted(Arc<AtomicUsize>, bool);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        assert!(!self.1, "told to");
+    }
+}
+
+#[test]
+fn dropping_the_queue_drops_what_is_left() {
+    for (capacity, left) in [(1, 0), (1, 1), (7, 3), (7, 7)] {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let queue = Bounded::new(capacity);
+        for _ in 0..5 {
+            queue.push(Noted(drops.clone(), false)).unwrap();
+            drop(queue.pop());
+        }
+        let mut items =
+            (0..left).map(|_| Noted(drops.clone(), false)).collect::<Vec<_>>().into_iter();
+        assert_eq!(queue.push_from(&mut items), Ok(left));
+        drop(queue);
+        assert_eq!(drops.load(Ordering::Relaxed), 5 + left);
+    }
+}
+
+#[test]
+fn a_panic_in_a_drop_loses_nothing_else() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let queue = Bounded::new(10);
+    (0..10).for_each(|i| queue.push(Noted(drops.clone(), i == 3)).unwrap());
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(queue))).is_err());
+    assert_eq!(drops.load(Ordering::Relaxed), 10);
+}
+
+#[test]
+fn zero_sized_items() {
+    let queue = Bounded::new(100);
+    assert_eq!(queue.push_from(&mut [(); 150].into_iter()), Ok(100));
+    assert_eq!((queue.len(), queue.pop_into(&mut Vec::new(), 60)), (100, Ok(60)));
+    assert_eq!((0..50).filter(|_| queue.pop().is_ok()).count(), 40);
+}
+
+#[test]
+#[should_panic(expected = "capacity must be non-zero")]
+fn no_room_at_all_is_a_mistake() {
+    let _ = Bounded::<u8>::new(0);
+}
+
+#[test]
+fn may_be_sent_and_shared() {
+    fn check<T: Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
+    check::<Bounded<std::cell::Cell<u8>>>();
+    assert_eq!(format!("{:?}", Bounded::<u8>::new(1)), "Bounded { .. }");
+}
+
+/// Forced pushes from many threads, beside pops: every item comes out once, from a pop or a push.
+#[test]
+fn forced_pushes_lose_nothing() {
+    const EACH: usize = if cfg!(miri) { 50 } else { 5_000 };
+    for capacity in [1, 2, 5] {
+        let queue = Bounded::new(capacity);
+        let mut got: Vec<usize> = std::thread::scope(|s| {
+            let forcers: Vec<_> = (0..3)
+                .map(|t| {
+                    let queue = &queue;
+                    let items = t * EACH..(t + 1) * EACH;
+                    s.spawn(move || items.filter_map(|i| queue.force_push(i).unwrap()).collect())
+                })
+                .collect();
+            let popper = s.spawn(|| (0..EACH).filter_map(|_| queue.pop().ok()).collect());
+            let all = forcers.into_iter().chain([popper]);
+            all.flat_map(|t| -> Vec<usize> { t.join().unwrap() }).collect()
+        });
+        assert!(queue.len() <= capacity);
+        while let Ok(item) = queue.pop() {
+            got.push(item);
+        }
+        got.sort_unstable();
+        assert!(got.into_iter().eq(0..3 * EACH));
     }
 }

@@ -99,6 +99,49 @@ fn close_against_push() {
     });
 }
 
+/// Two forced pushes into a full queue: an item goes for each.
+#[test]
+fn two_forced_pushes() {
+    for capacity in [1, 2] {
+        model(3, move || {
+            let queue = Arc::new(Bounded::starting_at(capacity, 1));
+            (0..capacity).for_each(|i| queue.push(Box::new(i)).unwrap());
+            let other = {
+                let queue = queue.clone();
+                thread::spawn(move || queue.force_push(Box::new(10)).unwrap().map(|b| *b))
+            };
+            let mut got = Vec::from_iter(queue.force_push(Box::new(11)).unwrap().map(|b| *b));
+            got.extend(other.join().unwrap());
+            assert_eq!((got.len(), queue.len()), (2, capacity));
+            queue.close();
+            got.extend(drain(&queue));
+            got.sort_unstable();
+            assert_eq!(got, if capacity == 1 { vec![0, 10, 11] } else { vec![0, 1, 10, 11] });
+        });
+    }
+}
+
+/// A forced push and a pop at a full queue: the item at the front goes to one of them.
+#[test]
+fn forced_push_against_pop() {
+    for capacity in [1, 2] {
+        model(3, move || {
+            let queue = Arc::new(Bounded::starting_at(capacity, 1));
+            (0..capacity).for_each(|i| queue.push(Box::new(i)).unwrap());
+            let other = {
+                let queue = queue.clone();
+                thread::spawn(move || queue.force_push(Box::new(10)).unwrap().map(|b| *b))
+            };
+            let mut got = Vec::from_iter(queue.pop().ok().map(|b| *b));
+            got.extend(other.join().unwrap());
+            queue.close();
+            got.extend(drain(&queue));
+            got.sort_unstable();
+            assert_eq!(got, if capacity == 1 { vec![0, 10] } else { vec![0, 1, 10] });
+        });
+    }
+}
+
 /// A forced push that closing overtakes gives its item back; one that overtakes it goes in.
 #[test]
 fn close_against_forced_push() {

@@ -154,7 +154,10 @@ fn close_against_push() {
                 match queue.pop() {
                     Ok(item) => got.push(item),
                     Err(PopError::Closed) => break,
-                    Err(_) => thread::yield_now(),
+                    Err(_) => {
+                        assert!(queue.is_closed(), "closing was undone");
+                        thread::yield_now();
+                    }
                 }
             }
             assert_eq!(got, producer.join().unwrap());

@@ -42,6 +42,11 @@ pub mod queue {
     pub use sateen_queue::*;
 }
 
+/// Channels with the names of `crossbeam-channel`, for threads, tasks and futures alike.
+pub mod channel {
+    pub use sateen_queue::channel::*;
+}
+
 /// Schedulers of tasks with dependencies: data structures without threads of their own.
 pub mod shed {
     pub use sateen_shed::*;

@@ -1,13 +1,15 @@
 //! Making tasks, and freeing those that never ran.
 
+use crate::canary::relaxed_if;
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
+use crate::reserve::{Fresh, LEAST};
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
 use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::{AtomicU32, AtomicU64};
+use sateen_base::prim::searched::AtomicU32;
 
 impl<T, L: Layout> Shed<T, L> {
     /// Creates as many tasks as there are payloads, on channel 0: all or none. They run once they are [`ready`](Self::ready), or
@@ -94,28 +96,25 @@ impl<T, L: Layout> Shed<T, L> {
     fn take_some_places(&self, ids: &mut [TaskId]) -> usize {
         let list = self.tasks_at(Heads::<L>::FREE_PLACES);
         let mut taken = 0;
-        if let Some(chain) = list.take(ids.len()) {
-            taken = chain.count as usize;
-            let mut index = chain.first;
-            for (i, id) in ids[..taken].iter_mut().enumerate() {
-                // All of them at once: these lines often lie in another core's cache.
-                self.memory.prefetch_place(index);
-                *id = TaskId::new(index, 0);
-                if i + 1 < taken {
-                    index = list.next(index);
-                }
-            }
-        }
         while taken < ids.len() {
-            let all = self.memory.sizes().tasks;
-            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES);
-            for index in take_fresh(fresh, all, ids.len() - taken) {
-                let state = State::new(self.first_generation, Status::Free);
-                self.memory.place(index).state.store(state.0, Ordering::Relaxed);
-                ids[taken] = TaskId::new(index, 0);
-                taken += 1;
+            let fresh = Fresh {
+                taken: self.memory.head(Heads::<L>::FRESH_PLACES),
+                least: LEAST,
+                all: self.memory.sizes().tasks,
+                first_use: |index| {
+                    let state = State::new(self.first_generation, Status::Free);
+                    self.memory.place(index).state.store(state.0, Ordering::Relaxed);
+                },
+            };
+            if let Some(chain) = list.take(ids.len() - taken, &fresh) {
+                self.each(chain, |index| {
+                    // All of them at once: these lines often lie in another core's cache.
+                    self.memory.prefetch_place(index);
+                    ids[taken] = TaskId::new(index, 0);
+                    taken += 1;
+                });
             }
-            if taken < ids.len() && !self.memory.grow_tasks(all) {
+            if taken < ids.len() && !self.memory.grow_tasks(fresh.all) {
                 break;
             }
         }
@@ -208,7 +207,10 @@ impl<T, L: Layout> Shed<T, L> {
                     let state = &self.memory.place(task.index()).state;
                     let idle = State(state.load(Ordering::Relaxed)).with_status(Status::Idle);
                     // Ordering: Release, as in `begin`.
-                    state.store(idle.0, Ordering::Release);
+                    state.store(
+                        idle.0,
+                        relaxed_if(cfg!(sateen_canary = "free_undone"), Ordering::Release),
+                    );
                 }
                 return Err(error);
             }
@@ -220,17 +222,17 @@ impl<T, L: Layout> Shed<T, L> {
     /// Takes `count` dependencies, linked with each other, or none.
     pub(crate) fn take_edges(&self, count: usize) -> Option<Chain> {
         let list = self.free_edges();
-        let mut chain = list.take(count);
+        let mut chain = None;
         let missing = |chain: &Option<Chain>| count - chain.map_or(0, |chain| chain.count as usize);
         while missing(&chain) > 0 {
-            let (fresh, all) = (Heads::<L>::FRESH_EDGES, self.memory.sizes().edges);
-            for index in take_fresh(self.memory.head(fresh), all, missing(&chain)) {
-                match &mut chain {
-                    None => chain = Some(Chain::of(index)),
-                    Some(chain) => list.append(chain, index),
-                }
-            }
-            if missing(&chain) > 0 && !self.memory.grow_edges(all) {
+            let taken = self.memory.head(Heads::<L>::FRESH_EDGES);
+            let all = self.memory.sizes().edges;
+            // Models show with places what there is to show.
+            let least = if cfg!(loom) { 1 } else { LEAST };
+            let fresh = Fresh { taken, all, first_use: |_| {}, least };
+            let more = list.take(missing(&chain), &fresh);
+            list.join(&mut chain, more);
+            if missing(&chain) > 0 && !self.memory.grow_edges(fresh.all) {
                 break;
             }
         }
@@ -253,23 +255,6 @@ pub(crate) fn refusal(task: TaskId, status: Status) -> Error {
         Status::Cancelled => Error::Cancelled(task),
         Status::Done => Error::Kept(task),
         Status::Idle | Status::Free | Status::Freeing => Error::StaleTask(task),
-    }
-}
-
-/// Takes up to `most` of what was never taken before.
-fn take_fresh(taken: &AtomicU64, all: u32, most: usize) -> core::ops::Range<u32> {
-    let mut seen = taken.load(Ordering::Relaxed);
-    loop {
-        let first = seen as u32;
-        let end = first + most.min((all - first) as usize) as u32;
-        if end == first {
-            return first..first;
-        }
-        // Nobody has written to a fresh place, so there is nothing to synchronise with.
-        match taken.compare_exchange_weak(seen, end.into(), Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => return first..end,
-            Err(now) => seen = now,
-        }
     }
 }
 

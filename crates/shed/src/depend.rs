@@ -44,10 +44,9 @@ impl<T, L: Layout> Shed<T, L> {
             return Err(full);
         }
         // All their lines at once: each exchange below would wait for its own.
-        let known = |task: &&TaskId| self.memory.has(**task);
-        parents.iter().filter(known).for_each(|task| self.memory.prefetch_place(task.index()));
-        for child in children.iter().filter(known) {
-            self.memory.prefetch_place(child.index());
+        self.prefetch(parents);
+        self.prefetch(children);
+        for child in children.iter().filter(|child| self.memory.has(**child)) {
             self.memory.prefetch_dependents(child.index());
         }
         // From here on the ends of the children look for dependents. That costs them something, but says nothing untrue, should this fail.
@@ -84,6 +83,23 @@ impl<T, L: Layout> Shed<T, L> {
             self.undepend_slow(parents, late);
         }
         result
+    }
+
+    /// Has the processor fetch what other calls will need of `tasks`: for who builds a large graph, whose tasks lie all over the memory, a few calls ahead. Changes
+    /// nothing; wrong names do not matter. A few instructions each.
+    ///
+    /// ```
+    /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
+    /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
+    /// shed.prefetch(&[parent, child]);
+    /// shed.depend(&[parent], &[child])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn prefetch(&self, tasks: &[TaskId]) {
+        for task in tasks.iter().filter(|task| self.memory.has(**task)) {
+            self.memory.prefetch_place(task.index());
+        }
     }
 
     /// Announces that something may depend on an idle task.

@@ -2,15 +2,18 @@
 
 use crate::Error;
 use crate::TaskId;
+use crate::canary::relaxed_if;
 use crate::create::refusal;
 use crate::layout::Layout;
-use crate::list::Chain;
+use crate::list::{Chain, List};
 use crate::plan::EndOfRun;
 use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
+use core::mem::needs_drop;
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::AtomicU32;
 
 /// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,9 @@ pub(crate) enum How {
     Removed,
 }
 
+/// Lowering a count.
+const LOWER: Ordering = relaxed_if(cfg!(sateen_canary = "lower"), Ordering::AcqRel);
+
 /// What lowering the count of a parent has led to.
 enum Lowered {
     Open,
@@ -30,12 +36,46 @@ enum Lowered {
     Over,
 }
 
+/// Tasks that the caller has taken and is about to execute.
+pub(crate) struct Hand {
+    pub(crate) channel: u16,
+    pub(crate) tasks: Chain,
+    /// How many more it would execute.
+    pub(crate) room: u32,
+}
+
+impl Hand {
+    pub(crate) const EMPTY: Self =
+        Self { channel: 0, tasks: Chain { first: 0, last: 0, count: 0 }, room: 0 };
+
+    /// Whether a task that has become ready may go there without anybody knowing: only if it would be the next to be executed by the caller, and
+    /// so waits for nobody.
+    #[inline(always)]
+    fn wants(&self, channel: u16) -> bool {
+        self.tasks.count == 0 && self.room > 0 && self.channel == channel
+    }
+
+    /// Takes the next.
+    #[inline(always)]
+    pub(crate) fn take<'a, T, L: Layout>(
+        &mut self,
+        list: &List<'a, T, L, impl Fn(u32) -> &'a AtomicU32>,
+    ) -> Option<u32> {
+        self.tasks.count = self.tasks.count.checked_sub(1)?;
+        let index = self.tasks.first;
+        if self.tasks.count > 0 {
+            self.tasks.first = list.next(index);
+        }
+        Some(index)
+    }
+}
+
 /// Tasks that end together. Nothing here recurses: parents that end in turn are linked with each other and worked off.
 ///
 /// Whatever is to be done next is in a field before the user's code is called. So if a callback or a payload's destructor panics,
 /// dropping this does what is left. Who waits for ready tasks still learns of them; of tasks cancelled from then on the user is not told.
 pub(crate) struct Ending<'a, T, L: Layout> {
-    shed: &'a Shed<T, L>,
+    pub(crate) shed: &'a Shed<T, L>,
     /// The task to end first: its index plus one.
     root: (u32, How),
     /// Whose count is to be lowered next, by how much: index plus one.
@@ -52,6 +92,8 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     edges: Option<Chain>,
     /// Places to be freed.
     places: Option<Chain>,
+    /// Tasks that the caller is about to execute.
+    pub(crate) hand: Hand,
     /// Whether a panic is on its way, and whether it came from telling of ready tasks.
     quiet: bool,
     deaf: bool,
@@ -60,6 +102,12 @@ pub(crate) struct Ending<'a, T, L: Layout> {
 impl<'a, T, L: Layout> Ending<'a, T, L> {
     #[inline]
     pub(crate) fn new(shed: &'a Shed<T, L>) -> Self {
+        Self::with(shed, Hand::EMPTY)
+    }
+
+    /// For several ends, between which the caller executes what is in `hand`. What becomes ready is announced after each, what becomes free at the end.
+    #[inline]
+    pub(crate) fn with(shed: &'a Shed<T, L>, hand: Hand) -> Self {
         Self {
             shed,
             root: (0, How::Complete),
@@ -70,6 +118,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             ready: None,
             edges: None,
             places: None,
+            hand,
             quiet: false,
             deaf: false,
         }
@@ -77,9 +126,39 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 
     /// Says that a task has run: the caller owns it.
     pub(crate) fn complete(mut self, index: u32) {
-        self.root = (index + 1, How::Complete);
-        self.drop_payload(index);
+        self.complete_next(index);
         self.finish();
+    }
+
+    /// As [`complete`](Self::complete), and others follow.
+    #[inline(always)]
+    pub(crate) fn complete_next(&mut self, index: u32) {
+        if needs_drop::<T>() {
+            self.root = (index + 1, How::Complete);
+            self.drop_payload(index);
+            self.root.0 = 0;
+        }
+        self.end(index, How::Complete);
+        // What `work` does, but for what is rare.
+        while self.list.0 != 0 && self.list.1 == How::Complete {
+            let parent = self.take_edge();
+            self.tell(parent, 1);
+        }
+        if self.list.0 != 0 || self.over != 0 {
+            self.work();
+        }
+        if self.ready.is_some() {
+            self.announce();
+        }
+    }
+
+    /// Says that nobody has to do with a place any more.
+    #[inline]
+    pub(crate) fn free_place(&mut self, index: u32) {
+        match &mut self.places {
+            None => self.places = Some(Chain::of(index)),
+            Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
+        }
     }
 
     /// Says that a task has panicked: the caller owns it.
@@ -165,11 +244,23 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if let Some(places) = self.places.take() {
             self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
         }
+        let hand = core::mem::replace(&mut self.hand, Hand::EMPTY);
+        if hand.tasks.count > 0 {
+            self.shed.put_back(hand.channel, hand.tasks);
+            if !self.deaf {
+                self.shed.say_ready(hand.channel, hand.tasks.count);
+            }
+        }
+        self.announce();
+    }
+
+    fn announce(&mut self) {
         let ready = self.ready.take();
         self.push_ready(ready);
     }
 
     /// Ends a task that nobody else has to do with: nothing it depends on is open, it lies in no list, and its payload is gone (or kept).
+    #[inline(always)]
     fn end(&mut self, index: u32, mut how: How) {
         if self.shed.is_kept(index) {
             return self.end_kept(index, how);
@@ -184,28 +275,13 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             }
         }
         self.shed.vacate(index, state);
-        match &mut self.places {
-            None => self.places = Some(Chain::of(index)),
-            Some(places) => self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(places, index),
-        }
-        self.prefetch_parents(first);
+        self.free_place(index);
+        self.shed.prefetch_parents(first);
         self.list = (first, how, false);
     }
 
-    /// Has the processor fetch the first of those in the list, all at once: each exchange of their counts would wait for its own line.
-    #[inline]
-    fn prefetch_parents(&self, first: u32) {
-        const MOST: usize = 16;
-        let memory = &self.shed.memory;
-        let edges = core::iter::successors(first.checked_sub(1), |index| {
-            memory.edge(*index).next.load(Ordering::Relaxed).checked_sub(1)
-        });
-        for index in edges.take(MOST) {
-            memory.prefetch_place(memory.edge(index).parent.load(Ordering::Relaxed));
-        }
-    }
-
     /// The list of who depends on a task, which is closed.
+    #[inline(always)]
     fn take_dependents(&self, index: u32, generation: u32) -> Dependents {
         let word = self.shed.memory.dependents(index);
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list; Release, so that who finds it closed knows that the task has run.
@@ -226,6 +302,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         // Ordering: Release, for the Acquire of who sees that the run has ended, and through the exchanges that lower counts for who ends the milestone: it
         // must find all of this done. Acquire, with the Release of who has dropped the instance, whose plan is then ours.
         let before = State(place.state.swap(done.0, Ordering::AcqRel));
+        let before = if cfg!(sateen_canary = "end_kept_swap") { state } else { before };
         if before.poisoned() {
             how = How::Cancelled;
         }
@@ -238,7 +315,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     }
 
     /// Takes the next dependency off the list, and frees it unless the list is kept: returns the parent.
-    #[inline]
+    #[inline(always)]
     fn take_edge(&mut self) -> u32 {
         let index = self.list.0 - 1;
         let edge = self.shed.memory.edge(index);
@@ -256,7 +333,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     }
 
     /// Lowers the count of `parent`.
-    #[inline]
+    #[inline(always)]
     fn tell(&mut self, parent: u32, by: u32) {
         match self.lower(parent, self.list.1, by) {
             Lowered::Open => {}
@@ -268,8 +345,22 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn lower(&self, parent: u32, how: How, by: u32) -> Lowered {
+        let word = &self.shed.memory.place(parent).state;
+        let seen = State(word.load(Ordering::Relaxed));
+        if seen.is(Status::Idle) && how == How::Complete && seen.pending() > by {
+            let new = seen.with_pending(seen.pending() - by).mark();
+            // Ordering: as in `lower_slow`.
+            if word.compare_exchange(seen.0, new.0, LOWER, Ordering::Relaxed).is_ok() {
+                return Lowered::Open;
+            }
+        }
+        self.lower_slow(parent, how, by)
+    }
+
+    #[cold]
+    fn lower_slow(&self, parent: u32, how: How, by: u32) -> Lowered {
         let place = self.shed.memory.place(parent);
         let mut seen = State(place.state.load(Ordering::Relaxed));
         loop {
@@ -295,21 +386,21 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 _ => abort_with("a task of the shed runs before what it depends on has ended"),
             };
             // Ordering: Release, so that who lowers the count last, and through it who executes the parent, sees all that the children did; Acquire for the same.
-            match place.state.compare_exchange_weak(
-                seen.0,
-                new.0,
-                if cfg!(sateen_canary = "lower") { Ordering::Relaxed } else { Ordering::AcqRel },
-                Ordering::Relaxed,
-            ) {
+            match place.state.compare_exchange_weak(seen.0, new.0, LOWER, Ordering::Relaxed) {
                 Ok(_) => return lowered,
                 Err(now) => seen = State(now),
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn make_ready(&mut self, index: u32) {
         let channel = self.shed.channel_at(index);
+        if self.hand.wants(channel) {
+            self.hand.room -= 1;
+            self.hand.tasks = Chain::of(index);
+            return self.shed.count(channel, Count::Readied, 1);
+        }
         match &mut self.ready {
             Some((of, chain)) if *of == channel => {
                 self.shed.tasks_at(Heads::<L>::FREE_PLACES).append(chain, index);
@@ -394,6 +485,20 @@ impl<T, L: Layout> Drop for Ending<'_, T, L> {
 }
 
 impl<T, L: Layout> Shed<T, L> {
+    /// Has the processor fetch the first of those in the list, all at once: each exchange of their counts would wait for its own line.
+    #[inline]
+    pub(crate) fn prefetch_parents(&self, first: u32) {
+        const MOST: usize = 16;
+        let memory = &self.memory;
+        let mut next = first;
+        for _ in 0..MOST {
+            let Some(index) = next.checked_sub(1) else { return };
+            let edge = memory.edge(index);
+            memory.prefetch_place(edge.parent.load(Ordering::Relaxed));
+            next = edge.next.load(Ordering::Relaxed);
+        }
+    }
+
     /// Cancels a task, and with it all that depends on it. `true`: it will not run (again). `false`: it is running and runs on, but what depends on it is
     /// cancelled when it ends.
     ///
@@ -447,7 +552,9 @@ impl<T, L: Layout> Shed<T, L> {
     fn poison(&self, task: TaskId) -> Result<(), Error> {
         let word = self.memory.dependents(task.index());
         // Ordering: Acquire, to learn that the task has ended if the list is closed.
-        let mut seen = Dependents(word.load(Ordering::Acquire));
+        let mut seen = Dependents(
+            word.load(relaxed_if(cfg!(sateen_canary = "poison_seen"), Ordering::Acquire)),
+        );
         loop {
             let new = if seen.is_of(task.generation()) {
                 if seen.is_closed() {

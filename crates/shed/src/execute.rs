@@ -1,12 +1,13 @@
 //! Executing what is ready.
 
-use crate::end::Ending;
+use crate::canary::relaxed_if;
+use crate::end::{Ending, Hand};
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::thread::runner;
-use crate::word::{State, Status};
+use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
 use sateen_base::prim::Ordering;
@@ -102,17 +103,23 @@ impl<T, L: Layout> Shed<T, L> {
         state: State,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> TaskId {
-        let counted = |task, payload: &mut T| self.count_run(channel, run(task, payload));
-        if let Some(place) = self.run(index, state, counted) {
-            self.tasks_at(Heads::<L>::FREE_PLACES).push(place);
+        let outcome = self.count_run(channel, self.call(index, state, run));
+        match self.after(index, state, outcome) {
+            After::Blocked => {}
+            After::Free => self.tasks_at(Heads::<L>::FREE_PLACES).push(Chain::of(index)),
+            After::Linked => self.complete_slow(index),
         }
         self.name(index, state)
     }
 
-    /// As [`execute_one`](Self::execute_one) for up to `most` tasks, taken at once and executed one after the other: returns how many. What was taken waits for the
+    /// As [`execute_one`](Self::execute_one) for up to `most` tasks, executed one after the other: returns how many. What was taken waits for the
     /// caller, so take few if some run long. If one panics, the others are made ready again.
     ///
-    /// Cost: one exchange for all, and one for each.
+    /// Takes what is ready at once. When all of that has been executed, goes on with a task that the last of them has made ready, unless the channel hands out the
+    /// oldest first: [`on_ready`](crate::Builder::on_ready) does not learn of that one, as nobody else need come. Places and dependencies of what has ended are free
+    /// when this returns.
+    ///
+    /// Cost: three exchanges for all, and one for each; one more, and one for each task that depends on it, for one with dependents.
     ///
     /// # Errors
     /// [`Error::NoChannel`].
@@ -140,36 +147,72 @@ impl<T, L: Layout> Shed<T, L> {
         let Some(taken) = self.pop_ready_some(channel, most as usize) else {
             return Ok(0);
         };
-        let Chain { first: next, last, count: left } = taken;
-        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
-        let mut batch =
-            Batch { shed: self, channel, next, last, left, places: None, ended: [0; 2] };
+        self.warm(taken);
+        let places = self.tasks_at(Heads::<L>::FREE_PLACES);
+        // Where the oldest come first, what becomes ready now comes last.
+        let room = if self.is_fifo(channel) { 0 } else { most - taken.count };
+        let hand = Hand { channel, tasks: taken, room };
+        let mut batch = Batch { ending: Ending::with(self, hand), ended: [0; 2] };
         let (mut ran, runner, counting) = (0, runner(), self.extra.counters != 0);
-        while batch.left > 0 {
-            let index = batch.next;
-            batch.left -= 1;
-            if batch.left > 0 {
-                batch.next = self.memory.link(index).load(Ordering::Relaxed) - 1;
-                self.memory.prefetch_place(batch.next);
+        while let Some(index) = batch.ending.hand.take(&places) {
+            let Some(state) = self.claim(index, runner) else { continue };
+            ran += 1;
+            let outcome = self.call(index, state, &mut run);
+            if counting {
+                batch.ended[usize::from(outcome == Outcome::Complete)] += 1;
             }
-            if let Some(state) = self.claim(index, runner) {
-                ran += 1;
-                let counted = |task, payload: &mut T| {
-                    let outcome = run(task, payload);
-                    if counting {
-                        batch.ended[usize::from(outcome == Outcome::Complete)] += 1;
-                    }
-                    outcome
-                };
-                if let Some(place) = self.run(index, state, counted) {
-                    match &mut batch.places {
-                        None => batch.places = Some(place),
-                        Some(places) => list.append(places, index),
-                    }
-                }
+            match self.after(index, state, outcome) {
+                After::Blocked => {}
+                After::Free => batch.ending.free_place(index),
+                After::Linked => batch.ending.complete_next(index),
             }
         }
         Ok(ran)
+    }
+
+    /// Has the processor fetch what a batch will need, step by step but for all tasks at once: their places, what tells who depends on each, and the places of
+    /// those parents. Else each would wait for its own, one line after the other.
+    #[inline(always)]
+    fn warm(&self, tasks: Chain) {
+        if tasks.count > 1 {
+            self.each(tasks, |index| self.memory.prefetch_place(index));
+            if self.memory.most_edges() > 0 {
+                self.warm_dependents(tasks);
+            }
+        }
+    }
+
+    fn warm_dependents(&self, tasks: Chain) {
+        let linked = |index| State(self.memory.place(index).state.load(Ordering::Relaxed)).linked();
+        let first =
+            |index| Dependents(self.memory.dependents(index).load(Ordering::Relaxed)).first();
+        let mut count = 0;
+        self.each(tasks, |index| {
+            if linked(index) {
+                count += 1;
+                self.memory.prefetch_dependents(index);
+            }
+        });
+        if count > 0 {
+            // Of a task that is not linked an earlier one's, which does no harm.
+            self.each(tasks, |index| {
+                if let Some(first) = first(index).checked_sub(1) {
+                    self.memory.prefetch_edge(first);
+                }
+            });
+            self.each(tasks, |index| self.prefetch_parents(first(index)));
+        }
+    }
+
+    /// Calls with the index of each of `tasks`, which are the caller's.
+    #[inline(always)]
+    pub(crate) fn each(&self, tasks: Chain, mut call: impl FnMut(u32)) {
+        let mut index = tasks.first;
+        call(index);
+        for _ in 1..tasks.count {
+            index = self.memory.link(index).load(Ordering::Relaxed) - 1;
+            call(index);
+        }
     }
 
     /// Makes a task that was taken out of its list `Running`; or ends it, if it was cancelled.
@@ -183,7 +226,7 @@ impl<T, L: Layout> Shed<T, L> {
             match word.compare_exchange_weak(
                 seen.0,
                 running.0,
-                Ordering::Acquire,
+                relaxed_if(cfg!(sateen_canary = "ready"), Ordering::Acquire),
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(running),
@@ -202,35 +245,41 @@ impl<T, L: Layout> Shed<T, L> {
         ending.finish();
     }
 
-    /// Executes a task that the caller has claimed. Returns its place if the task has ended and nobody else wants the place.
+    /// Calls `run` with a task that the caller has claimed.
     #[inline(always)]
-    fn run(
+    fn call(
         &self,
         index: u32,
         state: State,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
-    ) -> Option<Chain> {
-        let place = self.memory.place(index);
+    ) -> Outcome {
         let running = Running { shed: self, index };
         // SAFETY: `Running` makes the payload ours; it is there, as the task has neither ended nor been cancelled.
-        let outcome = place
+        let outcome = self
+            .memory
+            .place(index)
             .payload
             .with_mut(|p| unsafe { run(self.name(index, state), (*p).assume_init_mut()) });
         core::mem::forget(running);
+        outcome
+    }
+
+    /// Sees to a task that has been called. What is not `Blocked` is then the caller's.
+    #[inline(always)]
+    fn after(&self, index: u32, state: State, outcome: Outcome) -> After {
         if outcome == Outcome::Blocked {
             self.block(index);
-            return None;
+            return After::Blocked;
         }
         if state.linked() {
-            self.complete_slow(index);
-            return None;
+            return After::Linked;
         }
         let completed = Completed { shed: self, index, state };
-        // SAFETY: as above; it is not looked at again.
-        place.payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+        // SAFETY: it has run, so it is still the caller's, and is not looked at again.
+        self.memory.place(index).payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
         let _ = ManuallyDrop::new(completed);
         self.vacate(index, state);
-        Some(Chain::of(index))
+        After::Free
     }
 
     /// Marks the place of a task that the caller owns as free: it can be put into the list of free places.
@@ -305,29 +354,26 @@ impl<T, L: Layout> Drop for Completed<'_, T, L> {
     }
 }
 
-/// Tasks taken at once: what is left of them is ready again if one panics, and the places of those that have ended are freed together.
+/// What is still to be done with a task that has been called.
+enum After {
+    Blocked,
+    /// Only its place is to be put into the list of free ones.
+    Free,
+    /// It may have dependents, or is part of an instance: to be ended.
+    Linked,
+}
+
+/// Tasks taken at once: what is left of them is ready again if one panics, and what ends frees is freed together.
 struct Batch<'a, T, L: Layout> {
-    shed: &'a Shed<T, L>,
-    channel: u16,
-    next: u32,
-    last: u32,
-    left: u32,
-    places: Option<Chain>,
+    ending: Ending<'a, T, L>,
     /// How many have blocked, and how many completed; counted only if the shed does.
     ended: [u32; 2],
 }
 
 impl<T, L: Layout> Drop for Batch<'_, T, L> {
     fn drop(&mut self) {
-        self.shed.count(self.channel, Count::Blocked, self.ended[0]);
-        self.shed.count(self.channel, Count::Completed, self.ended[1]);
-        if let Some(places) = self.places {
-            self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(places);
-        }
-        if self.left > 0 {
-            let rest = Chain { first: self.next, last: self.last, count: self.left };
-            self.shed.put_back(self.channel, rest);
-            self.shed.say_ready(self.channel, rest.count);
-        }
+        let Ending { shed, hand: Hand { channel, .. }, .. } = self.ending;
+        shed.count(channel, Count::Blocked, self.ended[0]);
+        shed.count(channel, Count::Completed, self.ended[1]);
     }
 }

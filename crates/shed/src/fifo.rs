@@ -4,6 +4,7 @@
 //! empty marks it, takes the whole inbox, turns it round, and puts what it does not want into the outbox, which takes the mark away. States and proof are in the
 //! crate's `README.md`.
 
+use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::memory::Memory;
@@ -37,6 +38,12 @@ impl<T, L: Layout> Shed<T, L> {
         }
         let outbox = self.memory.head(Heads::<L>::channel(channel));
         Some(Fifo { memory: &self.memory, inbox, outbox })
+    }
+
+    /// Whether `channel` hands out the oldest first.
+    #[inline(always)]
+    pub(crate) fn is_fifo(&self, channel: u16) -> bool {
+        self.fifo(channel).is_some()
     }
 
     /// Puts tasks whose status is `Ready` where `channel`'s are taken from.
@@ -102,7 +109,9 @@ impl<T, L: Layout> Fifo<'_, T, L> {
 
     fn is_empty(&self) -> bool {
         // Ordering: Acquire, as in `pop`: what has left the inbox is seen in the outbox, or as its mark.
-        Head(self.inbox.load(Ordering::Acquire)).first() == 0
+        Head(self.inbox.load(relaxed_if(cfg!(sateen_canary = "fifo_looked"), Ordering::Acquire)))
+            .first()
+            == 0
             && Head(self.outbox.load(Ordering::Relaxed)).first() == 0
     }
 
@@ -116,10 +125,15 @@ impl<T, L: Layout> Fifo<'_, T, L> {
                 continue;
             }
             self.memory.link(chain.last).store(head.first(), Ordering::Relaxed);
-            let new = head.pushed(chain.first + 1).0;
+            let new = head.pushed(chain.first + 1, chain.count).0;
             // Ordering: Release, for the Acquire of who takes these, out of the inbox or the outbox: it must see the links, and all that was done to what
             // they name.
-            match word.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
+            match word.compare_exchange_weak(
+                seen,
+                new,
+                relaxed_if(cfg!(sateen_canary = "fifo_push"), Ordering::Release),
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return,
                 Err(now) => seen = now,
             }
@@ -211,7 +225,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
             if cfg!(sateen_canary = "fifo_turn") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of who takes the rest: it must see the links, and through us all that was done to the tasks. A new tag, so
         // that who saw the outbox empty before knows that it was not always.
-        self.outbox.store(before.pushed(rest).0, release);
+        self.outbox.store(before.pushed(rest, 1).0, release);
         chain
     }
 

@@ -1,5 +1,6 @@
 //! Templates in a shed.
 
+use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::plan::{Freeing, Plan};
@@ -91,8 +92,14 @@ impl<S: ShedRef> Instance<S> {
         // Ordering: Acquire, with the Release of who ended the last run: all it did to the tasks is over.
         if !seen.is(Status::Done)
             || milestone
-                .compare_exchange(seen.0, begun.0, Ordering::Acquire, Ordering::Relaxed)
+                .compare_exchange(
+                    seen.0,
+                    begun.0,
+                    relaxed_if(cfg!(sateen_canary = "start"), Ordering::Acquire),
+                    Ordering::Relaxed,
+                )
                 .is_err()
+                && !cfg!(sateen_canary = "start_once")
         {
             return Err(StillRunning);
         }
@@ -100,7 +107,10 @@ impl<S: ShedRef> Instance<S> {
             let place = shed.memory.place(task.index);
             place.channel.store(task.channel, Ordering::Relaxed);
             // Ordering: Release, for who cancels the task by its name: the payload is as the last run left it.
-            place.state.store(task.state.0, Ordering::Release);
+            place.state.store(
+                task.state.0,
+                relaxed_if(cfg!(sateen_canary = "start_state"), Ordering::Release),
+            );
         }
         let list = shed.tasks_at(Heads::<S::Layout>::FREE_PLACES);
         let mut chain = Chain::of(first);
@@ -125,7 +135,7 @@ impl<S: ShedRef> Instance<S> {
     fn milestone(&self) -> State {
         let milestone = &self.shed.shed().memory.place(self.plan.milestone.index).state;
         // Ordering: Acquire, with the Release of who ended the run: what the tasks did is visible to who knows that they are done.
-        State(milestone.load(Ordering::Acquire))
+        State(milestone.load(relaxed_if(cfg!(sateen_canary = "is_done"), Ordering::Acquire)))
     }
 
     /// The name of a task in the shed, the same in each run: to cancel it, or to make it ready after it has blocked.
@@ -197,15 +207,11 @@ impl<S: ShedRef> Drop for Instance<S> {
         let milestone = self.plan.milestone.index;
         let word = &shed.memory.place(milestone).state;
         // Ordering: Acquire, with the Release of who ended the run: the tasks are ours.
-        let mut seen = State(word.load(Ordering::Acquire));
+        let acquire = relaxed_if(cfg!(sateen_canary = "instance_drop"), Ordering::Acquire);
+        let mut seen = State(word.load(acquire));
         while !seen.is(Status::Done) {
             // Ordering: Release, for who ends the run, and with it the instance; Acquire on failure as above.
-            match word.compare_exchange_weak(
-                seen.0,
-                seen.poison().0,
-                Ordering::Release,
-                Ordering::Acquire,
-            ) {
+            match word.compare_exchange_weak(seen.0, seen.poison().0, Ordering::Release, acquire) {
                 Ok(_) => return self.cancel(),
                 Err(now) => seen = State(now),
             }

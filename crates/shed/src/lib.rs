@@ -19,6 +19,7 @@
 extern crate alloc;
 
 mod builder;
+mod canary;
 mod create;
 mod cycle;
 mod depend;
@@ -35,6 +36,7 @@ mod memory;
 mod plan;
 mod progress;
 mod ready;
+mod reserve;
 mod shed;
 mod snapshot;
 mod tag;

@@ -3,13 +3,14 @@
 //! Treiber's stack (1986) over indices, with a tag against ABA. A push may bring a whole chain, a pop may take
 //! several: one exchange each.
 
+use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::memory::Memory;
-use crate::thread::thread;
+use crate::thread::lane;
 use crate::word::Head;
 use sateen_base::Backoff;
 use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::{AtomicU32, AtomicU64};
+use sateen_base::prim::searched::AtomicU32;
 
 /// Indices linked with each other, for one push. `first` is popped first.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +31,10 @@ impl Chain {
 /// With several heads ([`Layout::STRIPES`]) it is as many lists: a thread pushes to its own and pops from its own, and from another
 /// only when that is empty.
 pub(crate) struct List<'a, T, L: Layout, F> {
-    memory: &'a Memory<T, L>,
+    pub(crate) memory: &'a Memory<T, L>,
     /// Number of the first head.
-    heads: usize,
-    link: F,
+    pub(crate) heads: usize,
+    pub(crate) link: F,
 }
 
 impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
@@ -52,8 +53,8 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
 
     /// The calling thread's stripe.
     #[inline(always)]
-    fn own(&self) -> usize {
-        if L::STRIPES == 1 { 0 } else { thread() as usize & (L::STRIPES - 1) }
+    pub(crate) fn own(&self) -> usize {
+        if L::STRIPES == 1 { 0 } else { lane() & (L::STRIPES - 1) }
     }
 
     #[inline(always)]
@@ -62,7 +63,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     }
 
     #[inline(always)]
-    fn push_at(&self, stripe: usize, chain: Chain) {
+    pub(crate) fn push_at(&self, stripe: usize, chain: Chain) {
         let word = self.memory.head(self.heads + stripe);
         let mut backoff = Backoff::new();
         let mut seen = word.load(Ordering::Relaxed);
@@ -77,7 +78,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             // Ordering: Release, for the Acquire of who pops one of these: it must see the links, and all that was done to what they name.
             match word.compare_exchange_weak(
                 seen,
-                head.pushed(chain.first + 1).0,
+                head.pushed(chain.first + 1, chain.count).0,
                 release,
                 Ordering::Relaxed,
             ) {
@@ -135,152 +136,11 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             (mine.last, mine.count) = (next, mine.count + 1);
             next = self.next(next);
         }
-        self.push_at(own, Chain { first: next, last: taken.last, count: taken.count - mine.count });
+        let rest = Chain { first: next, last: taken.last, count: taken.count - mine.count };
+        if !cfg!(sateen_canary = "steal_rest") {
+            self.push_at(own, rest);
+        }
         Some(mine)
-    }
-
-    /// Takes up to `most` of a *reserve*: a list that is pushed to at its ordinary heads (the inbox) and taken from at as many behind them
-    /// (the outbox), which is filled with the whole inbox at once. So who frees and who takes seldom meet; and nobody walks along a list
-    /// that others push to meanwhile, which would hardly ever end well. Fewer only if at some moment there were no more; who moves some from inbox to
-    /// outbox is waited for.
-    #[inline(always)]
-    pub(crate) fn take(&self, most: usize) -> Option<Chain> {
-        let own = self.own();
-        let chain = self.pop_chain_at(L::STRIPES + own, most);
-        match chain {
-            Some(chain) if chain.count as usize == most => Some(chain),
-            _ => self.take_slow(own, most, chain),
-        }
-    }
-
-    fn take_slow(&self, own: usize, most: usize, mut chain: Option<Chain>) -> Option<Chain> {
-        let (moves, mut backoff) = (self.moves(), Backoff::new());
-        loop {
-            // Ordering: Acquire, with the Release of who has moved some: they are seen below.
-            let before = moves.load(Ordering::Acquire);
-            self.take_from_all(own, most, &mut chain);
-            let enough = chain.is_some_and(|chain| chain.count as usize == most);
-            // Who finds too little must have looked while nobody was moving any: low half 0, and no move since. (An inbox that was seen empty because
-            // of a move was acquired: then that move's beginning is seen here.)
-            let still = before as u32 == 0 && moves.load(Ordering::Relaxed) == before;
-            if enough || still || cfg!(sateen_canary = "reserve_moves") {
-                return chain;
-            }
-            backoff.snooze();
-        }
-    }
-
-    /// Counts moves from inboxes to outboxes: those under way in the low half, those that have ended in the high half.
-    #[inline(always)]
-    fn moves(&self) -> &AtomicU64 {
-        self.memory.head(self.heads + 2 * L::STRIPES)
-    }
-
-    /// Takes what is missing from whatever has some.
-    fn take_from_all(&self, own: usize, most: usize, chain: &mut Option<Chain>) {
-        let stripes = (0..L::STRIPES).map(|i| (own + i) & (L::STRIPES - 1));
-        let inboxes = stripes.clone().map(|stripe| (stripe, false));
-        let outboxes = stripes.map(|stripe| (L::STRIPES + stripe, true));
-        for (source, outbox) in inboxes.chain(outboxes) {
-            let missing = most - chain.map_or(0, |chain| chain.count as usize);
-            if missing == 0 {
-                return;
-            }
-            let more = if outbox {
-                self.pop_chain_at(source, missing)
-            } else {
-                self.empty_inbox(source, own, missing)
-            };
-            match (&mut *chain, more) {
-                (Some(chain), Some(more)) => {
-                    (self.link)(chain.last).store(more.first + 1, Ordering::Relaxed);
-                    (chain.last, chain.count) = (more.last, chain.count + more.count);
-                }
-                (None, more) => *chain = more,
-                (_, None) => {}
-            }
-        }
-    }
-
-    /// Takes all that is in an inbox, and puts all but the first `most` into our own outbox.
-    fn empty_inbox(&self, inbox: usize, own: usize, most: usize) -> Option<Chain> {
-        let word = self.memory.head(self.heads + inbox);
-        // Ordering: Acquire, with the exchanges below: see `take_slow`.
-        let seen = Head(word.load(Ordering::Acquire));
-        let top = seen.first().checked_sub(1)?;
-        // A single push of a single one, as far as we can see, which is worth a look: nothing is moved then, and nothing counted.
-        let single = seen.pushes() == 1 && (self.link)(top).load(Ordering::Relaxed) == 0;
-        let moves = (!single).then(|| self.moves());
-        if let Some(moves) = moves {
-            // The Release of the exchange below covers this.
-            moves.fetch_add(1, Ordering::Relaxed);
-        }
-        // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. An inbox needs no tag: who pushes only says what is
-        // below. So the tag counts pushes since it was emptied.
-        let emptied = if cfg!(sateen_canary = "reserve_empty") {
-            Ordering::Acquire
-        } else {
-            Ordering::AcqRel
-        };
-        let first = if single {
-            let taken = word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Acquire);
-            taken.map_or(0, |seen| Head(seen).first())
-        } else {
-            Head(word.swap(0, emptied)).first()
-        };
-        let chain = first.checked_sub(1).map(|first| self.move_all_but(own, first, most));
-        if let Some(moves) = moves {
-            // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
-            let ended = if cfg!(sateen_canary = "reserve_end") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
-            moves.fetch_add((1 << 32) - 1, ended);
-        }
-        chain
-    }
-
-    /// Of `first` and all that it is linked with, keeps up to `most` and puts the others into our own outbox.
-    fn move_all_but(&self, own: usize, first: u32, most: usize) -> Chain {
-        let mut chain = Chain::of(first);
-        let mut next = (self.link)(first).load(Ordering::Relaxed);
-        while next != 0 && (chain.count as usize) < most {
-            (chain.last, chain.count) = (next - 1, chain.count + 1);
-            next = (self.link)(chain.last).load(Ordering::Relaxed);
-        }
-        if next != 0 {
-            self.put_into_outbox(own, next - 1);
-        }
-        chain
-    }
-
-    /// Puts `first` and all that it is linked with into our own outbox.
-    fn put_into_outbox(&self, own: usize, first: u32) {
-        let word = self.memory.head(self.heads + L::STRIPES + own);
-        let head = Head(word.load(Ordering::Relaxed));
-        // Ordering: Release, as in `push_at`.
-        if head.first() == 0
-            && word
-                .compare_exchange(
-                    head.0,
-                    head.pushed(first + 1).0,
-                    Ordering::Release,
-                    Ordering::Relaxed,
-                )
-                .is_ok()
-        {
-            return;
-        }
-        // Somebody else has just filled it.
-        let mut chain = Chain::of(first);
-        loop {
-            match (self.link)(chain.last).load(Ordering::Relaxed) {
-                0 => break,
-                next => (chain.last, chain.count) = (next - 1, chain.count + 1),
-            }
-        }
-        self.push_at(L::STRIPES + own, chain);
     }
 
     /// Who follows `index`, which is not the last, in a chain of the caller's.
@@ -290,7 +150,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     }
 
     #[inline(always)]
-    fn pop_chain_at(&self, stripe: usize, most: usize) -> Option<Chain> {
+    pub(crate) fn pop_chain_at(&self, stripe: usize, most: usize) -> Option<Chain> {
         let mut chain = Chain { first: 0, last: 0, count: 0 };
         let taken = self.pop_at(stripe, most, |i, index| {
             if i == 0 {
@@ -320,13 +180,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             if count == 0 {
                 return 0;
             }
-            // Ordering: Acquire on failure as for the load above. Success brings nothing new.
-            match word.compare_exchange_weak(
-                seen,
-                head.popped(next).0,
-                Ordering::Relaxed,
-                Ordering::Acquire,
-            ) {
+            let release = relaxed_if(cfg!(sateen_canary = "list_pop"), Ordering::Release);
+            // Ordering: Acquire on failure as for the load above. Release, for who finds an outbox empty: what we have freed before is seen in the inbox.
+            match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
+            {
                 Ok(_) => return count,
                 Err(now) => seen = now,
             }

@@ -73,6 +73,13 @@ struct Offsets {
     end: usize,
 }
 
+/// What allocators align to at no cost.
+const ALIGNED: usize = 16;
+
+/// Blocks from this size on ask for huge pages: tasks and dependencies of a graph lie all over them.
+#[cfg(feature = "std")]
+const HUGE: usize = 4 << 20;
+
 /// Blocks begin at a multiple of this: two cache lines, or what the payload needs.
 pub(crate) const fn align<T>() -> usize {
     if align_of::<Place<T>>() > 128 { align_of::<Place<T>>() } else { 128 }
@@ -150,8 +157,8 @@ pub(crate) struct Memory<T, L: Layout> {
     base: NonNull<u8>,
     at: Offsets,
     sizes: Sizes,
-    /// Whether the block came from the allocator.
-    owned: bool,
+    /// What the allocator gave, and how many bytes: the block lies in it.
+    allocation: Option<(NonNull<u8>, usize)>,
     /// What follows the block, if it grows ([`Layout::GROWS`]): places, and dependencies.
     more: Option<Box<[Chunks<T, L>; 2]>>,
     /// Payloads are in cells, so neither longer nor shorter borrows will do.
@@ -176,11 +183,20 @@ impl<T, L: Layout> Memory<T, L> {
     /// A block from the allocator, all zeros, which for large ones costs nothing before they are touched.
     pub(crate) fn block(sizes: Sizes) -> Result<Self, BuildError> {
         let at = sizes.offsets::<T, L>().ok_or_else(|| sizes.too_large())?;
-        let bytes = Bytes::from_size_align(at.end, align::<T>()).map_err(|_| sizes.too_large())?;
+        // Aligned by ourselves: for more than their usual alignment allocators write the zeros, and so touch all of it.
+        let size = at.end.checked_add(align::<T>() - ALIGNED).ok_or_else(|| sizes.too_large())?;
+        let bytes = Bytes::from_size_align(size, ALIGNED).map_err(|_| sizes.too_large())?;
         // SAFETY: not of size zero: there is at least one head, or, in a block that follows, place or dependency.
-        let base = NonNull::new(unsafe { alloc_zeroed(bytes) })
+        let given = NonNull::new(unsafe { alloc_zeroed(bytes) })
             .ok_or(BuildError::OutOfMemory { bytes: at.end })?;
-        let memory = Self { base, at, sizes, owned: true, more: None, of: PhantomData };
+        // SAFETY: there are `align - ALIGNED` bytes more than the block needs, and `given` is a multiple of `ALIGNED`.
+        let base = unsafe { given.add(given.align_offset(align::<T>())) };
+        #[cfg(feature = "std")]
+        if at.end >= HUGE {
+            sateen_base::os::advise_huge_pages(base.as_ptr(), at.end);
+        }
+        let allocation = Some((given, size));
+        let memory = Self { base, at, sizes, allocation, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
         }
@@ -205,7 +221,7 @@ impl<T, L: Layout> Memory<T, L> {
         }
         buffer[..at.end].fill(MaybeUninit::new(0));
         let base = NonNull::from_mut(buffer).cast();
-        let memory = Self { base, at, sizes, owned: false, more: None, of: PhantomData };
+        let memory = Self { base, at, sizes, allocation: None, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
         }
@@ -321,6 +337,12 @@ impl<T, L: Layout> Memory<T, L> {
         sateen_base::prefetch_write(core::ptr::from_ref(self.dependents(index)).cast());
     }
 
+    /// As [`prefetch_place`](Self::prefetch_place), for a dependency.
+    #[inline(always)]
+    pub(crate) fn prefetch_edge(&self, index: u32) {
+        sateen_base::prefetch_write(core::ptr::from_ref(self.edge(index)).cast());
+    }
+
     /// Link of a task's place: who comes next in the list that it lies in, plus one; 0 ends it.
     #[inline(always)]
     pub(crate) fn link(&self, index: u32) -> &AtomicU32 {
@@ -329,7 +351,7 @@ impl<T, L: Layout> Memory<T, L> {
         unsafe { &*block.array::<AtomicU32>(block.at.links).add(index) }
     }
 
-    /// A [`Dependents`](crate::word::Dependents).
+    /// A [`Dependents`](crate::word::Dependents). Not in the place: tasks on which nothing depends never touch it.
     #[inline(always)]
     pub(crate) fn dependents(&self, index: u32) -> &AtomicU64 {
         let (block, index) = self.block_of_task(index);
@@ -364,11 +386,10 @@ impl<T, L: Layout> Drop for Memory<T, L> {
         if cfg!(loom) {
             self.drop_all();
         }
-        if self.owned {
-            // SAFETY: `new` had it from the allocator with this layout, which was valid then.
+        if let Some((given, size)) = self.allocation {
+            // SAFETY: `block` had it from the allocator with this layout, which was valid then.
             unsafe {
-                let bytes = Bytes::from_size_align_unchecked(self.at.end, align::<T>());
-                dealloc(self.base.as_ptr(), bytes);
+                dealloc(given.as_ptr(), Bytes::from_size_align_unchecked(size, ALIGNED));
             }
         }
     }

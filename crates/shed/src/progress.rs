@@ -1,6 +1,7 @@
 //! What has become of each channel's tasks, counted.
 
 use crate::Error;
+use crate::canary::relaxed_if;
 use crate::execute::Outcome;
 use crate::layout::Layout;
 use crate::shed::Shed;
@@ -84,7 +85,10 @@ impl<T, L: Layout> Shed<T, L> {
     fn count_slow(&self, channel: u16, what: Count, by: u32) {
         if by > 0 {
             // Ordering: Release, as in `progress`.
-            self.memory.head(self.counter(channel, what)).fetch_add(by.into(), Ordering::Release);
+            self.memory.head(self.counter(channel, what)).fetch_add(
+                by.into(),
+                relaxed_if(cfg!(sateen_canary = "progress"), Ordering::Release),
+            );
         }
     }
 

@@ -1,5 +1,6 @@
 //! Making tasks ready, and their channels.
 
+use crate::canary::relaxed_if;
 use crate::create::refusal;
 use crate::end::Ending;
 use crate::layout::Layout;
@@ -141,7 +142,7 @@ impl<T, L: Layout> Shed<T, L> {
                     .compare_exchange(
                         seen.0,
                         seen.to(Status::Ready).0,
-                        Ordering::AcqRel,
+                        relaxed_if(cfg!(sateen_canary = "ready"), Ordering::AcqRel),
                         Ordering::Relaxed,
                     )
                     .is_ok()

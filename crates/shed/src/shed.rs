@@ -1,6 +1,7 @@
 //! The shed, and what all its operations share.
 
 use crate::builder::Builder;
+use crate::canary::relaxed_if;
 use crate::layout::{Layout, Pausing};
 use crate::list::List;
 use crate::memory::{Memory, Sizes, align};
@@ -261,12 +262,18 @@ impl<T, L: Layout> Shed<T, L> {
         let mut seen = self.known(task)?;
         loop {
             let new = to(seen)?;
-            // Ordering: Acquire, with the Release of `create` and of who blocked the task; Release, for who executes or ends it.
+            let order = match () {
+                () if cfg!(sateen_canary = "change") => Ordering::Release,
+                () if cfg!(sateen_canary = "wake") => Ordering::Acquire,
+                () => Ordering::AcqRel,
+            };
+            // Ordering: Acquire, with the Release of `create`, of who blocked the task, and of who ended it; Release, for who executes or ends it, and for the
+            // Acquire of who blocks.
             match self.memory.place(task.index()).state.compare_exchange_weak(
                 seen.0,
                 new.0,
-                Ordering::AcqRel,
-                Ordering::Acquire,
+                order,
+                relaxed_if(cfg!(sateen_canary = "change_seen"), Ordering::Acquire),
             ) {
                 Ok(_) => return Ok(seen),
                 Err(now) => seen = self.current(task, State(now))?,

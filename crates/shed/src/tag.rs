@@ -1,5 +1,6 @@
 //! Tags: a word of the user's for each task, to find, count and cancel tasks by.
 
+use crate::canary::relaxed_if;
 use crate::create::refusal;
 use crate::layout::Layout;
 use crate::memory::{Place, flag};
@@ -69,14 +70,21 @@ impl<T, L: Layout> Shed<T, L> {
         };
         if held.is_ok() {
             // Ordering: Release, with the Acquire of who reads it and then looks whose it is.
-            self.memory.tag(task.index()).store(tag, Ordering::Release);
+            self.memory
+                .tag(task.index())
+                .store(tag, relaxed_if(cfg!(sateen_canary = "tag_store"), Ordering::Release));
         }
         let mut seen = flags.load(Ordering::Relaxed);
         // Another mark: the task had ended, and a new one's flags have replaced ours.
         while seen & flag::TAGGING_OF == own {
             let new = seen & !flag::TAGGING_OF | if held.is_ok() { flag::TAGGED } else { 0 };
             // Ordering: Release, with the Acquire of the next that tags, of who reads the tag, and of `set_flags`.
-            match flags.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
+            match flags.compare_exchange_weak(
+                seen,
+                new,
+                relaxed_if(cfg!(sateen_canary = "tag_flag"), Ordering::Release),
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => break,
                 Err(now) => seen = now,
             }
@@ -91,11 +99,13 @@ impl<T, L: Layout> Shed<T, L> {
         if place.flags.load(Ordering::Acquire) & flag::TAGGING != 0 {
             wait_for_tag_slow(place);
         }
+        let release = relaxed_if(cfg!(sateen_canary = "tag_none"), Ordering::Release);
+        // Ordering: Release, with the Acquire of who reads the flags of an earlier task here: then finds that it has ended, not that it has no tag.
         if cfg!(loom) {
             // The model knows no order among a store and others' exchanges.
-            place.flags.swap(flags, Ordering::Relaxed);
+            place.flags.swap(flags, release);
         } else {
-            place.flags.store(flags, Ordering::Relaxed);
+            place.flags.store(flags, release);
         }
     }
 
@@ -113,7 +123,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// The tag of the task that was seen at `index`, if it still is there; else maybe that of a later one, whose state is then seen by who looks again.
     fn tag_at(&self, index: u32) -> Option<u64> {
-        // Ordering: Acquire, with the Release of `set_one`: the tag is there before the flag.
+        // Ordering: Acquire, with the Release of `set_one`: the tag is there before the flag; and with that of `set_flags`.
         let tagged = self.memory.place(index).flags.load(Ordering::Acquire) & flag::TAGGED != 0;
         // Ordering: Acquire, with the Release of the store in `set_one`: a later task's tag brings that task's state along.
         tagged.then(|| self.memory.tag(index).load(Ordering::Acquire))

@@ -12,6 +12,15 @@ pub(crate) fn thread() -> u32 {
     thread_number::get_or_assign().unwrap_or(NO_THREAD)
 }
 
+/// A number for the calling thread to choose its own of several lists by. As [`thread`], and in a model, whose threads have no numbers, that of the model's thread.
+#[inline(always)]
+pub(crate) fn lane() -> usize {
+    #[cfg(loom)]
+    return sateen_base::prim::searched::thread();
+    #[cfg(not(loom))]
+    return thread() as usize;
+}
+
 /// A runner that nobody is, where threads have no numbers.
 const NOBODY: u32 = State::MOST_PENDING;
 

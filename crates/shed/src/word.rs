@@ -206,7 +206,7 @@ impl Dependents {
 ///
 /// | Bits | Field |
 /// |---|---|
-/// | 63..32 | tag: who pops and was overtaken by 2^32 pushes exactly, during one exchange, would go wrong |
+/// | 63..32 | tag: counts what is pushed; who pops and was overtaken by pushes of 2^32 in all exactly, during one exchange, would go wrong |
 /// | 31..0 | index of the first, plus one; all ones is a mark |
 ///
 /// Marked is the outbox of a channel that hands out the oldest first, while one thread turns its inbox round (that thread's store ends it), and
@@ -232,17 +232,23 @@ impl Head {
         self.0 as u32
     }
 
-    /// The tag: pushes since the word was 0, if only pushes change it.
+    /// How many were pushed since the word was 0, if only pushes changed it.
     #[inline(always)]
-    pub(crate) const fn pushes(self) -> u32 {
+    pub(crate) const fn tag(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// After a push.
+    /// After a push of `count`.
     #[inline(always)]
-    pub(crate) const fn pushed(self, first: u32) -> Self {
-        let step = if cfg!(sateen_canary = "list-tag") { 0 } else { 1 };
-        Self((self.0 >> 32).wrapping_add(step) << 32 | first as u64)
+    pub(crate) const fn pushed(self, first: u32, count: u32) -> Self {
+        let step = if cfg!(sateen_canary = "list-tag") {
+            0
+        } else if cfg!(sateen_canary = "reserve_count") {
+            1
+        } else {
+            count
+        };
+        Self((self.tag().wrapping_add(step) as u64) << 32 | first as u64)
     }
 
     /// After a pop.

@@ -2,17 +2,17 @@
 //! the other may have taken first.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::model;
 use sateen_shed::{Outcome, Shed};
 
 #[test]
 fn dependencies_taken_at_once_are_each_somebodys_alone() {
-    let mut builder = loom::model::Builder::new();
     // What goes wrong needs one: a thread that is interrupted between two places it looks at.
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(|| {
+    model(2, || {
         let shed = Arc::new(Shed::builder().tasks(5).dependencies(3).build().expect("small"));
         let [one, two, three, p, q] = shed.create([(); 5]).expect("room");
         // Taken and given back: now all three lie in the list.

@@ -1,9 +1,12 @@
 //! Who finds that a task has ended sees what it did.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::model;
 use sateen_shed::{Error, Outcome, Shed};
 
 struct Watched {
@@ -18,9 +21,7 @@ unsafe impl Send for Watched {}
 
 #[test]
 fn what_a_task_did_is_visible_once_its_name_is_stale() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(|| {
+    model(2, || {
         let shed = Shed::builder().tasks(1).dependencies(0).build().expect("small");
         let shared = Arc::new(Watched { shed, done: UnsafeCell::new(false) });
         let [task] = shared.shed.create([()]).expect("room");
@@ -42,4 +43,33 @@ fn what_a_task_did_is_visible_once_its_name_is_stale() {
         }
         worker.join().unwrap();
     });
+}
+
+/// As above for who hears it from `cancel`, of a task that something depends on and of one that nothing does.
+#[test]
+fn what_a_task_did_is_visible_to_who_comes_too_late_to_cancel_it() {
+    for dependents in [0, 1] {
+        model(3, move || {
+            let shed = Shed::builder().tasks(2).dependencies(1).build().expect("small");
+            let shared = Arc::new(Watched { shed, done: UnsafeCell::new(false) });
+            let [task, parent] = shared.shed.create([(); 2]).expect("room");
+            shared.shed.depend(&[parent][..dependents], &[task]).expect("idle");
+            shared.shed.ready(&[task]).expect("idle");
+            let worker = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    shared.shed.execute_one(0, |_, ()| {
+                        // SAFETY: nobody reads before the task has ended.
+                        shared.done.with_mut(|done| unsafe { *done = true });
+                        Outcome::Complete
+                    })
+                })
+            };
+            if shared.shed.cancel(task) == Err(Error::StaleTask(task)) {
+                // SAFETY: it has.
+                assert!(shared.done.with(|done| unsafe { *done }));
+            }
+            worker.join().unwrap().expect("channel 0");
+        });
+    }
 }

@@ -266,3 +266,107 @@ fn a_cancelled_tasks_place_is_clean() {
         assert_eq!(dropped.load(Relaxed), 2);
     });
 }
+
+/// As above for who makes it ready: what executes it has a whole task.
+#[test]
+fn a_new_task_is_whole_for_who_readies_it_by_its_name() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(1, 0);
+        let tasks = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        shed.free(&tasks).expect("idle");
+        let name = next(tasks[0]);
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.ready(&[name]).map(|()| step(&shed) + step(&shed)))
+        };
+        let [task] = shed.create([Watched::new(1, dropped)]).ok().expect("room");
+        assert_eq!(task, name);
+        let ran = other.join().unwrap();
+        assert!(ran.is_err() || ran == Ok(1));
+    });
+}
+
+/// As above for a task that was to be freed, together with one that could not be.
+#[test]
+fn a_task_that_was_not_freed_is_whole_for_who_knows_its_name() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(1, 0);
+        let tasks = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        shed.free(&tasks).expect("idle");
+        let name = next(tasks[0]);
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel(name).is_ok())
+        };
+        let [task] = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        // Refused for the second mention, or because it was cancelled.
+        assert!(shed.free(&[task, task]).is_err());
+        let cancelled = other.join().unwrap();
+        assert_eq!(dropped.load(Relaxed), 1 + usize::from(cancelled));
+    });
+}
+
+/// A task blocks twice, and looks the same each time to who cancels it: the payload that is dropped is the last execution's.
+#[test]
+fn a_task_that_blocks_again_is_cancelled() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(1, 0);
+        let tasks = shed.create([Watched::new(0, dropped)]).ok().expect("room");
+        let block = |_: TaskId, payload: &mut Watched| {
+            payload.add();
+            Outcome::Blocked
+        };
+        shed.ready(&tasks).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.cancel(tasks[0]))
+        };
+        for _ in 0..2 {
+            shed.execute_one(0, block).expect("channel 0");
+            let _ = shed.ready(&tasks);
+        }
+        let cancelled = other.join().unwrap().expect("it has not ended");
+        // Takes it out of its list, if it lies there.
+        shed.execute_one(0, block).expect("channel 0");
+        assert!(cancelled || shed.cancel(tasks[0]) == Ok(true));
+        assert_eq!(dropped.load(Relaxed), 1);
+    });
+}
+
+/// Who makes a running task ready is seen by its next execution.
+#[test]
+fn what_the_waker_did_is_seen() {
+    model(3, || {
+        let shed = shed(1, 0);
+        let cell = Arc::new(loom::cell::UnsafeCell::new(false));
+        let tasks = shed.create([0]).expect("room");
+        shed.ready(&tasks).expect("idle");
+        let other = {
+            let (shed, cell) = (shed.clone(), cell.clone());
+            thread::spawn(move || {
+                // SAFETY: the task looks only once it was woken, which is below.
+                cell.with_mut(|cell| unsafe { *cell = true });
+                shed.ready(&tasks).is_ok()
+            })
+        };
+        let step = |_: TaskId, runs: &mut u32| {
+            *runs += 1;
+            if *runs == 1 {
+                return Outcome::Blocked;
+            }
+            // SAFETY: woken; the model says if that is not enough.
+            assert!(cell.with(|cell| unsafe { *cell }));
+            Outcome::Complete
+        };
+        shed.execute_one(0, step).expect("channel 0");
+        shed.execute_one(0, step).expect("channel 0");
+        if !other.join().unwrap() {
+            shed.ready(&tasks).expect("blocked");
+        }
+        shed.execute_one(0, step).expect("channel 0");
+        assert!(shed.state(tasks[0]).is_err());
+    });
+}

@@ -1,19 +1,15 @@
-//! Channels that hand out the oldest first: who turns the inbox round, against producers and other consumers.
+//! Channels that hand out the oldest first: who turns the inbox round, against producers and other consumers. What goes wrong needs a consumer that stops between two heads,
+//! while another one passes: two preemptions.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::thread::{self, JoinHandle};
+use loom_common::model;
 use sateen_shed::{Outcome, Packed, Shed};
 use std::sync::Arc;
 
 type Small = Arc<Shed<u32, Packed>>;
-
-/// Explores all interleavings with up to two preemptions: what goes wrong needs a consumer that stops between two heads, while another one passes.
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 fn small() -> Small {
     Arc::new(Shed::builder().tasks(3).dependencies(0).layout().fifo_all().build().unwrap())
@@ -41,7 +37,7 @@ fn taker(shed: &Small, most: u32) -> JoinHandle<Vec<u32>> {
 /// As many are ready as are asked for: nobody leaves with nothing.
 #[test]
 fn who_comes_while_the_inbox_is_turned_gets_a_task() {
-    model(|| {
+    model(2, || {
         let shed = small();
         (1..=3).for_each(|number| ready(&shed, number));
         let other = taker(&shed, 1);
@@ -59,7 +55,7 @@ fn who_comes_while_the_inbox_is_turned_gets_a_task() {
 /// A producer that goes on meanwhile.
 #[test]
 fn the_order_holds_while_tasks_come() {
-    model(|| {
+    model(2, || {
         let shed = small();
         ready(&shed, 1);
         let producer = {
@@ -79,7 +75,7 @@ fn the_order_holds_while_tasks_come() {
 /// Two consumers and a producer: each sees its tasks in order, and all are taken.
 #[test]
 fn two_consumers_and_a_producer() {
-    model(|| {
+    model(2, || {
         let shed = small();
         ready(&shed, 1);
         ready(&shed, 2);
@@ -91,5 +87,33 @@ fn two_consumers_and_a_producer() {
         let mut all = [mine, theirs, take(&shed, 3)].concat();
         all.sort_unstable();
         assert_eq!(all, [1, 2, 3]);
+    });
+}
+
+/// There is something at each moment, whoever moves it.
+#[test]
+fn a_channel_that_is_turned_round_does_not_look_empty() {
+    model(2, || {
+        let shed = small();
+        (1..=2).for_each(|number| ready(&shed, number));
+        let other = taker(&shed, 1);
+        assert_eq!(shed.has_ready(0), Ok(true));
+        assert_eq!(other.join().unwrap(), [1]);
+    });
+}
+
+/// A task is whole for who takes it.
+#[test]
+fn a_task_is_handed_over() {
+    model(2, || {
+        let shed = std::sync::Arc::new(loom_common::builder(2, 0).fifo_all().build().unwrap());
+        let dropped = loom_common::drops();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || loom_common::drain(&shed))
+        };
+        let tasks = [1, 2].map(|n| loom_common::Watched::new(n, dropped));
+        shed.ready(&shed.create(tasks).ok().unwrap()).unwrap();
+        assert_eq!(loom_common::drain(&shed) + other.join().unwrap(), 2);
     });
 }

@@ -1,17 +1,17 @@
 //! Threads that grow a shed, against others that do, and that use what has grown.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::thread;
+use loom_common::model;
 use sateen_shed::{Growing, Outcome, Packed, Shed};
 use std::sync::Arc;
 
 #[test]
 fn two_threads_take_places_that_there_are_not_yet() {
-    let mut builder = loom::model::Builder::new();
     // What goes wrong needs one: a thread that finds what another has just added.
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(|| {
+    model(2, || {
         let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
         let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());
         let other = {
@@ -34,10 +34,7 @@ fn two_threads_take_places_that_there_are_not_yet() {
 /// A name that travels without synchronisation is unknown, or leads to its task.
 #[test]
 fn a_name_finds_its_block() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(|| {
+    model(2, || {
         let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
         let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());
         let [first] = shed.create([1]).unwrap();

@@ -118,3 +118,101 @@ fn a_place_that_is_free_is_found() {
         other.join().unwrap();
     });
 }
+
+/// As above, where the other thread has one place free at each moment, but not always the same.
+#[test]
+fn a_place_that_is_free_is_found_though_it_changes() {
+    model(3, || {
+        let shed = shed(2, 0);
+        let all = shed.create([(); 2]).expect("room");
+        shed.free(&all).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let [first] = shed.create([()]).expect("room");
+                shed.free(&[first]).expect("idle");
+                shed.create([()]).expect("room");
+            })
+        };
+        shed.create([()]).expect("room");
+        other.join().unwrap();
+    });
+}
+
+/// Who is about to take a single one is overtaken: it comes back with another behind it, and both are somebody's.
+#[test]
+fn a_single_place_that_has_become_two_is_noticed() {
+    model(3, || {
+        let shed = shed(2, 0);
+        shed.free(&shed.create([()]).expect("room")).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                if let Ok(both) = shed.create([(); 2]) {
+                    shed.free(&both).expect("idle");
+                    shed.create([()]).expect("the other thread has one of them at most");
+                }
+            })
+        };
+        let _ = shed.create([()]);
+        other.join().unwrap();
+    });
+}
+
+/// Of two who take a fresh one each, one takes both and is about to put the other where the second looks.
+#[test]
+fn a_fresh_place_that_is_moved_is_found() {
+    model(3, || {
+        let shed = shed(2, 0);
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.create([()]).expect("room")[0])
+        };
+        let [mine] = shed.create([()]).expect("room");
+        assert_ne!(mine, other.join().unwrap());
+    });
+}
+
+/// A place comes back from another thread, alone or with another, and is clean: its payload was dropped before.
+#[test]
+fn a_place_that_came_back_is_clean() {
+    model(3, || {
+        let dropped = drops();
+        let shed = shed(2, 0);
+        let watched = || Watched::new(0, dropped);
+        let [a] = shed.create([watched()]).ok().expect("room");
+        shed.free(&[a]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let watched = || Watched::new(0, dropped);
+                if let Ok([a]) = shed.create([watched()]) {
+                    shed.free(&[a]).expect("idle");
+                }
+            })
+        };
+        let _ = shed.create([watched()]);
+        let _ = shed.create([watched()]);
+        other.join().unwrap();
+    });
+}
+
+/// As above for one that a third thread has moved to the outbox.
+#[test]
+fn a_place_that_was_moved_is_clean() {
+    model(2, || {
+        let dropped = drops();
+        let shed = shed(2, 0);
+        let tasks = shed.create([(); 2].map(|()| Watched::new(0, dropped))).ok().expect("room");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.free(&tasks).expect("idle");
+                // Moves one of them.
+                drop(shed.create([Watched::new(0, dropped)]));
+            })
+        };
+        drop(shed.create([Watched::new(0, dropped)]));
+        other.join().unwrap();
+    });
+}

@@ -1,16 +1,12 @@
 //! Who tags a task, against who ends it and gives its place to another.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::thread;
+use loom_common::model;
 use sateen_shed::{Outcome, Shed};
 use std::sync::Arc;
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 fn small() -> Arc<Shed<u32>> {
     Arc::new(Shed::builder().tasks(1).dependencies(0).build().unwrap())
@@ -19,7 +15,7 @@ fn small() -> Arc<Shed<u32>> {
 /// A late tag meets the task that was meant, or none.
 #[test]
 fn a_late_tag_is_no_later_tasks() {
-    model(|| {
+    model(2, || {
         let shed = small();
         let [first] = shed.create([1]).unwrap();
         let other = {
@@ -39,7 +35,7 @@ fn a_late_tag_is_no_later_tasks() {
 /// Cancelling by tag meets no task that was never tagged, and counts right.
 #[test]
 fn cancelling_a_tag_against_the_end() {
-    model(|| {
+    model(2, || {
         let shed = small();
         let [first] = shed.create([1]).unwrap();
         shed.set_tag(&[first], 1).unwrap();
@@ -55,5 +51,39 @@ fn cancelling_a_tag_against_the_end() {
         if let Some([second]) = second {
             shed.ready(&[second]).unwrap();
         }
+    });
+}
+
+/// Who finds that a task is tagged finds the tag.
+#[test]
+fn a_tag_is_there_with_its_flag() {
+    model(2, || {
+        let shed = small();
+        let [task] = shed.create([1]).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.tag(task))
+        };
+        shed.set_tag(&[task], 7).unwrap();
+        assert!([Ok(None), Ok(Some(7))].contains(&other.join().unwrap()));
+    });
+}
+
+/// The tag of the next task in a place is not taken for that of the one before.
+#[test]
+fn a_tag_is_of_the_task_that_was_asked_for() {
+    model(2, || {
+        let shed = small();
+        let [first] = shed.create([1]).unwrap();
+        shed.set_tag(&[first], 1).unwrap();
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.tag(first))
+        };
+        shed.free(&[first]).unwrap();
+        let [second] = shed.create([2]).unwrap();
+        shed.set_tag(&[second], 2).unwrap();
+        let tag = other.join().unwrap();
+        assert!(tag == Ok(Some(1)) || tag.is_err(), "{tag:?}");
     });
 }

@@ -121,6 +121,17 @@ impl Os for Linux {
         unsafe { libc::madvise(at.cast(), len, libc::MADV_DONTNEED) };
     }
 
+    fn advise_huge_pages(at: *const u8, len: usize) {
+        const PAGE: usize = super::Mapping::PAGE;
+        let (from, to) = (at.addr().next_multiple_of(PAGE), (at.addr() + len) / PAGE * PAGE);
+        if from < to {
+            // SAFETY: this advice changes neither what memory holds nor who may use it; refused for what is not mapped.
+            unsafe {
+                libc::madvise(at.with_addr(from).cast_mut().cast(), to - from, libc::MADV_HUGEPAGE)
+            };
+        }
+    }
+
     unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
         const PAGE: usize = super::Mapping::PAGE;
         let first = at as usize;

@@ -15,6 +15,14 @@ use loom::sync::atomic::Ordering;
 /// Threads a model may have, the main one included.
 const THREADS: usize = 4;
 
+/// The calling thread's number in the model: the main one's is 0.
+#[must_use]
+pub fn thread() -> usize {
+    // `ThreadId(n)`.
+    let name = format!("{:?}", loom::thread::current().id());
+    name.trim_start_matches("ThreadId(").trim_end_matches(')').parse().unwrap_or(0)
+}
+
 #[derive(Debug)]
 struct Lanes([real::AtomicBool; THREADS]);
 
@@ -31,10 +39,7 @@ impl Lanes {
 
     #[track_caller]
     fn reading(&self) {
-        // `ThreadId(n)`; loom numbers the threads of a model from 0.
-        let name = format!("{:?}", loom::thread::current().id());
-        let digits = name.trim_start_matches("ThreadId(").trim_end_matches(')');
-        Self::touch(&self.0[digits.parse::<usize>().map_or(0, |n| n % THREADS)]);
+        Self::touch(&self.0[thread() % THREADS]);
     }
 
     #[track_caller]

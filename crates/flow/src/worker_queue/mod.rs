@@ -7,6 +7,7 @@ mod desk;
 mod error;
 mod handled;
 mod later;
+mod patience;
 mod sender;
 mod shared;
 mod stats;

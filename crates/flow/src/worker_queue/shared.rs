@@ -7,13 +7,13 @@ use super::desk::Desk;
 use super::error::{Refusal, SendError};
 use super::handled::{DeadLetter, DeadReason};
 use super::later::Later;
+use super::patience::Patience;
 use crate::Rate;
 use crate::gate::Gate;
 use crate::hold::Hold;
 use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop};
 use sateen_base::{CachePadded, SpinLock, tsc};
 use sateen_queue::{PushError, TrustedItems, mpmc::Bounded};
-use sateen_runtime::yield_now;
 use sateen_sync::counter::StripedCounter;
 use sateen_sync::{Event, Semaphore};
 use std::any::Any;
@@ -115,9 +115,6 @@ pub(crate) struct Shared<T> {
 
 /// So many items in a row go to the same lane while no worker is idle.
 const RUN: u32 = 32;
-
-/// How often a sender looks again before it sleeps.
-const YIELDS: u32 = 16;
 
 /// Whose turn it is, as one sender sees it.
 #[derive(Debug, Default)]
@@ -243,11 +240,10 @@ impl<T> Shared<T> {
         if !wait || self.overflow != Overflow::Block {
             return self.overflows(lane, parcel);
         }
-        let mut looks = 0;
+        let mut patience = Patience::new();
         loop {
-            if looks < YIELDS {
-                looks += 1;
-                yield_now();
+            if patience.wait() {
+                // Look again.
             } else if self.rendezvous {
                 // Refused only if it is closed, which the next try says.
                 if let Ok(permit) = self.crew_of(lane).idle.acquire(1) {
@@ -361,7 +357,7 @@ impl<T> Shared<T> {
         mut parcel: Parcel<T>,
         wait: bool,
     ) -> Result<(), SendError<T>> {
-        let mut looks = 0;
+        let mut patience = Patience::new();
         loop {
             parcel = match self.try_lane(lane, parcel) {
                 Err(SendError { item, reason: Refusal::Full }) => item,
@@ -370,9 +366,8 @@ impl<T> Shared<T> {
             if !wait || self.overflow != Overflow::Block {
                 return self.overflows(lane, parcel);
             }
-            if looks < YIELDS {
-                looks += 1;
-                yield_now();
+            if patience.wait() {
+                // Look again.
             } else if self.rendezvous {
                 if let Ok(permit) = self.crew_of(lane).idle.acquire(1) {
                     permit.forget();

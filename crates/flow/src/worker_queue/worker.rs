@@ -3,13 +3,14 @@
 use super::desk::{Desk, Ended};
 use super::handled::{DeadReason, Handled};
 use super::later::Again;
+use super::patience::Patience;
 use super::shared::{Lane, Parcel, Shared};
 use crate::throttle::{Clock, Throttle};
 use sateen_base::prim::Arc;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::tsc;
-use sateen_runtime::{Cancelled, yield_now};
+use sateen_runtime::Cancelled;
 use sateen_sync::park::context_id;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -17,8 +18,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 const ROUND: u32 = 64;
 /// So long should it be between two looks around.
 const ROUND_TIME: Duration = Duration::from_micros(200);
-/// How often a worker that finds nothing looks again before it sleeps.
-const YIELDS: u32 = 16;
 /// Waits for a throttle longer than this can be interrupted.
 const LONG: Duration = Duration::from_millis(1);
 /// Who waits for a throttle looks so often whether others have done the work.
@@ -375,11 +374,14 @@ impl<T, C: Clock> Worker<T, C> {
             self.offer();
         }
         self.left = self.round;
-        for _ in 0..YIELDS {
+        let mut patience = Patience::new();
+        loop {
             if self.has_work() {
                 return false;
             }
-            yield_now();
+            if !patience.wait() {
+                break;
+            }
         }
         if self.is_drained() {
             return true;

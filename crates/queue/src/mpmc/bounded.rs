@@ -2,27 +2,22 @@
 //!
 //! Who may touch what:
 //! * an end's `place`: anybody, by exchange; its `patience`: anybody, it is a guess.
-//! * a slot's `turn`: read by anybody; stored by whoever claimed the slot.
-//! * a slot's `item`: written by the producer that claimed it, before it stores the turn "full"; read by the
+//! * a slot's flag, its turn: read by anybody; stored by whoever claimed the slot.
+//! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
+mod force;
 mod reserved;
 
 pub(crate) use reserved::Reserved;
 
+use super::block::{Block, Slot};
 use super::place::{Place, Shape};
 use crate::patience::Patience;
-use crate::prim::{AtomicU8, AtomicU64, Ordering, UnsafeCell};
+use crate::prim::{AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
-use sateen_base::{Backoff, CachePadded, prefetch_write};
+use sateen_base::{Backoff, CachePadded};
 use std::fmt;
-use std::mem::MaybeUninit;
-
-struct Slot<T> {
-    /// [`Place::free`] or [`Place::full`] of the lap it is ready for.
-    turn: AtomicU8,
-    item: UnsafeCell<MaybeUninit<T>>,
-}
 
 /// One end of the ring.
 struct End {
@@ -50,7 +45,8 @@ pub struct Bounded<T> {
     head: CachePadded<End>,
     tail: CachePadded<End>,
     shape: Shape,
-    slots: Box<[Slot<T>]>,
+    /// As many slots as the capacity.
+    slots: Block<(), T>,
 }
 
 // SAFETY: items move in from one thread and out to another, never shared between two.
@@ -89,15 +85,11 @@ impl<T> Bounded<T> {
     pub fn starting_at(capacity: usize, lap: u64) -> Self {
         let shape = Shape::new(capacity);
         let start = shape.start(lap);
-        let slots = (0..capacity).map(|_| Slot {
-            turn: AtomicU8::new(shape.free(start)),
-            item: UnsafeCell::new(MaybeUninit::uninit()),
-        });
         let end = || {
             let place = AtomicU64::new(start.word());
             CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
         };
-        Self { head: end(), tail: end(), shape, slots: slots.collect() }
+        Self { head: end(), tail: end(), shape, slots: Block::new((), capacity, shape.free(start)) }
     }
 
     /// Puts `item` in at the back.
@@ -120,10 +112,11 @@ impl<T> Bounded<T> {
                 return Err(PushError::Closed(item));
             }
             let slot = self.slot(tail);
-            if self.turn(slot) == self.shape.free(tail) {
+            if Self::turn(slot) == self.shape.free(tail) {
                 if self.claim(&self.tail, tail, self.shape.next(tail)) {
                     // SAFETY: free, and claimed by us.
-                    unsafe { self.fill(slot, tail, item) };
+                    unsafe { Self::fill(slot, self.shape.full(tail), item) };
+                    self.fetch(tail, 1, Self::FILL_AHEAD);
                     return Ok(());
                 }
                 backoff.spin();
@@ -135,62 +128,6 @@ impl<T> Bounded<T> {
                 }
             }
         }
-    }
-
-    /// Puts `item` in at the back and, if the queue is full, takes the item at the front out for it and
-    /// returns that.
-    ///
-    /// # Errors
-    /// [`PushError::Closed`] with the item if the queue was closed before.
-    ///
-    /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(1);
-    /// assert_eq!(queue.force_push('a'), Ok(None));
-    /// assert_eq!(queue.force_push('b'), Ok(Some('a')));
-    /// ```
-    pub fn force_push(&self, item: T) -> Result<Option<T>, PushError<T>> {
-        let mut item = item;
-        let mut backoff = Backoff::new();
-        loop {
-            item = match self.push(item) {
-                Ok(()) => return Ok(None),
-                Err(PushError::Full(item)) => item,
-                Err(closed) => return Err(closed),
-            };
-            let tail = self.place(&self.tail);
-            let slot = self.slot(tail);
-            // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
-            // it may the tail pass it, so that the queue is never more than one item too long.
-            let full = self.turn(slot) == self.shape.full_before(tail)
-                && self.head.place.load(Ordering::SeqCst) == self.shape.lap_before(tail);
-            if !self.shape.is_closed(tail)
-                && full
-                && self.claim(&self.tail, tail, self.shape.next(tail))
-            {
-                let before = self.make_room(slot, tail);
-                // SAFETY: the claim is ours, and what was in the slot is out.
-                unsafe { self.fill(slot, tail, item) };
-                return Ok(before);
-            }
-            backoff.spin();
-        }
-    }
-
-    /// Takes the item of the lap before out of the place `tail`, which the caller claimed, or waits until a
-    /// consumer has.
-    fn make_room(&self, slot: &Slot<T>, tail: Place) -> Option<T> {
-        let front = Place::new(self.shape.lap_before(tail));
-        let mut backoff = Backoff::new();
-        while self.turn(slot) != self.shape.free(tail) {
-            if self.turn(slot) == self.shape.full(front)
-                && self.claim(&self.head, front, self.shape.next(front))
-            {
-                // SAFETY: full, and claimed by us.
-                return Some(unsafe { self.empty(slot, front) });
-            }
-            backoff.snooze();
-        }
-        None
     }
 
     /// Puts in as many of `items` as there is room for, with one reservation; returns how many. What did not
@@ -221,7 +158,8 @@ impl<T> Bounded<T> {
             if self.shape.is_closed(tail) {
                 return Err(PushError::Closed(()));
             }
-            let (count, end) = self.run(tail, wanted, Shape::free);
+            let count = self.run(tail, wanted, Shape::free);
+            let end = self.shape.advanced(tail, count);
             if count == 0 {
                 match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(())),
@@ -233,7 +171,7 @@ impl<T> Bounded<T> {
             if count < wanted && !waited {
                 // A short reservation costs as much as a long one.
                 waited = true;
-                let free = || self.turn(self.slot(end)) == self.shape.free(end);
+                let free = || Self::turn(self.slot(end)) == self.shape.free(end);
                 if self.tail.patience.helps(tail.word(), free) {
                     continue;
                 }
@@ -242,14 +180,16 @@ impl<T> Bounded<T> {
                 backoff.spin();
                 continue;
             }
-            let mut place = tail;
-            for _ in 0..count {
-                // SAFETY: trusted to have as many as it said.
-                let item = unsafe { items.next().unwrap_unchecked() };
-                // SAFETY: all of them were free, and are claimed by us.
-                unsafe { self.fill(self.slot(place), place, item) };
-                place = self.shape.next(place);
+            for (first, most, place) in self.shape.parts(tail, count) {
+                let full = self.shape.full(place);
+                for index in first..first + most {
+                    // SAFETY: trusted to have as many as it said.
+                    let item = unsafe { items.next().unwrap_unchecked() };
+                    // SAFETY: all of them were free, and are claimed by us.
+                    unsafe { Self::fill(self.at(index), full, item) };
+                }
             }
+            self.fetch(tail, count, 2 * count);
             return Ok(count);
         }
     }
@@ -276,10 +216,13 @@ impl<T> Bounded<T> {
         loop {
             let head = self.place(&self.head);
             let slot = self.slot(head);
-            if self.turn(slot) == self.shape.full(head) {
+            if Self::turn(slot) == self.shape.full(head) {
                 if self.claim(&self.head, head, self.shape.next(head)) {
+                    let free = self.shape.free_after(head);
                     // SAFETY: full, and claimed by us.
-                    return Ok(unsafe { self.empty(slot, head) });
+                    let item = unsafe { Self::empty(slot, free) };
+                    self.fetch(head, 1, Self::EMPTY_AHEAD);
+                    return Ok(item);
                 }
                 backoff.spin();
             } else {
@@ -321,7 +264,8 @@ impl<T> Bounded<T> {
         let mut waited = false;
         loop {
             let head = self.place(&self.head);
-            let (count, end) = self.run(head, max, Shape::full);
+            let count = self.run(head, max, Shape::full);
+            let end = self.shape.advanced(head, count);
             if count == 0 {
                 if let Found::Busy = self.item_slow(head, waived)? {
                     backoff.snooze();
@@ -331,7 +275,7 @@ impl<T> Bounded<T> {
             if count < max && !waited {
                 // A short reservation costs as much as a long one.
                 waited = true;
-                let full = || self.turn(self.slot(end)) == self.shape.full(end);
+                let full = || Self::turn(self.slot(end)) == self.shape.full(end);
                 if self.head.patience.helps(head.word(), full) {
                     continue;
                 }
@@ -341,12 +285,17 @@ impl<T> Bounded<T> {
                 backoff.spin();
                 continue;
             }
-            let mut place = head;
-            for _ in 0..count {
-                // SAFETY: all of them were full, and are claimed by us.
-                buf.push(unsafe { self.empty(self.slot(place), place) });
-                place = self.shape.next(place);
+            let mut room = buf.spare_capacity_mut().iter_mut();
+            for (first, most, place) in self.shape.parts(head, count) {
+                let free = self.shape.free_after(place);
+                for (index, room) in (first..first + most).zip(&mut room) {
+                    // SAFETY: all of them were full, and are claimed by us.
+                    room.write(unsafe { Self::empty(self.at(index), free) });
+                }
             }
+            // SAFETY: there was room for all, and so many were written.
+            unsafe { buf.set_len(buf.len() + count) };
+            self.fetch(head, count, 2 * count);
             return Ok(count);
         }
     }
@@ -382,7 +331,7 @@ impl<T> Bounded<T> {
     /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(3).capacity(), 3);
     /// ```
     pub fn capacity(&self) -> usize {
-        self.slots.len()
+        self.shape.capacity()
     }
 
     /// How many items are in the queue: exact for some moment during the call. Items being put in count,
@@ -431,20 +380,31 @@ impl<T> Bounded<T> {
     fn place(&self, end: &End) -> Place {
         // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
         // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        Place::new(end.place.load(Ordering::Acquire))
+        let order = if cfg!(sateen_canary = "bounded-place") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        Place::new(end.place.load(order))
     }
 
     #[inline(always)]
     fn slot(&self, place: Place) -> &Slot<T> {
-        // SAFETY: a place's index is below the capacity, which is the number of slots.
-        unsafe { self.slots.get_unchecked(self.shape.index(place)) }
+        self.at(self.shape.index(place))
     }
 
     #[inline(always)]
-    fn turn(&self, slot: &Slot<T>) -> u8 {
+    fn at(&self, index: usize) -> &Slot<T> {
+        debug_assert!(index < self.capacity());
+        // SAFETY: indices come from places and their parts, which are below the capacity, the number of slots.
+        unsafe { self.slots.slot(index) }
+    }
+
+    #[inline(always)]
+    fn turn(slot: &Slot<T>) -> u8 {
         // Ordering: Acquire pairs with the Releases in `fill` and `empty`: it shows the item, or that the one
         // before is out.
-        slot.turn.load(Ordering::Acquire)
+        slot.flag.load(Ordering::Acquire)
     }
 
     #[inline(always)]
@@ -455,22 +415,26 @@ impl<T> Bounded<T> {
         end.place.compare_exchange_weak(from.word(), to.word(), success, failure).is_ok()
     }
 
-    /// How many places from `start` on have the turn that `turn` names, up to `max`, and the one after them.
+    /// How many places from `start` on are ready, up to `max`: they have the turn that `turn` names.
     #[inline]
-    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> (usize, Place) {
-        let mut place = start;
+    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> usize {
         let mut count = 0;
-        while count < max && self.turn(self.slot(place)) == turn(&self.shape, place) {
-            place = self.shape.next(place);
-            count += 1;
+        for (first, most, place) in self.shape.parts(start, max) {
+            let turn = turn(&self.shape, place);
+            let slots = (first..first + most).map(|index| self.at(index));
+            let ready = slots.take_while(|slot| Self::turn(slot) == turn).count();
+            count += ready;
+            if ready < most {
+                break;
+            }
         }
-        (count, place)
+        count
     }
 
     /// # Safety
-    /// The caller claimed the place when it was free.
+    /// The caller claimed the place when it was free; `full` is its turn.
     #[inline(always)]
-    unsafe fn fill(&self, slot: &Slot<T>, place: Place, item: T) {
+    unsafe fn fill(slot: &Slot<T>, full: u8, item: T) {
         slot.item.with_mut(|at| {
             // SAFETY: free: the last reader is through; claimed: there is no other writer.
             unsafe { (*at).write(item) };
@@ -481,14 +445,13 @@ impl<T> Bounded<T> {
             Ordering::Release
         };
         // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
-        slot.turn.store(self.shape.full(place), order);
-        self.fetch(place, Self::FILL_AHEAD);
+        slot.flag.store(full, order);
     }
 
     /// # Safety
-    /// The caller claimed the place when it was full.
+    /// The caller claimed the place when it was full; `free` is its turn in the next lap.
     #[inline(always)]
-    unsafe fn empty(&self, slot: &Slot<T>, place: Place) -> T {
+    unsafe fn empty(slot: &Slot<T>, free: u8) -> T {
         // SAFETY: full: the item is there; claimed: nobody else reads it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
         let order = if cfg!(sateen_canary = "bounded-free") {
@@ -497,37 +460,30 @@ impl<T> Bounded<T> {
             Ordering::Release
         };
         // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
-        slot.turn.store(self.shape.free_after(place), order);
-        self.fetch(place, Self::EMPTY_AHEAD);
+        slot.flag.store(free, order);
         item
     }
 
-    /// Slots in 256 and 128 bytes: so far ahead are lines fetched that will be written, which is when the far
-    /// side is through with them unless the ring is nearly full or nearly empty. Without, each line is waited for
-    /// at the next exchange.
-    const FILL_AHEAD: usize = 256 / size_of::<Slot<T>>();
-    const EMPTY_AHEAD: usize = 128 / size_of::<Slot<T>>();
+    /// So far ahead are lines fetched that will be written, four and two of them: by then the far side is through
+    /// with them unless the ring is nearly full or nearly empty. Without, each line is waited for at the next
+    /// exchange.
+    const FILL_AHEAD: usize = Block::<(), T>::slots_in(4);
+    const EMPTY_AHEAD: usize = Block::<(), T>::slots_in(2);
 
-    /// Fetches the line of the slot so far ahead of `place`, once a line.
+    /// Fetches the lines of the groups that begin with the `count` slots so far `ahead` of `place`.
     #[inline(always)]
-    fn fetch(&self, place: Place, ahead: usize) {
-        let index = self.shape.index(place) + ahead;
-        if ahead == 0 || cfg!(loom) {
-            return;
-        }
-        // Not in rings so small that the far side may be anywhere.
-        if let Some(slot) = self.slots.get(index) {
-            let at = std::ptr::from_ref(slot).cast::<u8>();
-            if at.addr() % 64 < size_of::<Slot<T>>() {
-                prefetch_write(at);
-            }
+    fn fetch(&self, place: Place, count: usize, ahead: usize) {
+        // Not in rings so small that the far side may be anywhere, and not round the end.
+        let first = self.shape.index(place) + ahead;
+        if ahead > 0 {
+            self.slots.fetch(first, count.min(self.capacity().saturating_sub(first)));
         }
     }
 
     /// The place `tail` was not free: is there room at all?
     #[cold]
     fn room_slow(&self, tail: Place) -> Found {
-        let free = || self.turn(self.slot(tail)) == self.shape.free(tail);
+        let free = || Self::turn(self.slot(tail)) == self.shape.free(tail);
         if self.tail.patience.helps(tail.word(), free) {
             return Found::Again;
         }
@@ -545,7 +501,7 @@ impl<T> Bounded<T> {
     /// The place `head` was not full: is there an item at all? An error if not.
     #[cold]
     fn item_slow(&self, head: Place, waived: &mut usize) -> Result<Found, PopError> {
-        let full = || self.turn(self.slot(head)) == self.shape.full(head);
+        let full = || Self::turn(self.slot(head)) == self.shape.full(head);
         if self.head.patience.helps(head.word(), full) {
             return Ok(Found::Again);
         }
@@ -560,6 +516,8 @@ impl<T> Bounded<T> {
             return Ok(Found::Busy);
         }
         self.head.patience.told(head.word());
+        let tail =
+            if cfg!(sateen_canary = "bounded-closed") { self.place(&self.tail) } else { tail };
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
     }
 }
@@ -573,6 +531,8 @@ impl<T> Drop for Bounded<T> {
                 while let Ok(item) = self.0.pop() {
                     drop(item);
                 }
+                // SAFETY: made with as many slots; nobody else has the queue.
+                unsafe { self.0.slots.free(self.0.capacity()) };
             }
         }
         if cfg!(loom) && std::thread::panicking() {

@@ -76,6 +76,21 @@ impl Cursor {
         Self(if more { self.0 | Self::MORE } else { self.0 & !Self::MORE })
     }
 
+    /// How many of the `rest` slots of this segment from `self` on are before `tail`, and whether `tail` is in a later
+    /// segment. None if `tail` is an old one, behind.
+    #[inline]
+    pub(super) fn ahead_of<T>(self, tail: Self, rest: usize) -> (usize, bool) {
+        // Positions have 63 bits.
+        let distance = tail.position().wrapping_sub(self.position()) << 1;
+        if (distance as i64) <= 0 {
+            return (0, false);
+        }
+        if !self.same_segment::<T>(tail) {
+            return (rest, true);
+        }
+        ((distance >> 1) as usize, false)
+    }
+
     /// Slots from `self` on to `later`, the nameless offsets not counted.
     pub(super) fn slots_until<T>(self, later: Self) -> usize {
         // An end that is moving on already counts as the start of the next segment.

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+mod block;
 mod bounded;
 mod cursor;
 mod place;

@@ -46,6 +46,21 @@ impl Shape {
         Self { capacity: capacity as u64, closed, shift: closed.trailing_zeros() }
     }
 
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// The `count` slots from `place` on, at most a lap, in two parts: those in its lap, those in the next. Index of
+    /// the first, how many, and a place that has the lap.
+    #[inline(always)]
+    pub(super) fn parts(&self, place: Place, count: usize) -> [(usize, usize, Place); 2] {
+        let first = self.index(place);
+        let here = count.min(self.capacity() - first);
+        let round = (count - here).min(first);
+        [(first, here, place), (0, round, self.advanced(place, here))]
+    }
+
     /// The first place of lap `lap`, as far as laps are counted.
     pub(super) fn start(&self, lap: u64) -> Place {
         Place(lap << (self.shift + 1))
@@ -111,11 +126,19 @@ impl Shape {
     /// The place after `place`, which is not closed.
     #[inline(always)]
     pub(super) fn next(&self, place: Place) -> Place {
+        self.advanced(place, 1)
+    }
+
+    /// The place `count` after `place`, a lap later at most.
+    #[inline(always)]
+    pub(super) fn advanced(&self, place: Place, count: usize) -> Place {
         let index = place.0 & (self.closed - 1);
-        if index + 1 < self.capacity {
-            Place(place.0 + 1)
+        let after = index + count as u64;
+        if after < self.capacity {
+            Place(place.0 + count as u64)
         } else {
-            Place((place.0 - index).wrapping_add(self.closed << 1))
+            let next_lap = (place.0 - index).wrapping_add(self.closed << 1);
+            Place(next_lap + (after - self.capacity))
         }
     }
 
@@ -145,6 +168,10 @@ mod tests {
             for step in 0..capacity * 6 {
                 assert_eq!(shape.index(place), step % capacity);
                 assert_eq!(shape.between(first, place), step);
+                for further in 0..=capacity {
+                    let there = (0..further).fold(place, |place, _| shape.next(place));
+                    assert_eq!(shape.advanced(place, further), there);
+                }
                 assert!(!shape.is_closed(place));
                 let closed = Place(place.word() | shape.closed_bit());
                 assert_eq!(shape.between(first, closed), step);

@@ -1,38 +1,35 @@
-//! A segment: a header and, behind it in the same allocation, its slots.
+//! A segment: a header and, behind it in the same block, its slots.
 //!
 //! Who may touch what:
 //! * `next`: written once, by the producer that claimed the last slot; read by the consumer that
-//!   claimed it, and by whoever moves the head past this segment.
-//! * `left`: counted up by consumers when they are through with slots.
-//! * a slot: written by the one producer that claimed it until it sets `ready`, afterwards read by
-//!   the one consumer that claimed it.
+//!   claimed it, and by whoever moves the head past this segment. Of a retired segment: the next one on
+//!   the list, the list's.
+//! * a slot's item: written by the one producer that claimed it until it makes the slot full, afterwards
+//!   read by the one consumer that claimed it until it makes the slot taken.
+//!
+//! | flag | the slot is | next |
+//! |---|---|---|
+//! | 0 | free, or being filled | full, by the producer that claimed it |
+//! | 1 | full, or being read | taken, by the consumer that claimed it |
+//! | 2 | taken: nobody will touch it | free, by who uses the segment again |
 
+use super::block::Block;
 use super::cursor::lap;
-use crate::prim::{AtomicBool, AtomicPtr, AtomicU32, Ordering, UnsafeCell};
-use sateen_base::Backoff;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
+use crate::prim::{AtomicPtr, Ordering};
+use sateen_base::{Backoff, prefetch_write};
 
-/// What a producer leaves and a consumer takes.
-#[repr(C)]
-struct Slot<T> {
-    /// Set when `item` is there.
-    ready: AtomicBool,
-    item: UnsafeCell<MaybeUninit<T>>,
-}
+const FREE: u8 = 0;
+const FULL: u8 = 1;
+const TAKEN: u8 = 2;
 
 /// Head of a segment; `lap::<T>() - 1` slots follow.
-#[repr(C)]
 struct Header {
     /// The segment after this one, null until the last slot is claimed.
     next: AtomicPtr<u8>,
-    /// Slots that consumers are through with; the segment is free when it reaches the slot count.
-    left: AtomicU32,
 }
 
 /// Pointer to a live segment. Copies are free; nothing is freed but by [`Segment::free`].
-pub(super) struct Segment<T>(NonNull<u8>, std::marker::PhantomData<*mut T>);
+pub(super) struct Segment<T>(Block<Header, T>);
 
 impl<T> Clone for Segment<T> {
     fn clone(&self) -> Self {
@@ -45,35 +42,21 @@ impl<T> Segment<T> {
     /// Slots in a segment.
     pub(super) const SLOTS: usize = lap::<T>() as usize - 1;
 
-    const LAYOUT: (Layout, usize) = {
-        let slots = match Layout::array::<Slot<T>>(Self::SLOTS) {
-            Ok(layout) => layout,
-            Err(_) => panic!("items too large"),
-        };
-        match Layout::new::<Header>().extend(slots) {
-            Ok((layout, offset)) => (layout.pad_to_align(), offset),
-            Err(_) => panic!("items too large"),
-        }
-    };
-
-    /// An empty segment on the heap; never on the stack, however large `T` is.
+    /// An empty segment.
     pub(super) fn new() -> Self {
-        let (layout, _) = Self::LAYOUT;
-        // SAFETY: the layout holds a header at least, so it is not empty.
-        let base = unsafe { alloc(layout) };
-        let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
-        let segment = Self(base, std::marker::PhantomData);
-        let header = Header { next: AtomicPtr::new(std::ptr::null_mut()), left: AtomicU32::new(0) };
-        // SAFETY: the memory is ours alone, and large and aligned enough for header and slots by
-        // its layout.
-        unsafe {
-            base.cast::<Header>().write(header);
-            for offset in 0..Self::SLOTS {
-                let item = UnsafeCell::new(MaybeUninit::uninit());
-                segment.slot_ptr(offset).write(Slot { ready: AtomicBool::new(false), item });
-            }
+        let header = Header { next: AtomicPtr::new(std::ptr::null_mut()) };
+        Self(Block::new(header, Self::SLOTS, FREE))
+    }
+
+    /// Makes the first `count` slots as if they had been used.
+    ///
+    /// # Safety
+    /// The segment is live, and nobody else knows of it.
+    pub(super) unsafe fn skip(self, count: usize) {
+        for slot in 0..count {
+            // SAFETY: live by the contract.
+            unsafe { self.0.slot(slot) }.flag.store(TAKEN, Ordering::Relaxed);
         }
-        segment
     }
 
     /// Under the model checker: fails unless every use of every slot happened before this call.
@@ -84,7 +67,7 @@ impl<T> Segment<T> {
         if cfg!(loom) {
             for offset in 0..Self::SLOTS {
                 // SAFETY: live by the contract, and nothing is written.
-                unsafe { self.slot(offset) }.item.with_mut(|_| ());
+                unsafe { self.0.slot(offset) }.item.with_mut(|_| ());
             }
         }
     }
@@ -96,10 +79,9 @@ impl<T> Segment<T> {
     pub(super) unsafe fn reset(self) {
         // SAFETY: live and, by the contract, ours alone.
         unsafe {
-            self.header().next.store(std::ptr::null_mut(), Ordering::Relaxed);
-            self.header().left.store(0, Ordering::Relaxed);
+            self.0.header().next.store(std::ptr::null_mut(), Ordering::Relaxed);
             for offset in 0..Self::SLOTS {
-                self.slot(offset).ready.store(false, Ordering::Relaxed);
+                self.0.slot(offset).flag.store(FREE, Ordering::Relaxed);
             }
         }
     }
@@ -109,17 +91,8 @@ impl<T> Segment<T> {
     /// # Safety
     /// Nobody else uses the segment, now or later.
     pub(super) unsafe fn free(self) {
-        // SAFETY: made by `new` with the same layout, and unused by the contract. The model
-        // checker's atomics have drop glue; the real ones have none, and the loop vanishes.
-        unsafe {
-            if std::mem::needs_drop::<Header>() || std::mem::needs_drop::<Slot<T>>() {
-                for offset in 0..Self::SLOTS {
-                    self.slot_ptr(offset).drop_in_place();
-                }
-                self.0.cast::<Header>().drop_in_place();
-            }
-            dealloc(self.0.as_ptr(), Self::LAYOUT.0);
-        }
+        // SAFETY: made by `new` for as many slots, and unused by the contract.
+        unsafe { self.0.free(Self::SLOTS) };
     }
 
     /// The pointer for an atomic word.
@@ -129,26 +102,7 @@ impl<T> Segment<T> {
 
     /// The segment whose [`Segment::as_ptr`] this is; `None` for null.
     pub(super) fn from_ptr(pointer: *mut u8) -> Option<Self> {
-        NonNull::new(pointer).map(|base| Self(base, std::marker::PhantomData))
-    }
-
-    /// # Safety
-    /// The segment is live.
-    unsafe fn header<'a>(self) -> &'a Header {
-        // SAFETY: live by the contract; the header lies at its start.
-        unsafe { self.0.cast::<Header>().as_ref() }
-    }
-
-    fn slot_ptr(self, offset: usize) -> *mut Slot<T> {
-        debug_assert!(offset < Self::SLOTS);
-        self.0.as_ptr().wrapping_add(Self::LAYOUT.1).cast::<Slot<T>>().wrapping_add(offset)
-    }
-
-    /// # Safety
-    /// The segment is live, `offset` below the slot count.
-    unsafe fn slot<'a>(self, offset: usize) -> &'a Slot<T> {
-        // SAFETY: within the allocation, initialised by `new`, live by the contract.
-        unsafe { &*self.slot_ptr(offset) }
+        Block::from_ptr(pointer).map(Self)
     }
 
     /// Links the segment after this one, once.
@@ -161,7 +115,7 @@ impl<T> Segment<T> {
         let order =
             if cfg!(sateen_canary = "queue-next") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: live by the contract.
-        unsafe { self.header() }.next.store(next.as_ptr(), order);
+        unsafe { self.0.header() }.next.store(next.as_ptr(), order);
     }
 
     /// The segment after this one, waited for.
@@ -174,7 +128,7 @@ impl<T> Segment<T> {
         loop {
             // Ordering: Acquire pairs with the Release in `link`.
             // SAFETY: live by the contract.
-            let next = unsafe { self.header() }.next.load(Ordering::Acquire);
+            let next = unsafe { self.0.header() }.next.load(Ordering::Acquire);
             if let Some(next) = Self::from_ptr(next) {
                 return next;
             }
@@ -189,17 +143,17 @@ impl<T> Segment<T> {
     pub(super) unsafe fn has_next(self) -> bool {
         // Ordering: Relaxed, the answer only saves reading the tail.
         // SAFETY: live by the contract.
-        !unsafe { self.header() }.next.load(Ordering::Relaxed).is_null()
+        !unsafe { self.0.header() }.next.load(Ordering::Relaxed).is_null()
     }
 
     /// Fills a slot and lets its consumer have it.
     ///
     /// # Safety
     /// The caller claimed slot `offset` for writing, which keeps the segment live.
+    #[inline(always)]
     pub(super) unsafe fn write(self, offset: usize, item: T) {
-        // SAFETY: live by the contract; the claim excludes other writers, and readers wait for
-        // `ready`.
-        let slot = unsafe { self.slot(offset) };
+        // SAFETY: live by the contract; the claim excludes other writers, and readers wait for FULL.
+        let slot = unsafe { self.0.slot(offset) };
         slot.item.with_mut(|place| {
             // SAFETY: as above.
             unsafe { (*place).write(item) };
@@ -207,39 +161,80 @@ impl<T> Segment<T> {
         let order =
             if cfg!(sateen_canary = "queue-ready") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `read`, and shows the item.
-        slot.ready.store(true, order);
+        slot.flag.store(FULL, order);
     }
 
     /// Takes the item out of a slot, waiting for a producer that has claimed but not yet written
     /// it.
     ///
     /// # Safety
-    /// The caller claimed slot `offset` for reading, reads it once, and has not called `leave` for
-    /// it, which keeps the segment live.
+    /// The caller claimed slot `offset` for reading and reads it once, which keeps the segment live
+    /// until then.
+    #[inline(always)]
     pub(super) unsafe fn read(self, offset: usize) -> T {
         // SAFETY: live by the contract.
-        let slot = unsafe { self.slot(offset) };
+        let slot = unsafe { self.0.slot(offset) };
         let mut backoff = Backoff::new();
         // Ordering: Acquire pairs with the Release in `write`.
-        while !slot.ready.load(Ordering::Acquire) {
+        while slot.flag.load(Ordering::Acquire) != FULL {
             backoff.snooze();
         }
-        // SAFETY: `ready` says the item is there; the claim makes this the only read of it.
-        slot.item.with(|place| unsafe { (*place).assume_init_read() })
+        // SAFETY: FULL says that the item is there; the claim makes this the only read of it.
+        let item = slot.item.with(|place| unsafe { (*place).assume_init_read() });
+        let order =
+            if cfg!(sateen_canary = "queue-taken") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release pairs with the Acquire in `is_used_up`: our read comes before the memory
+        // is freed or used again.
+        slot.flag.store(TAKEN, order);
+        item
     }
 
-    /// Says that the caller is through with `slots` slots it claimed for reading; true if these
-    /// were the last of the segment, which then is the caller's alone.
+    /// Fetches lines that will be read and marked: those of the `count` slots two lines after
+    /// `offset`, as far as they are slots.
+    #[inline(always)]
+    pub(super) fn fetch(self, offset: usize, count: usize) {
+        let first = offset + Block::<Header, T>::slots_in(2);
+        self.0.fetch(first, count.min(Self::SLOTS.saturating_sub(first)));
+    }
+
+    /// Fetches what is needed next if the `count` slots from `offset` on come to where it is time: near the end
+    /// the link, nearer still the first lines of the segment after this one. Each would be waited for in turn.
     ///
     /// # Safety
-    /// The caller claimed that many slots, read them, and has not said so before.
-    pub(super) unsafe fn leave(self, slots: usize) -> bool {
-        let order =
-            if cfg!(sateen_canary = "queue-left") { Ordering::Relaxed } else { Ordering::AcqRel };
-        // Ordering: AcqRel, paired with itself: Release hands on our reads, Acquire makes the last
-        // one wait for all others' before it frees or reuses the memory.
-        // SAFETY: our slots are not counted yet, so the segment is live.
-        let before = unsafe { self.header() }.left.fetch_add(slots as u32, order);
-        before as usize + slots == Self::SLOTS
+    /// The segment is live.
+    #[inline(always)]
+    pub(super) unsafe fn fetch_next(self, offset: usize, count: usize) {
+        let comes_to = |slot: usize| (offset..offset + count).contains(&slot);
+        if comes_to(Self::SLOTS.saturating_sub(24)) {
+            prefetch_write(self.0.as_ptr());
+        } else if comes_to(Self::SLOTS.saturating_sub(12)) {
+            // SAFETY: live by the contract.
+            let next = unsafe { self.0.header() }.next.load(Ordering::Relaxed);
+            if let Some(next) = Self::from_ptr(next) {
+                next.0.fetch(0, Block::<Header, T>::slots_in(4).min(Self::SLOTS));
+            }
+        }
+    }
+
+    /// Whether everybody is through with every slot; then the segment is the caller's alone.
+    ///
+    /// # Safety
+    /// The segment is live, and the caller the only one who asks.
+    pub(super) unsafe fn is_used_up(self) -> bool {
+        // From the end, where stragglers are likelier.
+        (0..Self::SLOTS).rev().all(|offset| {
+            // Ordering: Acquire pairs with the Release in `read`.
+            // SAFETY: live by the contract.
+            unsafe { self.0.slot(offset) }.flag.load(Ordering::Acquire) == TAKEN
+        })
+    }
+
+    /// The link on the list of retired segments.
+    ///
+    /// # Safety
+    /// The segment is live, and retired by the caller or taken off the list by it.
+    pub(super) unsafe fn retired_next<'a>(self) -> &'a AtomicPtr<u8> {
+        // SAFETY: live by the contract.
+        unsafe { &self.0.header().next }
     }
 }

@@ -2,8 +2,10 @@
 
 use super::cursor::Cursor;
 use super::segment::Segment;
+use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
+use sateen_base::prim::{spin_loop, thread};
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -45,6 +47,25 @@ impl End {
     }
 }
 
+/// The consumers' end, and what they know.
+struct Head {
+    end: End,
+    /// A position at which the tail has been; it is there or further. A hint that any consumer stores.
+    tail_seen: AtomicU64,
+    patience: Patience,
+}
+
+/// Waits after a lost exchange for as long as the winner needs for a run, longer each time: else the line that both want
+/// goes from core to core with each item. On the way the time slice is offered to others: where there are more
+/// threads than cores, one of the other end's is better company for the winner.
+#[cold]
+fn let_winner_run_slow(losses: u32) {
+    if !cfg!(loom) {
+        (0..8u32 << losses.min(4)).for_each(|_| spin_loop());
+    }
+    thread::yield_now();
+}
+
 /// An unbounded first-in first-out queue for many producers and many consumers.
 ///
 /// Cost: a push is one locked instruction, a pop two, without contention; a pair takes 15 to 18 ns
@@ -66,10 +87,12 @@ impl End {
 /// assert_eq!((sum, queue.len()), (3, 0));
 /// ```
 pub struct Unbounded<T> {
-    head: CachePadded<End>,
+    head: CachePadded<Head>,
     tail: CachePadded<End>,
     /// A drained segment kept for the next crossing, or null.
     spare: AtomicPtr<u8>,
+    /// Segments that both ends have left while somebody was still reading a slot of theirs.
+    retired: AtomicPtr<u8>,
     _items: PhantomData<T>,
 }
 
@@ -106,20 +129,21 @@ impl<T> Unbounded<T> {
         assert!(offset < Segment::<T>::SLOTS, "position {position} names no slot");
         let segment = Segment::<T>::new();
         if offset > 0 {
-            // The slots before the start count as left, or the first segment would never be freed.
-            // SAFETY: nobody else knows of the segment; these slots are never claimed.
-            unsafe { segment.leave(offset) };
+            // Else the first segment would never be used up.
+            // SAFETY: nobody else knows of the segment.
+            unsafe { segment.skip(offset) };
         }
-        let end = || {
-            CachePadded::new(End {
-                cursor: AtomicU64::new(cursor.0),
-                segment: AtomicPtr::new(segment.as_ptr()),
-            })
-        };
+        let end =
+            || End { cursor: AtomicU64::new(cursor.0), segment: AtomicPtr::new(segment.as_ptr()) };
         Self {
-            head: end(),
-            tail: end(),
+            head: CachePadded::new(Head {
+                end: end(),
+                tail_seen: AtomicU64::new(cursor.position()),
+                patience: Patience::new(cursor.position(), 256),
+            }),
+            tail: CachePadded::new(end()),
             spare: AtomicPtr::new(std::ptr::null_mut()),
+            retired: AtomicPtr::new(std::ptr::null_mut()),
             _items: PhantomData,
         }
     }
@@ -182,6 +206,7 @@ impl<T> Unbounded<T> {
     #[inline]
     fn claim_back(&self, max: usize) -> Option<Claim<T>> {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         let mut next: Option<Segment<T>> = None;
         let claim = loop {
             let (tail, segment) = self.tail.load();
@@ -203,7 +228,8 @@ impl<T> Unbounded<T> {
             }
             let claimed = tail.advanced(slots);
             if !self.tail.claim(tail, claimed) {
-                backoff.spin();
+                let_winner_run_slow(losses);
+                losses += 1;
                 continue;
             }
             // SAFETY: positions have a segment; the claimed slots keep it live until we fill them.
@@ -215,7 +241,7 @@ impl<T> Unbounded<T> {
                 // SAFETY: we claimed the last slot and have not filled it.
                 unsafe { segment.link(next) };
             }
-            break Some(Claim { segment, offset, slots });
+            break Some(Claim { segment, offset, slots, last, fetch: 0 });
         };
         if let Some(unused) = next {
             // SAFETY: never linked, so nobody else knows of it.
@@ -240,12 +266,13 @@ impl<T> Unbounded<T> {
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
         let claim = self.claim_front(1, Share::All)?;
-        // SAFETY: the slot is claimed, read once, then left.
-        unsafe {
-            let item = claim.segment.read(claim.offset);
-            self.leave(claim.segment, 1);
-            Ok(item)
-        }
+        // SAFETY: the slot is claimed, and read once, at last.
+        let item = unsafe {
+            claim.fetch_ahead();
+            claim.segment.read(claim.offset)
+        };
+        self.leave(claim.segment, claim.last);
+        Ok(item)
     }
 
     /// Takes up to `max` items from the front and appends them to `buf`, with one reservation, or one a segment
@@ -269,12 +296,16 @@ impl<T> Unbounded<T> {
                 Ok(claim) => claim,
                 Err(nothing) => return if taken > 0 { Ok(taken) } else { Err(nothing) },
             };
-            for offset in claim.offset..claim.offset + claim.slots {
-                // SAFETY: the slot is claimed, read once, then left.
-                buf.push(unsafe { claim.segment.read(offset) });
+            // SAFETY: the claimed slots are not read yet.
+            unsafe { claim.fetch_ahead() };
+            let slots = claim.offset..claim.offset + claim.slots;
+            for (offset, room) in slots.zip(buf.spare_capacity_mut()) {
+                // SAFETY: the slot is claimed, and read once.
+                room.write(unsafe { claim.segment.read(offset) });
             }
-            // SAFETY: claimed and read, all of them.
-            unsafe { self.leave(claim.segment, claim.slots) };
+            // SAFETY: there was room for all, and so many were written.
+            unsafe { buf.set_len(buf.len() + claim.slots) };
+            self.leave(claim.segment, claim.last);
             taken += claim.slots;
         }
         Ok(taken)
@@ -303,7 +334,7 @@ impl<T> Unbounded<T> {
             segment: claim.segment,
             next: claim.offset,
             end: claim.offset + claim.slots,
-            slots: claim.slots,
+            last: claim.last,
         })
     }
 
@@ -316,7 +347,7 @@ impl<T> Unbounded<T> {
         loop {
             // Ordering: SeqCst, so that an unchanged tail means that both were read at one moment.
             let tail = self.tail.cursor.load(Ordering::SeqCst);
-            let head = self.head.cursor.load(Ordering::SeqCst);
+            let head = self.head.end.cursor.load(Ordering::SeqCst);
             if self.tail.cursor.load(Ordering::SeqCst) == tail {
                 return Cursor(head).slots_until::<T>(Cursor(tail));
             }
@@ -330,7 +361,7 @@ impl<T> Unbounded<T> {
     /// ```
     pub fn is_empty(&self) -> bool {
         // Ordering: SeqCst as in `look`: head first, then tail.
-        let head = Cursor(self.head.cursor.load(Ordering::SeqCst));
+        let head = Cursor(self.head.end.cursor.load(Ordering::SeqCst));
         let tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
         head.position() == tail.position()
     }
@@ -345,18 +376,21 @@ impl<T> Unbounded<T> {
     /// ```
     pub fn close(&self) -> bool {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         loop {
             let (tail, _) = self.tail.load();
             if tail.is_closed() {
                 return false;
             }
             // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
-            if tail.offset::<T>() == Segment::<T>::SLOTS {
+            let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
+            if moving && !cfg!(sateen_canary = "queue-closed") {
                 backoff.snooze();
             } else if self.tail.claim(tail, tail.closed()) {
                 return true;
             } else {
-                backoff.spin();
+                let_winner_run_slow(losses);
+                losses += 1;
             }
         }
     }
@@ -375,20 +409,22 @@ impl<T> Unbounded<T> {
     #[inline]
     fn claim_front(&self, max: usize, share: Share) -> Result<Claim<T>, PopError> {
         let mut backoff = Backoff::new();
+        let mut losses = 0;
         loop {
-            let (head, segment) = self.head.load();
+            let (head, segment) = self.head.end.load();
             let offset = head.offset::<T>();
             if offset == Segment::<T>::SLOTS {
                 backoff.snooze();
                 continue;
             }
             let rest = Segment::<T>::SLOTS - offset;
-            let (slots, more) =
-                if head.has_more() { (rest, true) } else { self.look(head, rest, share)? };
+            let (there, more) = if head.has_more() { (rest, true) } else { self.look(head, rest)? };
+            let slots = if share == Share::Half && !more { there.div_ceil(2) } else { there };
             let slots = slots.min(max);
             let claimed = head.advanced(slots).with_more(more);
-            if !self.head.claim(head, claimed) {
-                backoff.spin();
+            if !self.head.end.claim(head, claimed) {
+                let_winner_run_slow(losses);
+                losses += 1;
                 continue;
             }
             // SAFETY: positions have a segment; our claimed slots keep it live until we leave them.
@@ -399,38 +435,88 @@ impl<T> Unbounded<T> {
                 unsafe {
                     let next = segment.wait_next();
                     let to = claimed.with_more(next.has_next()).advanced(1);
-                    self.head.move_on(to, next);
+                    self.head.end.move_on(to, next);
                 }
             }
-            return Ok(Claim { segment, offset, slots });
+            // What is there beyond the claim will be wanted soon.
+            let fetch = if there > slots { slots } else { 0 };
+            return Ok(Claim { segment, offset, slots, last: slots == rest, fetch });
         }
     }
 
-    /// Reads the tail: how many slots may be claimed at `head`, and whether a later segment exists.
+    /// How many slots may be claimed at `head`, and whether a later segment exists. Reads the tail only if all
+    /// that was there at the last look is gone.
     #[inline]
-    fn look(&self, head: Cursor, rest: usize, share: Share) -> Result<(usize, bool), PopError> {
-        // Ordering: SeqCst so that a push which came before this call in any order the caller can
-        // see is not missed; an Acquire would do for the claim.
-        let tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
-        if head.position() == tail.position() {
-            return Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty });
+    fn look(&self, head: Cursor, rest: usize) -> Result<(usize, bool), PopError> {
+        let seen = Cursor::at(self.head.tail_seen.load(Ordering::Relaxed));
+        match head.ahead_of::<T>(seen, rest) {
+            (0, _) => self.look_slow(head, rest),
+            there => Ok(there),
         }
-        if !head.same_segment::<T>(tail) {
-            return Ok((rest, true));
-        }
-        let there = (tail.position() - head.position()) as usize;
-        Ok((if share == Share::All { there } else { there.div_ceil(2) }, false))
     }
 
-    /// # Safety
-    /// As [`Segment::leave`].
+    #[cold]
+    fn look_slow(&self, head: Cursor, rest: usize) -> Result<(usize, bool), PopError> {
+        let mut tail = head;
+        let mut there = (0, false);
+        self.head.patience.before(head.position(), || {
+            // Ordering: SeqCst so that a push which came before this call in any order the caller can
+            // see is not missed; the claim needs none.
+            tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
+            there = head.ahead_of::<T>(tail, rest);
+            head.slots_until::<T>(tail)
+        });
+        if there.0 > 0 {
+            self.head.tail_seen.store(tail.position(), Ordering::Relaxed);
+            return Ok(there);
+        }
+        self.head.patience.told(head.position());
+        Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty })
+    }
+
+    /// The caller is through with slots of `segment`, its last one among them if `last`.
     #[inline]
-    unsafe fn leave(&self, segment: Segment<T>, slots: usize) {
-        // SAFETY: passed on; the last to leave owns the segment alone, for both ends have moved on:
-        // the head by the consumer of its last slot, the tail by the producer of it.
+    fn leave(&self, segment: Segment<T>, last: bool) {
+        if last {
+            self.retire_slow(segment);
+        }
+    }
+
+    /// Uses `segment` again if everybody is through with it, or puts it on the list of those that will be looked
+    /// at later, now that both ends have left it: the head by the caller, the tail by the producer of the
+    /// last slot, which the caller has read. One caller a segment.
+    #[cold]
+    fn retire_slow(&self, segment: Segment<T>) {
+        let mut old = None;
+        if !self.retired.load(Ordering::Relaxed).is_null() {
+            // Ordering: Acquire pairs with the Release below, and shows the links. The list is ours then.
+            old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), Ordering::Acquire));
+        }
+        self.settle(segment);
+        while let Some(segment) = old {
+            // SAFETY: on the list that is ours, so it is live and its link is the list's.
+            old = Segment::from_ptr(unsafe { segment.retired_next() }.load(Ordering::Relaxed));
+            self.settle(segment);
+        }
+    }
+
+    /// Uses `segment`, which the caller has retired or taken off the list, again, or puts it on the list.
+    fn settle(&self, segment: Segment<T>) {
+        // SAFETY: the caller's, so it is live and nobody else asks.
         unsafe {
-            if segment.leave(slots) {
-                self.recycle(segment);
+            if segment.is_used_up() {
+                return self.recycle(segment);
+            }
+        }
+        let mut first = self.retired.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: as above; the segment that followed it has been reached, so the link is free.
+            unsafe { segment.retired_next() }.store(first, Ordering::Relaxed);
+            // Ordering: Release pairs with the Acquire in `retire_slow`, and shows the link.
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            match self.retired.compare_exchange_weak(first, segment.as_ptr(), success, failure) {
+                Ok(_) => return,
+                Err(now) => first = now,
             }
         }
     }
@@ -483,6 +569,26 @@ struct Claim<T> {
     segment: Segment<T>,
     offset: usize,
     slots: usize,
+    /// The segment's last slot is among them.
+    last: bool,
+    /// So many slots a little further on will be wanted soon.
+    fetch: usize,
+}
+
+impl<T> Claim<T> {
+    /// Fetches the lines that consumers will need soon.
+    ///
+    /// # Safety
+    /// A claimed slot has not been read.
+    #[inline(always)]
+    unsafe fn fetch_ahead(&self) {
+        if cfg!(loom) {
+            return;
+        }
+        self.segment.fetch(self.offset, self.fetch);
+        // SAFETY: the slot keeps the segment live.
+        unsafe { self.segment.fetch_next(self.offset, self.slots) };
+    }
 }
 
 /// Items taken with one claim; see [`Unbounded::pop_batch`].
@@ -491,7 +597,7 @@ pub struct Batch<'a, T> {
     segment: Segment<T>,
     next: usize,
     end: usize,
-    slots: usize,
+    last: bool,
 }
 
 // SAFETY: the claimed items are this value's alone and may be taken from any one thread.
@@ -507,7 +613,7 @@ impl<T> Iterator for Batch<'_, T> {
         }
         let offset = self.next;
         self.next += 1;
-        // SAFETY: claimed by `pop_batch`, read once, left when the batch is dropped.
+        // SAFETY: claimed by `pop_batch`, and read once.
         Some(unsafe { self.segment.read(offset) })
     }
 
@@ -526,9 +632,8 @@ impl<T> Drop for Batch<'_, T> {
         impl<T> Drop for Leave<'_, '_, T> {
             fn drop(&mut self) {
                 self.0.for_each(drop);
-                let Batch { queue, segment, slots, .. } = *self.0;
-                // SAFETY: every slot was read, and this is the only time they are left.
-                unsafe { queue.leave(segment, slots) };
+                let Batch { queue, segment, last, .. } = *self.0;
+                queue.leave(segment, last);
             }
         }
         let leave = Leave(self);
@@ -551,7 +656,16 @@ impl<T> Drop for Unbounded<T> {
                 while let Ok(item) = self.0.pop() {
                     drop(item);
                 }
-                let last = self.0.head.segment.load(Ordering::Relaxed);
+                let mut old = self.0.retired.load(Ordering::Relaxed);
+                while let Some(segment) = Segment::<T>::from_ptr(old) {
+                    // SAFETY: the queue is ours alone: whoever had a slot of it is gone, or has forgotten its
+                    // batch.
+                    unsafe {
+                        old = segment.retired_next().load(Ordering::Relaxed);
+                        segment.free();
+                    }
+                }
+                let last = self.0.head.end.segment.load(Ordering::Relaxed);
                 let spare = self.0.spare.load(Ordering::Relaxed);
                 for segment in [last, spare].into_iter().filter_map(Segment::<T>::from_ptr) {
                     // SAFETY: the queue is ours alone. Drained, it has one segment, where both ends

@@ -275,9 +275,9 @@ impl<T> Producer<T> {
         self.fetch(position);
     }
 
-    /// Slots in 256 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
+    /// Slots in 512 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
     /// Without, each line would hold the publication of its items up.
-    const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 256 / size_of::<T>() };
+    const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 512 / size_of::<T>() };
 
     /// Fetches the line of the slot so far ahead of `position`, once a line.
     #[inline(always)]
@@ -414,10 +414,15 @@ impl<T> Consumer<T> {
         }
         let count = self.tail.wrapping_sub(self.head).min(max);
         buf.reserve(count);
-        for offset in 0..count {
-            // SAFETY: as many items are there.
-            buf.push(unsafe { self.read(self.head.wrapping_add(offset)) });
+        let first = self.head & (self.shared.slots.len() - 1);
+        let (round, to_end) = self.shared.slots.split_at(first);
+        let slots = to_end.iter().chain(round).take(count);
+        for (slot, room) in slots.zip(buf.spare_capacity_mut()) {
+            // SAFETY: from head to tail the slots hold items; as many are there, and each is read once.
+            room.write(slot.with(|at| unsafe { (*at).assume_init_read() }));
         }
+        // SAFETY: there was room for all, and so many were written.
+        unsafe { buf.set_len(buf.len() + count) };
         self.release(self.head.wrapping_add(count));
         Ok(count)
     }

@@ -6,6 +6,9 @@ pub mod start {}
 #[doc = include_str!("blocking.md")]
 pub mod blocking {}
 
+#[doc = include_str!("channels.md")]
+pub mod channels {}
+
 #[doc = include_str!("switching.md")]
 pub mod switching {}
 

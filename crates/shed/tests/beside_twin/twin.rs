@@ -25,8 +25,6 @@ struct Task {
     pending: u32,
     /// Something it waited for has ended by itself.
     marked: bool,
-    /// Somebody meant to depend on it: its place is given back at once, not with those of a batch.
-    linked: bool,
     /// Cancelled while it ran.
     poisoned: bool,
     /// Made ready while it ran: only without std, where nobody can tell whether it did so itself.
@@ -48,6 +46,9 @@ struct Ending {
     list: VecDeque<TaskId>,
     over: Vec<TaskId>,
     ready: Option<(u16, Vec<TaskId>)>,
+    /// The first that becomes ready on that channel is not pushed, as the caller goes on with it.
+    wants: Option<u16>,
+    next: Option<TaskId>,
     places: usize,
     edges: usize,
 }
@@ -94,8 +95,11 @@ impl List {
 pub(super) struct Batch {
     channel: u16,
     tasks: VecDeque<TaskId>,
+    /// How many more it takes of those that become ready because of it.
+    room: usize,
     /// Given back at its end.
     places: usize,
+    edges: usize,
 }
 
 pub(super) struct Twin {
@@ -204,7 +208,6 @@ impl Twin {
                 tag: None,
                 pending: 0,
                 marked: false,
-                linked: false,
                 poisoned: false,
                 woken: false,
                 dependents: VecDeque::new(),
@@ -318,7 +321,7 @@ impl Twin {
         }
         for &child in children {
             match self.known(child)?.status {
-                Status::Idle => self.task(child).linked = true,
+                Status::Idle => {}
                 status => return Err(Self::refusal(child, status)),
             }
         }
@@ -401,8 +404,10 @@ impl Twin {
 
     pub(super) fn take_batch(&mut self, channel: u16, most: usize) -> Result<Batch, Error> {
         self.check_channel(channel)?;
-        let tasks = self.ready[usize::from(channel)].pop(most);
-        Ok(Batch { channel, tasks, places: 0 })
+        let list = &mut self.ready[usize::from(channel)];
+        let tasks = list.pop(most);
+        let room = if list.fifo { 0 } else { most - tasks.len() };
+        Ok(Batch { channel, tasks, room, places: 0, edges: 0 })
     }
 
     /// The next of a batch that is to run.
@@ -431,18 +436,22 @@ impl Twin {
         assert!(self.is_running(task));
         self.ran_on(task).completed += 1;
         self.drop_payload(task);
-        match batch {
-            Some(batch) if !self.tasks[&task].linked => {
-                self.tasks.remove(&task);
-                batch.places += 1;
-            }
-            _ => {
-                let mut ending = Ending::new();
-                self.end(&mut ending, task, How::Complete);
-                self.work(&mut ending);
-                self.finish(ending);
-            }
+        let mut ending = Ending::new();
+        if let Some(batch) = &batch
+            && batch.tasks.is_empty()
+            && batch.room > 0
+        {
+            ending.wants = Some(batch.channel);
         }
+        self.end(&mut ending, task, How::Complete);
+        self.work(&mut ending);
+        if let Some(batch) = batch {
+            batch.places += std::mem::take(&mut ending.places);
+            batch.edges += std::mem::take(&mut ending.edges);
+            batch.room -= ending.next.iter().len();
+            batch.tasks.extend(ending.next);
+        }
+        self.finish(ending);
     }
 
     /// The list that a running task was taken from.
@@ -475,6 +484,7 @@ impl Twin {
     /// Puts back what was not executed.
     pub(super) fn leave(&mut self, batch: Batch) {
         self.free_places += batch.places;
+        self.free_edges += batch.edges;
         if !batch.tasks.is_empty() {
             self.events.push(Event::Ready(batch.channel, batch.tasks.len() as u32));
             self.ready[usize::from(batch.channel)].push_first(&Vec::from(batch.tasks));
@@ -526,6 +536,11 @@ impl Twin {
             (Status::Idle, 0) if complete || task.marked => {
                 (task.status, task.marked) = (Status::Ready, false);
                 let channel = task.channel;
+                if ending.wants == Some(channel) {
+                    (ending.wants, ending.next) = (None, Some(parent));
+                    self.ready[usize::from(channel)].readied += 1;
+                    return;
+                }
                 match &mut ending.ready {
                     Some((of, range)) if *of == channel => range.push(parent),
                     other => {
@@ -567,6 +582,8 @@ impl Ending {
             list: VecDeque::new(),
             over: Vec::new(),
             ready: None,
+            wants: None,
+            next: None,
             places: 0,
             edges: 0,
         }

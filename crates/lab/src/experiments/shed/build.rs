@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Tasks made ready at once.
 const BATCH: usize = 64;
+/// Groups that the processor is asked for before their turn comes.
+const AHEAD: usize = 4;
 /// Parts that edges are divided into before they are grouped: then the counters of a part stay in the nearest caches.
 const PARTS: usize = 256;
 
@@ -124,8 +126,12 @@ impl<'a, L: Layout> Build<'a, L> {
                 *at -= 1;
                 parents[*at] = task(parent as usize);
             }
+            let group_of = |at: usize| &parents[begins[at]..begins[at + 1]];
             for at in 0..len {
-                let group = &parents[begins[at]..begins[at + 1]];
+                if at + AHEAD < len {
+                    self.shed.prefetch(group_of(at + AHEAD));
+                }
+                let group = group_of(at);
                 if !group.is_empty() {
                     self.shed.depend(group, &[task(first + at)])?;
                 }

@@ -115,7 +115,7 @@ fn driven(
     let executed = Arc::clone(executed);
     let shed = Shed::builder().tasks(tasks).dependencies(dependencies);
     let shed = shed.run_on(runtime, Map::new().batch(0, TAKEN), move |_, _, ()| {
-        executed.add();
+        _ = executed.add();
         Outcome::Complete
     });
     shed.map_err(|e| input(e.to_string()))

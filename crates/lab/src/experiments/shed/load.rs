@@ -67,15 +67,13 @@ pub(super) fn builder<L: Layout>(capacity: u32, channels: u32) -> Builder<Task, 
     builder.channels(channels.into()).layout::<L>()
 }
 
-/// A shed for so many tasks, without dependencies.
-pub(super) fn build<L: Layout>(capacity: u32, channels: u32) -> Result<Shed<Task, L>, Error> {
+/// A shed, if there is memory for it.
+pub(super) fn build<L: Layout>(builder: Builder<Task, L>) -> Result<Shed<Task, L>, Error> {
     let refused = |error: BuildError| match error {
-        BuildError::OutOfMemory { .. } => {
-            Error::Absent(format!("a shed of {capacity} tasks: {error}"))
-        }
+        BuildError::OutOfMemory { .. } => Error::Absent(format!("so large a shed: {error}")),
         other => input(other.to_string()),
     };
-    builder::<L>(capacity, channels).build().map_err(refused)
+    builder.build().map_err(refused)
 }
 
 /// What a producer does: its share of the tasks, in batches of `BATCH` while so many are left.
@@ -117,8 +115,10 @@ pub(super) struct Load<L: Layout, const BATCH: usize, const TAKEN: usize> {
 }
 
 impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
-    pub(super) fn open(channels: u32, load: ShedLoad) -> Result<Self, Error> {
-        Ok(Self { shed: build(load.capacity, channels)?, load })
+    /// `fifo`: tasks are handed out the oldest first.
+    pub(super) fn open(channels: u32, load: ShedLoad, fifo: bool) -> Result<Self, Error> {
+        let builder = builder(load.capacity, channels);
+        Ok(Self { shed: build(if fifo { builder.fifo_all() } else { builder })?, load })
     }
 
     /// Executes tasks until the counter is at the total, or `abandoned`; how many.
@@ -206,7 +206,7 @@ pub(super) struct Single {
 
 impl Single {
     pub(super) fn open(tasks: u32) -> Result<Self, Error> {
-        Ok(Self { shed: build(1024, 1)?, tasks })
+        Ok(Self { shed: build(builder(1024, 1))?, tasks })
     }
 }
 

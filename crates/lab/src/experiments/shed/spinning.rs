@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Tasks taken at once. More save exchanges, and keep ready tasks from others who have nothing.
-const TAKEN: u32 = 8;
+/// Tasks taken at once. More save exchanges, and keep ready tasks from others who have nothing: which does not matter where all are as short as here.
+const TAKEN: u32 = 64;
 /// Pauses at most between two looks for something ready: each look takes the list's line away from who works.
 const MOST_PAUSES: u32 = 16;
 const STACK: usize = 256 * 1024;
@@ -69,7 +69,7 @@ impl<L: Layout> Spinning<L> {
             _ => Some(Build::new(shed, shape, 1).share(0).map_err(wrong)?),
         };
         let (built, together) = (built.as_deref(), &Build::new(shed, shape, workers));
-        let failed = &AtomicBool::new(false);
+        let (all, over) = (u64::from(shape.tasks), &Over::default());
         let job = |worker: usize| {
             move || {
                 let readied = match (built, worker) {
@@ -80,12 +80,14 @@ impl<L: Layout> Spinning<L> {
                     (Some(_), _) => Ok(()),
                 };
                 if readied.is_err() {
-                    failed.store(true, Ordering::Relaxed);
+                    over.0.store(true, Ordering::Relaxed);
                 }
-                let all = u64::from(shape.tasks);
-                execute_until(shed, executed, workers, || {
-                    executed.get() >= all || failed.load(Ordering::Relaxed)
-                })?;
+                let run = || {
+                    if executed.add() == all {
+                        over.0.store(true, Ordering::Relaxed);
+                    }
+                };
+                execute_until(shed, run, workers, || over.0.load(Ordering::Relaxed))?;
                 readied
             }
         };
@@ -98,20 +100,20 @@ impl<L: Layout> Spinning<L> {
         frame: &Instance<Arc<Shed<(), L>>>,
         executed: &Executed,
     ) -> Result<Duration, Error> {
-        let (times, shed, over) = (self.work.times(), frame.shed(), &AtomicBool::new(false));
-        let workers = self.workers;
+        let (times, shed, over) = (self.work.times(), frame.shed(), &Over::default());
+        let (workers, run) = (self.workers, || _ = executed.add());
         let job = |worker: usize| {
             move || {
                 if worker > 0 {
-                    return execute_until(shed, executed, workers, || over.load(Ordering::Relaxed));
+                    return execute_until(shed, run, workers, || over.0.load(Ordering::Relaxed));
                 }
                 let result = (0..times).try_for_each(|_| {
                     // Refused, it would run too seldom: that is counted.
-                    frame.start().map_or(Ok(()), |()| {
-                        execute_until(shed, executed, workers, || frame.is_done())
-                    })
+                    frame
+                        .start()
+                        .map_or(Ok(()), |()| execute_until(shed, run, workers, || frame.is_done()))
                 });
-                over.store(true, Ordering::Relaxed);
+                over.0.store(true, Ordering::Relaxed);
                 result
             }
         };
@@ -134,9 +136,10 @@ impl<L: Layout> Spinning<L> {
 pub(super) struct Executed(AtomicU64);
 
 impl Executed {
+    /// Adds 1; the sum.
     #[inline(always)]
-    pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn add(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub(super) fn get(&self) -> u64 {
@@ -148,15 +151,20 @@ impl Executed {
     }
 }
 
+/// Whether all is done: on a line of its own, so that who has nothing to do does not look at the counter, which is on its way to who has.
+#[derive(Default)]
+#[repr(align(128))]
+struct Over(AtomicBool);
+
 /// Executes what is ready, until `done`, which is asked where nothing is.
 fn execute_until<L: Layout>(
     shed: &Shed<(), L>,
-    executed: &Executed,
+    count: impl Fn(),
     threads: usize,
     done: impl Fn() -> bool,
 ) -> Result<(), sateen_shed::Error> {
     let run = |_, &mut (): &mut ()| {
-        executed.add();
+        count();
         Outcome::Complete
     };
     let mut fruitless = 0;

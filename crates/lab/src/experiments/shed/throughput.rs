@@ -27,6 +27,8 @@ const F: ShedTest = ShedTest { name: "F", ..SHED_TESTS[4] };
 const G: ShedTest = ShedTest { name: "G", ..F };
 /// E with consumers that take batches too, as the original's cannot.
 const BATCHES: &str = "sateen-batch";
+/// A to E with channels that hand out the oldest first, as the original's cannot: who makes tasks ready and who executes them meet once in many.
+const FIFO: &str = "sateen-fifo";
 
 pub(super) fn groups(plan: &Plan) -> Vec<Group> {
     let asked: Vec<_> = plan.workers.iter().map(|&n| (n as u32, n as u32)).collect();
@@ -61,12 +63,22 @@ fn add_ours(group: &mut Group, test: ShedTest, load: ShedLoad) {
             group.add(OURS, move || Workers::<Sharded, BATCH>::open(test.channels, load))
         }
         _ if test == F => add::<Sharded, BATCH, BATCH>(group, OURS, test, load),
-        (false, false, 1) => add::<Packed, 1, 1>(group, OURS, test, load),
-        (true, false, 1) => add::<Padded, 1, 1>(group, OURS, test, load),
-        (true, true, 1) => add::<Pausing, 1, 1>(group, OURS, test, load),
+        (false, false, 1) => {
+            add::<Packed, 1, 1>(group, OURS, test, load);
+            add::<Packed, 1, 1>(group, FIFO, test, load);
+        }
+        (true, false, 1) => {
+            add::<Padded, 1, 1>(group, OURS, test, load);
+            add::<Padded, 1, 1>(group, FIFO, test, load);
+        }
+        (true, true, 1) => {
+            add::<Pausing, 1, 1>(group, OURS, test, load);
+            add::<Pausing, 1, 1>(group, FIFO, test, load);
+        }
         _ => {
             add::<Pausing, BATCH, 1>(group, OURS, test, load);
             add::<Pausing, BATCH, BATCH>(group, BATCHES, test, load);
+            add::<Pausing, BATCH, 1>(group, FIFO, test, load);
         }
     }
 }
@@ -77,7 +89,8 @@ fn add<L: Layout, const BATCH: usize, const TAKEN: usize>(
     test: ShedTest,
     load: ShedLoad,
 ) {
-    group.add(implementation, move || Load::<L, BATCH, TAKEN>::open(test.channels, load));
+    let fifo = implementation == FIFO;
+    group.add(implementation, move || Load::<L, BATCH, TAKEN>::open(test.channels, load, fifo));
 }
 
 /// How much there is to do under `plan`.

@@ -43,7 +43,7 @@ impl<T> Bounded<T> {
                 return Err(PushError::Closed(()));
             }
             let slot = self.slot(tail);
-            if self.turn(slot) != self.shape.free(tail) {
+            if Self::turn(slot) != self.shape.free(tail) {
                 match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(())),
                     Found::Busy => backoff.snooze(),
@@ -51,7 +51,7 @@ impl<T> Bounded<T> {
                 }
             } else if self.claim(&self.tail, tail, self.shape.next(tail)) {
                 // Relaxed: it shows nothing.
-                slot.turn.store(self.shape.free(tail) ^ HALF, Ordering::Relaxed);
+                slot.flag.store(self.shape.free(tail) ^ HALF, Ordering::Relaxed);
                 return Ok(Reserved(tail));
             } else {
                 backoff.spin();
@@ -62,13 +62,13 @@ impl<T> Bounded<T> {
     /// The item comes.
     pub(crate) fn redeem(&self, Reserved(place): Reserved, item: T) {
         // SAFETY: claimed by `reserve` when it was free, and untouched since: consumers stop before it.
-        unsafe { self.fill(self.slot(place), place, item) };
+        unsafe { Self::fill(self.slot(place), self.shape.full(place), item) };
     }
 
     /// The item does not come.
     pub(crate) fn waive(&self, Reserved(place): Reserved) {
         // Ordering: Release, as in `fill`: the place's next writer comes after its last reader.
-        self.slot(place).turn.store(self.shape.full(place) ^ HALF, Ordering::Release);
+        self.slot(place).flag.store(self.shape.full(place) ^ HALF, Ordering::Release);
     }
 
     /// Whether a pop would give an item or say that the queue is closed: unlike [`Bounded::is_empty`] it takes a
@@ -83,17 +83,17 @@ impl<T> Bounded<T> {
 
     /// Whether the place `head` is reserved; then the head has not passed it.
     pub(super) fn is_reserved(&self, head: Place) -> bool {
-        self.turn(self.slot(head)) == self.shape.free(head) ^ HALF
+        Self::turn(self.slot(head)) == self.shape.free(head) ^ HALF
     }
 
     /// Passes over the place `head` if it was waived; whether it was.
     pub(super) fn skip_waived(&self, head: Place) -> bool {
         let slot = self.slot(head);
-        let skipped = self.turn(slot) == self.shape.full(head) ^ HALF
+        let skipped = Self::turn(slot) == self.shape.full(head) ^ HALF
             && self.claim(&self.head, head, self.shape.next(head));
         if skipped {
             // Ordering: Release, as in `empty`.
-            slot.turn.store(self.shape.free_after(head), Ordering::Release);
+            slot.flag.store(self.shape.free_after(head), Ordering::Release);
         }
         skipped
     }

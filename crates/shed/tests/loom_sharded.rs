@@ -1,0 +1,111 @@
+//! Lists with two stripes: what threads steal from each other, and free places that lie in each other's reserves.
+#![cfg(loom)]
+
+mod loom_common;
+
+use loom::sync::Arc;
+use loom::thread;
+use loom_common::{Watched, drops, model};
+use sateen_shed::{Outcome, Sharded, Shed, TaskId};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The main thread's stripe is the first, the other's the second.
+type Two<T> = Shed<T, Sharded<2>>;
+
+fn two<T>(tasks: u64, dependencies: u64) -> Arc<Two<T>> {
+    Arc::new(
+        Shed::builder().tasks(tasks).dependencies(dependencies).layout().build().expect("small"),
+    )
+}
+
+/// Takes up to `most` at once and executes them, each payload touched; returns how many that were.
+fn work(shed: &Two<Watched>, most: u32) -> u32 {
+    let touch = |_: TaskId, payload: &mut Watched| {
+        assert_eq!(payload.add(), 0, "ran twice");
+        Outcome::Complete
+    };
+    shed.execute_batch(0, most, touch).expect("channel 0")
+}
+
+/// One thread steals from the other, keeps one and puts the others into its own stripe, from where the other steals them back.
+#[test]
+fn what_is_stolen_is_executed_once() {
+    model(3, || {
+        let (shed, dropped) = (two(3, 0), drops());
+        let tasks = shed.create([0; 3].map(|n| Watched::new(n, dropped))).ok().expect("room");
+        shed.ready(&tasks).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || work(&shed, 1))
+        };
+        let mine = work(&shed, 1);
+        let others = other.join().unwrap();
+        assert!(others == 1 || mine == 1);
+        assert_eq!(mine + others + work(&shed, 3), 3);
+        assert_eq!((dropped.load(Relaxed), shed.has_ready(0)), (3, Ok(false)));
+    });
+}
+
+/// Two steal from one stripe to which its own thread pushes meanwhile.
+#[test]
+fn a_stripe_is_pushed_to_while_it_is_stolen_from() {
+    model(2, || {
+        let (shed, dropped) = (two(3, 0), drops());
+        let [a, b, c] = shed.create([0; 3].map(|n| Watched::new(n, dropped))).ok().expect("room");
+        shed.ready(&[a, b]).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || work(&shed, 1) + work(&shed, 2))
+        };
+        shed.ready(&[c]).expect("idle");
+        let mine = work(&shed, 1);
+        let others = other.join().unwrap();
+        assert_eq!(mine + others + work(&shed, 3), 3);
+        assert_eq!(dropped.load(Relaxed), 3);
+    });
+}
+
+/// Places that one thread has freed are taken by both: each is one task's.
+#[test]
+fn free_places_are_taken_from_each_other() {
+    model(2, || {
+        let (shed, dropped) = (two(3, 0), drops());
+        let watched = || Watched::new(0, dropped);
+        let tasks = shed.create([(); 3].map(|()| watched())).ok().expect("room");
+        shed.free(&tasks).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let first = shed.create([Watched::new(0, dropped)]).ok().map(|[task]| task);
+                shed.free(&first.into_iter().collect::<Vec<_>>()).expect("idle");
+                shed.create([Watched::new(0, dropped)]).ok().map(|[task]| task)
+            })
+        };
+        let mine = shed.create([watched()]).ok().map(|[task]| task);
+        let others = other.join().unwrap();
+        assert!(mine.is_some() && others.is_some());
+        assert_ne!(mine, others);
+        shed.create([watched()]).ok().expect("the third is free");
+        assert_eq!(shed.create([watched()]).map_err(|full| full.asked).unwrap_err(), 1);
+    });
+}
+
+/// The other thread has one place free at each moment, but not always the same.
+#[test]
+fn a_place_that_is_free_is_found() {
+    model(3, || {
+        let shed = two(2, 0);
+        let all = shed.create([(); 2]).expect("room");
+        shed.free(&all).expect("idle");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                let [first] = shed.create([()]).expect("room");
+                shed.free(&[first]).expect("idle");
+                shed.create([()]).expect("room");
+            })
+        };
+        shed.create([()]).expect("room");
+        other.join().unwrap();
+    });
+}
