@@ -7,7 +7,7 @@ use crate::error::{Error, input};
 use crate::experiments::channel::{consume, produce};
 use crate::experiments::through::{Clocked, Sums};
 use sateen::Runtime;
-use sateen::queue::channel::{Receiver, Sender, bounded, unbounded};
+use sateen::channel::{Receiver, Sender, bounded, unbounded};
 use std::time::Instant;
 
 /// Our channels, between whomever.

@@ -2,7 +2,7 @@
 //! allocators include this file too.
 
 use sateen::Spawn;
-use sateen::queue::channel::bounded;
+use sateen::channel::bounded;
 use sateen::sync::Event;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use draw::draw;
 use keys::{Action, act};
 use ratatui::crossterm::event::{self, Event};
 use ratatui::{DefaultTerminal, try_init, try_restore};
-use sateen::queue::channel::{Receiver, RecvTimeoutError, unbounded};
+use sateen::channel::{Receiver, RecvTimeoutError, unbounded};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
