@@ -21,3 +21,7 @@ pub mod tuning {}
 #[doc = include_str!("graphs.md")]
 #[doc = include_str!("graph.svg")]
 pub mod graphs {}
+
+#[doc = include_str!("queues.md")]
+#[doc = include_str!("flow.svg")]
+pub mod queues {}
