@@ -19,6 +19,26 @@ pub fn now() -> u64 {
     }
 }
 
+/// Whether [`now`] counts at one speed, whatever the processor does: only then do ticks tell time.
+///
+/// ```
+/// if sateen_base::tsc::is_invariant() {
+///     assert!(sateen_base::tsc::now() <= sateen_base::tsc::now());
+/// }
+/// ```
+pub fn is_invariant() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use core::arch::x86_64::__cpuid;
+        // Leaf 0x8000_0007: advanced power management, bit 8 of `edx`.
+        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    {
+        false
+    }
+}
+
 fn base() -> Instant {
     static BASE: OnceLock<Instant> = OnceLock::new();
     *BASE.get_or_init(Instant::now)

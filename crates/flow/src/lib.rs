@@ -1,9 +1,10 @@
-//! Layer 5 of Sateen: what drives sheds on runtime workers, and graphs of tasks with results.
+//! Layer 5 of Sateen: what drives sheds on runtime workers, graphs of tasks with results, and worker queues.
 //!
 //! [`RunOn::run_on`] builds a shed whose channels are worked off by the workers of a runtime, by some of them, or by the thread that
-//! waits. [`Graph`] is for those who only want a graph: closures, what comes after what, results.
+//! waits. [`Graph`] is for those who only want a graph: closures, what comes after what, results. [`WorkerQueue`] spreads items over
+//! workers that handle them at a rate; [`Throttle`] and [`SharedThrottle`] hold anything else back to one.
 //!
-//! Below: `sateen-shed` and `sateen-runtime`. Above: users, through the facade. Invariant: while a task is ready, somebody who will
+//! Below: `sateen-shed`, `sateen-queue` and `sateen-runtime`. Above: users, through the facade. Invariant: while a task is ready, somebody who will
 //! look for it is awake or queued, and not suspended. Protocol and proof are in the crate's `README.md`.
 #![forbid(unsafe_code)]
 
@@ -13,10 +14,22 @@ mod drain;
 mod driven;
 #[cfg(not(loom))]
 mod error;
+#[cfg(loom)]
+pub mod gate;
+#[cfg(not(loom))]
+mod gate;
 #[cfg(not(loom))]
 mod graph;
+#[cfg(loom)]
+pub mod hold;
+#[cfg(not(loom))]
+mod hold;
 #[cfg(not(loom))]
 mod hub;
+#[cfg(loom)]
+pub mod ledger;
+#[cfg(not(loom))]
+mod ledger;
 #[cfg(not(loom))]
 mod map;
 #[cfg(loom)]
@@ -27,6 +40,10 @@ mod quiet;
 pub mod seat;
 #[cfg(not(loom))]
 mod seat;
+#[cfg(not(loom))]
+mod throttle;
+#[cfg(not(loom))]
+mod worker_queue;
 
 #[cfg(not(loom))]
 pub use {
@@ -34,4 +51,13 @@ pub use {
     error::{RunError, WaitError},
     graph::{Graph, GraphError, Handle, Inputs, On, Output, Tasks},
     map::Map,
+    throttle::{
+        Clock, Hand, ManualClock, Rate, RealClock, SampledClock, SharedThrottle, Throttle,
+        ThrottleError, TscClock,
+    },
+    worker_queue::{
+        Builder as WorkerQueueBuilder, CloseError, DeadLetter, DeadReason, Handled, Hanging,
+        Overflow, Refusal, Retry, SendError, Sender, StartError, Stats, WaitTimes, WorkerQueue,
+        WorkerStats,
+    },
 };

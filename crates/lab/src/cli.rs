@@ -2,6 +2,7 @@
 
 use crate::advise::AdviseArgs;
 use crate::error::{Error, input};
+use crate::flow::FlowArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Tour(TourArgs),
     /// Which lock, counter or pool is best in your own context, here: asks, measures, says how sure it is
     Advise(AdviseArgs),
+    /// The throttled worker queue at work: items at a rate through queues to workers, or the lines of standard input
+    Flow(Box<FlowArgs>),
     /// Compare two files written by `run --json`
     Diff(DiffArgs),
     /// One turn of one figure, for a parent process that prints it

@@ -206,7 +206,7 @@ impl<F: FnMut() -> Result<Vec<f64>, Error>> Session for Run<F> {
 
 /// Nanoseconds for one of `calls` calls of `f`, as the values of a run.
 #[inline(always)]
-pub(crate) fn per_call(calls: u32, f: impl Fn()) -> Result<Vec<f64>, Error> {
+pub(crate) fn per_call(calls: u32, mut f: impl FnMut()) -> Result<Vec<f64>, Error> {
     let start = Instant::now();
     for _ in 0..calls {
         f();

@@ -5,6 +5,7 @@
 //!
 //! * `cli`, `select`: what was asked for, refused with one line and exit 2 if it makes no sense.
 //! * `experiments`: what is measured, against the traits of `adapter`.
+//! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
 //! * `advise`: the same loops in the user's own context, ranked.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
@@ -29,6 +30,7 @@ mod crew;
 mod error;
 mod experiment;
 mod experiments;
+mod flow;
 mod host;
 mod interrupt;
 mod ours;
@@ -40,13 +42,15 @@ mod select;
 mod stats;
 mod store;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match commands::execute() {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("sateen: {e}");
+            // Where it should be said may be gone.
+            let _ = writeln!(std::io::stderr(), "sateen: {e}");
             e.exit_code()
         }
     }

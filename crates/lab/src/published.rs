@@ -195,10 +195,30 @@ static SHEDS: &[Published] = shed! {
     "E" 7_995_729.0 125.0;
 };
 
+const FLOW: &str = "\"Even more performance experiments: queues and threads\" (blog), .NET's BlockingCollection, 12 logical cores";
+
+macro_rules! flow {
+    ($($case:literal $config:literal: $who:literal $value:literal;)*) => {
+        &[$(Published {
+            experiment: "flow",
+            case: $case,
+            config: $config,
+            source: FLOW,
+            values: &[range($who, $value, $value)],
+        }),*]
+    };
+}
+
+static FLOWS: &[Published] = flow! {
+    "one-queue-exact" "t1": "2,200 K/s, ns" 455.0;
+    "one-queue-sampled" "t1": "3,000 K/s, ns" 333.0;
+    "eight-queues-1000k" "t8": "of 8,000 K/s:" 5700.0;
+};
+
 /// What is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
-    let all = [DEQUES, SKYNETS, THREAD_TREES, POOL_TESTS, COUNTERS, SHEDS];
+    let all = [DEQUES, SKYNETS, THREAD_TREES, POOL_TESTS, COUNTERS, SHEDS, FLOWS];
     all.into_iter().flatten().find(same)
 }
 

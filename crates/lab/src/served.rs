@@ -25,6 +25,7 @@ pub(crate) fn serve() -> Result<(), String> {
             "sateen-join" => runtime.install(|| skynet::join(0, leaves)),
             "sateen-suspend" => runtime.install(|| skynet::suspend(0, leaves)),
             "sateen-detach" => runtime.install(|| skynet::detach(0, leaves)),
+            "sateen-channel" => runtime.install(|| skynet::channel(0, leaves)),
             "sateen-async" => runtime.install(|| skynet::future(0, leaves)),
             _ => return Err(format!("`{form}` is no form of skynet")),
         };

@@ -18,6 +18,10 @@ fn the_tour_shows_every_experiment() {
         "counter",
         "lock",
         "pool",
+        "queue",
+        "channel",
+        "throttle",
+        "flow",
         "listqueue",
         "shed",
         "wake",
@@ -37,6 +41,7 @@ fn the_tour_shows_every_experiment() {
         "MultiCore",
         "Bikeshed",
         "published order of merit",
+        "of 8,000 K/s: 5700",
     ] {
         assert!(text.contains(published), "{published} is missing: {text}");
     }
@@ -46,7 +51,7 @@ fn the_tour_shows_every_experiment() {
 fn without_a_subcommand_it_is_the_tour() {
     // Help tells what the default is; the tour itself is too long for a test.
     let help = stdout(&["--help"]);
-    for word in ["run", "list", "tour", "advise", "diff"] {
+    for word in ["run", "list", "tour", "advise", "flow", "diff"] {
         assert!(help.contains(word), "{help}");
     }
     assert!(stdout(&["--version"]).starts_with("sateen "));
@@ -81,6 +86,9 @@ fn peers_are_compared() {
         "fiber",
         "^lock/",
         "listqueue",
+        "^queue/",
+        "^channel/",
+        "^throttle/",
     ];
     // Not the programs, which need a compiler of their language; they have a test of their own.
     let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
@@ -96,6 +104,10 @@ fn peers_are_compared() {
         "parking_lot",
         "spin",
         "std",
+        "disruptor",
+        "flume",
+        "kanal",
+        "governor",
         "95 % interval",
     ];
     for word in names {

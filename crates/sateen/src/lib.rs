@@ -42,12 +42,17 @@ pub mod queue {
     pub use sateen_queue::*;
 }
 
+/// Channels with the names of `crossbeam-channel`, for threads, tasks and futures alike.
+pub mod channel {
+    pub use sateen_queue::channel::*;
+}
+
 /// Schedulers of tasks with dependencies: data structures without threads of their own.
 pub mod shed {
     pub use sateen_shed::*;
 }
 
-/// Sheds on a runtime's workers, and graphs of tasks with results.
+/// Sheds on a runtime's workers, graphs of tasks with results, throttles and worker queues.
 pub mod flow {
     pub use sateen_flow::*;
 }

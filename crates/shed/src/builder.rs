@@ -142,7 +142,7 @@ impl<T, L: Layout> Builder<T, L> {
     }
 
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
-    /// made them ready, or ended what they depended on. Cost: an indirect call for each range of tasks of one channel.
+    /// made them ready, or ended what they depended on. Not of a task that [`execute_batch`](Shed::execute_batch) goes on with by itself. Cost: an indirect call for each range of tasks of one channel.
     /// Set again, both are called, the first one first.
     #[must_use]
     pub fn on_ready(mut self, ready: impl Fn(u16, u32) + Send + Sync + 'static) -> Self {

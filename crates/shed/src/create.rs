@@ -4,7 +4,7 @@ use crate::canary::relaxed_if;
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::list::{Chain, List};
-use crate::reserve::Fresh;
+use crate::reserve::{Fresh, LEAST};
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
@@ -99,6 +99,7 @@ impl<T, L: Layout> Shed<T, L> {
         while taken < ids.len() {
             let fresh = Fresh {
                 taken: self.memory.head(Heads::<L>::FRESH_PLACES),
+                least: LEAST,
                 all: self.memory.sizes().tasks,
                 first_use: |index| {
                     let state = State::new(self.first_generation, Status::Free);
@@ -225,7 +226,10 @@ impl<T, L: Layout> Shed<T, L> {
         let missing = |chain: &Option<Chain>| count - chain.map_or(0, |chain| chain.count as usize);
         while missing(&chain) > 0 {
             let taken = self.memory.head(Heads::<L>::FRESH_EDGES);
-            let fresh = Fresh { taken, all: self.memory.sizes().edges, first_use: |_| {} };
+            let all = self.memory.sizes().edges;
+            // Models show with places what there is to show.
+            let least = if cfg!(loom) { 1 } else { LEAST };
+            let fresh = Fresh { taken, all, first_use: |_| {}, least };
             let more = list.take(missing(&chain), &fresh);
             list.join(&mut chain, more);
             if missing(&chain) > 0 && !self.memory.grow_edges(fresh.all) {

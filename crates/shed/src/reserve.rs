@@ -17,7 +17,12 @@ pub(crate) struct Fresh<'a, F> {
     pub(crate) all: u32,
     /// Called with each that is taken.
     pub(crate) first_use: F,
+    /// As many are taken at least: what is too much is kept.
+    pub(crate) least: usize,
 }
+
+/// [`Fresh::least`].
+pub(crate) const LEAST: usize = if cfg!(loom) { 2 } else { 64 };
 
 impl<F: Fn(u32)> Fresh<'_, F> {
     fn left(&self) -> u32 {
@@ -161,16 +166,14 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         most: usize,
         fresh: &Fresh<'_, impl Fn(u32)>,
     ) -> Option<Chain> {
-        /// As many at once.
-        const FRESH: usize = if cfg!(loom) { 2 } else { 64 };
         if fresh.left() == 0 {
             return None;
         }
-        let moved = most < FRESH;
+        let moved = most < fresh.least;
         if moved {
             self.begin_move();
         }
-        let taken = fresh.take(most.max(FRESH));
+        let taken = fresh.take(most.max(fresh.least));
         let kept = taken.start..taken.start + taken.len().min(most) as u32;
         let chain = self.link_all(kept.clone(), fresh);
         if moved {

@@ -128,6 +128,13 @@ impl Own {
     }
 }
 
+/// Whether blocking on this thread suspends something cheaper than the thread: then looking on for long before one
+/// blocks does not pay.
+#[inline]
+pub fn suspends() -> bool {
+    installed().is_some()
+}
+
 /// Makes `blocker` the way the calling thread blocks (`None`: it sleeps in the kernel) and returns
 /// what was there before.
 ///

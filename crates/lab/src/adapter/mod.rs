@@ -4,11 +4,13 @@
 //! are written against the traits and visit all implementations, so that a new library is one folder
 //! and a line in `peers/mod.rs`, and a new experiment meets all libraries at once.
 
+mod channels;
 mod crowds;
 mod deque;
 mod fibers;
 mod forkjoin;
 mod locks;
+mod pipe;
 mod pools;
 mod program;
 mod queue;
@@ -18,11 +20,13 @@ mod submit;
 mod tasks;
 mod turns;
 
+pub(crate) use channels::{Channels, ChannelsVisitor, visit_channels};
 pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};
 pub(crate) use forkjoin::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
 pub(crate) use locks::{LockKind, LockVisitor, SharedLockKind, visit_locks, visit_read_write};
+pub(crate) use pipe::{Pipe, PipeKind, PipeVisitor, visit_pipes};
 pub(crate) use pools::{
     BLOCK, Content, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools,
     visit_pools,

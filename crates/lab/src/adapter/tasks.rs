@@ -12,6 +12,8 @@ pub(crate) enum Form {
     Suspend,
     /// Blocks until detached children have delivered.
     Detach,
+    /// Receives from a channel of its own what detached children send to it.
+    Channel,
     /// Awaits their handles: tasks are futures.
     Async,
 }

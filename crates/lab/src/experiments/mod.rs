@@ -1,17 +1,22 @@
 //! The experiments. A new one is a file or folder here, and a line in [`all`].
 
+pub(crate) mod channel;
 pub(crate) mod counter;
 mod deque;
 mod dispatch;
 mod fiber;
+mod flow;
 mod forkjoin;
 mod idle;
 mod listqueue;
 pub(crate) mod lock;
 pub(crate) mod pool;
+mod queue;
 pub(crate) mod shed;
 mod skynet;
 mod switch;
+pub(crate) mod throttle;
+pub(crate) mod through;
 mod wake;
 
 use crate::experiment::Experiment;
@@ -30,6 +35,10 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(lock::Lock),
         Box::new(listqueue::ListQueue),
         Box::new(pool::Pools),
+        Box::new(queue::Queues),
+        Box::new(channel::Channel),
+        Box::new(throttle::Throttles),
+        Box::new(flow::Flow),
         Box::new(shed::Shed),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),

@@ -1,8 +1,10 @@
 //! Adapters of Sateen itself, the same kind as those of the peers.
 
+mod channels;
 mod crowds;
 mod deques;
 mod locks;
+mod pipes;
 mod pools;
 mod queue;
 mod runtime;
@@ -11,9 +13,10 @@ mod tasks;
 mod turns;
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor, QueueVisitor,
-    ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    ChannelsVisitor, CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor,
+    PipeKind, PipeVisitor, QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
+pub(crate) use channels::ChannelFibers;
 pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
 #[cfg(test)]
 pub(crate) use runtime::Sateen;
@@ -87,4 +90,14 @@ pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
 /// Shows `visitor` our queue for many producers and consumers.
 pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
     visitor.visit::<queue::Sateen>();
+}
+
+/// Shows `visitor` our queue of a kind.
+pub(crate) fn visit_pipes(kind: PipeKind, batches: bool, visitor: &mut impl PipeVisitor) {
+    pipes::visit(kind, batches, visitor);
+}
+
+/// Shows `visitor` our channels.
+pub(crate) fn visit_channels(visitor: &mut impl ChannelsVisitor) {
+    visitor.visit::<channels::Sateen>();
 }

@@ -2,6 +2,7 @@
 //! allocators include this file too.
 
 use sateen::Spawn;
+use sateen::channel::bounded;
 use sateen::sync::Event;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -77,4 +78,22 @@ pub(crate) fn detach(first: u64, leaves: u64) -> u64 {
     }
     all.complete.wait();
     all.sum.load(Ordering::Relaxed)
+}
+
+/// The same with a channel for each node, to which its detached children send.
+pub(crate) fn channel(first: u64, leaves: u64) -> u64 {
+    if leaves == 1 {
+        return first;
+    }
+    let tenth = leaves / 10;
+    let (sender, sums) = bounded(10);
+    for i in 0..10 {
+        let sender = sender.clone();
+        Spawn::new().detach(move || {
+            // The node receives until all have sent.
+            let _ = sender.send(channel(first + i * tenth, tenth));
+        });
+    }
+    drop(sender);
+    sums.iter().sum()
 }

@@ -21,7 +21,8 @@ macro_rules! tasks {
         impl Tasks for $adapter {
             const NAME: &'static str = $name;
             const MOST_WORKERS: usize = $most;
-            const FORMS: &'static [Form] = &[Form::Join, Form::Suspend, Form::Detach, Form::Async];
+            const FORMS: &'static [Form] =
+                &[Form::Join, Form::Suspend, Form::Detach, Form::Channel, Form::Async];
             type Pool = Runtime;
 
             fn build(workers: usize) -> Result<Runtime, Error> {
@@ -33,6 +34,7 @@ macro_rules! tasks {
                     Form::Join => skynet::join(0, leaves),
                     Form::Suspend => skynet::suspend(0, leaves),
                     Form::Detach => skynet::detach(0, leaves),
+                    Form::Channel => skynet::channel(0, leaves),
                     Form::Async => skynet::future(0, leaves),
                 })
             }

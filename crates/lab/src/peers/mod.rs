@@ -2,10 +2,12 @@
 //! programs in other languages; without it the visits find nobody.
 
 use crate::adapter::{
-    CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor, LonePoolVisitor, PoolVisitor,
-    QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
+    ChannelsVisitor, CrowdsVisitor, DequeVisitor, ForkJoinVisitor, Job, LockVisitor,
+    LonePoolVisitor, PipeKind, PipeVisitor, PoolVisitor, QueueVisitor, ScopesVisitor,
+    SubmitVisitor, TasksVisitor, TurnsVisitor,
 };
 use crate::experiment::Group;
+use crate::experiments::throttle::Case;
 
 #[cfg(feature = "peers")]
 mod allocators;
@@ -16,7 +18,15 @@ mod corosensei;
 #[cfg(feature = "peers")]
 mod crossbeam;
 #[cfg(feature = "peers")]
+mod disruptor;
+#[cfg(feature = "peers")]
+mod flume;
+#[cfg(feature = "peers")]
 mod forte;
+#[cfg(feature = "peers")]
+mod governor;
+#[cfg(feature = "peers")]
+mod kanal;
 #[cfg(feature = "peers")]
 mod may;
 #[cfg(feature = "peers")]
@@ -171,6 +181,38 @@ pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
         visitor.visit::<crossbeam::Array>();
     }
     let _ = visitor;
+}
+
+/// Shows `visitor` the other libraries' queues of a kind.
+pub(crate) fn visit_pipes(kind: PipeKind, batches: bool, visitor: &mut impl PipeVisitor) {
+    #[cfg(feature = "peers")]
+    match (kind, batches) {
+        (PipeKind::Spsc, false) => visitor.visit::<disruptor::Disruptor>(),
+        (PipeKind::Spsc, true) => visitor.visit::<disruptor::DisruptorBatch>(),
+        (PipeKind::Bounded, false) => visitor.visit::<crossbeam::ArrayPipe>(),
+        (PipeKind::Unbounded, false) => visitor.visit::<crossbeam::SegPipe>(),
+        // They have no batches.
+        (PipeKind::Bounded | PipeKind::Unbounded, true) => {}
+    }
+    let _ = (kind, batches, visitor);
+}
+
+/// Shows `visitor` the other libraries' channels. The standard library's are always there.
+pub(crate) fn visit_channels(visitor: &mut impl ChannelsVisitor) {
+    visitor.visit::<std::Std>();
+    #[cfg(feature = "peers")]
+    {
+        visitor.visit::<crossbeam::Crossbeam>();
+        visitor.visit::<flume::Flume>();
+        visitor.visit::<kanal::Kanal>();
+    }
+}
+
+/// Adds to `group` the other libraries' throttles with the clock of `case`.
+pub(crate) fn add_throttles(group: &mut Group, case: Case, checks: u32) {
+    #[cfg(feature = "peers")]
+    governor::add_throttles(group, case, checks);
+    let _ = (group, case, checks);
 }
 
 /// Adds to `group` each program in another language that has one of `cases`, the first that it has.

@@ -6,6 +6,11 @@
 //! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
+mod force;
+mod reserved;
+
+pub(crate) use reserved::Reserved;
+
 use super::block::{Block, Slot};
 use super::place::{Place, Shape};
 use crate::patience::Patience;
@@ -126,62 +131,6 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Puts `item` in at the back and, if the queue is full, takes the item at the front out for it and
-    /// returns that.
-    ///
-    /// # Errors
-    /// [`PushError::Closed`] with the item if the queue was closed before.
-    ///
-    /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(1);
-    /// assert_eq!(queue.force_push('a'), Ok(None));
-    /// assert_eq!(queue.force_push('b'), Ok(Some('a')));
-    /// ```
-    pub fn force_push(&self, item: T) -> Result<Option<T>, PushError<T>> {
-        let mut item = item;
-        let mut backoff = Backoff::new();
-        loop {
-            item = match self.push(item) {
-                Ok(()) => return Ok(None),
-                Err(PushError::Full(item)) => item,
-                Err(closed) => return Err(closed),
-            };
-            let tail = self.place(&self.tail);
-            let slot = self.slot(tail);
-            // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
-            // it may the tail pass it, so that the queue is never more than one item too long.
-            let full = Self::turn(slot) == self.shape.full_before(tail)
-                && self.head.place.load(Ordering::SeqCst) == self.shape.lap_before(tail);
-            if !self.shape.is_closed(tail)
-                && full
-                && self.claim(&self.tail, tail, self.shape.next(tail))
-            {
-                let before = self.make_room(slot, tail);
-                // SAFETY: the claim is ours, and what was in the slot is out.
-                unsafe { Self::fill(slot, self.shape.full(tail), item) };
-                return Ok(before);
-            }
-            backoff.spin();
-        }
-    }
-
-    /// Takes the item of the lap before out of the place `tail`, which the caller claimed, or waits until a
-    /// consumer has.
-    fn make_room(&self, slot: &Slot<T>, tail: Place) -> Option<T> {
-        let front = Place::new(self.shape.lap_before(tail));
-        let mut backoff = Backoff::new();
-        while Self::turn(slot) != self.shape.free(tail) {
-            if Self::turn(slot) == self.shape.full(front)
-                && self.claim(&self.head, front, self.shape.next(front))
-            {
-                // SAFETY: full, and claimed by us.
-                return Some(unsafe { Self::empty(slot, self.shape.free(tail)) });
-            }
-            backoff.snooze();
-        }
-        None
-    }
-
     /// Puts in as many of `items` as there is room for, with one reservation; returns how many. What did not
     /// fit stays in the iterator.
     ///
@@ -258,6 +207,12 @@ impl<T> Bounded<T> {
     /// ```
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
+        self.pop_past(&mut 0)
+    }
+
+    /// The same; adds to `waived` the places without an item that it went past.
+    #[inline(always)]
+    pub(crate) fn pop_past(&self, waived: &mut usize) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
         loop {
             let head = self.place(&self.head);
@@ -272,7 +227,7 @@ impl<T> Bounded<T> {
                 }
                 backoff.spin();
             } else {
-                if let Found::Busy = self.item_slow(head)? {
+                if let Found::Busy = self.item_slow(head, waived)? {
                     backoff.snooze();
                 }
             }
@@ -293,6 +248,16 @@ impl<T> Bounded<T> {
     /// assert_eq!(buf, [0, 1, 2, 3]);
     /// ```
     pub fn pop_into(&self, buf: &mut Vec<T>, max: usize) -> Result<usize, PopError> {
+        self.pop_into_past(buf, max, &mut 0)
+    }
+
+    /// The same; adds to `waived` the places without an item that it went past.
+    pub(crate) fn pop_into_past(
+        &self,
+        buf: &mut Vec<T>,
+        max: usize,
+        waived: &mut usize,
+    ) -> Result<usize, PopError> {
         if max == 0 {
             return Ok(0);
         }
@@ -303,7 +268,7 @@ impl<T> Bounded<T> {
             let count = self.run(head, max, Shape::full);
             let end = self.shape.advanced(head, count);
             if count == 0 {
-                if let Found::Busy = self.item_slow(head)? {
+                if let Found::Busy = self.item_slow(head, waived)? {
                     backoff.snooze();
                 }
                 continue;
@@ -531,7 +496,7 @@ impl<T> Bounded<T> {
 
     /// The place `head` was not full: is there an item at all? An error if not.
     #[cold]
-    fn item_slow(&self, head: Place) -> Result<Found, PopError> {
+    fn item_slow(&self, head: Place, waived: &mut usize) -> Result<Found, PopError> {
         let full = || Self::turn(self.slot(head)) == self.shape.full(head);
         if self.head.patience.helps(head.word(), full) {
             return Ok(Found::Again);
@@ -539,7 +504,11 @@ impl<T> Bounded<T> {
         // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
         // was empty when the tail was read.
         let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
-        if self.shape.open(tail) != head.word() {
+        if self.shape.open(tail) != head.word() && !self.is_reserved(head) {
+            if self.skip_waived(head) {
+                *waived += 1;
+                return Ok(Found::Again);
+            }
             return Ok(Found::Busy);
         }
         self.head.patience.told(head.word());

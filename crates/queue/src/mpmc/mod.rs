@@ -11,4 +11,5 @@ mod unbounded;
 
 pub use batch::Batch;
 pub use bounded::Bounded;
+pub(crate) use bounded::Reserved;
 pub use unbounded::Unbounded;

@@ -408,7 +408,8 @@ impl<T> Unbounded<T> {
                 continue;
             }
             let rest = Segment::<T>::SLOTS - offset;
-            let (there, more) = if head.has_more() { (rest, true) } else { self.look(head, rest)? };
+            let (there, more) =
+                if head.has_more() { (rest, true) } else { self.look(head, rest, share)? };
             let slots = if share == Share::Half && !more { there.div_ceil(2) } else { there };
             let slots = slots.min(max);
             let claimed = head.advanced(slots).with_more(more);
@@ -435,27 +436,40 @@ impl<T> Unbounded<T> {
     }
 
     /// How many slots may be claimed at `head`, and whether a later segment exists. Reads the tail only if all
-    /// that was there at the last look is gone.
+    /// that was there at the last look is gone, or half of what is there *now* is wanted.
     #[inline]
-    fn look(&self, head: Cursor, rest: usize) -> Result<(usize, bool), PopError> {
-        let seen = Cursor::at(self.head.tail_seen.load(Ordering::Relaxed));
-        match head.ahead_of::<T>(seen, rest) {
-            (0, _) => self.look_slow(head, rest),
-            there => Ok(there),
+    fn look(&self, head: Cursor, rest: usize, share: Share) -> Result<(usize, bool), PopError> {
+        if share == Share::All {
+            let seen = Cursor::at(self.head.tail_seen.load(Ordering::Relaxed));
+            let there = head.ahead_of::<T>(seen, rest);
+            if there.0 > 0 {
+                return Ok(there);
+            }
         }
+        self.look_slow(head, rest, share)
     }
 
     #[cold]
-    fn look_slow(&self, head: Cursor, rest: usize) -> Result<(usize, bool), PopError> {
+    fn look_slow(
+        &self,
+        head: Cursor,
+        rest: usize,
+        share: Share,
+    ) -> Result<(usize, bool), PopError> {
         let mut tail = head;
         let mut there = (0, false);
-        self.head.patience.before(head.position(), || {
+        let mut read = || {
             // Ordering: SeqCst so that a push which came before this call in any order the caller can
             // see is not missed; the claim needs none.
             tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
             there = head.ahead_of::<T>(tail, rest);
             head.slots_until::<T>(tail)
-        });
+        };
+        match share {
+            Share::All => self.head.patience.before(head.position(), read),
+            // A thief has other places to look at.
+            Share::Half => read(),
+        };
         if there.0 > 0 {
             self.head.tail_seen.store(tail.position(), Ordering::Relaxed);
             return Ok(there);

@@ -6,6 +6,9 @@ pub mod start {}
 #[doc = include_str!("blocking.md")]
 pub mod blocking {}
 
+#[doc = include_str!("channels.md")]
+pub mod channels {}
+
 #[doc = include_str!("switching.md")]
 pub mod switching {}
 
@@ -18,3 +21,7 @@ pub mod tuning {}
 #[doc = include_str!("graphs.md")]
 #[doc = include_str!("graph.svg")]
 pub mod graphs {}
+
+#[doc = include_str!("queues.md")]
+#[doc = include_str!("flow.svg")]
+pub mod queues {}

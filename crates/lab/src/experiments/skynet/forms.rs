@@ -15,7 +15,7 @@ struct Case {
     programs: &'static [&'static str],
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 5] = [
     Case {
         name: "join",
         form: Form::Join,
@@ -34,6 +34,12 @@ const CASES: [Case; 4] = [
         form: Form::Detach,
         what: "detached tasks, the parent blocks until ten have delivered",
         programs: &["skynet-detach", "sateen-detach"],
+    },
+    Case {
+        name: "channel",
+        form: Form::Channel,
+        what: "detached tasks that send to a channel of their parent's, which receives from it",
+        programs: &["skynet-detach", "sateen-channel"],
     },
     Case {
         name: "async",

@@ -1,12 +1,15 @@
-//! Adapters for `crossbeam-deque` and `crossbeam-queue`.
+//! Adapters for `crossbeam-deque`, `crossbeam-queue` and `crossbeam-channel`.
 
+mod channels;
+mod pipes;
 mod queues;
 
 use crate::adapter::{Deque, Taken};
 use crossbeam_deque::{Steal, Stealer, Worker};
+pub(crate) use pipes::{ArrayPipe, SegPipe};
 pub(crate) use queues::{Array, Seg};
 
-/// The Chase-Lev deque with epoch reclamation.
+/// The Chase-Lev deque with epoch reclamation; and the channels.
 pub(crate) struct Crossbeam;
 
 impl Deque for Crossbeam {

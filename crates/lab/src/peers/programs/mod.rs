@@ -143,7 +143,8 @@ static UNKEPT: Recipe = Recipe {
     start: |_| words(&["./sateen-unkept"]),
 };
 
-const OUR_TREES: &[&str] = &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-async"];
+const OUR_TREES: &[&str] =
+    &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-channel", "sateen-async"];
 const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];
 const TREES_AND_TURNS: &[&str] = &[
     "skynet-join",

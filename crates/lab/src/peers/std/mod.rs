@@ -1,8 +1,9 @@
 //! Adapter for the standard library: threads, its mutex and condition variable.
 
-use crate::adapter::{Between, LockKind, Locks, Turns, Way};
+use crate::adapter::{Between, Channels, LockKind, Locks, Turns, Way};
 use crate::error::Error;
 use std::ops::RangeInclusive;
+use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
@@ -96,5 +97,49 @@ impl LockKind for StdRwLock {
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &RwLock<T>, f: impl FnOnce(&T) -> R) -> R {
         f(&lock.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The sending end of one of its two kinds of channels.
+#[derive(Clone)]
+pub(crate) enum Sender {
+    Bounded(mpsc::SyncSender<u64>),
+    Unbounded(mpsc::Sender<u64>),
+}
+
+impl Channels for Std {
+    const NAME: &'static str = "std";
+    const MOST_RECEIVERS: usize = 1;
+    type Sender = Sender;
+    type Receiver = mpsc::Receiver<u64>;
+
+    fn open(capacity: Option<usize>) -> (Sender, mpsc::Receiver<u64>) {
+        match capacity {
+            Some(capacity) => {
+                let (sender, receiver) = mpsc::sync_channel(capacity);
+                (Sender::Bounded(sender), receiver)
+            }
+            None => {
+                let (sender, receiver) = mpsc::channel();
+                (Sender::Unbounded(sender), receiver)
+            }
+        }
+    }
+
+    fn share(_: &mpsc::Receiver<u64>) -> Option<mpsc::Receiver<u64>> {
+        None
+    }
+
+    #[inline(always)]
+    fn send(sender: &Sender, item: u64) -> bool {
+        match sender {
+            Sender::Bounded(sender) => sender.send(item).is_ok(),
+            Sender::Unbounded(sender) => sender.send(item).is_ok(),
+        }
+    }
+
+    #[inline(always)]
+    fn receive(receiver: &mpsc::Receiver<u64>) -> Option<u64> {
+        receiver.recv().ok()
     }
 }

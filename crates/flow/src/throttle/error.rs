@@ -1,0 +1,44 @@
+//! What settings of rates, throttles and clocks are refused.
+
+use std::error::Error;
+use std::fmt;
+
+/// A setting of a rate, a throttle or a clock that means nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ThrottleError {
+    /// A rate that is not a number.
+    NotANumber,
+    /// A rate of zero or less.
+    NotPositive(f64),
+    /// A rate above [`Rate::MOST`](super::Rate::MOST), infinity included.
+    TooHigh(f64),
+    /// A rate below [`Rate::LEAST`](super::Rate::LEAST).
+    TooLow(f64),
+    /// A burst of no item.
+    ZeroBurst,
+    /// A batch of no token.
+    ZeroBatch,
+    /// A clock that is read at every 0th call.
+    ZeroSampling,
+}
+
+impl fmt::Display for ThrottleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotANumber => f.write_str("a rate of NaN items a second"),
+            Self::NotPositive(rate) => write!(f, "a rate of {rate} items a second is not above 0"),
+            Self::TooHigh(rate) => {
+                write!(f, "a rate of {rate} items a second: at most {}", super::Rate::MOST)
+            }
+            Self::TooLow(rate) => {
+                write!(f, "a rate of {rate} items a second: at least {}", super::Rate::LEAST)
+            }
+            Self::ZeroBurst => f.write_str("a burst of 0 items"),
+            Self::ZeroBatch => f.write_str("a batch of 0 tokens"),
+            Self::ZeroSampling => f.write_str("a clock that is read at every 0th call"),
+        }
+    }
+}
+
+impl Error for ThrottleError {}

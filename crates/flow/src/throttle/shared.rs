@@ -1,0 +1,218 @@
+//! One limit for many.
+
+use super::{Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
+use crate::ledger::Ledger;
+use sateen_base::prim::time::Duration;
+
+/// Holds all its callers together back to one rate.
+///
+/// What is said of [`Throttle`](super::Throttle) about drift and bursts holds of their sum. Who waits has a place in line: callers pass in the order in
+/// which they came, and nobody is woken to find that another was faster. Who stops waiting (a dropped future, a
+/// cancelled task) gives the place back.
+///
+/// Cost of a check: a reading of the clock and one locked instruction in a line that all share. Threads that pass often take a
+/// [`hand`](SharedThrottle::hand).
+///
+/// ```
+/// use sateen_flow::{Rate, RealClock, SharedThrottle};
+/// let throttle = SharedThrottle::new(Rate::per_second(1000.0)?, RealClock::new());
+/// let start = std::time::Instant::now();
+/// std::thread::scope(|s| {
+///     for _ in 0..2 {
+///         s.spawn(|| (0..3).for_each(|_| throttle.wait()));
+///     }
+/// });
+/// assert!(start.elapsed().as_millis() >= 5);
+/// # Ok::<(), sateen_flow::ThrottleError>(())
+/// ```
+#[derive(Debug)]
+pub struct SharedThrottle<C = RealClock> {
+    clock: C,
+    plan: Plan,
+    start: u64,
+    ledger: Ledger,
+}
+
+impl<C: Clock> SharedThrottle<C> {
+    /// At most `rate` from now on. The first item passes at once.
+    pub fn new(rate: Rate, clock: C) -> Self {
+        clock.refresh();
+        let start = clock.nanos();
+        Self { clock, plan: Plan::default().at(rate), start, ledger: Ledger::new() }
+    }
+
+    /// So many items at once at most, after a pause.
+    ///
+    /// # Errors
+    /// If that is 0.
+    pub fn burst(mut self, items: u64) -> Result<Self, ThrottleError> {
+        self.plan.set_burst(items)?;
+        Ok(self)
+    }
+
+    /// So many tokens at most that a [`Hand`] takes at once, an eighth of the burst if that is less.
+    ///
+    /// # Errors
+    /// If that is 0.
+    pub fn batch(mut self, tokens: u64) -> Result<Self, ThrottleError> {
+        self.plan.set_batch(tokens)?;
+        Ok(self)
+    }
+
+    /// The rate it holds to.
+    pub fn rate(&self) -> Rate {
+        self.plan.grid.rate()
+    }
+
+    /// Takes `n` tokens if they are due and nobody waits for them; never waits. False always if `n` is more than the burst.
+    pub fn try_take(&self, n: u64) -> bool {
+        let due = self.due();
+        self.ledger.take(self.plan.floor(due), due, n, n) == n
+    }
+
+    /// Waits for a token.
+    ///
+    /// Blocks the thread, or suspends the fiber, as [`Throttle::wait`](super::Throttle::wait) does.
+    pub fn wait(&self) {
+        let place = self.line_up();
+        while let Err(gap) = place.poll() {
+            self.clock.delay(gap);
+        }
+        place.pass();
+    }
+
+    /// [`wait`](SharedThrottle::wait) as a future. It has its place in line from the first poll on; dropped before it is ready it
+    /// has taken nothing.
+    ///
+    /// ```
+    /// use sateen_flow::{Clock, ManualClock, Rate, SharedThrottle};
+    /// let clock = ManualClock::new();
+    /// let throttle = SharedThrottle::new(Rate::per_second(1.0)?, clock.clone());
+    /// sateen_sync::block_on(async {
+    ///     throttle.until_ready().await;
+    ///     throttle.until_ready().await;
+    /// });
+    /// assert_eq!(clock.elapsed().as_secs(), 1);
+    /// # Ok::<(), sateen_flow::ThrottleError>(())
+    /// ```
+    pub async fn until_ready(&self) {
+        let place = self.line_up();
+        while let Err(gap) = place.poll() {
+            pause_async(&self.clock, gap).await;
+        }
+        place.pass();
+    }
+
+    /// For one of many that pass often: takes tokens by the batch.
+    ///
+    /// ```
+    /// use sateen_flow::{ManualClock, Rate, SharedThrottle};
+    /// let throttle = SharedThrottle::new(Rate::UNLIMITED, ManualClock::new());
+    /// let mut hand = throttle.hand();
+    /// (0..1000).for_each(|_| hand.wait());
+    /// # Ok::<(), sateen_flow::ThrottleError>(())
+    /// ```
+    pub fn hand(&self) -> Hand<'_, C> {
+        Hand { throttle: self, tokens: 0 }
+    }
+
+    /// How many are due by now.
+    fn due(&self) -> u64 {
+        self.plan.grid.due(self.now())
+    }
+
+    /// Time since the start.
+    fn now(&self) -> u64 {
+        self.clock.nanos().saturating_sub(self.start)
+    }
+
+    fn line_up(&self) -> Place<'_, C> {
+        Place { throttle: self, ticket: self.ledger.line_up(self.plan.floor(self.due()), 1) }
+    }
+}
+
+/// A token that is not due yet.
+struct Place<'a, C: Clock> {
+    throttle: &'a SharedThrottle<C>,
+    /// Its number on the grid; 0 once it has been used.
+    ticket: u64,
+}
+
+impl<C: Clock> Place<'_, C> {
+    /// Whether it is due, or how long it is until then.
+    fn poll(&self) -> Result<(), Duration> {
+        let throttle = self.throttle;
+        throttle.clock.refresh();
+        let now = throttle.now();
+        if throttle.plan.grid.due(now) >= self.ticket {
+            return Ok(());
+        }
+        let at = throttle.plan.grid.time_of(self.ticket);
+        Err(Duration::from_nanos(at.saturating_sub(now).max(1)))
+    }
+
+    fn pass(mut self) {
+        self.ticket = 0;
+    }
+}
+
+impl<C: Clock> Drop for Place<'_, C> {
+    fn drop(&mut self) {
+        if self.ticket != 0 {
+            self.throttle.ledger.give_back(1);
+        }
+    }
+}
+
+/// One thread's share of a [`SharedThrottle`]: tokens that were due, taken by the batch and used without a look at anything
+/// shared. Dropped, it gives back what it has left.
+///
+/// What hands hold counts as taken: so all may pass by that much more at once, after a pause. Cost of a check: 1 ns with a token in hand.
+#[derive(Debug)]
+pub struct Hand<'a, C: Clock> {
+    throttle: &'a SharedThrottle<C>,
+    tokens: u64,
+}
+
+impl<C: Clock> Hand<'_, C> {
+    /// Takes a token if one is due; never waits.
+    #[inline]
+    pub fn try_take(&mut self) -> bool {
+        if self.tokens == 0 {
+            self.refill();
+        }
+        let any = self.tokens > 0;
+        self.tokens -= u64::from(any);
+        any
+    }
+
+    /// Waits for a token: its own first, else as [`SharedThrottle::wait`] does.
+    #[inline]
+    pub fn wait(&mut self) {
+        if !self.try_take() {
+            self.throttle.wait();
+        }
+    }
+
+    /// [`wait`](Hand::wait) as a future, as [`SharedThrottle::until_ready`].
+    pub async fn until_ready(&mut self) {
+        if !self.try_take() {
+            self.throttle.until_ready().await;
+        }
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        let SharedThrottle { plan, ledger, .. } = self.throttle;
+        let due = self.throttle.due();
+        self.tokens = ledger.take(plan.floor(due), due, 1, plan.batch);
+    }
+}
+
+impl<C: Clock> Drop for Hand<'_, C> {
+    fn drop(&mut self) {
+        if self.tokens > 0 {
+            self.throttle.ledger.give_back(self.tokens);
+        }
+    }
+}

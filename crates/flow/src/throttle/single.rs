@@ -1,0 +1,175 @@
+//! The throttle of one owner: no atomics.
+
+use super::{Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
+use sateen_base::prim::time::Duration;
+
+/// Holds its owner back to a rate.
+///
+/// * **It does not drift.** Item *n* is let through no earlier than *n* intervals after the start, however late those
+///   before came; so in the long run the rate is exact, and in any span of time *t* no more than `burst + ⌈rate·t⌉`
+///   pass.
+/// * **Lateness is made up for,** up to the [burst](Throttle::burst): by default what is due in 0.1 s, or one item if that is less.
+///   Who comes later than that loses the rest.
+/// * **What is due is taken in batches,** with one reading of the clock for each: by default an eighth of the burst
+///   at most. A token in hand costs a decrement. With [`batch(1)`](Throttle::batch) the clock is read for every item.
+///
+/// Waiting sleeps until 60 µs before the time, gives way to other fibers and threads until 3 µs before it, and then
+/// spins. Cost of a check that passes: 1 ns with a token in hand, else a reading of the clock.
+///
+/// ```
+/// use sateen_flow::{Clock, ManualClock, Rate, Throttle};
+/// let clock = ManualClock::new();
+/// let mut throttle = Throttle::new(Rate::per_second(10.0)?, clock.clone());
+/// for _ in 0..=50 {
+///     throttle.wait();
+/// }
+/// assert_eq!(clock.elapsed().as_secs(), 5);
+/// # Ok::<(), sateen_flow::ThrottleError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Throttle<C = RealClock> {
+    clock: C,
+    plan: Plan,
+    /// The clock's time when the grid starts.
+    start: u64,
+    /// What has been taken since then, with what is in hand.
+    taken: u64,
+    /// Tokens that may be used without a look at the clock.
+    hand: u64,
+}
+
+impl<C: Clock> Throttle<C> {
+    /// At most `rate` from now on. The first item passes at once.
+    pub fn new(rate: Rate, clock: C) -> Self {
+        clock.refresh();
+        let start = clock.nanos();
+        Self { clock, plan: Plan::default().at(rate), start, taken: 0, hand: 0 }
+    }
+
+    /// So many items at once at most, after a pause.
+    ///
+    /// # Errors
+    /// If that is 0.
+    pub fn burst(mut self, items: u64) -> Result<Self, ThrottleError> {
+        self.plan.set_burst(items)?;
+        Ok(self)
+    }
+
+    /// So many tokens at most for one reading of the clock, an eighth of the burst if that is less.
+    ///
+    /// # Errors
+    /// If that is 0.
+    pub fn batch(mut self, tokens: u64) -> Result<Self, ThrottleError> {
+        self.plan.set_batch(tokens)?;
+        Ok(self)
+    }
+
+    /// The rate it holds to.
+    pub fn rate(&self) -> Rate {
+        self.plan.grid.rate()
+    }
+
+    /// Another rate from now on; what was said of burst and batch holds. What was not used before is lost.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.plan = self.plan.at(rate);
+        self.clock.refresh();
+        self.start = self.clock.nanos();
+        // The next one is due an interval from now, as if one had just passed.
+        self.taken = 1;
+        self.hand = 0;
+    }
+
+    /// Its clock.
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// Takes `n` tokens if they are due; never waits. False always if `n` is more than the burst less the
+    /// rest of a batch: only with batches of 1 can all of a burst be taken in one go.
+    #[inline]
+    pub fn try_take(&mut self, n: u64) -> bool {
+        let any = self.hand >= n || self.look_twice(n);
+        self.hand -= if any { n } else { 0 };
+        any
+    }
+
+    /// Waits until the next item may pass.
+    ///
+    /// Blocks the thread, or suspends the fiber; see [`Throttle`] for how.
+    #[inline]
+    pub fn wait(&mut self) {
+        if self.hand == 0 {
+            self.wait_slow();
+        }
+        self.hand -= 1;
+    }
+
+    /// With an empty hand: takes what is due into it, and waits until something is.
+    #[cold]
+    #[inline(never)]
+    fn wait_slow(&mut self) {
+        while !self.look_twice(1) {
+            self.clock.delay(self.gap());
+        }
+    }
+
+    /// Takes one token, or says how long it is until there is one.
+    pub(crate) fn poll(&mut self) -> Result<(), Duration> {
+        if self.try_take(1) { Ok(()) } else { Err(self.gap()) }
+    }
+
+    /// One token was not used.
+    pub(crate) fn put_back(&mut self) {
+        self.hand += 1;
+    }
+
+    /// How long it is until the next token is due.
+    pub(crate) fn gap(&self) -> Duration {
+        let now = self.clock.nanos() - self.start;
+        Duration::from_nanos(self.plan.grid.time_of(self.taken + 1).saturating_sub(now).max(1))
+    }
+
+    /// [`wait`](Throttle::wait) as a future. Dropped before it is ready it has taken nothing.
+    ///
+    /// ```
+    /// use sateen_flow::{Clock, ManualClock, Rate, Throttle};
+    /// let clock = ManualClock::new();
+    /// let mut throttle = Throttle::new(Rate::per_second(1.0)?, clock.clone());
+    /// sateen_sync::block_on(async {
+    ///     throttle.until_ready().await;
+    ///     throttle.until_ready().await;
+    /// });
+    /// assert_eq!(clock.elapsed().as_secs(), 1);
+    /// # Ok::<(), sateen_flow::ThrottleError>(())
+    /// ```
+    pub async fn until_ready(&mut self) {
+        while let Err(gap) = self.poll() {
+            pause_async(&self.clock, gap).await;
+        }
+    }
+
+    /// With fewer than `n` in hand: looks at the clock, and takes what is missing or a batch; false if that is not due.
+    #[inline(always)]
+    fn look(&mut self, n: u64) -> bool {
+        let due = self.plan.grid.due(self.clock.nanos() - self.start);
+        // What was in hand may just have been used as part of a burst.
+        let taken = self.taken.max(due.saturating_sub(self.plan.burst + 1 - self.plan.batch));
+        let (left, missing) = (due.saturating_sub(taken), n - self.hand);
+        if left < missing {
+            return false;
+        }
+        let granted = left.min(self.plan.batch.max(missing));
+        self.taken = taken + granted;
+        self.hand += granted;
+        true
+    }
+
+    /// [`look`](Self::look), at a clock that does not stand still if it says no.
+    #[inline]
+    fn look_twice(&mut self, n: u64) -> bool {
+        self.look(n) || {
+            self.clock.refresh();
+            self.look(n)
+        }
+    }
+}

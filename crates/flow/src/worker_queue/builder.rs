@@ -1,0 +1,292 @@
+//! How users set a worker queue up.
+
+use super::error::StartError;
+use super::handled::{DeadLetter, Handled};
+use super::later::Later;
+use super::shared::{Callbacks, Crew, Lane, Overflow, Shared};
+use super::worker::Ticket;
+use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
+use crate::gate::Gate;
+use crate::hold::Hold;
+use crate::throttle::{Clock, Rate, RealClock, Throttle};
+use sateen_base::CachePadded;
+use sateen_base::prim::{Arc, thread};
+use sateen_queue::mpmc::Bounded;
+use sateen_runtime::{Runtime, Spawn, Spawner};
+use sateen_sync::Semaphore;
+use std::any::Any;
+use std::fmt;
+
+/// Settings of a [`WorkerQueue`] to be.
+///
+/// ```
+/// use sateen_flow::{Overflow, Rate, SampledClock, WorkerQueue};
+/// let queue = WorkerQueue::builder()
+///     .workers(4)
+///     .queues(4)
+///     .capacity(1000)
+///     .receive_rate(Rate::per_second(1e6)?)
+///     .clock(SampledClock::new(8)?)
+///     .overflow(Overflow::DropOldest)
+///     .start(|_worker, item: &mut String| item.clear())?;
+/// queue.send("one".to_owned())?;
+/// queue.close();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "settings do nothing until `start` is called"]
+pub struct Builder<T, C = RealClock> {
+    workers: usize,
+    queues: Option<usize>,
+    capacity: usize,
+    rate: Rate,
+    burst: Option<u64>,
+    batch: Option<u64>,
+    clock: C,
+    steal: bool,
+    keyed: bool,
+    overflow: Overflow,
+    callbacks: Callbacks<T>,
+    runtime: Option<(Spawner, usize)>,
+    name: String,
+}
+
+impl<T> Builder<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            workers: thread::available_parallelism().map_or(1, usize::from),
+            queues: None,
+            capacity: 1024,
+            rate: Rate::UNLIMITED,
+            burst: None,
+            batch: None,
+            clock: RealClock::new(),
+            steal: true,
+            keyed: false,
+            overflow: Overflow::Block,
+            callbacks: Callbacks { on_panic: None, dead_letter: None, describe: None },
+            runtime: None,
+            name: "sateen-flow".to_owned(),
+        }
+    }
+}
+
+impl<T, C> Builder<T, C> {
+    /// How many items are handled at the same time. Default: one for each processor.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Over how many queues the items are spread. Default: one for each worker. One queue and one worker keep the
+    /// order of each sender's items.
+    pub fn queues(mut self, queues: usize) -> Self {
+        self.queues = Some(queues);
+        self
+    }
+
+    /// How many items wait in each queue at most. Default: 1,024. With 0 nothing waits: an item goes to an idle worker, and a sender waits for
+    /// one.
+    pub fn capacity(mut self, items: usize) -> Self {
+        self.capacity = items;
+        self
+    }
+
+    /// How many items each worker takes in a second at most. Default: unlimited. See [`Throttle`].
+    pub fn receive_rate(mut self, rate: Rate) -> Self {
+        self.rate = rate;
+        self
+    }
+
+    /// The [burst](Throttle::burst) of the workers' throttles.
+    pub fn receive_burst(mut self, items: u64) -> Self {
+        self.burst = Some(items);
+        self
+    }
+
+    /// The [batch](Throttle::batch) of the workers' throttles: with 1 they look at the clock for each item.
+    pub fn receive_batch(mut self, tokens: u64) -> Self {
+        self.batch = Some(tokens);
+        self
+    }
+
+    /// The clock of the workers' throttles; each has a clone. Default: [`RealClock`].
+    pub fn clock<D>(self, clock: D) -> Builder<T, D> {
+        let Self { workers, queues, capacity, rate, burst, batch, .. } = self;
+        let Self { steal, keyed, overflow, callbacks, runtime, name, .. } = self;
+        Builder {
+            workers,
+            queues,
+            capacity,
+            rate,
+            burst,
+            batch,
+            clock,
+            steal,
+            keyed,
+            overflow,
+            callbacks,
+            runtime,
+            name,
+        }
+    }
+
+    /// Whether a worker takes from other workers' queues when it finds nothing in its own, or when they get stuck. Default: yes.
+    ///
+    /// Without it worker *i* serves queue *i* modulo their number (if there are more queues than workers, those whose number modulo
+    /// the workers' is *i*), and while its handler blocks nobody takes the items there.
+    pub fn steal(mut self, steal: bool) -> Self {
+        self.steal = steal;
+        self
+    }
+
+    /// Whether the items of a queue are handled in order, one at a time, so that [`WorkerQueue::send_keyed`] can be used. Default: no.
+    ///
+    /// While the handler blocks, or an item waits for another try, the items behind it in its queue wait, too: so have many queues.
+    pub fn keyed(mut self, keyed: bool) -> Self {
+        self.keyed = keyed;
+        self
+    }
+
+    /// What happens to items for which there is no room. Default: the sender waits.
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.overflow = overflow;
+        self
+    }
+
+    /// Called with the worker and the payload when a handler has panicked.
+    pub fn on_panic(
+        mut self,
+        on_panic: impl Fn(usize, &(dyn Any + Send)) + Send + Sync + 'static,
+    ) -> Self {
+        self.callbacks.on_panic = Some(Box::new(on_panic));
+        self
+    }
+
+    /// Is given the items whose handlers panicked, and those that should have been tried again when the queue was aborted. Without it they
+    /// are dropped, and counted.
+    pub fn dead_letter(
+        mut self,
+        dead_letter: impl Fn(DeadLetter<T>) + Send + Sync + 'static,
+    ) -> Self {
+        self.callbacks.dead_letter = Some(Box::new(dead_letter));
+        self
+    }
+
+    /// What [`WorkerQueue::close_timeout`] is to say of an item that hangs. Called before each handler call, and kept under a lock: for items
+    /// whose handling takes longer than that.
+    pub fn describe(mut self, describe: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
+        self.callbacks.describe = Some(Box::new(describe));
+        self
+    }
+
+    /// Runs the workers as tasks of `runtime`, spread over its workers, instead of on threads of their own. A handler that waits suspends
+    /// its task. Close the queue before the runtime ends, for that waits for its tasks.
+    pub fn on(mut self, runtime: &Runtime) -> Self {
+        self.runtime = Some((runtime.spawner(), runtime.workers()));
+        self
+    }
+
+    /// What the workers' threads or tasks are called, with a number each. Default: `sateen-flow`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Starts the workers. Each calls `handler` with its index and an item, until the queue is closed.
+    ///
+    /// The handler returns nothing, or whether the item should come again (see [`Retry`](crate::Retry)). The item is lent, so that it
+    /// can come again, or go to the [dead letters](Builder::dead_letter) if the handler panics; `std::mem::take` gets it out.
+    ///
+    /// # Errors
+    /// Senseless numbers, and threads or tasks that could not be started.
+    pub fn start<R: Into<Handled>>(
+        self,
+        handler: impl Fn(usize, &mut T) -> R + Send + Sync + 'static,
+    ) -> Result<WorkerQueue<T>, StartError>
+    where
+        T: Send + 'static,
+        C: Clock + Clone + Send + 'static,
+    {
+        let (workers, queues) = (self.workers, self.queues.unwrap_or(self.workers));
+        match (workers, queues, self.capacity) {
+            (0, ..) => return Err(StartError::ZeroWorkers),
+            (n, ..) if n > MOST_WORKERS => return Err(StartError::TooManyWorkers(n)),
+            (_, 0, _) => return Err(StartError::ZeroQueues),
+            (_, n, _) if n > MOST_QUEUES => return Err(StartError::TooManyQueues(n)),
+            (.., n) if n > MOST_CAPACITY => return Err(StartError::TooMuchCapacity(n)),
+            _ => {}
+        }
+        let mut throttle = Throttle::new(self.rate, self.clock);
+        if let Some(burst) = self.burst {
+            throttle = throttle.burst(burst).map_err(StartError::Throttle)?;
+        }
+        if let Some(batch) = self.batch {
+            throttle = throttle.batch(batch).map_err(StartError::Throttle)?;
+        }
+        let crews = if self.steal { 1 } else { workers.min(queues) };
+        let rendezvous = self.capacity == 0;
+        // Without capacity there are never more items than idle workers.
+        let capacity = if rendezvous { workers } else { self.capacity };
+        let lane = |lane| Lane {
+            queue: Bounded::new(capacity),
+            hold: CachePadded::new(Hold::new()),
+            room: Gate::new(),
+            crew: lane % crews,
+        };
+        let crew = |crew| Crew {
+            lanes: (crew..queues).step_by(crews).collect(),
+            gate: Gate::new(),
+            later: Later::new(),
+            idle: Semaphore::new(0),
+        };
+        let shared = Arc::new(Shared::new(
+            (0..queues).map(lane).collect(),
+            (0..crews).map(crew).collect(),
+            workers,
+            (self.overflow, rendezvous, self.keyed, self.rate),
+            self.callbacks,
+        ));
+        let handler = Arc::new(handler);
+        // Made before any is started, so that those that are not count as ended.
+        let tickets: Vec<_> = (0..workers)
+            .map(|index| Ticket::new(Arc::clone(&shared), index, throttle.clone()))
+            .collect();
+        // If one cannot be started it is dropped, and closes the queue for the others.
+        let queue = WorkerQueue::new(Arc::clone(&shared));
+        for (index, ticket) in tickets.into_iter().enumerate() {
+            let handler = Arc::clone(&handler);
+            let name = format!("{}-{index}", self.name);
+            let work = move || ticket.run(&*handler);
+            match &self.runtime {
+                Some((spawner, places)) => {
+                    let settings = Spawn::new().name(name).on_worker(index % places);
+                    let task = spawner.spawn_with(settings, work);
+                    if task.is_finished()
+                        && let Err(error) = task.join()
+                    {
+                        return Err(StartError::NoRuntime(error.to_string()));
+                    }
+                }
+                None => {
+                    let started = thread::Builder::new().name(name).spawn(work);
+                    queue.keep(started.map_err(|error| StartError::NoThread(index, error))?);
+                }
+            }
+        }
+        Ok(queue)
+    }
+}
+
+impl<T, C> fmt::Debug for Builder<T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("queues", &self.queues)
+            .field("capacity", &self.capacity)
+            .field("rate", &self.rate)
+            .field("steal", &self.steal)
+            .field("keyed", &self.keyed)
+            .field("overflow", &self.overflow)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! What one worker writes about itself, for others to read.
+//!
+//! The counts are stored by their worker alone, in a cache line of its own; anybody reads them.
+
+use hdrhistogram::Histogram;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
+use sateen_base::{CachePadded, SpinLock, tsc};
+use std::sync::OnceLock;
+
+/// Parts of a second in which what was received is counted, for the rate.
+const PARTS: u64 = 8;
+/// Parts that are kept: a second, and the one that is being written.
+const KEPT: usize = 16;
+/// Longest wait that is told from longer ones: an hour.
+const LONGEST: u64 = 3_600_000_000_000;
+
+#[derive(Debug)]
+pub(crate) struct Desk {
+    /// Handler calls that have begun.
+    begun: AtomicU64,
+    /// Handler calls that have ended, however.
+    ended: AtomicU64,
+    panicked: AtomicU64,
+    retried: AtomicU64,
+    /// Who it is, once it runs: a context's number.
+    pub(crate) context: AtomicU64,
+    /// Handler calls that ended in each part of a second: the part's number above 32 bits, the count below.
+    recent: CachePadded<[AtomicU64; KEPT]>,
+    waits: SpinLock<Option<Box<Histogram<u64>>>>,
+    /// What its handler works on.
+    item: SpinLock<Option<String>>,
+}
+
+/// What a handler call came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Done,
+    Panicked,
+    Retried,
+}
+
+/// Adds one to a count that nobody else writes.
+#[inline(always)]
+fn count(counter: &AtomicU64) {
+    counter.store(counter.load(Relaxed) + 1, Relaxed);
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self {
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            panicked: AtomicU64::new(0),
+            retried: AtomicU64::new(0),
+            context: AtomicU64::new(0),
+            recent: CachePadded::new(Default::default()),
+            waits: SpinLock::new(None),
+            item: SpinLock::new(None),
+        }
+    }
+
+    // ---- The worker's own ----
+
+    #[inline(always)]
+    pub(crate) fn begin(&self) {
+        count(&self.begun);
+    }
+
+    #[inline(always)]
+    pub(crate) fn end(&self, how: Ended) {
+        match how {
+            Ended::Done => {}
+            Ended::Panicked => count(&self.panicked),
+            Ended::Retried => count(&self.retried),
+        }
+        count(&self.ended);
+    }
+
+    pub(crate) fn describe(&self, item: Option<String>) {
+        let before = std::mem::replace(&mut *self.item.lock(), item);
+        drop(before);
+    }
+
+    /// An item has waited for so many ticks.
+    #[cold]
+    pub(crate) fn waited(&self, ticks: u64) {
+        let nanos = tsc::nanos(ticks).clamp(1, LONGEST);
+        let mut waits = self.waits.lock();
+        if waits.is_none() {
+            // Made outside of the lock, by the only one who makes it.
+            drop(waits);
+            let fresh = empty_histogram().map(Box::new);
+            waits = self.waits.lock();
+            *waits = fresh;
+        }
+        if let Some(waits) = &mut *waits {
+            waits.saturating_record(nanos);
+        }
+    }
+
+    /// `calls` have ended since the last time.
+    pub(crate) fn note(&self, calls: u64) {
+        let part = part_now();
+        let slot = &self.recent[part as usize % KEPT];
+        let seen = slot.load(Relaxed);
+        let before = if seen >> 32 == part & 0xFFFF_FFFF { seen & 0xFFFF_FFFF } else { 0 };
+        slot.store((part << 32) | (before + calls).min(0xFFFF_FFFF), Relaxed);
+    }
+
+    // ---- Anybody's ----
+
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun.load(Relaxed)
+    }
+
+    /// Whether a handler runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        // The end first: what begins after it only adds to the difference.
+        let ended = self.ended.load(Relaxed);
+        self.begun() != ended
+    }
+
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended.load(Relaxed)
+    }
+
+    pub(crate) fn panicked(&self) -> u64 {
+        self.panicked.load(Relaxed)
+    }
+
+    pub(crate) fn retried(&self) -> u64 {
+        self.retried.load(Relaxed)
+    }
+
+    pub(crate) fn item(&self) -> Option<String> {
+        self.item.lock().clone()
+    }
+
+    /// Handler calls that ended in the last whole second, to an eighth of a second.
+    pub(crate) fn last_second(&self) -> u64 {
+        let now = part_now();
+        let counted = |slot: &AtomicU64| {
+            let seen = slot.load(Relaxed);
+            let age = (now & 0xFFFF_FFFF).wrapping_sub(seen >> 32) & 0xFFFF_FFFF;
+            if (1..=PARTS).contains(&age) { seen & 0xFFFF_FFFF } else { 0 }
+        };
+        self.recent.iter().map(counted).sum()
+    }
+
+    /// Adds its waiting times to `all`.
+    pub(crate) fn add_waits(&self, all: &mut Histogram<u64>) {
+        let waits = self.waits.lock().clone();
+        if let Some(waits) = waits {
+            // Both have the same bounds.
+            _ = all.add(&*waits);
+        }
+    }
+}
+
+/// For waits from a nanosecond to an hour, to one per cent.
+pub(crate) fn empty_histogram() -> Option<Histogram<u64>> {
+    Histogram::new_with_bounds(1, LONGEST, 2).ok()
+}
+
+/// The number of the eighth of a second that it is, from some start.
+fn part_now() -> u64 {
+    static LENGTH: OnceLock<u64> = OnceLock::new();
+    let length = LENGTH.get_or_init(|| tsc::ticks(Duration::from_millis(1000 / PARTS)).max(1));
+    tsc::now() / length
+}

@@ -1,0 +1,373 @@
+//! Worker queues: items that many send, spread over queues, handled by workers at a rate.
+//!
+//! States, protocols and what waits for whom: the crate's `README.md`, section *Worker queues*.
+
+mod builder;
+mod desk;
+mod error;
+mod handled;
+mod later;
+mod patience;
+mod sender;
+mod shared;
+mod stats;
+mod worker;
+
+pub use builder::Builder;
+pub use error::{CloseError, Hanging, Refusal, SendError, StartError};
+pub use handled::{DeadLetter, DeadReason, Handled, Retry};
+pub use sender::Sender;
+pub use shared::Overflow;
+pub use stats::{Stats, WaitTimes, WorkerStats};
+
+use crate::Rate;
+use sateen_base::SpinLock;
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Arc, Ordering, thread};
+use sateen_sync::park::context_id;
+use shared::{Parcel, Shared, Turn};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Most workers.
+const MOST_WORKERS: usize = 65_535;
+/// Most queues.
+const MOST_QUEUES: usize = 65_535;
+/// Most items in a queue.
+const MOST_CAPACITY: usize = 1 << 48;
+
+/// Items go in from any thread, and workers call a handler with each.
+///
+/// * **Spread:** items go round several bounded queues, so that senders and workers seldom meet. A worker prefers its own queue, and takes
+///   from others when that is empty, or when their worker gets nowhere: a handler that blocks holds up no item but its own. Nothing is taken in
+///   advance.
+/// * **Back-pressure:** with all queues full a sender waits, gets its item back, or something is dropped
+///   ([`Builder::overflow`]).
+/// * **Order** is kept for each sender by one queue with one worker, and for each key by a [keyed](Builder::keyed) one. Otherwise
+///   items of one sender may overtake each other.
+/// * **A handler** may block like any code on its thread or task, may ask for an item to come again ([`Retry`]), and may panic: that is counted, told to
+///   [`Builder::on_panic`], and the item goes to [`Builder::dead_letter`].
+/// * **Nobody spins:** idle workers and waiting senders sleep after a few microseconds.
+///
+/// Dropped it is [closed](WorkerQueue::close). Source: seed "throttled worker queue".
+///
+/// ```
+/// use sateen_flow::WorkerQueue;
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+/// static SUM: AtomicU64 = AtomicU64::new(0);
+/// let queue = WorkerQueue::builder().workers(2).start(|_worker, item: &mut u64| {
+///     SUM.fetch_add(*item, Relaxed);
+/// })?;
+/// for item in 1..=100 {
+///     queue.send(item)?;
+/// }
+/// queue.close();
+/// assert_eq!(SUM.load(Relaxed), 5050);
+/// assert!(queue.send(0).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct WorkerQueue<T> {
+    shared: Arc<Shared<T>>,
+    /// Of workers on threads of their own.
+    threads: SpinLock<Vec<thread::JoinHandle<()>>>,
+}
+
+thread_local! {
+    /// Whose turn it is for what this thread sends without a [`Sender`].
+    static TURN: Turn = const { Turn::new(0) };
+}
+
+impl WorkerQueue<()> {
+    /// Settings for a new one, of items of any type.
+    pub fn builder<T>() -> Builder<T> {
+        Builder::new()
+    }
+}
+
+impl<T> WorkerQueue<T> {
+    fn new(shared: Arc<Shared<T>>) -> Self {
+        Self { shared, threads: SpinLock::new(Vec::new()) }
+    }
+
+    /// One more thread to be waited for.
+    fn keep(&self, thread: thread::JoinHandle<()>) {
+        self.threads.lock().push(thread);
+    }
+
+    /// A handle for sending, with a turn and a count of its own.
+    pub fn sender(&self) -> Sender<T> {
+        Sender::new(Arc::clone(&self.shared))
+    }
+
+    /// [`Sender::send`], in the turn of the calling thread.
+    ///
+    /// # Errors
+    /// With the item: if the queue is closed, or full where that is the rule.
+    pub fn send(&self, item: T) -> Result<(), SendError<T>> {
+        let (lane, sent) = self.step();
+        self.shared.send(lane, Parcel { item, sent }, true)?;
+        self.shared.sent.increment();
+        Ok(())
+    }
+
+    /// [`Sender::try_send`], in the turn of the calling thread.
+    ///
+    /// # Errors
+    /// With the item: if the queue is closed, or full and nothing is dropped.
+    pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
+        let (lane, sent) = self.step();
+        self.shared.send(lane, Parcel { item, sent }, false)?;
+        self.shared.sent.increment();
+        Ok(())
+    }
+
+    /// [`Sender::send_batch`], in the turn of the calling thread.
+    ///
+    /// # Errors
+    /// With the items that were not sent: as [`send`](WorkerQueue::send).
+    ///
+    /// ```
+    /// use sateen_flow::WorkerQueue;
+    /// let queue = WorkerQueue::builder().workers(1).start(|_, _: &mut u32| ())?;
+    /// assert_eq!(queue.send_batch(0..5000)?, 5000);
+    /// queue.close();
+    /// assert_eq!(queue.send_batch(0..3).unwrap_err().item, [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_batch(
+        &self,
+        items: impl IntoIterator<Item = T>,
+    ) -> Result<usize, SendError<Vec<T>>> {
+        let (result, sent) = TURN.with(|turn| send_batch_to(&self.shared, turn, items));
+        self.shared.sent.add(sent as u64);
+        result.map(|()| sent)
+    }
+
+    /// [`Sender::send_keyed`].
+    ///
+    /// # Errors
+    /// As [`send`](WorkerQueue::send), or if the queue is not keyed.
+    ///
+    /// ```
+    /// use sateen_flow::WorkerQueue;
+    /// use std::sync::{Arc, Mutex};
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let queue = WorkerQueue::builder().workers(4).queues(16).keyed(true).start({
+    ///     let seen = Arc::clone(&seen);
+    ///     move |_, item: &mut u32| seen.lock().unwrap().push(*item)
+    /// })?;
+    /// (0..100).try_for_each(|i| queue.send_keyed("a key", i))?;
+    /// queue.close();
+    /// assert!(seen.lock().unwrap().is_sorted());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
+        if !self.shared.keyed {
+            return Err(SendError { item, reason: Refusal::NotKeyed });
+        }
+        let lane = hash_lane(key, self.shared.lanes.len());
+        let (_, sent) = self.step();
+        self.shared.send_keyed(lane, Parcel { item, sent }, true)?;
+        self.shared.sent.increment();
+        Ok(())
+    }
+
+    /// [`send_keyed`](WorkerQueue::send_keyed) as a future. Dropped early it drops the item.
+    pub async fn send_keyed_async(
+        &self,
+        key: &(impl Hash + ?Sized),
+        item: T,
+    ) -> Result<(), SendError<T>> {
+        if !self.shared.keyed {
+            return Err(SendError { item, reason: Refusal::NotKeyed });
+        }
+        let lane = hash_lane(key, self.shared.lanes.len());
+        let (_, sent) = self.step();
+        self.shared.send_keyed_async(lane, Parcel { item, sent }).await?;
+        self.shared.sent.increment();
+        Ok(())
+    }
+
+    /// [`send`](WorkerQueue::send) as a future. Dropped early it drops the item.
+    ///
+    /// ```
+    /// use sateen_flow::WorkerQueue;
+    /// let queue = WorkerQueue::builder().workers(1).capacity(1).start(|_, _: &mut u32| ())?;
+    /// sateen_sync::block_on(async {
+    ///     for i in 0..10 {
+    ///         queue.send_async(i).await?;
+    ///     }
+    ///     Ok::<(), sateen_flow::SendError<u32>>(())
+    /// })?;
+    /// queue.close();
+    /// assert_eq!(queue.stats().received, 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_async(
+        &self,
+        item: T,
+    ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
+        send_async_to(&self.shared, self.step(), item)
+    }
+
+    fn step(&self) -> (usize, u64) {
+        TURN.with(|turn| self.shared.step(turn))
+    }
+
+    /// From now on each worker takes so many items a second at most. For [`Rate::LEAST`] read "none".
+    pub fn set_receive_rate(&self, rate: Rate) {
+        self.shared.set_rate(rate);
+    }
+
+    /// What it has done so far.
+    ///
+    /// Cost: locks for some microseconds what workers seldom use, and allocates.
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+
+    /// Accepts no more items, and waits until all are handled, also those that are to come again. Called by a handler it does not wait.
+    pub fn close(&self) {
+        self.shared.close();
+        if self.is_inside() {
+            return;
+        }
+        self.shared.finished.wait();
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
+            // Handlers' panics are caught; what else there is was said by the panic hook.
+            _ = thread.join();
+        }
+    }
+
+    /// [`close`](WorkerQueue::close) that waits no longer than for `limit`, and goes on all the same.
+    ///
+    /// # Errors
+    /// If it was not enough: who hangs in which item, and how many items wait.
+    ///
+    /// ```
+    /// use sateen_flow::WorkerQueue;
+    /// use sateen_sync::Event;
+    /// use std::time::Duration;
+    /// static BEGUN: Event = Event::new();
+    /// static GO: Event = Event::new();
+    /// let queue = WorkerQueue::builder()
+    ///     .workers(1)
+    ///     .describe(|item: &u32| format!("number {item}"))
+    ///     .start(|_, _: &mut u32| {
+    ///         BEGUN.set();
+    ///         GO.wait();
+    ///     })?;
+    /// queue.send(7)?;
+    /// BEGUN.wait();
+    /// let error = queue.close_timeout(Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(error.hanging[0].item.as_deref(), Some("number 7"));
+    /// GO.set();
+    /// queue.close();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn close_timeout(&self, limit: Duration) -> Result<(), CloseError> {
+        self.shared.close();
+        let desks = &self.shared.desks;
+        let finished = |limit| !self.is_inside() && self.shared.finished.wait_timeout(limit);
+        let mut before = Vec::new();
+        let done = finished(limit / 2) || {
+            before.extend(desks.iter().map(|desk| desk.begun()));
+            finished(limit - limit / 2)
+        };
+        if done {
+            self.close();
+            return Ok(());
+        }
+        let hanging = |(worker, call): (usize, u64)| {
+            let desk = &desks[worker];
+            let hangs = desk.is_busy() && desk.begun() == call;
+            hangs.then(|| Hanging { worker, call, item: desk.item() })
+        };
+        Err(CloseError {
+            hanging: before.into_iter().enumerate().filter_map(hanging).collect(),
+            waiting: self.shared.in_queues(),
+            waited: limit,
+        })
+    }
+
+    /// Accepts no more items and starts no more handler calls; the items that none was called for, or that were to come again.
+    ///
+    /// It does not wait for handlers that run: [`close`](WorkerQueue::close) does, dropping does not any more. If such an item is to come
+    /// again it is a [dead letter](Builder::dead_letter).
+    pub fn abort(&self) -> Vec<T> {
+        self.shared.abort()
+    }
+
+    /// Whether the caller is one of its handlers.
+    fn is_inside(&self) -> bool {
+        let context = context_id();
+        self.shared.desks.iter().any(|desk| desk.context.load(Ordering::Relaxed) == context)
+    }
+}
+
+impl<T> Drop for WorkerQueue<T> {
+    fn drop(&mut self) {
+        if self.shared.aborted.load(Ordering::Relaxed) {
+            self.shared.close();
+        } else {
+            self.close();
+        }
+    }
+}
+
+impl<T> fmt::Debug for WorkerQueue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerQueue")
+            .field("workers", &self.shared.desks.len())
+            .field("queues", &self.shared.lanes.len())
+            .field("closed", &self.shared.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The lane of a key: the same in every run of the program.
+fn hash_lane(key: &(impl Hash + ?Sized), lanes: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    ((u128::from(hasher.finish()) * lanes as u128) >> 64) as usize
+}
+
+/// Counts for no handle: it may be polled anywhere.
+async fn send_async_to<T>(
+    shared: &Shared<T>,
+    (lane, sent): (usize, u64),
+    item: T,
+) -> Result<(), SendError<T>> {
+    shared.send_async(lane, Parcel { item, sent }).await?;
+    shared.sent.increment();
+    Ok(())
+}
+
+/// As many at once as there is room for, up to [`BATCH`] a queue; the rest one by one, so that the overflow rule holds for each. How many went in.
+fn send_batch_to<T>(
+    shared: &Shared<T>,
+    turn: &Turn,
+    items: impl IntoIterator<Item = T>,
+) -> (Result<(), SendError<Vec<T>>>, usize) {
+    let parcel = |item| Parcel { item, sent: 0 };
+    let parcels: Vec<_> = items.into_iter().map(parcel).collect();
+    let all = parcels.len();
+    let mut parcels = parcels.into_iter();
+    while parcels.len() > 0 {
+        let (lane, _) = shared.skip(turn);
+        let before = parcels.len();
+        if shared.push_from(lane, &mut (&mut parcels).take(BATCH)) > 0 {
+            continue;
+        }
+        let Some(parcel) = parcels.next() else { break };
+        if let Err(SendError { item, reason }) = shared.send(lane, parcel, true) {
+            let item = std::iter::once(item).chain(parcels.map(|parcel| parcel.item)).collect();
+            return (Err(SendError { item, reason }), all - before);
+        }
+    }
+    (Ok(()), all)
+}
+
+/// Items of a batch that go to one queue.
+const BATCH: usize = 64;

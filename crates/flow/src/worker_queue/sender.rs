@@ -1,0 +1,137 @@
+//! A handle for sending often.
+
+use super::error::{Refusal, SendError};
+use super::shared::{Parcel, Shared, Turn};
+use super::{hash_lane, send_batch_to};
+use sateen_base::CachePadded;
+use sateen_base::prim::{Arc, AtomicU64, Ordering};
+use std::fmt;
+use std::hash::Hash;
+
+/// Sends to a [`WorkerQueue`](super::WorkerQueue), with a turn and a count of its own: the cheapest way for whoever sends much.
+///
+/// It goes round the queues, from one to the next with each item while any worker is idle, and with every 32nd otherwise: then all have
+/// work, and staying with a queue spares the processors from passing its end to and fro. A full queue is passed over. Clones count for
+/// themselves. It does not keep the workers running: once the queue is closed it gets its items back.
+///
+/// Cost of a send: one locked instruction, and two loads to see whether a worker sleeps (about 10 ns).
+///
+/// ```
+/// use sateen_flow::WorkerQueue;
+/// let queue = WorkerQueue::builder().workers(2).start(|_, _: &mut u64| ())?;
+/// std::thread::scope(|s| {
+///     for _ in 0..2 {
+///         let sender = queue.sender();
+///         s.spawn(move || (0..1000).for_each(|i| sender.send(i).unwrap()));
+///     }
+/// });
+/// queue.close();
+/// assert_eq!(queue.stats().received, 2000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Each thread has its own: they are not shared.
+///
+/// ```compile_fail
+/// fn shared<S: Sync>() {}
+/// shared::<sateen_flow::Sender<u8>>();
+/// ```
+pub struct Sender<T> {
+    shared: Arc<Shared<T>>,
+    turn: Turn,
+    /// Stored here only.
+    sent: Arc<CachePadded<AtomicU64>>,
+}
+
+impl<T> Sender<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+        let (sent, number) = shared.enlist();
+        // Senders begin at different queues.
+        let turn = Turn::new(number % shared.lanes.len());
+        Self { shared, turn, sent }
+    }
+
+    /// Sends an item; what happens when there is no room the [overflow rule](super::Builder::overflow) says.
+    ///
+    /// # Errors
+    /// With the item: if the queue is closed, or full where that is the rule.
+    #[inline]
+    pub fn send(&self, item: T) -> Result<(), SendError<T>> {
+        let (lane, sent) = self.shared.step(&self.turn);
+        self.shared.send(lane, Parcel { item, sent }, true)?;
+        self.count(1);
+        Ok(())
+    }
+
+    /// [`send`](Sender::send) without waiting.
+    ///
+    /// # Errors
+    /// With the item: if the queue is closed, or full and nothing is dropped.
+    #[inline]
+    pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
+        let (lane, sent) = self.shared.step(&self.turn);
+        self.shared.send(lane, Parcel { item, sent }, false)?;
+        self.count(1);
+        Ok(())
+    }
+
+    /// Sends all of `items`, as many as there is room for at once; how many. The iterator is used up first.
+    ///
+    /// # Errors
+    /// With the items that were not sent: as [`send`](Sender::send).
+    pub fn send_batch(
+        &self,
+        items: impl IntoIterator<Item = T>,
+    ) -> Result<usize, SendError<Vec<T>>> {
+        let (result, sent) = send_batch_to(&self.shared, &self.turn, items);
+        self.count(sent as u64);
+        result.map(|()| sent)
+    }
+
+    /// Sends an item after all others of that key: see [`Builder::keyed`](super::Builder::keyed).
+    ///
+    /// # Errors
+    /// As [`send`](Sender::send), or if the queue is not keyed.
+    pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
+        if !self.shared.keyed {
+            return Err(SendError { item, reason: Refusal::NotKeyed });
+        }
+        let lane = hash_lane(key, self.shared.lanes.len());
+        let (_, sent) = self.shared.step(&self.turn);
+        self.shared.send_keyed(lane, Parcel { item, sent }, true)?;
+        self.count(1);
+        Ok(())
+    }
+
+    /// [`send`](Sender::send) as a future. Dropped early it drops the item.
+    pub fn send_async(
+        &self,
+        item: T,
+    ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
+        super::send_async_to(&self.shared, self.shared.step(&self.turn), item)
+    }
+
+    fn count(&self, n: u64) {
+        // Relaxed, and no exchange: nobody else writes it.
+        self.sent.store(self.sent.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.shared))
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.shared.retire(&self.sent);
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sent = self.sent.load(Ordering::Relaxed);
+        f.debug_struct("Sender").field("sent", &sent).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,533 @@
+//! What senders and workers share, and how an item gets in.
+//!
+//! Any thread may touch any field; what is written often has a cache line of its own, and nothing is written by all for each
+//! item but the queues' ends.
+
+use super::desk::Desk;
+use super::error::{Refusal, SendError};
+use super::handled::{DeadLetter, DeadReason};
+use super::later::Later;
+use super::patience::Patience;
+use crate::Rate;
+use crate::gate::Gate;
+use crate::hold::Hold;
+use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop};
+use sateen_base::{CachePadded, SpinLock, tsc};
+use sateen_queue::{PushError, TrustedItems, mpmc::Bounded};
+use sateen_sync::counter::StripedCounter;
+use sateen_sync::{Event, Semaphore};
+use std::any::Any;
+use std::cell::Cell;
+
+/// What a sender does when no queue has room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// It waits: blocks the thread, suspends the fiber.
+    #[default]
+    Block,
+    /// It gets the item back.
+    Error,
+    /// The item that has waited longest makes room; it is dropped, and counted.
+    DropOldest,
+    /// The item is dropped, and counted.
+    DropNewest,
+}
+
+/// An item on its way.
+pub(crate) struct Parcel<T> {
+    pub(crate) item: T,
+    /// The time-stamp counter when it was sent; 0 if its waiting is not measured.
+    pub(crate) sent: u64,
+}
+
+/// One of the queues.
+pub(crate) struct Lane<T> {
+    pub(crate) queue: Bounded<Parcel<T>>,
+    /// Who handles its items, if their order counts.
+    pub(crate) hold: CachePadded<Hold>,
+    /// Where senders wait that can use no other lane.
+    pub(crate) room: Gate,
+    /// Whose lane it is.
+    pub(crate) crew: usize,
+}
+
+/// Workers that serve the same lanes.
+pub(crate) struct Crew<T> {
+    pub(crate) lanes: Box<[usize]>,
+    /// Where they sleep.
+    pub(crate) gate: Gate,
+    pub(crate) later: Later<T>,
+    /// Without capacity: a permit for each idle worker that nobody has sent to.
+    pub(crate) idle: Semaphore,
+}
+
+/// How many items have been sent through each handle.
+pub(crate) struct Senders {
+    /// Of handles that live: each is written by its owner alone.
+    counts: Vec<Arc<CachePadded<AtomicU64>>>,
+    /// Of others.
+    retired: u64,
+    /// Handles that there ever were.
+    number: usize,
+}
+
+pub(crate) type OnPanic = Box<dyn Fn(usize, &(dyn Any + Send)) + Send + Sync>;
+pub(crate) type OnDead<T> = Box<dyn Fn(DeadLetter<T>) + Send + Sync>;
+pub(crate) type Describe<T> = Box<dyn Fn(&T) -> String + Send + Sync>;
+
+/// What users want to be told.
+pub(crate) struct Callbacks<T> {
+    pub(crate) on_panic: Option<OnPanic>,
+    pub(crate) dead_letter: Option<OnDead<T>>,
+    pub(crate) describe: Option<Describe<T>>,
+}
+
+pub(crate) struct Shared<T> {
+    pub(crate) lanes: Box<[Lane<T>]>,
+    pub(crate) crews: Box<[Crew<T>]>,
+    pub(crate) desks: Box<[CachePadded<Desk>]>,
+    /// Where senders wait that can use any lane.
+    pub(crate) room: Gate,
+    /// Where workers wait for their throttle.
+    pub(crate) control: Gate,
+    pub(crate) overflow: Overflow,
+    /// Nothing is queued: an item goes to an idle worker.
+    pub(crate) rendezvous: bool,
+    /// The items of a lane are handled one after the other.
+    pub(crate) keyed: bool,
+    pub(crate) callbacks: Callbacks<T>,
+    /// No handler is started any more.
+    pub(crate) aborted: AtomicBool,
+    /// Workers that have not ended.
+    pub(crate) live: AtomicUsize,
+    /// None is left.
+    pub(crate) finished: Event,
+    /// Bits of the rate of each worker.
+    rate: AtomicU64,
+    senders: SpinLock<Senders>,
+    /// Items sent without a handle.
+    pub(crate) sent: StripedCounter,
+    /// By the overflow rule.
+    pub(crate) dropped: CachePadded<AtomicU64>,
+    /// Given back by `abort`, or dead letters of it.
+    pub(crate) returned: AtomicU64,
+}
+
+/// So many items in a row go to the same lane while no worker is idle.
+const RUN: u32 = 32;
+
+/// Whose turn it is, as one sender sees it.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    lane: Cell<usize>,
+    left: Cell<u32>,
+}
+
+impl Turn {
+    pub(crate) const fn new(lane: usize) -> Self {
+        Self { lane: Cell::new(lane), left: Cell::new(0) }
+    }
+}
+
+impl<T> Shared<T> {
+    pub(crate) fn new(
+        lanes: Box<[Lane<T>]>,
+        crews: Box<[Crew<T>]>,
+        workers: usize,
+        settings: (Overflow, bool, bool, Rate),
+        callbacks: Callbacks<T>,
+    ) -> Self {
+        let (overflow, rendezvous, keyed, rate) = settings;
+        Self {
+            lanes,
+            crews,
+            desks: (0..workers).map(|_| CachePadded::new(Desk::new())).collect(),
+            room: Gate::new(),
+            control: Gate::new(),
+            overflow,
+            rendezvous,
+            keyed,
+            callbacks,
+            aborted: AtomicBool::new(false),
+            live: AtomicUsize::new(workers),
+            finished: Event::new(),
+            rate: AtomicU64::new(rate.bits()),
+            senders: SpinLock::new(Senders { counts: Vec::new(), retired: 0, number: 0 }),
+            sent: StripedCounter::new(),
+            dropped: CachePadded::new(AtomicU64::new(0)),
+            returned: AtomicU64::new(0),
+        }
+    }
+
+    // ---- Sending ----
+
+    /// The lane for the next item, and a time-stamp if its waiting is to be measured: of each item while workers are idle, otherwise of
+    /// the first of a run.
+    #[inline]
+    pub(crate) fn step(&self, turn: &Turn) -> (usize, u64) {
+        let mut lane = turn.lane.get();
+        let next = if lane + 1 >= self.lanes.len() { 0 } else { lane + 1 };
+        let left = turn.left.get();
+        if left > 0 && lane < self.lanes.len() && !self.crew_of(next).gate.is_wanted() {
+            turn.left.set(left - 1);
+            return (lane, 0);
+        }
+        lane = next;
+        turn.lane.set(lane);
+        turn.left.set(RUN - 1);
+        (lane, tsc::now())
+    }
+
+    /// The next lane, for a batch.
+    pub(crate) fn skip(&self, turn: &Turn) -> (usize, u64) {
+        turn.left.set(0);
+        self.step(turn)
+    }
+
+    /// Puts in as many of `parcels` as there is room for in `lane`; how many.
+    pub(crate) fn push_from(
+        &self,
+        lane: usize,
+        parcels: &mut impl TrustedItems<Item = Parcel<T>>,
+    ) -> usize {
+        if self.rendezvous {
+            return 0;
+        }
+        let pushed = self.lanes[lane].queue.push_from(parcels).unwrap_or(0);
+        let gate = &self.crew_of(lane).gate;
+        gate.tell_one();
+        for _ in 1..pushed.min(self.desks.len()) {
+            if !gate.is_wanted() {
+                break;
+            }
+            gate.tell_one();
+        }
+        pushed
+    }
+
+    #[inline(always)]
+    pub(crate) fn crew_of(&self, lane: usize) -> &Crew<T> {
+        &self.crews[self.lanes[lane].crew]
+    }
+
+    /// Sends to `lane`, or if it is full to another one. `wait`: as long as the overflow rule says.
+    #[inline]
+    pub(crate) fn send(
+        &self,
+        lane: usize,
+        parcel: Parcel<T>,
+        wait: bool,
+    ) -> Result<(), SendError<T>> {
+        if self.rendezvous {
+            return self.send_slow(lane, parcel, wait);
+        }
+        match self.lanes[lane].queue.push(parcel) {
+            Ok(()) => {
+                self.crew_of(lane).gate.tell_one();
+                Ok(())
+            }
+            Err(PushError::Full(parcel)) => self.send_slow(lane, parcel, wait),
+            Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
+        }
+    }
+
+    #[cold]
+    fn send_slow(&self, lane: usize, parcel: Parcel<T>, wait: bool) -> Result<(), SendError<T>> {
+        let mut parcel = match self.try_lanes(lane, parcel) {
+            Err(SendError { item, reason: Refusal::Full }) => item,
+            other => return other.map_err(unwrapped),
+        };
+        if !wait || self.overflow != Overflow::Block {
+            return self.overflows(lane, parcel);
+        }
+        let mut patience = Patience::new();
+        loop {
+            if patience.wait() {
+                // Look again.
+            } else if self.rendezvous {
+                // Refused only if it is closed, which the next try says.
+                if let Ok(permit) = self.crew_of(lane).idle.acquire(1) {
+                    permit.forget();
+                    return self.hand_over(lane, parcel).map_err(unwrapped);
+                }
+            } else {
+                self.room.wait(None, || self.has_room());
+            }
+            parcel = match self.try_lanes(lane, parcel) {
+                Err(SendError { item, reason: Refusal::Full }) => item,
+                other => return other.map_err(unwrapped),
+            };
+        }
+    }
+
+    /// [`send_slow`](Self::send_slow) that awaits.
+    pub(crate) async fn send_async(
+        &self,
+        lane: usize,
+        mut parcel: Parcel<T>,
+    ) -> Result<(), SendError<T>> {
+        loop {
+            parcel = match self.try_lanes(lane, parcel) {
+                Err(SendError { item, reason: Refusal::Full }) => item,
+                other => return other.map_err(unwrapped),
+            };
+            if self.overflow != Overflow::Block {
+                return self.overflows(lane, parcel);
+            }
+            if self.rendezvous {
+                if let Ok(permit) = self.crew_of(lane).idle.acquire_async(1).await {
+                    permit.forget();
+                    return self.hand_over(lane, parcel).map_err(unwrapped);
+                }
+            } else {
+                self.room.wait_async(|| self.has_room()).await;
+            }
+        }
+    }
+
+    /// Puts it into `lane` or the first after it that has room.
+    fn try_lanes(&self, lane: usize, mut parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
+        for i in 0..self.lanes.len() {
+            let lane =
+                if lane + i < self.lanes.len() { lane + i } else { lane + i - self.lanes.len() };
+            parcel = match self.try_lane(lane, parcel) {
+                Err(SendError { item, reason: Refusal::Full }) => item,
+                other => return other,
+            };
+        }
+        Err(SendError { item: parcel, reason: Refusal::Full })
+    }
+
+    /// Puts it into `lane` if there is room, or without capacity if a worker is idle.
+    fn try_lane(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
+        if self.rendezvous && !self.lanes[lane].queue.is_closed() {
+            match self.crew_of(lane).idle.try_acquire(1) {
+                Ok(permit) => permit.forget(),
+                Err(_) => return Err(SendError { item: parcel, reason: Refusal::Full }),
+            }
+        }
+        self.hand_over(lane, parcel)
+    }
+
+    /// Puts it into `lane`, and tells a worker.
+    fn hand_over(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
+        match self.lanes[lane].queue.push(parcel) {
+            Ok(()) => {
+                self.crew_of(lane).gate.tell_one();
+                Ok(())
+            }
+            Err(PushError::Full(item)) => Err(SendError { item, reason: Refusal::Full }),
+            Err(closed) => Err(SendError { item: closed.into_inner(), reason: Refusal::Closed }),
+        }
+    }
+
+    /// There is no room, and no waiting for it.
+    fn overflows(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<T>> {
+        match self.overflow {
+            Overflow::DropNewest => {
+                self.count_dropped();
+                drop(parcel);
+                Ok(())
+            }
+            Overflow::DropOldest if !self.rendezvous => {
+                match self.lanes[lane].queue.force_push(parcel) {
+                    Ok(oldest) => {
+                        if oldest.is_some() {
+                            self.count_dropped();
+                        }
+                        self.crew_of(lane).gate.tell_one();
+                        Ok(())
+                    }
+                    Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
+                }
+            }
+            // Nothing is queued that could be dropped.
+            Overflow::DropOldest => {
+                self.count_dropped();
+                Ok(())
+            }
+            Overflow::Block | Overflow::Error => Err(refused(parcel, Refusal::Full)),
+        }
+    }
+
+    /// Sends to this lane and no other.
+    pub(crate) fn send_keyed(
+        &self,
+        lane: usize,
+        mut parcel: Parcel<T>,
+        wait: bool,
+    ) -> Result<(), SendError<T>> {
+        let mut patience = Patience::new();
+        loop {
+            parcel = match self.try_lane(lane, parcel) {
+                Err(SendError { item, reason: Refusal::Full }) => item,
+                other => return other.map_err(unwrapped),
+            };
+            if !wait || self.overflow != Overflow::Block {
+                return self.overflows(lane, parcel);
+            }
+            if patience.wait() {
+                // Look again.
+            } else if self.rendezvous {
+                if let Ok(permit) = self.crew_of(lane).idle.acquire(1) {
+                    permit.forget();
+                    return self.hand_over(lane, parcel).map_err(unwrapped);
+                }
+            } else {
+                let Lane { queue, room, .. } = &self.lanes[lane];
+                room.wait(None, || !queue.is_full() || queue.is_closed());
+            }
+        }
+    }
+
+    /// [`send_keyed`](Self::send_keyed) that awaits.
+    pub(crate) async fn send_keyed_async(
+        &self,
+        lane: usize,
+        mut parcel: Parcel<T>,
+    ) -> Result<(), SendError<T>> {
+        loop {
+            parcel = match self.try_lane(lane, parcel) {
+                Err(SendError { item, reason: Refusal::Full }) => item,
+                other => return other.map_err(unwrapped),
+            };
+            if self.overflow != Overflow::Block {
+                return self.overflows(lane, parcel);
+            }
+            if self.rendezvous {
+                if let Ok(permit) = self.crew_of(lane).idle.acquire_async(1).await {
+                    permit.forget();
+                    return self.hand_over(lane, parcel).map_err(unwrapped);
+                }
+            } else {
+                let Lane { queue, room, .. } = &self.lanes[lane];
+                room.wait_async(|| !queue.is_full() || queue.is_closed()).await;
+            }
+        }
+    }
+
+    /// Whether a sender that waits for any lane should look again.
+    fn has_room(&self) -> bool {
+        self.lanes.iter().any(|lane| !lane.queue.is_full() || lane.queue.is_closed())
+    }
+
+    fn count_dropped(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    // ---- Counting what was sent ----
+
+    /// A count for a handle, and the handle's number.
+    pub(crate) fn enlist(&self) -> (Arc<CachePadded<AtomicU64>>, usize) {
+        let count = Arc::new(CachePadded::new(AtomicU64::new(0)));
+        let mut senders = self.senders.lock();
+        senders.counts.push(Arc::clone(&count));
+        senders.number += 1;
+        (count, senders.number - 1)
+    }
+
+    /// The handle with this count is gone.
+    pub(crate) fn retire(&self, count: &Arc<CachePadded<AtomicU64>>) {
+        let mut senders = self.senders.lock();
+        senders.retired += count.load(Ordering::Relaxed);
+        senders.counts.retain(|other| !Arc::ptr_eq(other, count));
+    }
+
+    /// All that was sent, by whatever way.
+    pub(crate) fn total_sent(&self) -> u64 {
+        let senders = self.senders.lock();
+        let live: u64 = senders.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        self.sent.sum() + senders.retired + live
+    }
+
+    // ---- Ending ----
+
+    /// Accepts no more items.
+    pub(crate) fn close(&self) {
+        for lane in &self.lanes {
+            lane.queue.close();
+        }
+        for crew in &self.crews {
+            crew.idle.close();
+        }
+        self.wake_everybody();
+    }
+
+    /// Whether it accepts no more items.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lanes[0].queue.is_closed()
+    }
+
+    /// Starts no more handlers; what was not handled.
+    pub(crate) fn abort(&self) -> Vec<T> {
+        // Ordering: Release, so that who sees it sees nothing of what comes after as a reason to go on; a worker that misses it
+        // takes one more item.
+        self.aborted.store(true, Ordering::Release);
+        self.close();
+        let mut items = Vec::new();
+        for crew in &self.crews {
+            items.extend(crew.later.close().into_iter().map(|parcel| parcel.item));
+        }
+        for lane in &self.lanes {
+            // A closed queue says "closed" only when the last item is out.
+            loop {
+                match lane.queue.pop() {
+                    Ok(parcel) => items.push(parcel.item),
+                    Err(error) if error.is_closed() => break,
+                    Err(_) => spin_loop(),
+                }
+            }
+        }
+        self.returned.fetch_add(items.len() as u64, Ordering::Relaxed);
+        self.wake_everybody();
+        items
+    }
+
+    fn wake_everybody(&self) {
+        for crew in &self.crews {
+            crew.gate.tell_all();
+        }
+        for lane in &self.lanes {
+            lane.room.tell_all();
+        }
+        self.room.tell_all();
+        self.control.tell_all();
+    }
+
+    /// A worker has ended.
+    pub(crate) fn leave(&self) {
+        // Ordering: AcqRel, so that who is told by `finished` sees what all workers did.
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // After workers that were made to end, too, nobody may wait for one.
+            self.close();
+            self.finished.set();
+        }
+    }
+
+    // ---- Settings ----
+
+    pub(crate) fn rate(&self) -> Rate {
+        Rate::from_bits(self.rate.load(Ordering::Relaxed))
+    }
+
+    /// For all workers, from now on.
+    pub(crate) fn set_rate(&self, rate: Rate) {
+        self.rate.store(rate.bits(), Ordering::Relaxed);
+        self.control.tell_all();
+    }
+
+    /// To whoever wants to have it, or to nobody.
+    pub(crate) fn bury(&self, item: T, worker: usize, reason: DeadReason) {
+        if let Some(dead_letter) = &self.callbacks.dead_letter {
+            dead_letter(DeadLetter { item, worker, reason });
+        }
+    }
+}
+
+fn refused<T>(parcel: Parcel<T>, reason: Refusal) -> SendError<T> {
+    SendError { item: parcel.item, reason }
+}
+
+fn unwrapped<T>(error: SendError<Parcel<T>>) -> SendError<T> {
+    refused(error.item, error.reason)
+}

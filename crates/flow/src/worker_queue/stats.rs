@@ -1,0 +1,146 @@
+//! What a worker queue has done so far.
+
+use super::desk::{Desk, empty_histogram};
+use super::shared::Shared;
+use hdrhistogram::Histogram;
+use sateen_base::prim::Ordering::Relaxed;
+use sateen_base::prim::time::Duration;
+use std::fmt;
+
+/// Figures of a [`WorkerQueue`](super::WorkerQueue), at some moment: while others work each is a little older than the next. Once all is
+/// quiet, `sent = received + in_queue + dropped + returned`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Items that were accepted, those that the overflow rule dropped included.
+    pub sent: u64,
+    /// Items that are done with, those whose handler panicked included.
+    pub received: u64,
+    /// Items that wait, also for another try, and those in the hands of handlers.
+    pub in_queue: u64,
+    /// Items that the overflow rule dropped.
+    pub dropped: u64,
+    /// Items that [`abort`](super::WorkerQueue::abort) gave back or buried.
+    pub returned: u64,
+    /// Handler calls that panicked.
+    pub panicked: u64,
+    /// Handler calls that ended in [`Retry`](super::Retry).
+    pub retried: u64,
+    /// Handler calls that ended in the last second.
+    pub rate: f64,
+    /// Items in each queue.
+    pub queues: Vec<usize>,
+    /// Each worker.
+    pub workers: Vec<WorkerStats>,
+    /// How long items have waited from being sent to their first handler call. Measured of each item sent while a worker is idle, and
+    /// of one in 32 otherwise.
+    pub waits: WaitTimes,
+}
+
+/// Figures of one worker.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct WorkerStats {
+    /// Items that it is done with.
+    pub received: u64,
+    /// Of those, such whose handler panicked.
+    pub panicked: u64,
+    /// Handler calls that ended in [`Retry`](super::Retry).
+    pub retried: u64,
+    /// Whether it is in a handler call.
+    pub busy: bool,
+    /// Handler calls that ended in the last second.
+    pub rate: f64,
+}
+
+/// A distribution of times, exact to one per cent.
+#[derive(Clone)]
+pub struct WaitTimes(Option<Histogram<u64>>);
+
+impl WaitTimes {
+    /// How many were measured.
+    pub fn count(&self) -> u64 {
+        self.0.as_ref().map_or(0, Histogram::len)
+    }
+
+    /// The time that `percent` of the items have waited at most: 50 is the median. 0 if none was measured.
+    pub fn percentile(&self, percent: f64) -> Duration {
+        self.read(|times| times.value_at_percentile(percent))
+    }
+
+    /// The longest.
+    pub fn max(&self) -> Duration {
+        self.read(Histogram::max)
+    }
+
+    /// The average.
+    pub fn mean(&self) -> Duration {
+        self.read(|times| times.mean() as u64)
+    }
+
+    /// All of it; none if memory was short.
+    pub fn histogram(&self) -> Option<&Histogram<u64>> {
+        self.0.as_ref()
+    }
+
+    fn read(&self, f: impl FnOnce(&Histogram<u64>) -> u64) -> Duration {
+        match &self.0 {
+            Some(times) if !times.is_empty() => Duration::from_nanos(f(times)),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+impl fmt::Debug for WaitTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitTimes")
+            .field("count", &self.count())
+            .field("median", &self.percentile(50.0))
+            .field("p99", &self.percentile(99.0))
+            .field("max", &self.max())
+            .finish()
+    }
+}
+
+impl<T> Shared<T> {
+    pub(crate) fn stats(&self) -> Stats {
+        let mut waits = empty_histogram();
+        let workers: Vec<_> = self.desks.iter().map(|desk| worker_stats(desk)).collect();
+        if let Some(waits) = &mut waits {
+            self.desks.iter().for_each(|desk| desk.add_waits(waits));
+        }
+        let sum = |f: fn(&WorkerStats) -> u64| workers.iter().map(f).sum();
+        let queues: Vec<_> = self.lanes.iter().map(|lane| lane.queue.len()).collect();
+        Stats {
+            // First what leaves, last what comes in.
+            received: sum(|worker| worker.received),
+            panicked: sum(|worker| worker.panicked),
+            retried: sum(|worker| worker.retried),
+            in_queue: sum(|worker| worker.busy.into()) + self.in_queues() as u64,
+            dropped: self.dropped.load(Relaxed),
+            returned: self.returned.load(Relaxed),
+            rate: workers.iter().map(|worker| worker.rate).sum(),
+            sent: self.total_sent(),
+            queues,
+            workers,
+            waits: WaitTimes(waits),
+        }
+    }
+
+    /// Items that no handler has in hand.
+    pub(crate) fn in_queues(&self) -> usize {
+        let lanes: usize = self.lanes.iter().map(|lane| lane.queue.len()).sum();
+        lanes + self.crews.iter().map(|crew| crew.later.len()).sum::<usize>()
+    }
+}
+
+fn worker_stats(desk: &Desk) -> WorkerStats {
+    let (busy, retried) = (desk.is_busy(), desk.retried());
+    WorkerStats {
+        received: desk.ended().saturating_sub(retried),
+        panicked: desk.panicked(),
+        retried,
+        busy,
+        rate: desk.last_second() as f64,
+    }
+}

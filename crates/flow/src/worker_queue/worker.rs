@@ -1,0 +1,470 @@
+//! What a worker does: looks for an item, has it handled, looks again, sleeps.
+
+use super::desk::{Desk, Ended};
+use super::handled::{DeadReason, Handled};
+use super::later::Again;
+use super::patience::Patience;
+use super::shared::{Lane, Parcel, Shared};
+use crate::throttle::{Clock, Throttle};
+use sateen_base::prim::Arc;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::tsc;
+use sateen_runtime::Cancelled;
+use sateen_sync::park::context_id;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Most items between two looks around.
+const ROUND: u32 = 64;
+/// So long should it be between two looks around.
+const ROUND_TIME: Duration = Duration::from_micros(200);
+/// Waits for a throttle longer than this can be interrupted.
+const LONG: Duration = Duration::from_millis(1);
+/// Who waits for a throttle looks so often whether others have done the work.
+const NAP: Duration = Duration::from_millis(50);
+
+pub(crate) struct Worker<T, C> {
+    shared: Arc<Shared<T>>,
+    index: usize,
+    crew: usize,
+    throttle: Throttle<C>,
+    /// Which of the crew's lanes it prefers, and which it works on.
+    home: usize,
+    at: usize,
+    /// Items until it looks around, and how many it gives itself.
+    left: u32,
+    round: u32,
+    /// When it looked around last, and how many calls it had begun then.
+    looked: u64,
+    noted: u64,
+    /// The lane it looked after last, and for each lane how far its worker was then.
+    visited: usize,
+    seen: Box<[u64]>,
+    /// The lane whose hold it has.
+    held: Option<usize>,
+    /// It has said that it is idle, and no item has come for it.
+    offered: bool,
+}
+
+/// What is told when a worker ends, however it does.
+struct Leave<T>(Arc<Shared<T>>);
+
+impl<T> Drop for Leave<T> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// To be kept by whoever is to run worker `index`; dropped without, the worker counts as ended.
+pub(crate) struct Ticket<T, C> {
+    worker: Worker<T, C>,
+    leave: Leave<T>,
+}
+
+impl<T, C: Clock> Ticket<T, C> {
+    pub(crate) fn new(shared: Arc<Shared<T>>, index: usize, throttle: Throttle<C>) -> Self {
+        let crew = index % shared.crews.len();
+        let lanes = shared.crews[crew].lanes.len();
+        // Of several workers of a crew each prefers another lane.
+        let home = index / shared.crews.len() % lanes;
+        let seen = (0..lanes).map(|_| u64::MAX).collect();
+        let leave = Leave(Arc::clone(&shared));
+        let worker = Worker {
+            shared,
+            index,
+            crew,
+            throttle,
+            home,
+            at: home,
+            left: 1,
+            round: 1,
+            looked: 0,
+            noted: 0,
+            visited: home,
+            seen,
+            held: None,
+            offered: false,
+        };
+        Self { worker, leave }
+    }
+
+    /// Works until the queue is closed and empty.
+    pub(crate) fn run<R: Into<Handled>>(self, handler: &impl Fn(usize, &mut T) -> R) {
+        // The worker is dropped first, and gives back what it holds, even if a cancelled task unwinds.
+        let _leave = self.leave;
+        let mut worker = self.worker;
+        worker.run(handler);
+    }
+}
+
+impl<T, C: Clock> Worker<T, C> {
+    fn run<R: Into<Handled>>(&mut self, handler: &impl Fn(usize, &mut T) -> R) {
+        self.desk().context.store(context_id(), Ordering::Relaxed);
+        self.looked = tsc::now();
+        while !self.is_aborted() {
+            // The token first, so that the item waits where others can take it.
+            if !self.throttle.try_take(1) {
+                if self.wait_for_token() {
+                    break;
+                }
+            } else if let Some(parcel) = self.next() {
+                self.handle(parcel, handler);
+            } else {
+                self.throttle.put_back();
+                if self.idle() {
+                    break;
+                }
+            }
+        }
+        self.note();
+    }
+
+    fn desk(&self) -> &Desk {
+        &self.shared.desks[self.index]
+    }
+
+    #[inline(always)]
+    fn is_aborted(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `abort`.
+        self.shared.aborted.load(Ordering::Acquire)
+    }
+
+    fn lane(&self, at: usize) -> &Lane<T> {
+        &self.shared.lanes[self.shared.crews[self.crew].lanes[at]]
+    }
+
+    // ---- Finding an item ----
+
+    /// An item, if there is one for it.
+    #[inline]
+    fn next(&mut self) -> Option<Parcel<T>> {
+        if self.left == 0 {
+            self.look_around();
+        }
+        match self.take(self.at) {
+            Some(parcel) => {
+                self.left = self.left.saturating_sub(1);
+                Some(parcel)
+            }
+            None => self.next_slow(),
+        }
+    }
+
+    /// The front item of a lane, unless another worker holds it.
+    #[inline]
+    fn take(&mut self, at: usize) -> Option<Parcel<T>> {
+        if self.shared.keyed && !self.hold(at) {
+            return None;
+        }
+        let parcel = self.lane(at).queue.pop().ok()?;
+        self.shared.room.tell_one();
+        if self.shared.keyed {
+            self.lane(at).room.tell_one();
+        }
+        if self.shared.rendezvous {
+            self.met();
+        }
+        Some(parcel)
+    }
+
+    #[cold]
+    fn next_slow(&mut self) -> Option<Parcel<T>> {
+        if let Some(parcel) = self.take_again() {
+            return Some(parcel);
+        }
+        let lanes = self.seen.len();
+        for i in 0..lanes {
+            let at = (self.home + i) % lanes;
+            if let Some(parcel) = self.take(at) {
+                self.at = at;
+                return Some(parcel);
+            }
+        }
+        None
+    }
+
+    /// An item that is to be tried again now.
+    fn take_again(&mut self) -> Option<Parcel<T>> {
+        let Again { parcel, held } = self.shared.crews[self.crew].later.pop()?;
+        if held.is_some() {
+            self.release();
+            self.held = held;
+        }
+        if self.shared.rendezvous && self.offered {
+            // If an item has been sent for it meanwhile, that one waits for the next who is idle.
+            if let Ok(permit) = self.shared.crews[self.crew].idle.try_acquire(1) {
+                permit.forget();
+                self.offered = false;
+            }
+        }
+        Some(parcel)
+    }
+
+    /// Now and then: what else is there to do? Takes notes, and chooses the lane for the next round: its own, or one whose worker has not
+    /// come to an end with anything since the last look.
+    #[cold]
+    fn look_around(&mut self) {
+        let now = tsc::now();
+        let took = now.saturating_sub(self.looked).max(1);
+        self.looked = now;
+        self.note();
+        self.follow_rate();
+        // Rounds of about the same time: with slow handlers a round is one item.
+        let wanted = u64::from(self.round) * tsc::ticks(ROUND_TIME) / took;
+        self.round = (wanted as u32).clamp(1, (2 * self.round).min(ROUND));
+        self.left = self.round;
+        let lanes = self.seen.len();
+        self.visited = (self.visited + 1) % lanes;
+        let at = self.visited;
+        self.at = self.home;
+        if at == self.home {
+            return;
+        }
+        let owner = self.crew + at % self.crew_size() * self.shared.crews.len();
+        let begun = self.shared.desks[owner].begun();
+        if owner == self.index || begun == self.seen[at] {
+            self.at = at;
+        }
+        self.seen[at] = begun;
+    }
+
+    /// How many workers its crew has.
+    fn crew_size(&self) -> usize {
+        (self.shared.desks.len() - self.crew).div_ceil(self.shared.crews.len())
+    }
+
+    /// Counts what it has done since the last time.
+    fn note(&mut self) {
+        let ended = self.desk().ended();
+        if ended > self.noted {
+            self.desk().note(ended - self.noted);
+            self.noted = ended;
+        }
+    }
+
+    // ---- Order ----
+
+    /// Whether it has the hold of a lane, taking it if it can; it gives back the one it had.
+    fn hold(&mut self, at: usize) -> bool {
+        let lane = self.shared.crews[self.crew].lanes[at];
+        if self.held == Some(lane) {
+            return true;
+        }
+        self.release();
+        // Looking first keeps empty lanes free.
+        let free =
+            !self.shared.lanes[lane].queue.is_empty() && self.shared.lanes[lane].hold.try_take();
+        if free {
+            self.held = Some(lane);
+        }
+        free
+    }
+
+    // ---- Without capacity ----
+
+    /// It has taken an item that was sent for an idle worker: for itself, or else for one who is still idle.
+    fn met(&mut self) {
+        if !std::mem::take(&mut self.offered) {
+            self.shared.crews[self.crew].idle.add_permits(1);
+        }
+    }
+
+    /// Says that it is idle.
+    fn offer(&mut self) {
+        if !std::mem::replace(&mut self.offered, true) {
+            self.shared.crews[self.crew].idle.add_permits(1);
+        }
+    }
+
+    // ---- Handling it ----
+
+    #[inline]
+    fn handle<R: Into<Handled>>(
+        &mut self,
+        parcel: Parcel<T>,
+        handler: &impl Fn(usize, &mut T) -> R,
+    ) {
+        let Parcel { mut item, sent } = parcel;
+        if sent != 0 {
+            self.desk().waited(tsc::now().saturating_sub(sent));
+        }
+        if self.shared.callbacks.describe.is_some() {
+            self.describe(&item);
+        }
+        self.desk().begin();
+        let index = self.index;
+        match catch_unwind(AssertUnwindSafe(|| handler(index, &mut item).into())) {
+            Ok(Handled::Done) => {
+                self.desk().end(Ended::Done);
+                self.drop_item(item);
+            }
+            Ok(Handled::Again(after)) => self.again(item, after),
+            Err(panic) => self.panicked(item, panic),
+        }
+        // Whoever has waited long for this thread gets it.
+        sateen_runtime::poll();
+    }
+
+    /// Drops an item whose handler has ended; its destructor is foreign code.
+    #[inline(always)]
+    fn drop_item(&self, item: T) {
+        if std::mem::needs_drop::<T>() && catch_unwind(AssertUnwindSafe(|| drop(item))).is_err() {
+            // The panic hook has said it; the item was handled.
+        }
+    }
+
+    #[cold]
+    fn describe(&self, item: &T) {
+        let describe = self.shared.callbacks.describe.as_ref();
+        let said = catch_unwind(AssertUnwindSafe(|| describe.map(|describe| describe(item))));
+        self.desk().describe(said.ok().flatten());
+    }
+
+    #[cold]
+    fn again(&mut self, item: T, after: Duration) {
+        let held = if self.shared.keyed { self.held.take() } else { None };
+        let crew = &self.shared.crews[self.crew];
+        let again = Again { parcel: Parcel { item, sent: 0 }, held };
+        let refused = crew.later.push(again, after);
+        // Last, so that it is never missing.
+        self.desk().end(Ended::Retried);
+        match refused {
+            Ok(()) => crew.gate.tell_all(),
+            Err(Again { parcel, .. }) => {
+                self.shared.returned.fetch_add(1, Ordering::Relaxed);
+                self.call(|shared| shared.bury(parcel.item, self.index, DeadReason::Aborted));
+            }
+        }
+    }
+
+    #[cold]
+    fn panicked(&mut self, item: T, panic: Box<dyn std::any::Any + Send>) {
+        self.desk().end(Ended::Panicked);
+        let index = self.index;
+        if let Some(on_panic) = &self.shared.callbacks.on_panic {
+            self.call(|_| on_panic(index, &*panic));
+        }
+        let reason = DeadReason::panicked(&*panic);
+        self.call(|shared| shared.bury(item, index, reason));
+        if panic.is::<Cancelled>() {
+            // The task is to end, not the item.
+            resume_unwind(panic);
+        }
+        // Its destructor is foreign code, too.
+        _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+    }
+
+    /// Calls a user's callback; a panic in it is said by the panic hook, and goes no further.
+    fn call(&self, f: impl FnOnce(&Shared<T>)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(&self.shared)))
+            && panic.is::<Cancelled>()
+        {
+            resume_unwind(panic);
+        }
+    }
+
+    // ---- Waiting ----
+
+    /// Nothing to do: waits for something. True if there will never be anything.
+    #[cold]
+    fn idle(&mut self) -> bool {
+        self.release();
+        self.note();
+        if self.shared.rendezvous {
+            self.offer();
+        }
+        self.left = self.round;
+        let mut patience = Patience::new();
+        while patience.wait() {
+            if self.has_work() {
+                return false;
+            }
+        }
+        if self.is_drained() {
+            return true;
+        }
+        let crew = &self.shared.crews[self.crew];
+        crew.gate.wait(crew.later.deadline(), || {
+            self.has_work() || self.is_drained() || self.is_aborted()
+        });
+        self.looked = tsc::now();
+        false
+    }
+
+    /// Whether there is an item for it.
+    fn has_work(&self) -> bool {
+        let crew = &self.shared.crews[self.crew];
+        let waits = |&lane: &usize| {
+            let Lane { queue, hold, .. } = &self.shared.lanes[lane];
+            !(queue.is_empty() || self.shared.keyed && hold.is_held())
+        };
+        crew.lanes.iter().any(waits) || crew.later.is_due()
+    }
+
+    /// Whether there will never be an item for it. (Of those in others' hands, others take care.)
+    fn is_drained(&self) -> bool {
+        let crew = &self.shared.crews[self.crew];
+        let drained = |&lane: &usize| {
+            let queue = &self.shared.lanes[lane].queue;
+            queue.is_closed() && queue.is_empty()
+        };
+        crew.lanes.iter().all(drained) && crew.later.is_empty()
+    }
+
+    /// The throttle says no: waits for it, or if there is nothing to do, for that. True if there will never be anything.
+    #[cold]
+    fn wait_for_token(&mut self) -> bool {
+        self.release();
+        if self.follow_rate() {
+            return false;
+        }
+        if self.is_drained() {
+            return true;
+        }
+        // Without capacity an item is only asked for by who may handle it at once.
+        if !self.shared.rendezvous && !self.has_work() {
+            return self.idle();
+        }
+        let gap = self.throttle.gap();
+        if gap < LONG || !self.throttle.clock().takes_time() {
+            self.throttle.clock().delay(gap);
+        } else {
+            let rate = self.throttle.rate();
+            let until = Instant::now() + (gap - LONG / 2).min(NAP);
+            let shared = &self.shared;
+            shared.control.wait(Some(until), || self.is_aborted() || shared.rate() != rate);
+        }
+        false
+    }
+
+    /// Takes over what [`set_rate`](Shared::set_rate) said; whether that was new.
+    fn follow_rate(&mut self) -> bool {
+        let wanted = self.shared.rate();
+        let new = wanted != self.throttle.rate();
+        if new {
+            self.throttle.set_rate(wanted);
+        }
+        new
+    }
+}
+
+impl<T, C> Worker<T, C> {
+    /// Gives its hold back, and sees to it that what came meanwhile is not forgotten.
+    fn release(&mut self) {
+        let Some(lane) = self.held.take() else { return };
+        let Lane { queue, hold, .. } = &self.shared.lanes[lane];
+        hold.give();
+        let gate = &self.shared.crews[self.crew].gate;
+        if queue.is_closed() {
+            gate.tell_all();
+        } else if !queue.is_empty() {
+            gate.tell_one();
+        }
+    }
+}
+
+impl<T, C> Drop for Worker<T, C> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

@@ -1,0 +1,36 @@
+//! Channels, whose ends wait.
+
+/// A library's channels of numbers.
+pub(crate) trait Channels: 'static {
+    /// Third part of the identity.
+    const NAME: &'static str;
+    /// Most receivers of one channel.
+    const MOST_RECEIVERS: usize = usize::MAX;
+    type Sender: Clone + Send;
+    type Receiver: Send;
+
+    /// A channel of at most `capacity` items: 0 for handing over, `None` for no limit.
+    fn open(capacity: Option<usize>) -> (Self::Sender, Self::Receiver);
+
+    /// Another receiver of the same channel, if there may be one.
+    fn share(receiver: &Self::Receiver) -> Option<Self::Receiver>;
+
+    /// Sends, waiting for room; whether somebody can receive it.
+    fn send(sender: &Self::Sender, item: u64) -> bool;
+
+    /// Receives, waiting for an item; `None` when all senders are gone.
+    fn receive(receiver: &Self::Receiver) -> Option<u64>;
+}
+
+/// Does something with each library's channels.
+pub(crate) trait ChannelsVisitor {
+    fn visit<C: Channels>(&mut self);
+}
+
+/// Shows `visitor` our channels and, if asked, the peers'.
+pub(crate) fn visit_channels(peers: bool, visitor: &mut impl ChannelsVisitor) {
+    crate::ours::visit_channels(visitor);
+    if peers {
+        crate::peers::visit_channels(visitor);
+    }
+}

@@ -1,0 +1,161 @@
+//! The published steps: senders and workers, each held to a rate; one queue or several.
+
+use super::collection::{Blocking, Collection, Shape, Tally, Ticks};
+use super::ours::{Bound, Stealing};
+use crate::crew;
+use crate::error::{Error, expect, input};
+use crate::experiment::{Figure, Group, Plan, Run, Trend};
+use crate::experiments::through::Clocked;
+use crate::host::plural;
+use sateen_flow::{Rate, RealClock, SampledClock, Throttle};
+use std::time::Duration;
+
+/// Looks for one reading of the clock, as published.
+const EVERY: u32 = 8;
+/// What each sender and each worker of the last step is held to.
+const WANTED: f64 = 1e6;
+/// How long the last step lasts at least.
+const LONG: Duration = Duration::from_millis(500);
+const STACK: usize = 256 * 1024;
+
+/// One of the steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    OneExact,
+    OneSampled,
+    Several,
+    /// The others are as fast as they can be; this one is to reach what is wanted.
+    Rated,
+}
+
+impl Step {
+    fn queues(self, threads: usize) -> usize {
+        if matches!(self, Self::OneExact | Self::OneSampled) { 1 } else { threads }
+    }
+
+    fn threads(self, plan: &Plan) -> Vec<usize> {
+        match self {
+            Self::OneExact => vec![1],
+            Self::OneSampled => plan.workers_or(&[1, 2, 4, 8]),
+            Self::Several => plan.workers_or(&[2, 4, 8]),
+            Self::Rated => vec![8],
+        }
+    }
+
+    fn figure(self, threads: usize) -> Figure {
+        let (case, what) = match self {
+            Self::OneExact => {
+                ("one-queue-exact", "the clock read at every wait, at a rate that is never reached")
+            }
+            Self::OneSampled => (
+                "one-queue-sampled",
+                "the clock read at every 8th wait, at a rate that is never reached",
+            ),
+            Self::Several => (
+                "n-queues-sampled",
+                "as many queues, the clock read at every 8th wait, at a rate that is never reached",
+            ),
+            Self::Rated => {
+                ("eight-queues-1000k", "as many queues, 1,000,000 a second wanted of each, in all")
+            }
+        };
+        let s = plural(threads);
+        let (of, by) = if self == Self::Rated {
+            ("rate", "items by wall time")
+        } else {
+            ("time per item", "wall time by items")
+        };
+        Figure {
+            case: case.to_owned(),
+            config: format!("t{threads}"),
+            name: format!("{of} of {}/{threads} thread{s}", case.replace('-', " ")),
+            unit: if self == Self::Rated { "K/s" } else { "ns" },
+            trend: if self == Self::Rated { Trend::Higher } else { Trend::Lower },
+            description: format!(
+                "{threads} sender{s} and {threads} worker{s}, items sent and handled one by one, {what}: {by}"
+            ),
+        }
+    }
+}
+
+pub(super) fn groups(plan: &Plan) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for step in [Step::OneExact, Step::OneSampled, Step::Several, Step::Rated] {
+        for threads in step.threads(plan) {
+            let mut group = Group::new(2 * threads, vec![step.figure(threads)]);
+            group.in_tour = step != Step::OneSampled || threads == 1;
+            add::<Stealing>(&mut group, plan, step, threads);
+            add::<Bound>(&mut group, plan, step, threads);
+            add::<Blocking>(&mut group, plan, step, threads);
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+fn add<Q: Collection>(group: &mut Group, plan: &Plan, step: Step, threads: usize) {
+    let mut load = Load { step, threads, clocked: Clocked::new(plan, threads) };
+    if step == Step::Rated && !plan.smoke {
+        load.clocked = Clocked::lasting(LONG.max(plan.budget / 5));
+    }
+    group.add(Q::NAME, move || Ok(Run(move || load.run_with_clock::<Q>())));
+}
+
+#[derive(Clone, Copy)]
+struct Load {
+    step: Step,
+    threads: usize,
+    clocked: Clocked,
+}
+
+impl Load {
+    fn run_with_clock<Q: Collection>(self) -> Result<Vec<f64>, Error> {
+        if self.step == Step::OneExact {
+            return self.run::<Q, _>(&RealClock::new());
+        }
+        let clock = SampledClock::new(EVERY).map_err(|e| input(e.to_string()))?;
+        self.run::<Q, _>(&clock)
+    }
+
+    /// One run, on fresh queues.
+    fn run<Q: Collection, C: Ticks>(self, clock: &C) -> Result<Vec<f64>, Error> {
+        let Self { step, threads, clocked } = self;
+        let rate = if step == Step::Rated { WANTED } else { Rate::MOST };
+        let rate = Rate::per_second(rate).map_err(|e| input(e.to_string()))?;
+        let tally = Tally::new(threads);
+        let shape = Shape { workers: threads, queues: step.queues(threads), rate };
+        let collection = Q::start(shape, clock, &tally)?;
+        let job = |number: usize| {
+            let (mut sender, clock) = (collection.sender(), clock.clone());
+            move || {
+                let throttle = Throttle::new(rate, clock).batch(1);
+                let mut throttle = throttle.map_err(|e| input(e.to_string()))?;
+                let mut sending = clocked.begin(number);
+                let begin = sending.started();
+                while let Some((item, _)) = sending.next(1) {
+                    if !Q::send(&mut sender, item) {
+                        return Err(input(format!("item {item} was refused")));
+                    }
+                    throttle.wait();
+                }
+                Ok((begin, sending.sums()))
+            }
+        };
+        let done = crew::run(STACK, (0..threads).map(job).collect())?;
+        collection.finish();
+        let mut sent = [0u64; 2];
+        let mut begin = None;
+        for member in done {
+            let (began, sums) = member.result?;
+            sent = [sent[0] + sums.count, sent[1].wrapping_add(sums.sum)];
+            begin = begin.map_or(Some(began), |b: std::time::Instant| Some(b.min(began)));
+        }
+        let elapsed = begin.map_or(Duration::ZERO, |b| b.elapsed());
+        expect("number and sum of what was handled", tally.total(), sent)?;
+        let items = sent[0].max(1) as f64;
+        Ok(vec![match step {
+            Step::Rated => items / elapsed.as_secs_f64() / 1e3,
+            _ => elapsed.as_nanos() as f64 / items,
+        }])
+    }
+}

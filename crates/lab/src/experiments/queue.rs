@@ -1,0 +1,124 @@
+//! Items from producers to consumers through a queue that nobody waits in.
+
+use crate::adapter::{Pipe, PipeKind, PipeVisitor, visit_pipes};
+use crate::crew::{self, Relax};
+use crate::error::Error;
+use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
+use crate::experiments::through::{Clocked, Sums, config, ends};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Room in a limited queue.
+const CAPACITY: usize = 1024;
+const STACK: usize = 256 * 1024;
+
+/// The experiment `queue`.
+pub(crate) struct Queues;
+
+impl Experiment for Queues {
+    fn name(&self) -> &'static str {
+        "queue"
+    }
+
+    fn about(&self) -> &'static str {
+        "Numbers through a queue, from threads that only push to threads that only pop, one by one and in batches of 16: \
+         for one of each, for any number of each with a limit, and without a limit (wall time by items)."
+    }
+
+    fn groups(&self, plan: &Plan) -> Vec<Group> {
+        let mut groups = Vec::new();
+        for batches in [false, true] {
+            for kind in PipeKind::ALL {
+                for ends in ends(plan, kind == PipeKind::Spsc) {
+                    let mut group = Group::new(2 * ends, vec![figure(kind, batches, ends)]);
+                    group.in_tour = ends == if kind == PipeKind::Spsc { 1 } else { 4 };
+                    let mut add = AddAll { group: &mut group, ends, plan };
+                    visit_pipes(plan.peers, kind, batches, &mut add);
+                    groups.push(group);
+                }
+            }
+        }
+        groups
+    }
+}
+
+fn figure(kind: PipeKind, batches: bool, ends: usize) -> Figure {
+    let (suffix, how) = if batches { ("-batch", "in batches of 16") } else { ("", "one by one") };
+    let limit = match kind {
+        PipeKind::Spsc => "for one of each, room for 1024",
+        PipeKind::Bounded => "for any number, room for 1024",
+        PipeKind::Unbounded => "for any number, no limit",
+    };
+    let (config, threads) = config(ends);
+    Figure {
+        case: format!("{}{suffix}", kind.name()),
+        name: format!("time per item through {}{suffix}/{threads}", kind.name()),
+        config,
+        unit: "ns",
+        trend: Trend::Lower,
+        description: format!("numbers {how} from {threads}, {limit}: wall time by items"),
+    }
+}
+
+struct AddAll<'a> {
+    group: &'a mut Group,
+    ends: usize,
+    plan: &'a Plan,
+}
+
+impl PipeVisitor for AddAll<'_> {
+    fn visit<P: Pipe>(&mut self) {
+        if self.ends > P::MOST {
+            return;
+        }
+        let (ends, clocked) = (self.ends, Clocked::new(self.plan, self.ends));
+        self.group.add(P::NAME, move || Ok(Run(move || run::<P>(ends, clocked))));
+    }
+}
+
+/// One run through a fresh queue.
+fn run<P: Pipe>(ends: usize, clocked: Clocked) -> Result<Vec<f64>, Error> {
+    let (senders, receivers) = P::open(CAPACITY, ends, ends);
+    let sending = AtomicUsize::new(ends);
+    let produce = |mut sender: P::Sender, producer: usize| {
+        let (mut sent, mut relax) = (clocked.begin(producer), Relax::new(2 * ends));
+        while let Some((first, count)) = sent.next(P::BATCH) {
+            let mut done = 0;
+            loop {
+                let went = P::send(&mut sender, first + done as u64, count - done);
+                done += went;
+                if done == count {
+                    break;
+                }
+                if went > 0 { relax.reset() } else { relax.pause() }
+            }
+            relax.reset();
+        }
+        drop(sender);
+        // Ordering: pairs with the acquire load of who finds nothing: then all that was sent can be seen.
+        sending.fetch_sub(1, Ordering::Release);
+        sent.sums()
+    };
+    let consume = |mut receiver: P::Receiver| {
+        let (mut sums, mut relax) = (Sums::default(), Relax::new(2 * ends));
+        loop {
+            // Ordering: pairs with the producers' release above; before the look, so that nothing is missed.
+            let last = sending.load(Ordering::Acquire) == 0;
+            if P::receive(&mut receiver, |item| sums.add(item)) > 0 {
+                relax.reset();
+            } else if last {
+                return sums;
+            } else {
+                relax.pause();
+            }
+        }
+    };
+    let (produce, consume) = (&produce, &consume);
+    let mut jobs: Vec<Box<dyn FnOnce() -> Sums + Send + '_>> = Vec::new();
+    for (producer, sender) in senders.into_iter().enumerate() {
+        jobs.push(Box::new(move || produce(sender, producer)));
+    }
+    for receiver in receivers {
+        jobs.push(Box::new(move || consume(receiver)));
+    }
+    Sums::judge(&crew::run(STACK, jobs)?, ends)
+}

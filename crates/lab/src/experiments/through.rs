@@ -1,0 +1,156 @@
+//! What the experiments `queue` and `channel` have in common: numbers from some threads to as many others.
+
+use crate::crew::Done;
+use crate::error::{Error, expect};
+use crate::experiment::Plan;
+use crate::host::plural;
+use std::time::{Duration, Instant};
+
+/// Numbers of a run, if the budget has room for so many.
+const ITEMS: u64 = 10_000_000;
+/// Runs that the budget has room for.
+const RUNS: u32 = 5;
+/// A producer looks at the clock once in so many numbers.
+const LOOKS: u64 = 1024;
+
+/// How many there are at each end.
+pub(crate) fn ends(plan: &Plan, only_one: bool) -> Vec<usize> {
+    if only_one { vec![1] } else { plan.workers_or(&[1, 2, 4]) }
+}
+
+/// The fourth part of the identity for so many at each end, and the same in words.
+pub(crate) fn config(ends: usize) -> (String, String) {
+    let s = plural(ends);
+    (format!("{ends}x{ends}"), format!("{ends} producer{s} to {ends} consumer{s}"))
+}
+
+/// How much a producer sends: so many numbers, or as many as it can in a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocked {
+    items: u64,
+    time: Duration,
+}
+
+impl Clocked {
+    /// For each of `producers` under `plan`.
+    pub(crate) fn new(plan: &Plan, producers: usize) -> Self {
+        let items = plan.size(ITEMS, 2_000) / producers as u64;
+        Self { items, time: plan.size(plan.budget / RUNS, Duration::MAX) }
+    }
+
+    /// As many as each can in `time`.
+    pub(crate) fn lasting(time: Duration) -> Self {
+        Self { items: u64::MAX >> 24, time }
+    }
+
+    /// The producer's sending begins now. Each has numbers of its own.
+    #[inline]
+    pub(crate) fn begin(self, producer: usize) -> Sending {
+        let first = (producer as u64) << 40;
+        Sending {
+            first,
+            next: first,
+            look: 0,
+            end: first + self.items,
+            start: Instant::now(),
+            time: self.time,
+        }
+    }
+}
+
+/// What a producer has sent, and when it is to end.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    first: u64,
+    next: u64,
+    /// Where it looks at the clock again.
+    look: u64,
+    end: u64,
+    start: Instant,
+    time: Duration,
+}
+
+impl Sending {
+    /// What is to be sent next: the first of up to `most` consecutive numbers, and how many.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, most: usize) -> Option<(u64, usize)> {
+        if self.next >= self.look {
+            if self.next >= self.end || self.start.elapsed() >= self.time {
+                return None;
+            }
+            self.look = self.end.min(self.next + LOOKS);
+        }
+        let (first, count) = (self.next, (most as u64).min(self.look - self.next));
+        self.next += count;
+        Some((first, count as usize))
+    }
+
+    /// When it began.
+    pub(crate) fn started(&self) -> Instant {
+        self.start
+    }
+
+    /// What was sent.
+    pub(crate) fn sums(&self) -> Sums {
+        let count = self.next - self.first;
+        let ends = u128::from(self.first) + u128::from(self.next);
+        // As the consumers' sums, it wraps.
+        Sums { count, sum: ((ends * u128::from(count) - u128::from(count)) / 2) as u64 }
+    }
+}
+
+/// How many numbers, and what they add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) count: u64,
+    pub(crate) sum: u64,
+}
+
+impl Sums {
+    #[inline(always)]
+    pub(crate) fn add(&mut self, item: u64) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(item);
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) }
+    }
+
+    /// Checks that the consumers, which come behind so many producers, have what those have sent; nanoseconds by items.
+    pub(crate) fn judge(done: &[Done<Self>], producers: usize) -> Result<Vec<f64>, Error> {
+        let total =
+            |half: &[Done<Self>]| half.iter().fold(Self::default(), |all, d| all.and(d.result));
+        let (sent, received) = (total(&done[..producers]), total(&done[producers..]));
+        expect("what came out", received, sent)?;
+        let wall = done.iter().map(|d| d.elapsed).max().unwrap_or_default();
+        Ok(vec![wall.as_nanos() as f64 / sent.count.max(1) as f64])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_the_numbers() {
+        let clocked = Clocked { items: 3000, time: Duration::MAX };
+        for producer in [0, 1, 300] {
+            let (mut sending, mut sums) = (clocked.begin(producer), Sums::default());
+            let mut least = u64::MAX;
+            while let Some((first, count)) = sending.next(16) {
+                least = least.min(first);
+                (first..first + count as u64).for_each(|item| sums.add(item));
+            }
+            assert_eq!((least, sums.count), ((producer as u64) << 40, 3000));
+            assert_eq!(sending.sums(), sums);
+        }
+    }
+
+    #[test]
+    fn time_ends_it() {
+        let mut sending = Clocked { items: u64::MAX >> 1, time: Duration::ZERO }.begin(0);
+        assert_eq!(sending.next(1), None);
+        assert_eq!(sending.sums(), Sums::default());
+    }
+}

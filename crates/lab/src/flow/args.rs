@@ -1,0 +1,313 @@
+//! The command line of `sateen flow`, and what it asks for.
+
+use super::units;
+use crate::error::{Error, input};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Most threads at each end.
+const MOST_THREADS: u64 = 1024;
+const MOST_QUEUES: u64 = 4096;
+/// Most items in a queue.
+const MOST_CAPACITY: u64 = 1 << 24;
+/// So many wait in a queue, unless something else is asked for.
+const CAPACITY: usize = 1 << 16;
+/// What the profile run sends and receives a second.
+const PROFILE_RATE: f64 = 2_200_000.0;
+const PROFILE_TIME: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "\
+THREADS threads send numbers, at most SEND_RATE a second each, in turn into QUEUES queues; as many workers take them out, at \
+most RECEIVE_RATE a second each. A rate is a number, such as 2200000, 2200k or 2.2M, or `unlimited`, which it is if it is not \
+given; threads and queues are 1. With SECONDS there is one line a second and a summary; without, on a terminal, a view to \
+play with. Exit status: 0 if what was sent is what was received, is in the queues or was dropped, else 1.
+
+With --stdin the lines of standard input are sent instead, by one sender, and what the workers make of them is printed."
+)]
+pub(crate) struct FlowArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// As --threads
+    #[arg(value_name = "THREADS", value_parser = threads, allow_negative_numbers = true)]
+    first: Option<usize>,
+    /// As --send-rate
+    #[arg(value_name = "SEND_RATE", value_parser = units::rate, allow_negative_numbers = true)]
+    second: Option<f64>,
+    /// As --receive-rate
+    #[arg(value_name = "RECEIVE_RATE", value_parser = units::rate, allow_negative_numbers = true)]
+    third: Option<f64>,
+    /// As --queues
+    #[arg(value_name = "QUEUES", value_parser = queues, allow_negative_numbers = true)]
+    fourth: Option<usize>,
+    /// As --duration
+    #[arg(value_name = "SECONDS", value_parser = crate::cli::seconds, allow_negative_numbers = true)]
+    fifth: Option<Duration>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The run to profile: 1 thread, 1 queue, 2,200,000 items a second sent and received, 10 seconds
+    Profile(Options),
+}
+
+#[derive(Clone, Debug, Default, Args)]
+struct Options {
+    /// Threads that send, and workers
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    threads: Option<usize>,
+    /// Items a second that each thread sends at most
+    #[arg(long, value_name = "RATE", value_parser = units::rate, allow_negative_numbers = true)]
+    send_rate: Option<f64>,
+    /// Items a second that each worker takes at most
+    #[arg(long, value_name = "RATE", value_parser = units::rate, allow_negative_numbers = true)]
+    receive_rate: Option<f64>,
+    /// Queues between them
+    #[arg(long, value_name = "N", value_parser = queues, allow_negative_numbers = true)]
+    queues: Option<usize>,
+    /// Items that each queue has room for (65536 if not given); 0 to hand them over
+    #[arg(long, value_name = "N", value_parser = capacity, allow_negative_numbers = true)]
+    capacity: Option<usize>,
+    /// Which clock the rates go by: `exact`, `sampled:K` (reads the time at every Kth look) or `tsc`
+    #[arg(long, value_name = "CLOCK", value_parser = clock)]
+    clock: Option<ClockKind>,
+    /// What becomes of an item for a full queue: block, error, drop-oldest or drop-newest
+    #[arg(long, value_name = "POLICY", value_parser = policy)]
+    policy: Option<Policy>,
+    /// Whether an idle worker takes from the others' queues: on or off
+    #[arg(long, value_name = "ON", value_parser = switch)]
+    steal: Option<bool>,
+    /// End after so many seconds, one line each
+    #[arg(long, value_name = "SECONDS", value_parser = crate::cli::seconds, allow_negative_numbers = true)]
+    duration: Option<Duration>,
+    /// Write the lines to this file too, with commas
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Send the lines of standard input, and print what the workers make of them
+    #[arg(long)]
+    stdin: bool,
+    /// --stdin: run this command for each line, which is its standard input
+    #[arg(long, value_name = "CMD")]
+    exec: Option<String>,
+    /// --stdin: `count` (lines, words and bytes, as wc) or `hash` (SHA-256 of each line)
+    #[arg(long, value_name = "NAME", value_parser = builtin)]
+    builtin: Option<Builtin>,
+    /// --stdin: print in the order of the lines
+    #[arg(long)]
+    ordered: bool,
+}
+
+/// Which clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClockKind {
+    Exact,
+    Sampled(u32),
+    Tsc,
+}
+
+/// What becomes of an item for a full queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    Block,
+    Error,
+    DropOldest,
+    DropNewest,
+}
+
+/// What can be done with a line without a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Builtin {
+    Count,
+    Hash,
+}
+
+/// What is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Settings {
+    /// Senders, and as many workers.
+    pub(super) threads: usize,
+    /// Of each sender, a second; infinite if there is no limit.
+    pub(super) send_rate: f64,
+    /// Of each worker.
+    pub(super) receive_rate: f64,
+    pub(super) queues: usize,
+    /// Of each queue.
+    pub(super) capacity: usize,
+    pub(super) clock: ClockKind,
+    pub(super) policy: Policy,
+    pub(super) steal: bool,
+    pub(super) goal: Goal,
+}
+
+/// What for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Goal {
+    /// Numbers, for a time, or for as long as the user likes.
+    Numbers { duration: Option<Duration>, csv: Option<PathBuf> },
+    /// The lines of standard input.
+    Lines { work: Work, ordered: bool },
+}
+
+/// What is done with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    Exec(String),
+    Builtin(Builtin),
+}
+
+impl FlowArgs {
+    /// What is asked for.
+    ///
+    /// # Errors
+    /// What contradicts itself, named.
+    pub(super) fn settings(&self) -> Result<Settings, Error> {
+        if let Some(What::Profile(options)) = &self.what {
+            if options.stdin {
+                return Err(input("--stdin: the profile run sends numbers"));
+            }
+            return Options {
+                threads: options.threads.or(Some(1)),
+                queues: options.queues.or(Some(1)),
+                send_rate: options.send_rate.or(Some(PROFILE_RATE)),
+                receive_rate: options.receive_rate.or(Some(PROFILE_RATE)),
+                duration: options.duration.or(Some(PROFILE_TIME)),
+                ..options.clone()
+            }
+            .settings();
+        }
+        let mut options = self.options.clone();
+        either("THREADS and --threads", self.first, &mut options.threads)?;
+        either("SEND_RATE and --send-rate", self.second, &mut options.send_rate)?;
+        either("RECEIVE_RATE and --receive-rate", self.third, &mut options.receive_rate)?;
+        either("QUEUES and --queues", self.fourth, &mut options.queues)?;
+        either("SECONDS and --duration", self.fifth, &mut options.duration)?;
+        options.settings()
+    }
+}
+
+/// Puts what was given by its place where what was given by name is.
+fn either<T: Copy + std::fmt::Debug>(
+    both: &str,
+    by_place: Option<T>,
+    by_name: &mut Option<T>,
+) -> Result<(), Error> {
+    match (by_place, *by_name) {
+        (Some(a), Some(b)) => Err(input(format!("{both} are the same: both {a:?} and {b:?}"))),
+        (Some(value), None) => {
+            *by_name = Some(value);
+            Ok(())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+impl Options {
+    fn settings(self) -> Result<Settings, Error> {
+        let goal = self.goal()?;
+        let usual = if self.stdin { crate::host::cores() } else { 1 };
+        let threads = self.threads.unwrap_or(usual);
+        Ok(Settings {
+            threads,
+            send_rate: self.send_rate.unwrap_or(f64::INFINITY),
+            receive_rate: self.receive_rate.unwrap_or(f64::INFINITY),
+            queues: self.queues.unwrap_or(1),
+            capacity: self.capacity.unwrap_or(CAPACITY),
+            clock: self.clock.unwrap_or(ClockKind::Exact),
+            policy: self.policy.unwrap_or(Policy::Block),
+            steal: self.steal.unwrap_or(true),
+            goal,
+        })
+    }
+
+    fn goal(&self) -> Result<Goal, Error> {
+        let work = match (&self.exec, self.builtin) {
+            (Some(command), Some(_)) => {
+                return Err(input(format!("--exec `{command}` and --builtin: only one of them")));
+            }
+            (Some(command), None) => Some(Work::Exec(command.clone())),
+            (None, builtin) => builtin.map(Work::Builtin),
+        };
+        if self.stdin {
+            // None of them would do what it says.
+            let refused = [
+                ("--duration", self.duration.is_some(), "it ends when its input does"),
+                ("--csv", self.csv.is_some(), "its output is what the workers make of the lines"),
+                ("--policy", self.policy.is_some_and(|p| p != Policy::Block), "no line is lost"),
+            ];
+            if let Some((option, _, why)) = refused.iter().find(|(_, given, _)| *given) {
+                return Err(input(format!("{option} is not for --stdin: {why}")));
+            }
+            let work = work.ok_or_else(|| {
+                input("--stdin: what is to be done with a line? --exec CMD or --builtin NAME")
+            })?;
+            return Ok(Goal::Lines { work, ordered: self.ordered });
+        }
+        let alone = match (work, self.ordered) {
+            (Some(Work::Exec(_)), _) => "--exec",
+            (Some(Work::Builtin(_)), _) => "--builtin",
+            (None, true) => "--ordered",
+            (None, false) => {
+                return Ok(Goal::Numbers { duration: self.duration, csv: self.csv.clone() });
+            }
+        };
+        Err(input(format!("{alone} is for the lines of --stdin")))
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    units::whole(text, 1, MOST_THREADS)
+}
+
+fn queues(text: &str) -> Result<usize, String> {
+    units::whole(text, 1, MOST_QUEUES)
+}
+
+fn capacity(text: &str) -> Result<usize, String> {
+    units::whole(text, 0, MOST_CAPACITY)
+}
+
+fn clock(text: &str) -> Result<ClockKind, String> {
+    match text.split_once(':') {
+        None if text == "exact" => Ok(ClockKind::Exact),
+        None if text == "tsc" => Ok(ClockKind::Tsc),
+        Some(("sampled", every)) => {
+            let every =
+                units::whole(every, 1, 1 << 20).map_err(|reason| format!("K is {reason}"))?;
+            Ok(ClockKind::Sampled(every as u32))
+        }
+        _ => Err("not one of exact, sampled:K, tsc".to_owned()),
+    }
+}
+
+/// One of `values`, by name.
+fn one_of<T: Copy>(text: &str, values: &[(&str, T)]) -> Result<T, String> {
+    let found = values.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+        format!("not one of {}", names.join(", "))
+    })
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    let all = [
+        ("block", Policy::Block),
+        ("error", Policy::Error),
+        ("drop-oldest", Policy::DropOldest),
+        ("drop-newest", Policy::DropNewest),
+    ];
+    one_of(text, &all)
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    one_of(text, &[("on", true), ("off", false)])
+}
+
+fn builtin(text: &str) -> Result<Builtin, String> {
+    one_of(text, &[("count", Builtin::Count), ("hash", Builtin::Hash)])
+}

@@ -1,0 +1,115 @@
+//! The lines of standard input through the workers: a filter with a rate, in parallel.
+
+mod sink;
+mod work;
+
+use super::args::{Settings, Work};
+use super::load::{WithClock, limit, with_clock};
+use crate::error::{Error, input};
+use sateen::sync::Semaphore;
+use sateen_flow::{Clock, Throttle};
+use sink::Sink;
+use std::io::{self, BufRead, ErrorKind, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use work::Worker;
+
+/// Lines of each worker that may be read and not yet printed: what waits to come in order is one of them.
+const AHEAD: usize = 1024;
+
+/// A line on its way.
+struct Line {
+    /// From 0 on.
+    number: u64,
+    /// With its line end, if it has one.
+    bytes: Vec<u8>,
+}
+
+/// Sends all lines of standard input through the workers.
+///
+/// # Errors
+/// Input or output that fails; a command that fails.
+pub(super) fn run(settings: &Settings, work: Work, ordered: bool) -> Result<(), Error> {
+    let (input, output) = (io::stdin().lock(), io::stdout());
+    with_clock(settings.clock, Filter { settings, work, ordered, input, output })?
+}
+
+struct Filter<'a, R, W> {
+    settings: &'a Settings,
+    work: Work,
+    ordered: bool,
+    input: R,
+    output: W,
+}
+
+impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
+    type Result = Result<(), Error>;
+
+    fn run<C: Clock + Clone + Send + 'static>(mut self, clock: C) -> Result<(), Error> {
+        let settings = self.settings;
+        let eager = matches!(self.work, Work::Exec(_));
+        let worker = Arc::new(Worker::new(self.work));
+        let sink = Arc::new(Sink::new(self.output, self.ordered));
+        let room = Arc::new(Semaphore::new(AHEAD.saturating_mul(settings.threads)));
+        let under_way = Arc::new(AtomicU64::new(0));
+
+        let builder = settings.builder().receive_rate(limit(settings.receive_rate)?);
+        let queue = builder.clock(clock.clone()).start({
+            let (worker, sink) = (Arc::clone(&worker), Arc::clone(&sink));
+            let (room, under_way) = (Arc::clone(&room), Arc::clone(&under_way));
+            move |_, line: &mut Line| {
+                let piece = worker.run(line.number, &line.bytes);
+                room.add_permits(sink.put(line.number, piece, eager) as usize);
+                // Ordering: the last one sees what the others have put in, which a lock guards anyway.
+                if under_way.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    sink.flush();
+                }
+            }
+        });
+        let queue = queue.map_err(|e| input(e.to_string()))?;
+        let sender = queue.sender();
+        let mut throttle = Throttle::new(limit(settings.send_rate)?, clock);
+
+        let mut number = 0;
+        let read = loop {
+            let mut bytes = Vec::new();
+            match self.input.read_until(b'\n', &mut bytes) {
+                Ok(0) => break Ok(()),
+                Ok(_) => {}
+                Err(e) => break Err(e),
+            }
+            match room.acquire(1) {
+                Ok(permit) => permit.forget(),
+                // Nobody closes it.
+                Err(_) => break Ok(()),
+            }
+            if sink.has_failed() {
+                break Ok(());
+            }
+            throttle.wait();
+            under_way.fetch_add(1, Ordering::Relaxed);
+            if let Err(e) = sender.send(Line { number, bytes }) {
+                break Err(io::Error::other(e.to_string()));
+            }
+            number += 1;
+        };
+        if sink.has_failed() {
+            // Nobody reads what would come out.
+            drop(queue.abort());
+        }
+        queue.close();
+        let through = sink.through();
+        match sink.finish(worker.total().unwrap_or_default().as_bytes()) {
+            // A reader that leaves is no error.
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(()),
+            other => other.map_err(|e| input(format!("cannot write to standard output: {e}")))?,
+        }
+        read.map_err(|e| input(format!("cannot read standard input: {e}")))?;
+        if through != number {
+            return Err(Error::Wrong(format!(
+                "wrong result: {number} lines were sent and {through} came out"
+            )));
+        }
+        worker.failure().map_or(Ok(()), |failure| Err(Error::Wrong(failure)))
+    }
+}

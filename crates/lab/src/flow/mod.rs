@@ -1,0 +1,148 @@
+//! `sateen flow`: the throttled worker queue at work.
+//!
+//! * `args`: what may be asked, and what is refused.
+//! * `load`: senders and workers, and what can be changed while they run.
+//! * `lines`: the run in lines; `view`: the same on a terminal; `watch`: what they show.
+//! * `filter`: the lines of standard input instead of numbers.
+
+mod args;
+mod filter;
+mod lines;
+mod load;
+mod units;
+mod view;
+mod watch;
+
+pub(crate) use args::FlowArgs;
+
+use crate::error::Error;
+use crate::host::plural;
+use crate::{interrupt, report};
+use args::{ClockKind, Goal, Policy, Settings};
+use lines::Csv;
+use load::Load;
+use sateen_flow::{Overflow, WorkerQueue, WorkerQueueBuilder};
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use view::Title;
+use watch::{Look, Rates};
+
+/// Time between two lines.
+const LINE: Duration = Duration::from_secs(1);
+/// Time between two looks whether to stop.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Does what the command line says.
+///
+/// # Errors
+/// Something that makes no sense, or a run that lost an item.
+pub(crate) fn run(args: &FlowArgs) -> Result<(), Error> {
+    let settings = args.settings()?;
+    match &settings.goal {
+        Goal::Numbers { duration, csv } => {
+            let csv = csv.as_deref().map(Csv::create).transpose()?;
+            numbers(&settings, *duration, csv)
+        }
+        Goal::Lines { work, ordered } => filter::run(&settings, work.clone(), *ordered),
+    }
+}
+
+impl Settings {
+    /// The queue that is asked for, but for its rate and clock.
+    fn builder<T>(&self) -> WorkerQueueBuilder<T> {
+        let builder = WorkerQueue::builder().workers(self.threads).queues(self.queues);
+        builder.capacity(self.capacity).steal(self.steal).overflow(match self.policy {
+            Policy::Block => Overflow::Block,
+            Policy::Error => Overflow::Error,
+            Policy::DropOldest => Overflow::DropOldest,
+            Policy::DropNewest => Overflow::DropNewest,
+        })
+    }
+
+    /// In a line.
+    fn words(&self) -> String {
+        let Self { threads, queues, .. } = *self;
+        let clock = match self.clock {
+            ClockKind::Exact => "exact".to_owned(),
+            ClockKind::Sampled(every) => format!("sampled:{every}"),
+            ClockKind::Tsc => "tsc".to_owned(),
+        };
+        let policy = match self.policy {
+            Policy::Block => "",
+            Policy::Error => ", refuses when full",
+            Policy::DropOldest => ", drops the oldest when full",
+            Policy::DropNewest => ", drops the newest when full",
+        };
+        format!(
+            "{threads} thread{}, {queues} queue{} of {}{policy}, clock {clock}, steal {}",
+            plural(threads),
+            plural(queues),
+            units::grouped(self.capacity as u64),
+            if self.steal { "on" } else { "off" }
+        )
+    }
+}
+
+fn numbers(
+    settings: &Settings,
+    duration: Option<Duration>,
+    mut csv: Option<Csv>,
+) -> Result<(), Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    interrupt::raise(&stop)?;
+    let load = Load::start(settings)?;
+    if duration.is_none() && csv.is_none() && view::is_possible() {
+        interrupt::raise_at_hangup(&stop)?;
+        let title = Title { threads: settings.threads, rest: settings.words() };
+        if view::show(&load, &title, &stop) {
+            return finish(load, None);
+        }
+    }
+    report::print(&format!(
+        "{}: {}/s sent and {}/s received by each",
+        settings.words(),
+        units::per_second(settings.send_rate),
+        units::per_second(settings.receive_rate)
+    ));
+    let start = Instant::now();
+    let (mut before, mut next) = (Look::default(), LINE);
+    let end = duration.unwrap_or(Duration::MAX);
+    let mut stopped = false;
+    while start.elapsed() < end && !stopped {
+        let left = next.min(end).saturating_sub(start.elapsed());
+        if left.is_zero() {
+            let look = load.look();
+            let rates = Rates::between(&before, &look);
+            report::print(&lines::line(&look, &rates));
+            if let Some(csv) = &mut csv {
+                csv.add(&look, &rates)?;
+            }
+            (before, next) = (look, next + LINE);
+        }
+        thread::sleep(left.min(GLANCE));
+        stopped = stop.load(Ordering::Relaxed);
+    }
+    finish(load, csv.map(|csv| (csv, before)))?;
+    // Without a duration there is no other end.
+    if stopped && duration.is_some() {
+        let why = "sateen: interrupted; the summary is of what was done until then";
+        // Where it should be said may be gone.
+        let _ = writeln!(std::io::stderr(), "{why}");
+        std::process::exit(interrupt::INTERRUPTED);
+    }
+    Ok(())
+}
+
+/// Stops, says how it went, and judges it.
+fn finish(load: Load, csv: Option<(Csv, Look)>) -> Result<(), Error> {
+    let end = load.stop();
+    if let Some((mut csv, before)) = csv {
+        csv.add(&end, &Rates::between(&before, &end))?;
+    }
+    lines::judge(&end)?;
+    report::print(&lines::summary(&end));
+    Ok(())
+}

@@ -1,0 +1,472 @@
+//! A queue that one can wait for: channels with a buffer. Protocol and proof: `README.md` beside this file.
+
+use super::counted::Channel;
+use super::error::{RecvTimeoutError, SendTimeoutError};
+use super::token::{Pledge, Token};
+use super::wait::{Queued, Wait};
+use super::waiters::{Waiters, awaited};
+use crate::mpmc::{Bounded, Reserved, Unbounded};
+use crate::{PopError, PushError, TrustedItems};
+use sateen_base::CachePadded;
+use sateen_base::prim::time::Instant;
+use sateen_base::prim::{Ordering, fence};
+use sateen_sync::wait_queue::Waiter;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What a channel needs of its queue.
+///
+/// Each claim of a place is a sequentially consistent exchange, and so are the tests for items and room.
+pub(super) trait Buffer {
+    type Item;
+    /// Whether pushes can fail for want of room: then takers must wake those who wait for it.
+    const LIMITED: bool;
+
+    fn push(&self, item: Self::Item) -> Result<(), PushError<Self::Item>>;
+    /// Takes an item; adds to `waived` the places that were passed over on the way.
+    fn pop(&self, waived: &mut usize) -> Result<Self::Item, PopError>;
+    fn push_from<I>(&self, items: &mut I) -> Result<usize, PushError<()>>
+    where
+        I: TrustedItems<Item = Self::Item>;
+    fn pop_into(
+        &self,
+        buf: &mut Vec<Self::Item>,
+        max: usize,
+        waived: &mut usize,
+    ) -> Result<usize, PopError>;
+    /// Whether a pop would give something, or say that the queue is closed and drained.
+    fn is_poppable(&self) -> bool;
+    /// Whether a push would succeed, or say that the queue is closed.
+    fn is_pushable(&self) -> bool;
+    fn len(&self) -> usize;
+    fn capacity(&self) -> Option<usize>;
+    fn close(&self);
+    fn is_closed(&self) -> bool;
+
+    /// Promises room for one item, which comes later.
+    fn pledge(&self) -> Result<Pledge, PushError<()>>;
+    /// The item comes; the error has it back.
+    fn redeem(&self, pledge: Pledge, item: Self::Item) -> Result<(), Self::Item>;
+    /// It does not come.
+    fn waive(&self, pledge: Pledge);
+}
+
+impl<T> Buffer for Bounded<T> {
+    type Item = T;
+    const LIMITED: bool = true;
+
+    #[inline(always)]
+    fn push(&self, item: T) -> Result<(), PushError<T>> {
+        self.push(item)
+    }
+
+    #[inline(always)]
+    fn pop(&self, waived: &mut usize) -> Result<T, PopError> {
+        self.pop_past(waived)
+    }
+
+    fn push_from<I: TrustedItems<Item = T>>(&self, items: &mut I) -> Result<usize, PushError<()>> {
+        self.push_from(items)
+    }
+
+    fn pop_into(
+        &self,
+        buf: &mut Vec<T>,
+        max: usize,
+        waived: &mut usize,
+    ) -> Result<usize, PopError> {
+        self.pop_into_past(buf, max, waived)
+    }
+
+    fn is_poppable(&self) -> bool {
+        self.is_poppable()
+    }
+
+    fn is_pushable(&self) -> bool {
+        self.is_closed() || !self.is_full()
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        Some(self.capacity())
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn pledge(&self) -> Result<Pledge, PushError<()>> {
+        self.reserve().map(|reserved| Pledge::Place(reserved.into_word()))
+    }
+
+    fn redeem(&self, pledge: Pledge, item: T) -> Result<(), T> {
+        match pledge {
+            // SAFETY: such a pledge is made by `pledge` alone, and used once.
+            Pledge::Place(word) => self.redeem(unsafe { Reserved::from_word(word) }, item),
+            _ => return Err(item),
+        }
+        Ok(())
+    }
+
+    fn waive(&self, pledge: Pledge) {
+        if let Pledge::Place(word) = pledge {
+            // SAFETY: as in `redeem`.
+            self.waive(unsafe { Reserved::from_word(word) });
+        }
+    }
+}
+
+impl<T> Buffer for Unbounded<T> {
+    type Item = T;
+    const LIMITED: bool = false;
+
+    #[inline(always)]
+    fn push(&self, item: T) -> Result<(), PushError<T>> {
+        self.push(item)
+    }
+
+    #[inline(always)]
+    fn pop(&self, _: &mut usize) -> Result<T, PopError> {
+        self.pop()
+    }
+
+    fn push_from<I: TrustedItems<Item = T>>(&self, items: &mut I) -> Result<usize, PushError<()>> {
+        self.push_from(items)
+    }
+
+    fn pop_into(&self, buf: &mut Vec<T>, max: usize, _: &mut usize) -> Result<usize, PopError> {
+        self.pop_into(buf, max)
+    }
+
+    fn is_poppable(&self) -> bool {
+        self.is_closed() || !self.is_empty()
+    }
+
+    fn is_pushable(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn pledge(&self) -> Result<Pledge, PushError<()>> {
+        if self.is_closed() { Err(PushError::Closed(())) } else { Ok(Pledge::Free) }
+    }
+
+    fn redeem(&self, _: Pledge, item: T) -> Result<(), T> {
+        self.push(item).map_err(PushError::into_inner)
+    }
+
+    fn waive(&self, _: Pledge) {}
+}
+
+/// A channel with a buffer.
+pub(super) struct Buffered<Q> {
+    queue: Q,
+    /// Read by everybody all the time, written when somebody waits or is woken.
+    waiting: CachePadded<Waiting>,
+}
+
+struct Waiting {
+    receivers: Waiters,
+    senders: Waiters,
+}
+
+impl<Q: Buffer> Buffered<Q> {
+    pub(super) fn new(queue: Q) -> Self {
+        let waiting = Waiting { receivers: Waiters::new(), senders: Waiters::new() };
+        Self { queue, waiting: CachePadded::new(waiting) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(super) fn capacity(&self) -> Option<usize> {
+        self.queue.capacity()
+    }
+
+    #[inline]
+    pub(super) fn try_send(&self, item: Q::Item) -> Result<(), PushError<Q::Item>> {
+        self.queue.push(item)?;
+        self.waiting.receivers.notify_one();
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn try_recv(&self) -> Result<Q::Item, PopError> {
+        let mut waived = 0;
+        let result = self.queue.pop(&mut waived);
+        if Q::LIMITED {
+            if waived > 0 {
+                self.waiting.senders.notify(waived);
+            }
+            if result.is_ok() {
+                self.waiting.senders.notify_one();
+            }
+        }
+        result
+    }
+
+    #[inline]
+    pub(super) fn send(
+        &self,
+        item: Q::Item,
+        deadline: Option<Instant>,
+    ) -> Result<(), SendTimeoutError<Q::Item>> {
+        match self.try_send(item) {
+            Ok(()) => Ok(()),
+            Err(PushError::Full(item)) => self.send_slow(item, deadline),
+            Err(PushError::Closed(item)) => Err(SendTimeoutError::Disconnected(item)),
+        }
+    }
+
+    #[cold]
+    fn send_slow(
+        &self,
+        item: Q::Item,
+        deadline: Option<Instant>,
+    ) -> Result<(), SendTimeoutError<Q::Item>> {
+        let mut item = Some(item);
+        let what = awaited("channel: room", self);
+        let ready = || self.queue.is_pushable();
+        let sent = self.waiting.senders.block(what, deadline, ready, || self.attempt(&mut item));
+        match (sent, item) {
+            (Some(Ok(())), _) | (_, None) => Ok(()),
+            (Some(Err(())), Some(item)) => Err(SendTimeoutError::Disconnected(item)),
+            (None, Some(item)) => Err(SendTimeoutError::Timeout(item)),
+        }
+    }
+
+    /// Sends the item if that is possible now; an error if it never will be.
+    fn attempt(&self, item: &mut Option<Q::Item>) -> Option<Result<(), ()>> {
+        match self.try_send(item.take()?) {
+            Ok(()) => Some(Ok(())),
+            Err(PushError::Full(back)) => {
+                *item = Some(back);
+                None
+            }
+            Err(PushError::Closed(back)) => {
+                *item = Some(back);
+                Some(Err(()))
+            }
+        }
+    }
+
+    /// Sends as many as there is room for at once, waiting for room for one; how many, or an error if there
+    /// never will be (no item was taken for nothing then).
+    pub(super) fn send_some<I: TrustedItems<Item = Q::Item>>(
+        &self,
+        items: &mut I,
+    ) -> Result<usize, Option<Q::Item>> {
+        let mut attempt = || match self.queue.push_from(items) {
+            Ok(count) => Some(Ok(count)),
+            Err(PushError::Full(())) => None,
+            Err(PushError::Closed(())) => Some(Err(None)),
+        };
+        let what = awaited("channel: room", self);
+        let ready = || self.queue.is_pushable();
+        let sent = match attempt() {
+            Some(sent) => sent,
+            None => {
+                let sent = self.waiting.senders.block(what, None, ready, attempt);
+                sent.unwrap_or(Err(None))
+            }
+        };
+        if let Ok(count) = sent {
+            self.waiting.receivers.notify(count);
+        }
+        sent
+    }
+
+    #[inline]
+    pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<Q::Item, RecvTimeoutError> {
+        match self.try_recv() {
+            Ok(item) => Ok(item),
+            Err(PopError::Closed) => Err(RecvTimeoutError::Disconnected),
+            Err(PopError::Empty) => self.recv_slow(deadline),
+        }
+    }
+
+    #[cold]
+    fn recv_slow(&self, deadline: Option<Instant>) -> Result<Q::Item, RecvTimeoutError> {
+        let what = awaited("channel: item", self);
+        let ready = || self.queue.is_poppable();
+        let received = self.waiting.receivers.block(what, deadline, ready, || self.received());
+        match received {
+            Some(Some(item)) => Ok(item),
+            Some(None) => Err(RecvTimeoutError::Disconnected),
+            None => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// An item if there is one; `Some(None)` if there never will be.
+    fn received(&self) -> Option<Option<Q::Item>> {
+        match self.try_recv() {
+            Ok(item) => Some(Some(item)),
+            Err(PopError::Closed) => Some(None),
+            Err(PopError::Empty) => None,
+        }
+    }
+
+    /// Takes what is there, up to `max`; how many.
+    pub(super) fn try_recv_into(
+        &self,
+        buf: &mut Vec<Q::Item>,
+        max: usize,
+    ) -> Result<usize, PopError> {
+        let mut freed = 0;
+        let result = self.queue.pop_into(buf, max, &mut freed);
+        freed += result.unwrap_or(0);
+        if Q::LIMITED && freed > 0 {
+            self.waiting.senders.notify(freed);
+        }
+        result
+    }
+
+    /// The same, waiting for at least one; `None` if there never will be.
+    pub(super) fn recv_into(&self, buf: &mut Vec<Q::Item>, max: usize) -> Option<usize> {
+        let attempt = || match self.try_recv_into(buf, max) {
+            Ok(count) => Some(Some(count)),
+            Err(PopError::Closed) => Some(None),
+            Err(PopError::Empty) => None,
+        };
+        let what = awaited("channel: item", self);
+        self.waiting.receivers.block(what, None, || self.queue.is_poppable(), attempt).flatten()
+    }
+
+    /// A waiter for [`Buffered::poll_send`].
+    pub(super) fn sending(&self) -> Waiter<'_> {
+        self.waiting.senders.waiter()
+    }
+
+    /// A waiter for [`Buffered::poll_recv`].
+    pub(super) fn receiving(&self) -> Waiter<'_> {
+        self.waiting.receivers.waiter()
+    }
+
+    /// Sends `item`, which must be there, and is again after an error.
+    pub(super) fn poll_send(
+        &self,
+        waiter: Pin<&mut Waiter<'_>>,
+        item: &mut Option<Q::Item>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), ()>> {
+        let ready = || self.queue.is_pushable();
+        self.waiting.senders.poll(waiter, cx, ready, || self.attempt(item))
+    }
+
+    /// `None`: there will never be an item.
+    pub(super) fn poll_recv(
+        &self,
+        waiter: Pin<&mut Waiter<'_>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Q::Item>> {
+        let ready = || self.queue.is_poppable();
+        self.waiting.receivers.poll(waiter, cx, ready, || self.received())
+    }
+
+    pub(super) fn try_select_send(&self, token: &mut Token) -> bool {
+        token.pledge = match self.queue.pledge() {
+            Ok(pledge) => pledge,
+            Err(PushError::Closed(())) => Pledge::Gone,
+            Err(PushError::Full(())) => return false,
+        };
+        true
+    }
+
+    pub(super) fn try_select_recv(&self, token: &mut Token) -> bool {
+        let Some(item) = self.received() else { return false };
+        token.item.put(item);
+        true
+    }
+
+    pub(super) fn redeem(&self, pledge: Pledge, item: Q::Item) -> Result<(), Q::Item> {
+        let behind = matches!(pledge, Pledge::Place(_));
+        self.queue.redeem(pledge, item)?;
+        self.after_pledge(behind);
+        Ok(())
+    }
+
+    pub(super) fn waive(&self, pledge: Pledge) {
+        self.queue.waive(pledge);
+        self.after_pledge(true);
+    }
+
+    /// Items behind a pledged place can be received only now, and who was woken for them sleeps again: then all
+    /// are woken.
+    fn after_pledge(&self, behind: bool) {
+        if cfg!(sateen_canary = "channel_pledge_silent") {
+            return;
+        }
+        if behind {
+            if self.queue.is_closed() {
+                return self.receivers_gone();
+            }
+            // Ordering: SeqCst, between the item and the flag, and the tail: see `Waiters::is_any`.
+            fence(Ordering::SeqCst);
+            if self.queue.len() > 1 && self.waiting.receivers.is_any() {
+                return self.waiting.receivers.notify_all();
+            }
+        }
+        self.waiting.receivers.notify_one();
+    }
+
+    pub(super) fn is_poppable(&self) -> bool {
+        self.queue.is_poppable()
+    }
+
+    pub(super) fn is_pushable(&self) -> bool {
+        self.queue.is_pushable()
+    }
+
+    /// Waits until there may be an item; `None` if there is.
+    pub(super) fn wait_recv(&self) -> Option<Pin<Box<dyn Wait + '_>>> {
+        Queued::join(&self.waiting.receivers, || self.queue.is_poppable())
+    }
+
+    /// Waits until there may be room; `None` if there is.
+    pub(super) fn wait_send(&self) -> Option<Pin<Box<dyn Wait + '_>>> {
+        Queued::join(&self.waiting.senders, || self.queue.is_pushable())
+    }
+}
+
+impl<Q: Buffer> Channel for Buffered<Q> {
+    fn senders_gone(&self) {
+        self.queue.close();
+        if cfg!(not(sateen_canary = "channel_close_silent")) && self.waiting.receivers.is_any() {
+            self.waiting.receivers.notify_all();
+        }
+    }
+
+    fn receivers_gone(&self) {
+        self.queue.close();
+        if Q::LIMITED && self.waiting.senders.is_any() {
+            self.waiting.senders.notify_all();
+        }
+        // Nobody will receive what is left, and it may hold what others wait for.
+        while let Ok(item) = self.queue.pop(&mut 0) {
+            drop(item);
+        }
+    }
+}

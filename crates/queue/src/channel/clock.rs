@@ -1,0 +1,71 @@
+//! Channels whose items are points in time: nobody sends, the clock does.
+
+use super::error::{RecvTimeoutError, TryRecvError};
+use super::waiters::has_passed;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::{RawSpinLock, SpinLock};
+use sateen_sync::park::{self, Awaited};
+
+/// A receiver's view of such a channel, whose items are of type `T`.
+pub(super) trait Timed<T>: Send + Sync {
+    /// Takes the item if its time has come.
+    fn try_recv(&self) -> Result<T, TryRecvError>;
+
+    /// Waits for an item.
+    fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError>;
+
+    /// When there will be one, unless others take it; `None` if never.
+    fn next(&self) -> Option<Instant>;
+}
+
+/// An item at a time, and with a period others after it: [`at`](super::at) and [`tick`](super::tick).
+pub(super) struct Clock {
+    next: SpinLock<Option<Instant>>,
+    period: Option<Duration>,
+}
+
+impl Clock {
+    /// `first` is `None` if no clock will ever reach it.
+    pub(super) fn new(first: Option<Instant>, period: Option<Duration>) -> Self {
+        Self { next: SpinLock::from_raw(RawSpinLock::new(), first), period }
+    }
+
+    /// Takes the next item if `may` agrees to its time. The one after it comes a period later than both that
+    /// time and now: ticks that nobody took are not made up for.
+    fn take(&self, may: impl FnOnce(Instant) -> bool) -> Option<Instant> {
+        let mut next = self.next.lock();
+        let at = next.filter(|at| may(*at))?;
+        *next = self.period.and_then(|period| at.max(Instant::now()).checked_add(period));
+        Some(at)
+    }
+}
+
+impl Timed<Instant> for Clock {
+    fn try_recv(&self) -> Result<Instant, TryRecvError> {
+        self.take(has_passed).ok_or(TryRecvError::Empty)
+    }
+
+    fn recv(&self, deadline: Option<Instant>) -> Result<Instant, RecvTimeoutError> {
+        // Taken first and waited for then, so that of several receivers each has a tick of its own.
+        let taken = self.take(|at| deadline.is_none_or(|deadline| at <= deadline));
+        sleep(taken.or(deadline));
+        taken.ok_or(RecvTimeoutError::Timeout)
+    }
+
+    fn next(&self) -> Option<Instant> {
+        *self.next.lock()
+    }
+}
+
+/// Blocks until `deadline`; without one for ever.
+pub(super) fn sleep(deadline: Option<Instant>) {
+    let timer = Awaited { kind: "timer", place: 0, owner: None };
+    park::waiting_for(timer, || {
+        while !deadline.is_some_and(has_passed) {
+            match deadline {
+                Some(deadline) => park::park_until(deadline),
+                None => park::park(),
+            }
+        }
+    });
+}

@@ -1,0 +1,112 @@
+//! The two halves of a channel: how many there are of each, and when the channel goes.
+//!
+//! Who drops the last of a half tells the channel, then takes `half_gone`; the second who takes it finds it
+//! taken and frees the channel. So each tells it while it exists, and nobody uses it after.
+
+use sateen_base::abort_with;
+use sateen_base::prim::Ordering;
+use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// What a channel does when one half is gone.
+pub(super) trait Channel {
+    fn senders_gone(&self);
+    fn receivers_gone(&self);
+}
+
+/// A channel on the heap, and its halves.
+struct Counted<C> {
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
+    half_gone: AtomicBool,
+    channel: C,
+}
+
+/// A half: `TX` says which.
+pub(super) struct Half<C: Channel, const TX: bool>(NonNull<Counted<C>>);
+
+/// The sending half.
+pub(super) type Tx<C> = Half<C, true>;
+/// The receiving half.
+pub(super) type Rx<C> = Half<C, false>;
+
+// SAFETY: a half is a counted reference to the channel, which may be shared and dropped by any thread.
+unsafe impl<C: Channel + Send + Sync, const TX: bool> Send for Half<C, TX> {}
+// SAFETY: as above.
+unsafe impl<C: Channel + Send + Sync, const TX: bool> Sync for Half<C, TX> {}
+
+/// One of each.
+pub(super) fn halves<C: Channel>(channel: C) -> (Tx<C>, Rx<C>) {
+    let counted = Box::new(Counted {
+        senders: AtomicUsize::new(1),
+        receivers: AtomicUsize::new(1),
+        half_gone: AtomicBool::new(false),
+        channel,
+    });
+    let counted = NonNull::from(Box::leak(counted));
+    (Half(counted), Half(counted))
+}
+
+impl<C: Channel, const TX: bool> Half<C, TX> {
+    fn counted(&self) -> &Counted<C> {
+        // SAFETY: freed only when the last halves of both kinds are gone, and we are one.
+        unsafe { self.0.as_ref() }
+    }
+
+    fn count(&self) -> &AtomicUsize {
+        if TX { &self.counted().senders } else { &self.counted().receivers }
+    }
+
+    /// Whether both are halves of one channel.
+    pub(super) fn same<const OTHER: bool>(&self, other: &Half<C, OTHER>) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<C: Channel, const TX: bool> Deref for Half<C, TX> {
+    type Target = C;
+
+    #[inline(always)]
+    fn deref(&self) -> &C {
+        &self.counted().channel
+    }
+}
+
+impl<C: Channel, const TX: bool> Clone for Half<C, TX> {
+    fn clone(&self) -> Self {
+        // Relaxed: the new half comes from an old one, which keeps the count up.
+        if self.count().fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            abort_with("more halves of a channel than memory could hold");
+        }
+        Self(self.0)
+    }
+}
+
+impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
+    fn drop(&mut self) {
+        // Ordering: Release and Acquire, so that what each half did comes before the end of the last.
+        if self.count().fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        let channel = self.0;
+        /// Also if telling unwinds (the drop of an item that nobody will receive).
+        struct Leave<C>(NonNull<Counted<C>>);
+        impl<C> Drop for Leave<C> {
+            fn drop(&mut self) {
+                // SAFETY: we have not taken `half_gone` yet, so the channel is there.
+                // Ordering: Release and Acquire, so that all the other half did comes before the channel is freed.
+                if unsafe { self.0.as_ref() }.half_gone.swap(true, Ordering::AcqRel) {
+                    // SAFETY: leaked by `halves`; the other half has taken it too and uses it no more.
+                    drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+                }
+            }
+        }
+        let _leave = Leave(channel);
+        if TX {
+            self.senders_gone();
+        } else {
+            self.receivers_gone();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! An operation that can be selected: what a selection asks of senders and receivers.
+
+use super::token::Token;
+use super::wait::{Share, Wait};
+use sateen_base::prim::time::Instant;
+use std::pin::Pin;
+
+/// A sender or a receiver, in a selection. Public for the macro alone.
+#[doc(hidden)]
+pub trait Handle {
+    /// Chooses the operation if it is possible now; who knows the type of the item completes it.
+    fn try_select(&self, token: &mut Token) -> bool;
+
+    /// Undoes a choice.
+    fn waive(&self, token: &mut Token);
+
+    /// Whether it is possible now.
+    fn is_ready(&self) -> bool;
+
+    /// When the clock makes it possible.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Waits, so that others may claim the operation; `None` if it is possible now.
+    fn wait(&self, share: Share) -> Option<Pin<Box<dyn Wait + '_>>>;
+
+    /// Waits to be told that it is possible; `None` if it is now.
+    fn watch(&self) -> Option<Pin<Box<dyn Wait + '_>>>;
+}

@@ -1,0 +1,495 @@
+//! Waiting for one of several operations. Protocol and proof: `README.md` beside this file.
+
+use super::clock;
+use super::error::{
+    ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
+};
+use super::handle::Handle;
+use super::token::Token;
+use super::wait::{Claim, Share, Wait};
+use super::waiters::{Patience, has_passed};
+use super::{Receiver, Sender};
+use sateen_base::XorShift;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_sync::park::{self, Awaited};
+use std::cell::Cell;
+use std::fmt;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+
+/// An operation and its number.
+type Entry<'a> = (&'a dyn Handle, usize);
+
+/// How long to wait.
+#[derive(Clone, Copy)]
+enum Limit {
+    Now,
+    Never,
+    At(Instant),
+}
+
+impl Limit {
+    fn deadline(self) -> Option<Instant> {
+        match self {
+            Self::At(deadline) => Some(deadline),
+            Self::Now | Self::Never => None,
+        }
+    }
+
+    fn is_over(self) -> bool {
+        match self {
+            Self::Now => true,
+            Self::Never => false,
+            Self::At(deadline) => has_passed(deadline),
+        }
+    }
+}
+
+/// Brings the operations into a random order, so that none is preferred.
+fn shuffle(entries: &mut [Entry<'_>]) {
+    thread_local! {
+        static RANDOM: Cell<Option<XorShift>> = const { Cell::new(None) };
+    }
+    if cfg!(loom) {
+        return;
+    }
+    // A thread that is ending draws none, and prefers the first.
+    let _ = RANDOM.try_with(|cell| {
+        let mut random =
+            cell.take().unwrap_or_else(|| XorShift::new(ptr::from_ref(cell).addr() as u64));
+        for i in (1..entries.len()).rev() {
+            entries.swap(i, random.below(i + 1));
+        }
+        cell.set(Some(random));
+    });
+}
+
+/// Chooses the first operation that is possible, in the order of `entries`; its place there.
+///
+/// Who gives up has called it twice: else, if an item comes to one channel and only then another is taken from a
+/// second, it could miss both.
+fn try_all(entries: &[Entry<'_>], token: &mut Token) -> Option<usize> {
+    entries.iter().position(|(handle, _)| handle.try_select(token))
+}
+
+/// Chooses an operation, waiting for one if none is possible.
+fn run<'a>(entries: &mut [Entry<'a>], limit: Limit, biased: bool) -> Option<SelectedOperation<'a>> {
+    if !biased {
+        shuffle(entries);
+    }
+    let mut token = Token::default();
+    let mut patience = Patience::new(limit.deadline());
+    let place = loop {
+        if let Some(place) = try_all(entries, &mut token) {
+            break place;
+        }
+        if limit.is_over() && cfg!(not(loom)) || matches!(limit, Limit::Now) {
+            break try_all(entries, &mut token)?;
+        }
+        if !patience.wait() {
+            break run_slow(entries, limit, &mut token)?;
+        }
+    };
+    let (handle, index) = entries[place];
+    Some(SelectedOperation { token: Some(token), index, handle })
+}
+
+#[cold]
+fn run_slow(entries: &[Entry<'_>], limit: Limit, token: &mut Token) -> Option<usize> {
+    loop {
+        let claim = Arc::new(Claim::new());
+        let mut waits = Waits::new(entries, |place, handle| {
+            handle.wait(Share { claim: claim.clone(), index: place })
+        });
+        if waits.all {
+            waits.sleep(limit, || claim.claimed().is_some());
+        }
+        // From here on nobody claims it any more.
+        if let Some(place) = claim.close()
+            && waits.list[place].as_mut().complete(token)
+        {
+            return Some(place);
+        }
+        let chosen = try_all(entries, token);
+        match chosen {
+            // The others go to whom else they woke.
+            Some(place) if place < waits.list.len() => waits.list[place].as_mut().settle(),
+            Some(_) => {}
+            // Somebody was faster: there is nothing to wake others for.
+            None => waits.list.iter_mut().for_each(|wait| wait.as_mut().settle()),
+        }
+        if chosen.is_some() || limit.is_over() {
+            return chosen;
+        }
+    }
+}
+
+/// Finds an operation that is possible, waiting until one is; its number.
+fn run_ready(entries: &mut [Entry<'_>], limit: Limit, biased: bool) -> Option<usize> {
+    if !biased {
+        shuffle(entries);
+    }
+    let mut patience = Patience::new(limit.deadline());
+    let ready = |entries: &[Entry<'_>]| {
+        entries.iter().find(|(handle, _)| handle.is_ready()).map(|(_, index)| *index)
+    };
+    loop {
+        if let Some(index) = ready(entries) {
+            return Some(index);
+        }
+        if limit.is_over() {
+            // Once more, as in `try_all`.
+            return ready(entries);
+        }
+        if patience.wait() {
+            continue;
+        }
+        let mut waits = Waits::new(entries, |_, handle| handle.watch());
+        if waits.all {
+            waits.sleep(limit, || false);
+        }
+        if ready(entries).is_none() {
+            waits.list.iter_mut().for_each(|wait| wait.as_mut().settle());
+        }
+        // Otherwise the next in each queue is woken too: the caller may do nothing about it.
+    }
+}
+
+/// The operations of a selection while it waits.
+struct Waits<'a, 'e> {
+    entries: &'e [Entry<'a>],
+    list: Vec<Pin<Box<dyn Wait + 'a>>>,
+    /// None of them was possible meanwhile.
+    all: bool,
+}
+
+impl<'a, 'e> Waits<'a, 'e> {
+    fn new(
+        entries: &'e [Entry<'a>],
+        start: impl Fn(usize, &'a dyn Handle) -> Option<Pin<Box<dyn Wait + 'a>>>,
+    ) -> Self {
+        let mut waits = Self { entries, list: Vec::with_capacity(entries.len()), all: true };
+        for (place, (handle, _)) in entries.iter().enumerate() {
+            match start(place, *handle) {
+                Some(wait) => waits.list.push(wait),
+                None => {
+                    waits.all = false;
+                    break;
+                }
+            }
+        }
+        waits
+    }
+
+    /// Blocks until one is woken, `claimed` holds, or it is time for one of them or to give up.
+    fn sleep(&mut self, limit: Limit, claimed: impl Fn() -> bool) {
+        let times = self.entries.iter().filter_map(|(handle, _)| handle.deadline());
+        let deadline = times.chain(limit.deadline()).min();
+        let what = Awaited { kind: "channel: selection", place: 0, owner: None };
+        park::waiting_for(what, || {
+            loop {
+                if claimed() || self.list.iter_mut().any(|wait| wait.as_mut().is_woken()) {
+                    return;
+                }
+                match deadline {
+                    Some(deadline) => park::park_until(deadline),
+                    None => park::park(),
+                }
+                if deadline.is_some_and(has_passed) {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+/// Waits for one of several operations, known when the program runs. For a fixed set see
+/// [`select!`](super::select).
+///
+/// Add operations with [`Select::send`] and [`Select::recv`], each of which gives the operation's number, then call
+/// one of the `select` functions, and complete the [`SelectedOperation`] that it returns. Or call one of the `ready`
+/// functions, which only say which operation would be possible.
+///
+/// If several are possible one is chosen at random; the first, if it was made by [`Select::new_biased`].
+/// Cost: while an operation is possible, no more than trying them in turn; to wait, one allocation for each and one
+/// more.
+///
+/// ```
+/// use sateen_queue::channel::{Select, unbounded};
+/// let channels: Vec<_> = (0..3).map(|_| unbounded()).collect();
+/// channels[1].0.send("one").unwrap();
+///
+/// let mut select = Select::new();
+/// for (_, receiver) in &channels {
+///     select.recv(receiver);
+/// }
+/// let operation = select.select();
+/// let index = operation.index();
+/// assert_eq!((index, operation.recv(&channels[index].1)), (1, Ok("one")));
+/// ```
+#[derive(Clone, Default)]
+pub struct Select<'a> {
+    entries: Vec<Entry<'a>>,
+    next: usize,
+    biased: bool,
+}
+
+// SAFETY: senders and receivers are used through shared references by whoever selects; nothing of an item's is
+// touched but by `SelectedOperation`, which stays on its thread.
+unsafe impl Send for Select<'_> {}
+// SAFETY: as above; selecting takes `&mut self`.
+unsafe impl Sync for Select<'_> {}
+
+impl<'a> Select<'a> {
+    /// No operations yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No operations yet; of those that are possible, the one that was added first will be chosen.
+    ///
+    /// ```
+    /// use sateen_queue::channel::{Select, unbounded};
+    /// let (sender, receiver) = unbounded();
+    /// sender.send(1).unwrap();
+    /// let mut select = Select::new_biased();
+    /// let first = select.recv(&receiver);
+    /// select.recv(&receiver);
+    /// assert_eq!(select.ready(), first);
+    /// ```
+    pub fn new_biased() -> Self {
+        Self { biased: true, ..Self::default() }
+    }
+
+    /// Adds sending to `sender`; the operation's number.
+    pub fn send<T>(&mut self, sender: &'a Sender<T>) -> usize {
+        self.add(sender)
+    }
+
+    /// Adds receiving from `receiver`; the operation's number.
+    pub fn recv<T>(&mut self, receiver: &'a Receiver<T>) -> usize {
+        self.add(receiver)
+    }
+
+    fn add(&mut self, handle: &'a dyn Handle) -> usize {
+        let index = self.next;
+        self.next += 1;
+        self.entries.push((handle, index));
+        index
+    }
+
+    /// Removes the operation with this number; the others keep theirs.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn remove(&mut self, index: usize) {
+        let place = self.entries.iter().position(|(_, number)| *number == index);
+        let Some(place) = place else { panic!("no operation has number {index}") };
+        self.entries.remove(place);
+    }
+
+    /// Chooses an operation that is possible now.
+    ///
+    /// # Errors
+    /// If none is.
+    pub fn try_select(&mut self) -> Result<SelectedOperation<'a>, TrySelectError> {
+        try_select(&mut self.entries, self.biased)
+    }
+
+    /// Waits until an operation is possible, and chooses it. A thread blocks, a fiber is suspended.
+    ///
+    /// # Panics
+    /// If there are no operations.
+    pub fn select(&mut self) -> SelectedOperation<'a> {
+        select(&mut self.entries, self.biased)
+    }
+
+    /// [`select`](Self::select) with a limit.
+    ///
+    /// # Errors
+    /// If no operation was possible within `timeout`.
+    pub fn select_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<SelectedOperation<'a>, SelectTimeoutError> {
+        select_timeout(&mut self.entries, timeout, self.biased)
+    }
+
+    /// [`select`](Self::select) until `deadline`.
+    ///
+    /// # Errors
+    /// If no operation was possible before.
+    pub fn select_deadline(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<SelectedOperation<'a>, SelectTimeoutError> {
+        limited(&mut self.entries, Limit::At(deadline), self.biased).ok_or(SelectTimeoutError)
+    }
+
+    /// The number of an operation that is possible now. It may be possible no longer when it is tried.
+    ///
+    /// # Errors
+    /// If none is.
+    pub fn try_ready(&mut self) -> Result<usize, TryReadyError> {
+        run_ready(&mut self.entries, Limit::Now, self.biased).ok_or(TryReadyError)
+    }
+
+    /// Waits until an operation is possible; its number. It may be possible no longer when it is tried.
+    ///
+    /// # Panics
+    /// If there are no operations.
+    pub fn ready(&mut self) -> usize {
+        self.ready_within(None).unwrap_or_else(|| unreachable!("without a limit"))
+    }
+
+    /// [`ready`](Self::ready) with a limit.
+    ///
+    /// # Errors
+    /// If no operation was possible within `timeout`.
+    pub fn ready_timeout(&mut self, timeout: Duration) -> Result<usize, ReadyTimeoutError> {
+        self.ready_within(Instant::now().checked_add(timeout)).ok_or(ReadyTimeoutError)
+    }
+
+    /// [`ready`](Self::ready) until `deadline`.
+    ///
+    /// # Errors
+    /// If no operation was possible before.
+    pub fn ready_deadline(&mut self, deadline: Instant) -> Result<usize, ReadyTimeoutError> {
+        self.ready_within(Some(deadline)).ok_or(ReadyTimeoutError)
+    }
+
+    fn ready_within(&mut self, deadline: Option<Instant>) -> Option<usize> {
+        if self.entries.is_empty() {
+            assert!(deadline.is_some(), "no operations have been added to `Select`");
+            clock::sleep(deadline);
+            return None;
+        }
+        let limit = deadline.map_or(Limit::Never, Limit::At);
+        run_ready(&mut self.entries, limit, self.biased)
+    }
+}
+
+impl fmt::Debug for Select<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Select").field("operations", &self.entries.len()).finish_non_exhaustive()
+    }
+}
+
+fn limited<'a>(
+    entries: &mut [Entry<'a>],
+    limit: Limit,
+    biased: bool,
+) -> Option<SelectedOperation<'a>> {
+    if entries.is_empty() {
+        if let Limit::At(deadline) = limit {
+            clock::sleep(Some(deadline));
+        }
+        return None;
+    }
+    run(entries, limit, biased)
+}
+
+/// For the macro.
+#[doc(hidden)]
+pub fn try_select<'a>(
+    entries: &mut [Entry<'a>],
+    biased: bool,
+) -> Result<SelectedOperation<'a>, TrySelectError> {
+    limited(entries, Limit::Now, biased).ok_or(TrySelectError)
+}
+
+/// For the macro.
+#[doc(hidden)]
+pub fn select<'a>(entries: &mut [Entry<'a>], biased: bool) -> SelectedOperation<'a> {
+    assert!(!entries.is_empty(), "no operations have been added to `Select`");
+    run(entries, Limit::Never, biased).unwrap_or_else(|| unreachable!("without a limit"))
+}
+
+/// For the macro.
+#[doc(hidden)]
+pub fn select_timeout<'a>(
+    entries: &mut [Entry<'a>],
+    timeout: Duration,
+    biased: bool,
+) -> Result<SelectedOperation<'a>, SelectTimeoutError> {
+    match Instant::now().checked_add(timeout) {
+        Some(deadline) => limited(entries, Limit::At(deadline), biased).ok_or(SelectTimeoutError),
+        None => Ok(select(entries, biased)),
+    }
+}
+
+/// An operation that was chosen, and must be completed: by [`SelectedOperation::send`] or
+/// [`SelectedOperation::recv`], with the sender or the receiver that was added for it.
+///
+/// Dropped, it panics, unless the thread is panicking already; a chosen item is lost, a promised one does not come.
+#[must_use = "a chosen operation must be completed"]
+pub struct SelectedOperation<'a> {
+    /// `None` when completed.
+    token: Option<Token>,
+    index: usize,
+    handle: &'a dyn Handle,
+}
+
+impl SelectedOperation<'_> {
+    /// The operation's number.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Completes it by sending `item`. Never waits, unless whoever was to receive it has been cancelled.
+    ///
+    /// # Errors
+    /// If all receivers are gone; with the item.
+    ///
+    /// # Panics
+    /// If this sender is not the one that was added; `item` is dropped.
+    pub fn send<T>(mut self, sender: &Sender<T>, item: T) -> Result<(), SendError<T>> {
+        assert!(
+            self.is_for(ptr::from_ref(sender).cast()),
+            "the selected operation is not of this sender"
+        );
+        match self.token.take() {
+            Some(token) => sender.redeem(token.pledge, item).map_err(SendError),
+            None => Err(SendError(item)),
+        }
+    }
+
+    /// Completes it by receiving.
+    ///
+    /// # Errors
+    /// If the channel is empty and all senders are gone.
+    ///
+    /// # Panics
+    /// If this receiver is not the one that was added.
+    pub fn recv<T>(mut self, receiver: &Receiver<T>) -> Result<T, RecvError> {
+        assert!(
+            self.is_for(ptr::from_ref(receiver).cast()),
+            "the selected operation is not of this receiver"
+        );
+        // SAFETY: chosen by this receiver, whose items are of type `T`.
+        self.token.take().and_then(|mut token| unsafe { token.item.take() }).ok_or(RecvError)
+    }
+
+    fn is_for(&self, handle: *const ()) -> bool {
+        ptr::eq(ptr::from_ref(self.handle).cast(), handle)
+    }
+}
+
+impl fmt::Debug for SelectedOperation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SelectedOperation").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+impl Drop for SelectedOperation<'_> {
+    fn drop(&mut self) {
+        if let Some(mut token) = self.token.take() {
+            self.handle.waive(&mut token);
+            assert!(
+                std::thread::panicking(),
+                "a selected operation was dropped without having been completed"
+            );
+        }
+    }
+}

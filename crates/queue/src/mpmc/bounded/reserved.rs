@@ -1,0 +1,100 @@
+//! Places that are claimed now and filled later, by whoever will do something else in between: what a channel's
+//! selection needs. Nobody waits for them: until it is filled, a reserved place hides itself and what is behind it.
+//!
+//! | a claimed place's turn | meaning | leaves it |
+//! |---|---|---|
+//! | [`Place::free`], half way round | reserved: the item comes later, or not at all | its owner |
+//! | [`Place::full`], half way round | waived: there will be no item | the consumer that passes over it |
+//!
+//! Half way round the byte is as far as possible from the turns of a place that are near each other in time.
+
+use super::{Bounded, Found};
+use crate::PushError;
+use crate::mpmc::place::Place;
+use crate::prim::Ordering;
+use sateen_base::Backoff;
+
+/// Half of all turns.
+const HALF: u8 = 0x80;
+
+/// A place claimed and not filled. It is to be given back to [`Bounded::redeem`] or [`Bounded::waive`].
+#[derive(Debug)]
+pub(crate) struct Reserved(Place);
+
+impl Reserved {
+    pub(crate) fn into_word(self) -> u64 {
+        self.0.word()
+    }
+
+    /// # Safety
+    /// From [`Reserved::into_word`], once.
+    pub(crate) unsafe fn from_word(word: u64) -> Self {
+        Self(Place::new(word))
+    }
+}
+
+impl<T> Bounded<T> {
+    /// Claims the place at the back for an item that comes later.
+    pub(crate) fn reserve(&self) -> Result<Reserved, PushError<()>> {
+        let mut backoff = Backoff::new();
+        loop {
+            let tail = self.place(&self.tail);
+            if self.shape.is_closed(tail) {
+                return Err(PushError::Closed(()));
+            }
+            let slot = self.slot(tail);
+            if Self::turn(slot) != self.shape.free(tail) {
+                match self.room_slow(tail) {
+                    Found::Nothing => return Err(PushError::Full(())),
+                    Found::Busy => backoff.snooze(),
+                    Found::Again => {}
+                }
+            } else if self.claim(&self.tail, tail, self.shape.next(tail)) {
+                // Relaxed: it shows nothing.
+                slot.flag.store(self.shape.free(tail) ^ HALF, Ordering::Relaxed);
+                return Ok(Reserved(tail));
+            } else {
+                backoff.spin();
+            }
+        }
+    }
+
+    /// The item comes.
+    pub(crate) fn redeem(&self, Reserved(place): Reserved, item: T) {
+        // SAFETY: claimed by `reserve` when it was free, and untouched since: consumers stop before it.
+        unsafe { Self::fill(self.slot(place), self.shape.full(place), item) };
+    }
+
+    /// The item does not come.
+    pub(crate) fn waive(&self, Reserved(place): Reserved) {
+        // Ordering: Release, as in `fill`: the place's next writer comes after its last reader.
+        self.slot(place).flag.store(self.shape.full(place) ^ HALF, Ordering::Release);
+    }
+
+    /// Whether a pop would give an item or say that the queue is closed: unlike [`Bounded::is_empty`] it takes a
+    /// reserved front place for nothing.
+    pub(crate) fn is_poppable(&self) -> bool {
+        // Ordering: SeqCst, as in `is_empty`.
+        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
+        let there = self.shape.open(tail) != head.word() && !self.is_reserved(head);
+        there || self.shape.is_closed(tail)
+    }
+
+    /// Whether the place `head` is reserved; then the head has not passed it.
+    pub(super) fn is_reserved(&self, head: Place) -> bool {
+        Self::turn(self.slot(head)) == self.shape.free(head) ^ HALF
+    }
+
+    /// Passes over the place `head` if it was waived; whether it was.
+    pub(super) fn skip_waived(&self, head: Place) -> bool {
+        let slot = self.slot(head);
+        let skipped = Self::turn(slot) == self.shape.full(head) ^ HALF
+            && self.claim(&self.head, head, self.shape.next(head));
+        if skipped {
+            // Ordering: Release, as in `empty`.
+            slot.flag.store(self.shape.free_after(head), Ordering::Release);
+        }
+        skipped
+    }
+}

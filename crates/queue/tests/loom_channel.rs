@@ -1,0 +1,180 @@
+//! Channels with a buffer under the model checker: nobody sleeps while there is something to do.
+#![cfg(loom)]
+
+use loom::thread;
+use sateen_queue::channel::{RecvError, Select, SendError, bounded, unbounded};
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// Either the receiver finds the item when it looks a last time, or the sender finds the receiver.
+#[test]
+fn a_receiver_is_woken() {
+    model(3, || {
+        let (sender, receiver) = bounded(1);
+        let other = thread::spawn(move || sender.send(1).unwrap());
+        assert_eq!(receiver.recv(), Ok(1));
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn a_receiver_is_woken_without_a_limit() {
+    model(3, || {
+        let (sender, receiver) = unbounded();
+        let other = thread::spawn(move || sender.send(1).unwrap());
+        assert_eq!(receiver.recv(), Ok(1));
+        other.join().unwrap();
+    });
+}
+
+/// The same for a sender on a full channel.
+#[test]
+fn a_sender_is_woken() {
+    model(3, || {
+        let (sender, receiver) = bounded(1);
+        sender.send(1).unwrap();
+        let other = thread::spawn(move || sender.send(2).unwrap());
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!(receiver.recv(), Ok(2));
+        other.join().unwrap();
+    });
+}
+
+/// Two items, two receivers: each gets one, whoever sleeps. (One preemption: that a receiver is woken is checked with
+/// three, and what is added here is the order in which they sleep.)
+#[test]
+fn each_receiver_is_woken() {
+    model(1, || {
+        let (sender, receiver) = bounded(2);
+        let others = [0; 2].map(|_| {
+            let receiver = receiver.clone();
+            thread::spawn(move || receiver.recv().unwrap())
+        });
+        sender.send(1).unwrap();
+        sender.send(2).unwrap();
+        assert_eq!(others.map(|other| other.join().unwrap()).iter().sum::<i32>(), 3);
+    });
+}
+
+/// A batch wakes as many as it has items. (One preemption, as above.)
+#[test]
+fn a_batch_wakes_all_it_serves() {
+    model(1, || {
+        let (sender, receiver) = bounded(2);
+        let others = [0; 2].map(|_| {
+            let receiver = receiver.clone();
+            thread::spawn(move || receiver.recv().unwrap())
+        });
+        sender.send_all([1, 2]).unwrap();
+        assert_eq!(others.map(|other| other.join().unwrap()).iter().sum::<i32>(), 3);
+    });
+}
+
+/// The last sender goes while a receiver falls asleep.
+#[test]
+fn the_end_of_the_senders_wakes() {
+    model(3, || {
+        let (sender, receiver) = bounded::<u8>(1);
+        let other = thread::spawn(move || drop(sender));
+        assert_eq!(receiver.recv(), Err(RecvError));
+        other.join().unwrap();
+    });
+}
+
+/// The last receiver goes while a sender falls asleep; what was in the channel is dropped.
+#[test]
+fn the_end_of_the_receivers_wakes() {
+    model(3, || {
+        let (sender, receiver) = bounded(1);
+        sender.send(Box::new(1)).unwrap();
+        let other = thread::spawn(move || drop(receiver));
+        assert_eq!(sender.send(Box::new(2)), Err(SendError(Box::new(2))));
+        other.join().unwrap();
+    });
+}
+
+/// Both halves go at once: the channel is freed once, after both.
+#[test]
+fn both_halves_go() {
+    model(3, || {
+        let (sender, receiver) = unbounded();
+        sender.send(Box::new(1)).unwrap();
+        let other = thread::spawn(move || drop(receiver));
+        drop(sender);
+        other.join().unwrap();
+    });
+}
+
+/// A future that was woken and is dropped wakes the next.
+#[test]
+fn a_cancelled_receive_passes_its_permit_on() {
+    model(2, || {
+        let (sender, receiver) = bounded(1);
+        let other = {
+            let receiver = receiver.clone();
+            thread::spawn(move || receiver.recv().unwrap())
+        };
+        {
+            let mut future = pin!(receiver.recv_async());
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(future.as_mut().poll(&mut cx).is_pending());
+            sender.send(1).unwrap();
+        }
+        assert_eq!(other.join().unwrap(), 1);
+    });
+}
+
+/// A selection that was woken by two channels takes one item; the other channel's receiver is woken for the other.
+#[test]
+fn a_selection_passes_on_what_it_does_not_take() {
+    model(2, || {
+        let (to_a, a) = bounded(1);
+        let (to_b, b) = bounded(1);
+        let other = {
+            let b = b.clone();
+            thread::spawn(move || b.recv().unwrap())
+        };
+        let sending = {
+            let to_b = to_b.clone();
+            thread::spawn(move || {
+                to_a.send(1).unwrap();
+                to_b.send(2).unwrap();
+            })
+        };
+        let mut select = Select::new_biased();
+        select.recv(&a);
+        select.recv(&b);
+        let selected = select.select();
+        if selected.index() == 0 {
+            assert_eq!(selected.recv(&a), Ok(1));
+        } else {
+            assert_eq!(selected.recv(&b), Ok(2));
+            to_b.send(2).unwrap();
+        }
+        assert_eq!(other.join().unwrap(), 2);
+        sending.join().unwrap();
+    });
+}
+
+/// A selected place is filled later: who waits is woken then, also for what has come behind it.
+#[test]
+fn a_promised_item_wakes() {
+    model(2, || {
+        let (sender, receiver) = bounded(2);
+        let other = thread::spawn(move || (receiver.recv().unwrap(), receiver.recv().unwrap()));
+        let mut select = Select::new();
+        select.send(&sender);
+        let selected = select.select();
+        sender.send(2).unwrap();
+        selected.send(&sender, 1).unwrap();
+        assert_eq!(other.join().unwrap(), (1, 2));
+    });
+}

@@ -1,0 +1,165 @@
+//! Channels without a buffer under the model checker: nobody sleeps while the other party is there, and no item is lost
+//! between them.
+#![cfg(loom)]
+
+use loom::thread;
+use sateen_queue::channel::{RecvError, Select, SendError, SendTimeoutError, bounded};
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+#[test]
+fn from_hand_to_hand() {
+    model(3, || {
+        let (sender, receiver) = bounded(0);
+        let other = thread::spawn(move || {
+            sender.send(Box::new(1)).unwrap();
+            sender.send(Box::new(2)).unwrap();
+        });
+        assert_eq!(receiver.recv(), Ok(Box::new(1)));
+        assert_eq!(receiver.recv(), Ok(Box::new(2)));
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn two_senders() {
+    model(2, || {
+        let (sender, receiver) = bounded(0);
+        let others = [1, 2].map(|item| {
+            let sender = sender.clone();
+            thread::spawn(move || sender.send(item).unwrap())
+        });
+        assert_eq!(receiver.recv().unwrap() + receiver.recv().unwrap(), 3);
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
+
+#[test]
+fn the_end_of_the_senders_wakes() {
+    model(3, || {
+        let (sender, receiver) = bounded::<u8>(0);
+        let other = thread::spawn(move || drop(sender));
+        assert_eq!(receiver.recv(), Err(RecvError));
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn the_end_of_the_receivers_wakes() {
+    model(3, || {
+        let (sender, receiver) = bounded(0);
+        let other = thread::spawn(move || drop(receiver));
+        assert_eq!(sender.send(1), Err(SendError(1)));
+        other.join().unwrap();
+    });
+}
+
+/// The time is over while a receiver comes: the item is here or there.
+#[test]
+fn a_send_that_times_out() {
+    model(3, || {
+        let (sender, receiver) = bounded(0);
+        let other = thread::spawn(move || receiver.try_recv().ok());
+        let sent = sender.send_timeout(Box::new(1), Duration::from_secs(1));
+        let received = other.join().unwrap();
+        match sent {
+            Ok(()) => assert_eq!(received, Some(Box::new(1))),
+            Err(SendTimeoutError::Timeout(item) | SendTimeoutError::Disconnected(item)) => {
+                assert_eq!((received, item), (None, Box::new(1)));
+            }
+        }
+    });
+}
+
+/// A future that was handed an item, and is dropped, gives it to the next.
+#[test]
+fn a_cancelled_receive_gives_its_item_back() {
+    model(3, || {
+        let (sender, receiver) = bounded(0);
+        let other = thread::spawn(move || sender.try_send(Box::new(1)).is_ok());
+        {
+            let mut future = pin!(receiver.recv_async());
+            let mut cx = Context::from_waker(Waker::noop());
+            match future.as_mut().poll(&mut cx) {
+                std::task::Poll::Pending => {}
+                ready => assert_eq!(ready, std::task::Poll::Ready(Err(RecvError))),
+            }
+        }
+        let sent = other.join().unwrap();
+        assert_eq!(receiver.try_recv().is_ok(), sent);
+    });
+}
+
+/// Both sides select: one of them finds the other, and the item comes afterwards.
+#[test]
+fn two_selections_meet() {
+    model(2, || {
+        let (sender, receiver) = bounded(0);
+        let other = thread::spawn(move || {
+            let mut select = Select::new();
+            select.send(&sender);
+            select.select().send(&sender, Box::new(1)).unwrap();
+        });
+        let mut select = Select::new();
+        select.recv(&receiver);
+        assert_eq!(select.select().recv(&receiver), Ok(Box::new(1)));
+        other.join().unwrap();
+    });
+}
+
+/// A selection of two channels against a sender on each: one is chosen, the other keeps its item.
+#[test]
+fn a_selection_takes_one_of_two() {
+    model(2, || {
+        let (to_a, a) = bounded(0);
+        let (to_b, b) = bounded(0);
+        let others = [(to_a, 1), (to_b, 2)]
+            .map(|(sender, item)| thread::spawn(move || sender.send(item).unwrap()));
+        let mut select = Select::new_biased();
+        select.recv(&a);
+        select.recv(&b);
+        let selected = select.select();
+        let both = match selected.index() {
+            0 => (selected.recv(&a), b.recv()),
+            _ => {
+                let item = selected.recv(&b);
+                (a.recv(), item)
+            }
+        };
+        assert_eq!(both, (Ok(1), Ok(2)));
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
+
+/// A sender that was selected without its item, against a receiver that gives up: the next one gets it.
+#[test]
+fn a_receiver_leaves_while_the_item_is_to_come() {
+    model(2, || {
+        let (sender, receiver) = bounded(0);
+        let other = thread::spawn(move || {
+            let mut select = Select::new();
+            select.send(&sender);
+            select.select().send(&sender, Box::new(1)).unwrap();
+        });
+        let early = {
+            let mut future = pin!(receiver.recv_async());
+            let mut cx = Context::from_waker(Waker::noop());
+            match future.as_mut().poll(&mut cx) {
+                std::task::Poll::Ready(item) => item.ok(),
+                std::task::Poll::Pending => None,
+            }
+        };
+        let item = early.or_else(|| receiver.recv().ok());
+        assert_eq!(item, Some(Box::new(1)));
+        other.join().unwrap();
+    });
+}

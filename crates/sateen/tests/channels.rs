@@ -1,0 +1,155 @@
+//! Channels on a runtime's workers: tasks are suspended, and meet threads and futures on the same channel.
+
+use sateen::channel::{after, bounded, select, tick, unbounded};
+use sateen::{Runtime, spawn, spawn_async};
+use std::time::Duration;
+
+fn on_workers<R: Send>(workers: usize, f: impl FnOnce() -> R + Send) -> R {
+    Runtime::builder().workers(workers).build().unwrap().install(f)
+}
+
+/// Sender and receiver are tasks of one worker: each waits for the other, so both must be suspended.
+#[test]
+fn two_tasks_of_one_worker() {
+    for capacity in [0, 1, 16] {
+        let sum = on_workers(1, || {
+            let (tx, rx) = bounded(capacity);
+            let sending = spawn(move || (0..1000).for_each(|i| tx.send(i).unwrap()));
+            let sum = rx.iter().sum::<i32>();
+            sending.join().unwrap();
+            sum
+        });
+        assert_eq!(sum, 499_500);
+    }
+}
+
+/// A thread, a task and a future send; a thread, a task and a future receive.
+#[test]
+fn threads_tasks_and_futures() {
+    for capacity in [Some(0), Some(1), Some(16), None] {
+        let sums = on_workers(2, || {
+            let (tx, rx) = capacity.map_or_else(unbounded, bounded);
+            let (in_thread, in_task, in_future) = (tx.clone(), tx.clone(), tx);
+            let sending =
+                std::thread::spawn(move || (0..300).for_each(|i| in_thread.send(i).unwrap()));
+            let task = spawn(move || (0..300).for_each(|i| in_task.send(i).unwrap()));
+            let future = spawn_async(async move {
+                for i in 0..300 {
+                    in_future.send_async(i).await.unwrap();
+                }
+            });
+            let (from_thread, from_task, from_future) = (rx.clone(), rx.clone(), rx);
+            let thread = std::thread::spawn(move || from_thread.iter().sum::<i32>());
+            let in_a_task = spawn(move || from_task.iter().sum::<i32>());
+            let in_a_future = spawn_async(async move {
+                let mut sum = 0;
+                while let Ok(i) = from_future.recv_async().await {
+                    sum += i;
+                }
+                sum
+            });
+            sateen::block_on(future).unwrap();
+            task.join().unwrap();
+            let sums = in_a_task.join().unwrap() + sateen::block_on(in_a_future).unwrap();
+            sateen::blocking(|| {
+                sending.join().unwrap();
+                sums + thread.join().unwrap()
+            })
+        });
+        assert_eq!(sums, 3 * 44_850);
+    }
+}
+
+/// Selections of tasks on one worker, against each other and the clock.
+#[test]
+fn tasks_select() {
+    for capacity in [0, 2] {
+        let (evens, odds) = on_workers(1, || {
+            let (to_evens, evens) = bounded(capacity);
+            let (to_odds, odds) = bounded(capacity);
+            let sending = spawn(move || {
+                let (mut even, mut odd) = (0, 1);
+                while even < 200 || odd < 200 {
+                    select! {
+                        send(to_evens, even) -> sent => { sent.unwrap(); even += 2 }
+                        send(to_odds, odd) -> sent => { sent.unwrap(); odd += 2 }
+                    }
+                }
+                (even, odd)
+            });
+            let (mut even, mut odd) = (0, 0);
+            loop {
+                select! {
+                    recv(evens) -> item => match item { Ok(item) => even += item, Err(_) => break },
+                    recv(odds) -> item => match item { Ok(item) => odd += item, Err(_) => break },
+                    recv(after(Duration::from_secs(60))) -> _ => panic!("took too long"),
+                }
+            }
+            even += evens.iter().sum::<i32>();
+            odd += odds.iter().sum::<i32>();
+            let (sent_even, sent_odd) = sending.join().unwrap();
+            assert_eq!(even, (0..sent_even).step_by(2).sum());
+            assert_eq!(odd, (1..sent_odd).step_by(2).sum());
+            (even, odd)
+        });
+        assert!(evens > 0 && odds > 0);
+    }
+}
+
+/// The item of a selected operation is awaited by its task while others of the worker go on.
+#[test]
+fn an_item_that_comes_late_does_not_stop_the_worker() {
+    for capacity in [0, 1] {
+        let item = on_workers(1, || {
+            let (tx, rx) = bounded(capacity);
+            let (to_late, late) = bounded(0);
+            let selecting =
+                spawn(move || select! { send(tx, late.recv().unwrap()) -> sent => sent.unwrap() });
+            let receiving = spawn(move || rx.recv().unwrap());
+            sateen::yield_now();
+            to_late.send(7).unwrap();
+            selecting.join().unwrap();
+            receiving.join().unwrap()
+        });
+        assert_eq!(item, 7);
+    }
+}
+
+/// A task that is cancelled while it waits loses nothing that others could have.
+#[test]
+fn a_cancelled_task_leaves_its_item_to_others() {
+    for capacity in [0, 1] {
+        on_workers(1, || {
+            let (tx, rx) = bounded(capacity);
+            let waiting = {
+                let rx = rx.clone();
+                spawn(move || rx.recv())
+            };
+            sateen::yield_now();
+            let next = spawn(move || rx.recv());
+            sateen::yield_now();
+            waiting.cancel();
+            tx.send(1).unwrap();
+            match waiting.join() {
+                Ok(item) => {
+                    assert_eq!(item, Ok(1));
+                    tx.send(2).unwrap();
+                    assert_eq!(next.join().unwrap(), Ok(2));
+                }
+                Err(_) => assert_eq!(next.join().unwrap(), Ok(1)),
+            }
+        });
+    }
+}
+
+/// Ticks come to a task, and time limits end its waits.
+#[test]
+fn time_in_tasks() {
+    on_workers(1, || {
+        let ticker = tick(Duration::from_millis(1));
+        assert_eq!(ticker.iter().take(3).count(), 3);
+        let (_tx, rx) = bounded::<u8>(0);
+        assert!(rx.recv_timeout(Duration::from_millis(1)).is_err());
+        assert!(spawn_async(async move { ticker.recv_async().await }).join().unwrap().is_ok());
+    });
+}
