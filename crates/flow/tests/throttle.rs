@@ -24,7 +24,7 @@ fn senseless_rates_are_refused_by_name() {
         (0.0, "0 items a second is not above 0"),
         (-1.0, "-1 items"),
         (f64::NAN, "NaN items"),
-        (1e300, "00 items a second: at most 10000000000"),
+        (1e300, "a rate of 1e300 items a second: at most 10000000000"),
         (f64::INFINITY, "inf items a second: at most"),
         (1e-300, "at least 0.000000001"),
     ] {

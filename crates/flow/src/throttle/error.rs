@@ -29,10 +29,10 @@ impl fmt::Display for ThrottleError {
             Self::NotANumber => f.write_str("a rate of NaN items a second"),
             Self::NotPositive(rate) => write!(f, "a rate of {rate} items a second is not above 0"),
             Self::TooHigh(rate) => {
-                write!(f, "a rate of {rate} items a second: at most {}", super::Rate::MOST)
+                write!(f, "a rate of {rate:?} items a second: at most {}", super::Rate::MOST)
             }
             Self::TooLow(rate) => {
-                write!(f, "a rate of {rate} items a second: at least {}", super::Rate::LEAST)
+                write!(f, "a rate of {rate:?} items a second: at least {}", super::Rate::LEAST)
             }
             Self::ZeroBurst => f.write_str("a burst of 0 items"),
             Self::ZeroBatch => f.write_str("a batch of 0 tokens"),
