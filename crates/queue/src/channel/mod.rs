@@ -2,7 +2,7 @@
 //!
 //! [`bounded`] holds up to so many items, [`unbounded`] any number, `bounded(0)` none: there an item goes from hand to
 //! hand. Both halves can be cloned. Where there is nothing to receive, or no room, a thread blocks, a fiber of the
-//! runtime is suspended, and a future is pending, on the same channel. [`at`], [`after`], [`tick`] and [`never`] make
+//! runtime is suspended, and a future is pending, on the same channel. [`at`], [`after`], [`tick`] and [`never()`] make
 //! receivers that the clock sends to, for [`select!`], which waits for the first of several operations.
 //!
 //! ```

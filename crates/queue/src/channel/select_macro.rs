@@ -12,13 +12,13 @@
 /// | `default => body` | none of the others is possible now |
 /// | `default(timeout) => body` | none of the others is possible within the timeout |
 ///
-/// `result` is a pattern for what [`recv`](channel::Receiver::recv) or [`send`](channel::Sender::send) returns. Of
-/// several operations that are possible one is chosen at random; see [`select_biased!`]. `item` is evaluated only if
+/// `result` is a pattern for what [`recv`](crate::channel::Receiver::recv) or [`send`](crate::channel::Sender::send) returns. Of
+/// several operations that are possible one is chosen at random; see [`select_biased!`](crate::select_biased). `item` is evaluated only if
 /// its case was chosen, and should not take long: what others send meanwhile is received after it. Bodies may
 /// `break`, `continue` and `return`.
 ///
 /// A thread blocks, a fiber is suspended. For a set of operations known when the program runs see
-/// [`Select`](channel::Select).
+/// [`Select`](crate::channel::Select).
 ///
 /// ```
 /// use sateen_queue::channel::{after, bounded, select, unbounded};
@@ -41,7 +41,7 @@ macro_rules! select {
     };
 }
 
-/// [`select!`] that prefers, of several operations that are possible, the one written first.
+/// [`select!`](crate::select) that prefers, of several operations that are possible, the one written first.
 ///
 /// ```
 /// use sateen_queue::channel::{select_biased, unbounded};
@@ -60,7 +60,7 @@ macro_rules! select_biased {
     };
 }
 
-/// The stages of [`select!`].
+/// The stages of [`select!`](crate::select).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __channel_select {
