@@ -254,12 +254,9 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Outcome {
         let running = Running { shed: self, index };
+        let (name, payload) = (self.name(index, state), &self.memory.place(index).payload);
         // SAFETY: `Running` makes the payload ours; it is there, as the task has neither ended nor been cancelled.
-        let outcome = self
-            .memory
-            .place(index)
-            .payload
-            .with_mut(|p| unsafe { run(self.name(index, state), (*p).assume_init_mut()) });
+        let outcome = payload.with_mut(|p| unsafe { run(name, (*p).assume_init_mut()) });
         core::mem::forget(running);
         outcome
     }
