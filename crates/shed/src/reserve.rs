@@ -13,7 +13,7 @@ use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 pub(crate) struct Fresh<'a, F> {
     /// How many have been taken.
     pub(crate) taken: &'a AtomicU64,
-    /// How many there are.
+    /// How many there are, or were a while ago: what is in blocks added since may have been taken already.
     pub(crate) all: u32,
     /// Called with each that is taken.
     pub(crate) first_use: F,
@@ -27,7 +27,14 @@ pub(crate) const LEAST: usize = if cfg!(loom) { 2 } else { 64 };
 impl<F: Fn(u32)> Fresh<'_, F> {
     fn left(&self) -> u32 {
         // Ordering: Acquire, with the Release of `take`: see `List::take_slow`.
-        self.all - self.taken.load(Ordering::Acquire) as u32
+        self.left_after(self.taken.load(Ordering::Acquire) as u32)
+    }
+
+    fn left_after(&self, taken: u32) -> u32 {
+        if cfg!(sateen_canary = "fresh_beyond") {
+            return self.all.wrapping_sub(taken);
+        }
+        self.all.saturating_sub(taken)
     }
 
     /// Takes up to `most`.
@@ -35,7 +42,7 @@ impl<F: Fn(u32)> Fresh<'_, F> {
         let mut seen = self.taken.load(Ordering::Acquire);
         loop {
             let first = seen as u32;
-            let end = first + most.min((self.all - first) as usize) as u32;
+            let end = first + most.min(self.left_after(first) as usize) as u32;
             if end == first {
                 return first..first;
             }

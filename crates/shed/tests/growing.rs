@@ -151,10 +151,20 @@ fn many_threads<L: Layout>() {
     let builder = Shed::builder().tasks(2).dependencies(1).layout::<L>().growing();
     let shed = builder.build().expect("small");
     let (done, sum) = (AtomicU64::new(0), AtomicU64::new(0));
+    /// The others do not wait for a thread that has failed.
+    struct Fails<'a>(&'a AtomicU64);
+    impl Drop for Fails<'_> {
+        fn drop(&mut self) {
+            if thread::panicking() {
+                self.0.store(1 << 32, Ordering::Relaxed);
+            }
+        }
+    }
     thread::scope(|s| {
         for first in 0..THREADS {
             let (shed, done, sum) = (&shed, &done, &sum);
             s.spawn(move || {
+                let _fails = Fails(done);
                 let mut before = None;
                 for i in 0..EACH {
                     let [task, child] = shed.create([first * EACH + i, 0]).expect("it grows");

@@ -31,6 +31,29 @@ fn two_threads_take_places_that_there_are_not_yet() {
     });
 }
 
+/// One that has seen the first block only, and comes to the counter when all of the second is taken.
+#[test]
+fn who_knows_fewer_places_than_were_taken_adds_some() {
+    model(1, || {
+        let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
+        let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.create([1, 2]).unwrap())
+        };
+        let [mine] = shed.create([3]).unwrap();
+        let theirs = other.join().unwrap();
+        assert!(!theirs.contains(&mine));
+        shed.ready(&[mine, theirs[0], theirs[1]]).unwrap();
+        let mut sum = 0;
+        let ran = shed.execute_batch(0, 4, |_, n| {
+            sum += *n;
+            Outcome::Complete
+        });
+        assert_eq!((ran, sum, shed.capacity()), (Ok(3), 6, 4));
+    });
+}
+
 /// A name that travels without synchronisation is unknown, or leads to its task.
 #[test]
 fn a_name_finds_its_block() {
