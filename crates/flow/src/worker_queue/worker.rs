@@ -427,7 +427,7 @@ impl<T, C: Clock> Worker<T, C> {
         }
         let gap = self.throttle.gap();
         if gap < LONG || !self.throttle.clock().takes_time() {
-            self.throttle.clock().delay(gap);
+            self.throttle.delay();
         } else {
             let rate = self.throttle.rate();
             let until = Instant::now() + (gap - LONG / 2).min(NAP);
