@@ -483,6 +483,21 @@ fn a_rate_can_be_changed_while_workers_wait_for_it() {
     assert_eq!(queue.stats().received + given_back, 20);
 }
 
+/// Workers whose next tokens are due in years: who closes is told that an item waits, who aborts gets it.
+#[test]
+fn workers_that_wait_for_years_can_be_aborted() {
+    let rate = Rate::per_second(Rate::LEAST).unwrap();
+    let queue = WorkerQueue::builder().workers(2).receive_rate(rate).start(|_, _: &mut u64| ());
+    let queue = queue.unwrap();
+    (0..3).for_each(|item| queue.send(item).unwrap());
+    while queue.stats().received < 2 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(queue.close_timeout(Duration::from_millis(60)).unwrap_err().waiting, 1);
+    assert_eq!(queue.abort(), [2]);
+    assert!(queue.close_timeout(SOON).is_ok());
+}
+
 #[test]
 fn workers_may_be_tasks_of_a_runtime() {
     for workers in [1, 2, 5] {

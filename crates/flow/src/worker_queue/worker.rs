@@ -21,8 +21,10 @@ const ROUND: u32 = 64;
 const ROUND_TIME: Duration = Duration::from_micros(200);
 /// Waits for a throttle longer than this can be interrupted.
 const LONG: Duration = Duration::from_millis(1);
-/// Who waits for a throttle looks so often whether others have done the work.
+/// Who waits for a throttle of a closed queue looks so often whether others have done the work.
 const NAP: Duration = Duration::from_millis(50);
+/// Who waits for one of an open queue has to look at nothing; this is far from the end of the numbers.
+const REST: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Worker<T, C> {
     shared: Arc<Shared<T>>,
@@ -449,9 +451,12 @@ impl<T, C: Clock> Worker<T, C> {
             self.throttle.delay();
         } else {
             let rate = self.throttle.rate();
-            let until = Instant::now() + (gap - LONG / 2).min(NAP);
             let shared = &self.shared;
-            shared.control.wait(Some(until), || self.is_aborted() || shared.rate() != rate);
+            let closed = shared.is_closed();
+            let until = Instant::now() + (gap - LONG / 2).min(if closed { NAP } else { REST });
+            shared.control.wait(Some(until), || {
+                self.is_aborted() || shared.rate() != rate || shared.is_closed() != closed
+            });
         }
         false
     }
