@@ -74,6 +74,11 @@ fn a_high_rate_waits_seldom() {
         throttle.wait();
         assert_eq!(clock.delays(), waits, "it was due");
     }
+    let clock = ManualClock::new();
+    let throttle = SharedThrottle::new(rate(1e6), clock.clone());
+    let mut hand = throttle.hand();
+    (0..=100_000).for_each(|_| hand.wait());
+    assert_eq!((clock.delays(), clock.elapsed()), (500, seconds(0.1)));
 }
 
 #[test]

@@ -19,12 +19,13 @@ pub use single::Throttle;
 
 pub(crate) use pause::pause_async;
 use rate::Grid;
+use sateen_base::prim::time::Duration;
 
 /// A caller that comes back late makes up for so many seconds, if nothing else was wanted.
 const BURST_SECONDS: f64 = 0.1;
 
-/// Who takes tokens by the batch waits for those of so many seconds at once, asleep; to wait for each would be to spin.
-const CLUMP_SECONDS: f64 = 200e-6;
+/// Who takes tokens by the batch waits for those of so long a time at once, asleep; to wait for each would be to spin.
+const CLUMP: Duration = Duration::from_micros(200);
 
 /// Whoever owns a throttle has so large a part of its burst in hand at most.
 const HANDFUL: u64 = 8;
@@ -78,7 +79,7 @@ impl Plan {
         let burst = self.wanted_burst.unwrap_or_else(|| self.grid.within(BURST_SECONDS));
         let most = (burst / HANDFUL).max(1);
         let batch = self.wanted_batch.map_or(most, |batch| batch.min(most));
-        Self { burst, batch, clump: batch.min(self.grid.within(CLUMP_SECONDS)), ..self }
+        Self { burst, batch, clump: batch.min(self.grid.within(CLUMP.as_secs_f64())), ..self }
     }
 
     /// The least that counts as taken when `due` are due: who is late by more than a burst has lost the rest.

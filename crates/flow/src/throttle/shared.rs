@@ -1,6 +1,6 @@
 //! One limit for many.
 
-use super::{Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
+use super::{CLUMP, Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
 use crate::ledger::Ledger;
 use sateen_base::prim::time::Duration;
 
@@ -74,9 +74,14 @@ impl<C: Clock> SharedThrottle<C> {
     ///
     /// Blocks the thread, or suspends the fiber, as [`Throttle::wait`](super::Throttle::wait) does.
     pub fn wait(&self) {
+        self.wait_by(|gap| self.clock.delay(gap));
+    }
+
+    /// Takes a place in line, and waits until its time has come.
+    fn wait_by(&self, delay: impl Fn(Duration)) {
         let place = self.line_up();
         while let Err(gap) = place.poll() {
-            self.clock.delay(gap);
+            delay(gap);
         }
         place.pass();
     }
@@ -186,12 +191,21 @@ impl<C: Clock> Hand<'_, C> {
         any
     }
 
-    /// Waits for a token: its own first, else as [`SharedThrottle::wait`] does.
+    /// Waits for a token: its own first, else as [`SharedThrottle::wait`] does; but where several are due in 200 µs it sleeps for so long,
+    /// and goes on with those.
     #[inline]
     pub fn wait(&mut self) {
         if !self.try_take() {
-            self.throttle.wait();
+            self.wait_slow();
         }
+    }
+
+    #[cold]
+    fn wait_slow(&self) {
+        let SharedThrottle { plan, clock, .. } = self.throttle;
+        self.throttle.wait_by(|gap| {
+            if plan.clump > 1 { clock.rest(gap.max(CLUMP)) } else { clock.delay(gap) }
+        });
     }
 
     /// [`wait`](Hand::wait) as a future, as [`SharedThrottle::until_ready`].
