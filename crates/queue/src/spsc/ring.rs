@@ -416,10 +416,14 @@ impl<T> Consumer<T> {
         buf.reserve(count);
         let first = self.head & (self.shared.slots.len() - 1);
         let (round, to_end) = self.shared.slots.split_at(first);
-        let slots = to_end.iter().chain(round).take(count);
-        for (slot, room) in slots.zip(buf.spare_capacity_mut()) {
-            // SAFETY: from head to tail the slots hold items; as many are there, and each is read once.
-            room.write(slot.with(|at| unsafe { (*at).assume_init_read() }));
+        let here = count.min(to_end.len());
+        let (room, more_room) = buf.spare_capacity_mut().split_at_mut(here);
+        // Two straight runs: then the compiler copies many items at once, and the lines are waited for together.
+        for (slots, room) in [(&to_end[..here], room), (&round[..count - here], more_room)] {
+            for (slot, room) in slots.iter().zip(room) {
+                // SAFETY: from head to tail the slots hold items; as many are there, and each is read once.
+                room.write(slot.with(|at| unsafe { (*at).assume_init_read() }));
+            }
         }
         // SAFETY: there was room for all, and so many were written.
         unsafe { buf.set_len(buf.len() + count) };
