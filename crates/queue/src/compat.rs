@@ -2,6 +2,7 @@
 
 use crate::PushError;
 use crate::mpmc::{Bounded, Unbounded};
+use crate::prim::const_except_loom;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -133,13 +134,16 @@ impl<T> ArrayQueue<T> {
 pub struct SegQueue<T>(Unbounded<T>);
 
 impl<T> SegQueue<T> {
-    /// An empty queue.
-    ///
-    /// ```
-    /// assert!(sateen_queue::SegQueue::<u8>::new().is_empty());
-    /// ```
-    pub fn new() -> Self {
-        Self(Unbounded::new())
+    const_except_loom! {
+        /// An empty queue. Takes no memory before the first push.
+        ///
+        /// ```
+        /// static QUEUE: sateen_queue::SegQueue<u8> = sateen_queue::SegQueue::new();
+        /// assert!(QUEUE.is_empty());
+        /// ```
+        pub const fn new() -> Self {
+            Self(Unbounded::new())
+        }
     }
 
     /// Puts `value` in at the back.

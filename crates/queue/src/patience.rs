@@ -6,7 +6,7 @@
 //! next time if that brought something, half as long if not, down to one pause. Who has been told "nothing"
 //! asks again without any.
 
-use crate::prim::{AtomicU32, AtomicU64, Ordering};
+use crate::prim::{AtomicU32, AtomicU64, Ordering, const_except_loom};
 use sateen_base::prim::spin_loop;
 
 /// What one end of a queue has learned. Anybody may store anything here: it is all guesses.
@@ -20,11 +20,14 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Somebody has been told "nothing" at `place`. To wait for more than a part of `capacity` is of no use.
-    pub(crate) fn new(place: u64, capacity: usize) -> Self {
-        // A pause is an item or more; 64 are a microsecond or two.
-        let most = (capacity / 4).min(64) as u32;
-        Self { told: AtomicU64::new(place), pauses: AtomicU32::new(0), most }
+    const_except_loom! {
+        /// Somebody has been told "nothing" at `place`. To wait for more than a part of `capacity` is of no use.
+        pub(crate) const fn new(place: u64, capacity: usize) -> Self {
+            let part = capacity / 4;
+            // A pause is an item or more; 64 are a microsecond or two.
+            let most = if part < 64 { part as u32 } else { 64 };
+            Self { told: AtomicU64::new(place), pauses: AtomicU32::new(0), most }
+        }
     }
 
     /// `place` was not ready: waits if that may help; whether it is `ready` then.

@@ -10,8 +10,10 @@ use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_millis(1);
@@ -307,4 +309,113 @@ fn items_need_be_neither_copy_nor_shared() {
     tx.send(Cell::new(Box::new(1))).unwrap();
     let item = std::thread::spawn(move || rx.recv().unwrap()).join().unwrap();
     assert_eq!(*item.into_inner(), 1);
+}
+
+/// An item that must stay on its thread; says where it was dropped.
+struct Here<'a>(&'a Dropped, std::marker::PhantomData<*const ()>);
+
+#[derive(Default)]
+struct Dropped {
+    here: AtomicUsize,
+    elsewhere: AtomicUsize,
+}
+
+thread_local! {
+    static HOME: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        let counter = if HOME.get() { &self.0.here } else { &self.0.elsewhere };
+        counter.fetch_add(1, Relaxed);
+    }
+}
+
+impl Dropped {
+    fn item(&self) -> Here<'_> {
+        HOME.set(true);
+        Here(self, std::marker::PhantomData)
+    }
+
+    fn counts(&self) -> (usize, usize) {
+        (self.here.load(Relaxed), self.elsewhere.load(Relaxed))
+    }
+}
+
+/// A selection may be sent to threads to which its items may not: an operation that is dropped there drops none of them.
+#[test]
+fn a_selection_elsewhere_drops_no_items() {
+    for capacity in [Some(2), None] {
+        let dropped = Dropped::default();
+        let (sender, receiver) = capacity.map_or_else(unbounded, bounded);
+        sender.send(dropped.item()).unwrap_or_else(|_| unreachable!());
+        let mut receiving = Select::new();
+        receiving.recv(&receiver);
+        thread::scope(|s| {
+            let other = s.spawn(move || drop(receiving.select()));
+            assert!(other.join().is_err(), "an operation was not completed");
+        });
+        drop((sender, receiver));
+        assert_eq!(dropped.counts(), (0, 0), "the chosen item is forgotten");
+    }
+}
+
+/// The same for a promised item with others behind it, which nobody will receive: they go with the channel.
+#[test]
+fn a_promise_broken_elsewhere_drops_no_items() {
+    let dropped = Dropped::default();
+    let (sender, receiver) = bounded(2);
+    let (chosen, sent) = (Barrier::new(2), Barrier::new(2));
+    let mut sending = Select::new();
+    sending.send(&sender);
+    thread::scope(|s| {
+        let (chosen, sent) = (&chosen, &sent);
+        let other = s.spawn(move || {
+            let operation = sending.select();
+            chosen.wait();
+            sent.wait();
+            drop(operation);
+        });
+        chosen.wait();
+        sender.send(dropped.item()).unwrap_or_else(|_| unreachable!());
+        drop(receiver);
+        sent.wait();
+        assert!(other.join().is_err(), "an operation was not completed");
+    });
+    assert_eq!(dropped.counts(), (0, 0));
+    drop(sender);
+    assert_eq!(dropped.counts(), (1, 0));
+}
+
+/// What is behind a promised place is dropped with the channel, even if the promise was forgotten.
+#[test]
+fn a_forgotten_promise_keeps_no_items() {
+    let item = Arc::new(());
+    let (sender, receiver) = bounded(4);
+    sender.send(item.clone()).unwrap();
+    for _ in 0..2 {
+        let mut sending = Select::new();
+        sending.send(&sender);
+        std::mem::forget(sending.select());
+    }
+    sender.send(item.clone()).unwrap();
+    assert_eq!((receiver.try_recv().is_ok(), receiver.try_recv().is_ok()), (true, false));
+    drop((sender, receiver));
+    assert_eq!(Arc::strong_count(&item), 1);
+}
+
+/// A sink or a future that has sent all it had says so again.
+#[test]
+fn sending_nothing_is_done_at_once() {
+    for capacity in [0, 1] {
+        let (sender, receiver) = bounded(capacity);
+        let mut sending = pin!(sender.send_async(1));
+        let mut cx = Context::from_waker(Waker::noop());
+        let first = sending.as_mut().poll(&mut cx);
+        assert_eq!(first.is_pending(), capacity == 0);
+        assert_eq!(receiver.recv(), Ok(1));
+        for _ in 0..2 {
+            assert_eq!(sending.as_mut().poll(&mut cx), Poll::Ready(Ok(())));
+        }
+    }
 }

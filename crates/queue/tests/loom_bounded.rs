@@ -73,6 +73,27 @@ fn round_the_ring() {
     });
 }
 
+/// One goes round the ring twice, so that a turn of the first lap looks like one of the third; the other comes then.
+#[test]
+fn a_turn_of_long_ago() {
+    model(3, || {
+        let queue = Arc::new(Bounded::new(1));
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.push(Box::new(3)).is_ok())
+        };
+        let mut got = Vec::new();
+        queue.push(Box::new(1)).unwrap_or_else(|_| got.push(1));
+        got.extend(queue.pop().map(|item| *item));
+        queue.push(Box::new(2)).unwrap_or_else(|_| got.push(2));
+        let pushed = other.join().unwrap();
+        queue.close();
+        got.extend(drain(&queue));
+        got.sort_unstable();
+        assert!(got == if pushed { vec![1, 2, 3] } else { vec![1, 2] });
+    });
+}
+
 /// What is pushed before the queue closes comes out before it says so.
 #[test]
 fn close_against_push() {

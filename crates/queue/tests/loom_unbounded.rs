@@ -64,6 +64,74 @@ fn two_consumers_free_the_segment() {
     });
 }
 
+/// Two producers push first, beside a consumer: one of them makes the first segment.
+#[test]
+fn two_first_pushes() {
+    model(2, || {
+        let queue = Arc::new(Unbounded::new());
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.push(Box::new(1)).unwrap())
+        };
+        let consumer = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.pop().ok())
+        };
+        queue.push(Box::new(2)).unwrap();
+        other.join().unwrap();
+        let mut got: Vec<i32> = consumer.join().unwrap().into_iter().map(|b| *b).collect();
+        while let Ok(item) = queue.pop() {
+            got.push(*item);
+        }
+        got.sort_unstable();
+        assert_eq!(got, [1, 2]);
+    });
+}
+
+/// Who is told that a queue is closed has missed nothing, also while its first segment is being made.
+#[test]
+fn a_first_push_against_a_pop() {
+    model(3, || {
+        let queue = Arc::new(Unbounded::new());
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                queue.push(1).unwrap();
+                queue.close()
+            })
+        };
+        let mut got = Vec::new();
+        loop {
+            match queue.pop() {
+                Ok(item) => got.push(item),
+                Err(PopError::Closed) => break,
+                Err(_) => thread::yield_now(),
+            }
+        }
+        assert!(other.join().unwrap() && got == [1]);
+    });
+}
+
+/// Somebody still reads in a segment that both ends have left; who leaves the next one takes it off the list, or puts it
+/// back there.
+#[test]
+fn a_retired_segment_waits_for_its_reader() {
+    model(2, || {
+        let queue = Arc::new(Unbounded::starting_at(1));
+        for i in 0..6 {
+            queue.push(i).unwrap();
+        }
+        let other = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.pop().unwrap())
+        };
+        let mut got: Vec<i32> = (0..4).map(|_| queue.pop().unwrap()).collect();
+        got.push(other.join().unwrap());
+        got.sort_unstable();
+        assert_eq!((got, queue.pop()), (vec![0, 1, 2, 3, 4], Ok(5)));
+    });
+}
+
 /// A producer reuses the segment that the consumer has just drained.
 #[test]
 fn a_drained_segment_is_used_again() {
@@ -139,9 +207,9 @@ fn from_link_to_link() {
 /// What is pushed before the queue closes comes out before it says so, also across a segment's end.
 #[test]
 fn close_against_push() {
-    for start in [0, 2] {
+    for start in [None, Some(0), Some(2)] {
         model(3, move || {
-            let queue = Arc::new(Unbounded::starting_at(start));
+            let queue = Arc::new(start.map_or_else(Unbounded::new, Unbounded::starting_at));
             let producer = {
                 let queue = queue.clone();
                 thread::spawn(move || {

@@ -38,6 +38,9 @@ static ALLOCATOR: Counting = Counting;
 fn a_drained_queue_holds_two_segments_and_a_dropped_one_none() {
     let before = in_use();
     let queue = Unbounded::<u64>::new();
+    assert_eq!(in_use(), before, "memory for a queue that nobody has used");
+    queue.push(0).unwrap();
+    queue.pop().unwrap();
     let segment = in_use() - before;
     for _ in 0..3 {
         for i in 0..100_000 {

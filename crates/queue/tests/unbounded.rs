@@ -191,3 +191,24 @@ fn may_be_sent_and_shared() {
     check::<Unbounded<std::cell::Cell<u8>>>();
     assert_eq!(format!("{:?}", Unbounded::<u8>::new()), "Unbounded { .. }");
 }
+
+static QUEUE: Unbounded<usize> = Unbounded::new();
+
+/// A queue that begins as a constant, pushed to first by several at once.
+#[test]
+fn a_static_queue() {
+    assert!(QUEUE.is_empty() && QUEUE.pop().is_err());
+    std::thread::scope(|s| (0..4).for_each(|i| drop(s.spawn(move || QUEUE.push(i).unwrap()))));
+    assert_eq!(QUEUE.len(), 4);
+    let mut got: Vec<_> = std::iter::from_fn(|| QUEUE.pop().ok()).collect();
+    got.sort_unstable();
+    assert!(got == [0, 1, 2, 3] && QUEUE.is_empty());
+}
+
+#[test]
+fn a_queue_that_nobody_has_used_closes() {
+    let queue = Unbounded::<u8>::new();
+    assert!(queue.close() && !queue.close() && queue.is_closed());
+    assert!(queue.push(1).unwrap_err().is_closed() && queue.pop().unwrap_err().is_closed());
+    assert!(queue.is_empty() && queue.pop_batch(1).is_none());
+}

@@ -404,10 +404,16 @@ impl<Q: Buffer> Buffered<Q> {
     pub(super) fn redeem(&self, pledge: Pledge, item: Q::Item) -> Result<(), Q::Item> {
         let behind = matches!(pledge, Pledge::Place(_));
         self.queue.redeem(pledge, item)?;
-        self.after_pledge(behind);
+        if behind && self.queue.is_closed() {
+            // Nobody will receive it, nor what is behind it.
+            self.receivers_gone();
+        } else {
+            self.after_pledge(behind);
+        }
         Ok(())
     }
 
+    /// Drops no items, which may be of another thread: what nobody will receive goes with the channel.
     pub(super) fn waive(&self, pledge: Pledge) {
         self.queue.waive(pledge);
         self.after_pledge(true);
@@ -420,9 +426,6 @@ impl<Q: Buffer> Buffered<Q> {
             return;
         }
         if behind {
-            if self.queue.is_closed() {
-                return self.receivers_gone();
-            }
             // Ordering: SeqCst, between the item and the flag, and the tail: see `Waiters::is_any`.
             fence(Ordering::SeqCst);
             if self.queue.len() > 1 && self.waiting.receivers.is_any() {

@@ -148,10 +148,13 @@ impl<'a, T> Send<'a, T> {
         Self { waiting: Waiting::NotYet, item, sender }
     }
 
-    /// Sends what is to be sent.
+    /// Sends what is to be sent; ready if there is nothing.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
         // SAFETY: `waiting` is pinned with us, and moved never; the others are not pinned.
         let this = unsafe { self.get_unchecked_mut() };
+        if !this.is_busy() {
+            return Poll::Ready(Ok(()));
+        }
         let sent = match &this.sender.flavor {
             TxFlavor::Bounded(channel) => {
                 // SAFETY: the sender keeps the channel alive, and is dropped after the waiter. Pinned above.
@@ -324,17 +327,13 @@ impl<'a, T> SendSink<'a, T> {
         // SAFETY: the only field, pinned with us.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }
     }
-
-    fn flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        if self.0.is_busy() { self.send().poll(cx) } else { Poll::Ready(Ok(())) }
-    }
 }
 
 impl<T> Sink<T> for SendSink<'_, T> {
     type Error = SendError<T>;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        self.flush(cx)
+        self.send().poll(cx)
     }
 
     fn start_send(self: Pin<&mut Self>, item: T) -> Result<(), SendError<T>> {
@@ -345,11 +344,11 @@ impl<T> Sink<T> for SendSink<'_, T> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        self.flush(cx)
+        self.send().poll(cx)
     }
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        self.flush(cx)
+        self.send().poll(cx)
     }
 }
 

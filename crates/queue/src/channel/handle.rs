@@ -11,7 +11,7 @@ pub trait Handle {
     /// Chooses the operation if it is possible now; who knows the type of the item completes it.
     fn try_select(&self, token: &mut Token) -> bool;
 
-    /// Undoes a choice.
+    /// Undoes a choice. Drops no items: the caller may be on a thread to which they may not go.
     fn waive(&self, token: &mut Token);
 
     /// Whether it is possible now.

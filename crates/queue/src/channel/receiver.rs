@@ -338,8 +338,9 @@ impl<T> Handle for Receiver<T> {
     }
 
     fn waive(&self, token: &mut Token) {
+        // A selection may have been sent to a thread to which its items may not: there they are not even dropped.
         // SAFETY: chosen by this receiver, whose items are of type `T`.
-        drop(unsafe { token.item.take::<T>() });
+        std::mem::forget(unsafe { token.item.take::<T>() });
     }
 
     fn is_ready(&self) -> bool {

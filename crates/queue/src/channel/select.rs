@@ -235,8 +235,9 @@ pub struct Select<'a> {
     biased: bool,
 }
 
-// SAFETY: senders and receivers are used through shared references by whoever selects; nothing of an item's is
-// touched but by `SelectedOperation`, which stays on its thread.
+// SAFETY: senders and receivers are used through shared references by whoever selects. Items may be of types that stay on
+// their thread, and then so do their senders and receivers: without these a selection elsewhere only moves items, and
+// drops none (`Handle::waive`).
 unsafe impl Send for Select<'_> {}
 // SAFETY: as above; selecting takes `&mut self`.
 unsafe impl Sync for Select<'_> {}
@@ -422,7 +423,8 @@ pub fn select_timeout<'a>(
 /// An operation that was chosen, and must be completed: by [`SelectedOperation::send`] or
 /// [`SelectedOperation::recv`], with the sender or the receiver that was added for it.
 ///
-/// Dropped, it panics, unless the thread is panicking already; a chosen item is lost, a promised one does not come.
+/// Dropped, it panics, unless the thread is panicking already; a chosen item is lost (forgotten, not dropped), a promised one
+/// does not come.
 #[must_use = "a chosen operation must be completed"]
 pub struct SelectedOperation<'a> {
     /// `None` when completed.

@@ -381,7 +381,12 @@ impl<T> Bounded<T> {
     fn place(&self, end: &End) -> Place {
         // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
         // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        Place::new(end.place.load(Ordering::Acquire))
+        let order = if cfg!(sateen_canary = "bounded-place") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        Place::new(end.place.load(order))
     }
 
     #[inline(always)]
@@ -524,9 +529,7 @@ impl<T> Drop for Bounded<T> {
         struct Rest<'a, T>(&'a Bounded<T>);
         impl<T> Drop for Rest<'_, T> {
             fn drop(&mut self) {
-                while let Ok(item) = self.0.pop() {
-                    drop(item);
-                }
+                self.0.drop_all();
                 // SAFETY: made with as many slots; nobody else has the queue.
                 unsafe { self.0.slots.free(self.0.capacity()) };
             }
@@ -536,9 +539,7 @@ impl<T> Drop for Bounded<T> {
             return;
         }
         let rest = Rest(self);
-        while let Ok(item) = rest.0.pop() {
-            drop(item);
-        }
+        rest.0.drop_all();
     }
 }
 

@@ -43,7 +43,7 @@ impl Cursor {
     }
 
     /// The position with the flag cleared.
-    pub(super) fn position(self) -> u64 {
+    pub(super) const fn position(self) -> u64 {
         self.0 >> 1
     }
 

@@ -4,7 +4,7 @@
 //! Who may touch what: `spare` and `retired` anybody, by exchange; a retired segment's link whoever has taken the list.
 
 use super::segment::Segment;
-use crate::prim::{AtomicPtr, Ordering};
+use crate::prim::{AtomicPtr, Ordering, const_except_loom};
 use std::marker::PhantomData;
 
 pub(super) struct Depot<T> {
@@ -16,12 +16,14 @@ pub(super) struct Depot<T> {
 }
 
 impl<T> Depot<T> {
-    /// An empty one.
-    pub(super) fn new() -> Self {
-        Self {
-            spare: AtomicPtr::new(std::ptr::null_mut()),
-            retired: AtomicPtr::new(std::ptr::null_mut()),
-            _items: PhantomData,
+    const_except_loom! {
+        /// An empty one.
+        pub(super) const fn new() -> Self {
+            Self {
+                spare: AtomicPtr::new(std::ptr::null_mut()),
+                retired: AtomicPtr::new(std::ptr::null_mut()),
+                _items: PhantomData,
+            }
         }
     }
 
@@ -32,8 +34,13 @@ impl<T> Depot<T> {
     pub(super) fn retire_slow(&self, segment: Segment<T>) {
         let mut old = None;
         if !self.retired.load(Ordering::Relaxed).is_null() {
+            let order = if cfg!(sateen_canary = "queue-retired") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Acquire
+            };
             // Ordering: Acquire pairs with the Release below, and shows the links. The list is ours then.
-            old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), Ordering::Acquire));
+            old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), order));
         }
         self.settle(segment);
         while let Some(segment) = old {
@@ -72,11 +79,15 @@ impl<T> Depot<T> {
     pub(super) unsafe fn recycle(&self, segment: Segment<T>) {
         // SAFETY: ours alone.
         unsafe { segment.assert_unused() };
+        let kept = self.spare.load(Ordering::Relaxed);
+        assert!(!cfg!(loom) || kept != segment.as_ptr(), "a segment has come back twice");
         // Ordering: Release pairs with the Acquire in `take`: our use of the segment comes
         // before its next one.
         let none = std::ptr::null_mut();
-        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-        let kept = self.spare.load(Ordering::Relaxed).is_null()
+        let success =
+            if cfg!(sateen_canary = "queue-spare") { Ordering::Relaxed } else { Ordering::Release };
+        let failure = Ordering::Relaxed;
+        let kept = kept.is_null()
             && self.spare.compare_exchange(none, segment.as_ptr(), success, failure).is_ok();
         if !kept {
             // SAFETY: the caller's alone, and kept nowhere.

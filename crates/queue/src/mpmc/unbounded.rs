@@ -1,21 +1,23 @@
 //! The unbounded queue. States, protocol and proof sketch: `README.md` beside this file.
 
+mod begin;
+
 use super::batch::Batch;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, lap};
 use super::depot::Depot;
 use super::segment::Segment;
 use crate::patience::Patience;
-use crate::prim::{AtomicPtr, AtomicU64, Ordering};
+use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::prim::{spin_loop, thread};
 use sateen_base::{Backoff, CachePadded};
-use std::fmt;
+use std::{fmt, ptr};
 
 /// One end: where it stands, and the segment that position lies in.
 ///
 /// `segment` is only changed while `cursor` stands at the nameless offset, and is then published by
 /// the store that moves `cursor` on. So a thread whose exchange of `cursor` succeeds also holds the
-/// right segment.
+/// right segment. Null until the first push.
 struct End {
     cursor: AtomicU64,
     segment: AtomicPtr<u8>,
@@ -109,38 +111,16 @@ impl<T> Default for Unbounded<T> {
 }
 
 impl<T> Unbounded<T> {
-    /// An empty queue. Allocates its first segment.
-    ///
-    /// ```
-    /// let queue = sateen_queue::mpmc::Unbounded::<String>::new();
-    /// assert!(queue.is_empty());
-    /// ```
-    pub fn new() -> Self {
-        Self::starting_at(0)
-    }
-
-    /// A queue whose positions start at `position`; for tests near the wrap-around.
-    #[doc(hidden)]
-    pub fn starting_at(position: u64) -> Self {
-        let cursor = Cursor::at(position);
-        let offset = cursor.offset::<T>();
-        assert!(offset < Segment::<T>::SLOTS, "position {position} names no slot");
-        let segment = Segment::<T>::new();
-        if offset > 0 {
-            // Else the first segment would never be used up.
-            // SAFETY: nobody else knows of the segment.
-            unsafe { segment.skip(offset) };
-        }
-        let end =
-            || End { cursor: AtomicU64::new(cursor.0), segment: AtomicPtr::new(segment.as_ptr()) };
-        Self {
-            head: CachePadded::new(Head {
-                end: end(),
-                tail_seen: AtomicU64::new(cursor.position()),
-                patience: Patience::new(cursor.position(), 256),
-            }),
-            tail: CachePadded::new(end()),
-            depot: Depot::new(),
+    const_except_loom! {
+        /// An empty queue. The first push allocates its first segment.
+        ///
+        /// ```
+        /// static QUEUE: sateen_queue::mpmc::Unbounded<String> = sateen_queue::mpmc::Unbounded::new();
+        /// assert!(QUEUE.is_empty());
+        /// ```
+        pub const fn new() -> Self {
+            // Both ends are on their way to the first segment, which nobody has made yet.
+            Self::with(Cursor::at(lap::<T>() - 1), ptr::null_mut())
         }
     }
 
@@ -211,7 +191,9 @@ impl<T> Unbounded<T> {
             }
             let offset = tail.offset::<T>();
             if offset == Segment::<T>::SLOTS {
-                backoff.snooze();
+                if !(segment.is_null() && self.begin_slow()) {
+                    backoff.snooze();
+                }
                 continue;
             }
             let rest = Segment::<T>::SLOTS - offset;
@@ -228,7 +210,7 @@ impl<T> Unbounded<T> {
                 losses += 1;
                 continue;
             }
-            // SAFETY: positions have a segment; the claimed slots keep it live until we fill them.
+            // SAFETY: slots have a segment; those that we claimed keep it live until we fill them.
             let segment = unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked() };
             if last {
                 // SAFETY: filled above for the last offset.
@@ -353,7 +335,8 @@ impl<T> Unbounded<T> {
         // Ordering: SeqCst as in `look`: head first, then tail.
         let head = Cursor(self.head.end.cursor.load(Ordering::SeqCst));
         let tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
-        head.position() == tail.position()
+        // Not by comparing positions: an end that is moving on stands before the other by one.
+        head.slots_until::<T>(tail) == 0
     }
 
     /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
@@ -368,9 +351,12 @@ impl<T> Unbounded<T> {
         let mut backoff = Backoff::new();
         let mut losses = 0;
         loop {
-            let (tail, _) = self.tail.load();
+            let (tail, segment) = self.tail.load();
             if tail.is_closed() {
                 return false;
+            }
+            if segment.is_null() && self.begin_slow() {
+                continue;
             }
             // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
             let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
@@ -404,6 +390,10 @@ impl<T> Unbounded<T> {
             let (head, segment) = self.head.end.load();
             let offset = head.offset::<T>();
             if offset == Segment::<T>::SLOTS {
+                if segment.is_null() {
+                    // Nobody has pushed yet; or the tail has moved on, and the head is about to.
+                    self.look_slow(head, 1, share)?;
+                }
                 backoff.snooze();
                 continue;
             }
@@ -418,7 +408,7 @@ impl<T> Unbounded<T> {
                 losses += 1;
                 continue;
             }
-            // SAFETY: positions have a segment; our claimed slots keep it live until we leave them.
+            // SAFETY: slots have a segment; those that we claimed keep it live until we leave them.
             let segment = unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked() };
             if slots == rest {
                 // SAFETY: we claimed the last slot and have not left it. The next segment is live:

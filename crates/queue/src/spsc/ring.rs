@@ -91,7 +91,7 @@ impl<T> std::panic::RefUnwindSafe for Consumer<T> {}
 /// looks full or empty. Source: Lamport's ring (1983) with cached far indices.
 ///
 /// # Panics
-/// If `capacity` is 0 or above 2^48.
+/// If `capacity` is 0 or above 2^48 (2^31 where words have 32 bits).
 ///
 /// ```
 /// use sateen_queue::{PopError, PushError, spsc};
@@ -109,8 +109,9 @@ pub fn bounded<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 #[doc(hidden)]
 pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consumer<T>) {
     assert!(capacity > 0, "capacity must be non-zero");
-    assert!(capacity as u64 <= 1 << 48, "a capacity of {capacity} items is above 2^48");
-    let slots = (0..capacity.next_power_of_two()).map(|_| UnsafeCell::new(MaybeUninit::uninit()));
+    let places = capacity.checked_next_power_of_two().filter(|_| capacity as u64 <= 1 << 48);
+    let Some(places) = places else { panic!("a capacity of {capacity} items is above the limit") };
+    let slots = (0..places).map(|_| UnsafeCell::new(MaybeUninit::uninit()));
     let shared = Arc::new(Shared {
         tail: CachePadded::new(AtomicUsize::new(position)),
         head: CachePadded::new(AtomicUsize::new(position)),
@@ -416,10 +417,14 @@ impl<T> Consumer<T> {
         buf.reserve(count);
         let first = self.head & (self.shared.slots.len() - 1);
         let (round, to_end) = self.shared.slots.split_at(first);
-        let slots = to_end.iter().chain(round).take(count);
-        for (slot, room) in slots.zip(buf.spare_capacity_mut()) {
-            // SAFETY: from head to tail the slots hold items; as many are there, and each is read once.
-            room.write(slot.with(|at| unsafe { (*at).assume_init_read() }));
+        let here = count.min(to_end.len());
+        let (room, more_room) = buf.spare_capacity_mut().split_at_mut(here);
+        // Two straight runs: then the compiler copies many items at once, and the lines are waited for together.
+        for (slots, room) in [(&to_end[..here], room), (&round[..count - here], more_room)] {
+            for (slot, room) in slots.iter().zip(room) {
+                // SAFETY: from head to tail the slots hold items; as many are there, and each is read once.
+                room.write(slot.with(|at| unsafe { (*at).assume_init_read() }));
+            }
         }
         // SAFETY: there was room for all, and so many were written.
         unsafe { buf.set_len(buf.len() + count) };

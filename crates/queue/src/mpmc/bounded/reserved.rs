@@ -81,9 +81,26 @@ impl<T> Bounded<T> {
         there || self.shape.is_closed(tail)
     }
 
-    /// Whether the place `head` is reserved; then the head has not passed it.
+    /// Whether the head stands at `head`, and that is reserved.
     pub(super) fn is_reserved(&self, head: Place) -> bool {
+        // Ordering: SeqCst, after the Acquire of the turn: an end takes each value once, so it stood there at the first
+        // look too. Without this a caller that slept for 64 laps takes a free place of today for a reserved one.
         Self::turn(self.slot(head)) == self.shape.free(head) ^ HALF
+            && self.head.place.load(Ordering::SeqCst) == head.word()
+    }
+
+    /// Drops all items, with the queue: also those behind a place whose owner has been forgotten.
+    pub(super) fn drop_all(&self) {
+        loop {
+            while let Ok(item) = self.pop() {
+                drop(item);
+            }
+            let head = Place::new(self.head.place.load(Ordering::Relaxed));
+            if !self.is_reserved(head) {
+                return;
+            }
+            self.waive(Reserved(head));
+        }
     }
 
     /// Passes over the place `head` if it was waived; whether it was.
@@ -96,5 +113,20 @@ impl<T> Bounded<T> {
             slot.flag.store(self.shape.free_after(head), Ordering::Release);
         }
         skipped
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_of_half_a_round_of_turns_ago_is_not_reserved() {
+        let queue = Bounded::<u8>::starting_at(2, 64);
+        assert!(!queue.is_reserved(queue.shape.start(0)));
+        let reserved = queue.reserve().unwrap();
+        assert!(queue.is_reserved(queue.shape.start(64)));
+        queue.redeem(reserved, 1);
+        assert!(!queue.is_reserved(queue.shape.start(64)));
     }
 }

@@ -1,0 +1,71 @@
+//! How a queue begins. Its first segment is made by the first push, so that it can be a `static`.
+
+use super::{End, Head, Unbounded};
+use crate::mpmc::cursor::{Cursor, lap};
+use crate::mpmc::depot::Depot;
+use crate::mpmc::segment::Segment;
+use crate::patience::Patience;
+use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
+use sateen_base::CachePadded;
+use std::ptr;
+
+impl<T> Unbounded<T> {
+    /// A queue whose positions start at `position`; for tests near the wrap-around.
+    #[doc(hidden)]
+    pub fn starting_at(position: u64) -> Self {
+        let cursor = Cursor::at(position);
+        let offset = cursor.offset::<T>();
+        assert!(offset < Segment::<T>::SLOTS, "position {position} names no slot");
+        let segment = Segment::<T>::new();
+        if offset > 0 {
+            // Else the first segment would never be used up.
+            // SAFETY: nobody else knows of the segment.
+            unsafe { segment.skip(offset) };
+        }
+        Self::with(cursor, segment.as_ptr())
+    }
+
+    const_except_loom! {
+        /// Both ends at `start`, and the segment that it lies in.
+        pub(super) const fn with(start: Cursor, segment: *mut u8) -> Self {
+            let position = start.position();
+            Self {
+                head: CachePadded::new(Head {
+                    end: End { cursor: AtomicU64::new(start.0), segment: AtomicPtr::new(segment) },
+                    tail_seen: AtomicU64::new(position),
+                    patience: Patience::new(position, 256),
+                }),
+                tail: CachePadded::new(End {
+                    cursor: AtomicU64::new(start.0),
+                    segment: AtomicPtr::new(segment),
+                }),
+                depot: Depot::new(),
+            }
+        }
+    }
+
+    /// Makes the first segment and lets both ends move on to it; false if somebody else does.
+    #[cold]
+    pub(super) fn begin_slow(&self) -> bool {
+        let segment = Segment::<T>::new();
+        // Relaxed: nobody uses the segment before an end's cursor shows it.
+        let order = Ordering::Relaxed;
+        let word = &self.tail.segment;
+        let ours = if cfg!(sateen_canary = "queue-begun") {
+            word.store(segment.as_ptr(), order);
+            true
+        } else {
+            word.compare_exchange(ptr::null_mut(), segment.as_ptr(), order, order).is_ok()
+        };
+        if ours {
+            // The tail first: the head never passes it.
+            let start = Cursor::at(lap::<T>());
+            self.tail.move_on(start, segment);
+            self.head.end.move_on(start, segment);
+        } else {
+            // SAFETY: nobody else knows of it.
+            unsafe { self.depot.recycle(segment) };
+        }
+        ours
+    }
+}
