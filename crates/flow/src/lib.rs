@@ -27,6 +27,10 @@ mod hold;
 #[cfg(not(loom))]
 mod hub;
 #[cfg(loom)]
+pub mod lane;
+#[cfg(not(loom))]
+mod lane;
+#[cfg(loom)]
 pub mod ledger;
 #[cfg(not(loom))]
 mod ledger;

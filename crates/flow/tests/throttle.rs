@@ -43,17 +43,36 @@ fn senseless_rates_are_refused_by_name() {
 #[test]
 fn the_rate_is_exact_at_any_rate() {
     for items in [Rate::LEAST, 0.3, 1.0, 7.0, 1e3, 1e5, 1e6, 1e7, 5e7, 1e9] {
-        let clock = ManualClock::new();
-        let mut throttle = Throttle::new(rate(items), clock.clone());
-        // No longer than clocks go.
-        let n = (items * 1e9).floor().min(30_000.0);
-        for _ in 0..=n as u64 {
-            throttle.wait();
+        // One at a time, and those of 200 µs at once.
+        for (batch, late) in [(1, 2e-9), (u64::MAX, 200e-6)] {
+            let clock = ManualClock::new();
+            let mut throttle = Throttle::new(rate(items), clock.clone()).batch(batch).unwrap();
+            // No longer than clocks go.
+            let n = (items * 1e9).floor().min(30_000.0);
+            for _ in 0..=n as u64 {
+                throttle.wait();
+            }
+            let (took, wanted) = (clock.elapsed().as_secs_f64(), n / items);
+            // To the nanosecond, and the last waits may be rounded up.
+            assert!(took >= wanted - 1e-9, "{items}: {took} instead of {wanted}");
+            assert!(took <= wanted * (1.0 + 1e-9) + late, "{items}: {took} instead of {wanted}");
         }
-        let (took, wanted) = (clock.elapsed().as_secs_f64(), n / items);
-        // To the nanosecond, and the last waits may be rounded up.
-        assert!(took >= wanted - 1e-9, "{items}: {took} instead of {wanted}");
-        assert!(took <= wanted * (1.0 + 1e-9) + 2e-9, "{items}: {took} instead of {wanted}");
+    }
+}
+
+/// Waits are as long as a sleep is worth where items may come in batches; and what is due passes at once.
+#[test]
+fn a_high_rate_waits_seldom() {
+    for (items, batch, waits) in [(1e6, u64::MAX, 500), (1e6, 50, 2000), (1e6, 1, 100_000)] {
+        let clock = ManualClock::new();
+        let mut throttle = Throttle::new(rate(items), clock.clone()).batch(batch).unwrap();
+        throttle.wait();
+        assert_eq!(clock.delays(), 0, "the first passes at once");
+        (0..100_000).for_each(|_| throttle.wait());
+        assert_eq!((clock.delays(), clock.elapsed()), (waits, seconds(0.1)), "{items} by {batch}");
+        clock.advance(Duration::from_micros(3));
+        throttle.wait();
+        assert_eq!(clock.delays(), waits, "it was due");
     }
 }
 

@@ -187,6 +187,7 @@ fn a_closed_queue_gives_the_item_back() {
             queue.send(item()).unwrap_err(),
             block_on(queue.send_async(item())).unwrap_err(),
             block_on(queue.send_keyed_async(&1, item())).unwrap_err(),
+            block_on(sender.send_keyed_async(&1, item())).unwrap_err(),
         ] {
             assert_eq!((error.item.as_str(), error.reason), ("item", Refusal::Closed));
         }
@@ -324,24 +325,6 @@ fn a_handler_that_always_panics_loses_nothing_silently() {
     assert_eq!(dead.sorted(), (0..100).collect::<Vec<_>>());
     assert_eq!((told.load(SeqCst), queue.stats().panicked), (100, 100));
     settled(&queue);
-}
-
-#[test]
-fn items_that_come_again_do_so_until_they_are_done() {
-    for keyed in [false, true] {
-        let queue = WorkerQueue::builder().workers(3).keyed(keyed).capacity(4);
-        let queue = queue
-            .start(|_, left: &mut u64| {
-                *left -= 1;
-                if *left > 0 { Err(Retry(Duration::from_micros(10))) } else { Ok(()) }
-            })
-            .unwrap();
-        (1..=50).for_each(|left| queue.send(left).unwrap());
-        queue.close();
-        let stats = queue.stats();
-        assert_eq!((stats.received, stats.retried), (50, 49 * 50 / 2));
-        settled(&queue);
-    }
 }
 
 #[test]

@@ -81,6 +81,11 @@ impl TaskState {
         Self(AtomicU32::new(ENTRY | HANDLE))
     }
 
+    /// A task in a queue that nobody has a handle of.
+    pub fn detached() -> Self {
+        Self(AtomicU32::new(ENTRY))
+    }
+
     /// A task that only its entry's taker may run: a future, to be polled.
     pub fn claimed() -> Self {
         Self(AtomicU32::new(ENTRY | HANDLE | STARTED))
@@ -91,12 +96,17 @@ impl TaskState {
         Self(AtomicU32::new(HANDLE | STARTED | DONE))
     }
 
-    /// The taker of the entry tries to claim the task.
-    pub fn claim_from_queue(&self) -> Claim {
-        // Ordering: Acquire pairs with the AcqRel of `finish_inline`: if we free, its last use of the
+    /// The taker of the entry tries to claim the task, which others than its handle may cancel, or not.
+    pub fn claim_from_queue(&self, cancellable: bool) -> Claim {
+        // Ordering: Acquire pairs with the AcqRel of `drop_handle`: if we free, its last use of the
         // frame is over.
         let mut state = self.0.load(Ordering::Acquire);
         while state & STARTED == 0 {
+            if !cancellable && (state & HANDLE == 0 || cfg!(sateen_canary = "task_claim_plain")) {
+                // Ordering: Relaxed; the handle is gone, so nobody else changes the word, nor ever will.
+                self.0.store(state | STARTED, Ordering::Relaxed);
+                return Claim::Run;
+            }
             // Ordering: AcqRel; Acquire for the frame's contents as they were when it was queued (the
             // queue gives that too), Release so that the joiner's later reads come after.
             let claimed = self.0.compare_exchange_weak(

@@ -79,8 +79,8 @@ struct Own {
     unwinding: Cell<usize>,
     /// A cancelled fiber may have waited on because another was unwinding.
     deferred: Cell<bool>,
-    /// When the running task first noticed ready fibers; 0 if it has not.
-    ready_seen: Cell<u64>,
+    /// Since when the running task knows of ready fibers.
+    ready_seen: Cell<requests::Seen>,
     /// A timer was armed that whoever minds the timers may not know of.
     timer_news: Cell<bool>,
     /// It has slept, and not had anything to do since.
@@ -122,7 +122,7 @@ impl Worker {
                 suspended: Cell::new(0),
                 unwinding: Cell::new(0),
                 deferred: Cell::new(false),
-                ready_seen: Cell::new(0),
+                ready_seen: Cell::default(),
                 timer_news: Cell::new(false),
                 was_asleep: Cell::new(false),
             },
@@ -211,7 +211,7 @@ impl Worker {
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
         let here = context::with(|c| c.worker().is_some_and(|w| std::ptr::eq(w, self)));
         if here {
-            self.awaken(fiber);
+            self.wake(fiber);
             // The task that runs now will let it through in good time.
             self.request(READY);
             return;

@@ -95,7 +95,7 @@ impl Model {
 
     /// As `run_queued`.
     fn run(&self) {
-        assert_eq!(self.task.claim_from_queue(), Claim::Run);
+        assert_eq!(self.task.claim_from_queue(true), Claim::Run);
         if self.task.is_cancelled() {
             self.started_on.set_never();
         } else {
@@ -133,7 +133,7 @@ fn a_cancelled_task_ends() {
 fn a_stolen_branch_is_cancelled() {
     check(|| {
         let model = Model::new();
-        assert_eq!(model.task.claim_from_queue(), Claim::Run);
+        assert_eq!(model.task.claim_from_queue(true), Claim::Run);
         model.started_on.set(&model.starter);
         let canceller = thread::spawn({
             let model = Arc::clone(&model);

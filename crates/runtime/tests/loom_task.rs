@@ -32,8 +32,12 @@ unsafe impl Send for Frame {}
 
 impl Frame {
     fn new() -> Arc<Self> {
+        Self::with(TaskState::new())
+    }
+
+    fn with(state: TaskState) -> Arc<Self> {
         Arc::new(Self {
-            state: TaskState::new(),
+            state,
             body: UnsafeCell::new(0),
             waker: UnsafeCell::new(0),
             freed: AtomicUsize::new(0),
@@ -58,7 +62,7 @@ impl Frame {
 
     /// Whoever took the entry.
     fn taker(&self) {
-        match self.state.claim_from_queue() {
+        match self.state.claim_from_queue(false) {
             Claim::Run => {
                 self.run();
                 match self.state.complete() {
@@ -147,6 +151,19 @@ fn a_detached_task_frees_itself() {
             thread::spawn(move || frame.taker())
         };
         frame.drop_handle();
+        taker.join().unwrap();
+        assert_eq!(frame.freed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_task_that_was_never_joined_frees_itself() {
+    check(|| {
+        let frame = Frame::with(TaskState::detached());
+        let taker = {
+            let frame = Arc::clone(&frame);
+            thread::spawn(move || frame.taker())
+        };
         taker.join().unwrap();
         assert_eq!(frame.freed.load(Relaxed), 1);
     });

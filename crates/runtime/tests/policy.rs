@@ -246,3 +246,32 @@ fn a_dropped_runnable_is_not_lost() {
         assert_eq!(rt.install(|| tree(5)), 1024);
     }
 }
+
+/// How many of `tasks` have run when one that waited goes on, which the first of them has woken.
+fn go_before(tasks: usize, each: impl Fn() + Send + Sync + Copy + 'static) -> usize {
+    let runtime = Runtime::builder().workers(1).build().expect("a runtime");
+    runtime.install(|| {
+        let (event, ran) = (Arc::new(Event::new()), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..tasks {
+            let (event, ran) = (event.clone(), ran.clone());
+            Spawn::new().detach(move || {
+                event.set();
+                each();
+                ran.fetch_add(1, SeqCst);
+            });
+        }
+        event.wait();
+        ran.load(SeqCst)
+    })
+}
+
+#[test]
+fn who_is_woken_waits_for_few_tasks() {
+    for _ in 0..10 {
+        let before = go_before(1_000, || ());
+        assert!((1..=33).contains(&before), "{before} tasks went first");
+        // The one that woke it, the one begun at once, and none after the first look at the clock.
+        let before = go_before(10, || std::thread::sleep(std::time::Duration::from_micros(50)));
+        assert!((1..=2).contains(&before), "{before} long tasks went first");
+    }
+}

@@ -5,6 +5,7 @@ use super::pause::pause;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicU64, Ordering};
 use sateen_base::tsc;
+use sateen_runtime::sleep;
 use std::cell::Cell;
 
 /// Tells a throttle the time, and waits for it.
@@ -26,6 +27,11 @@ pub trait Clock {
 
     /// Waits for about `interval`. Blocks a thread, suspends a fiber.
     fn delay(&self, interval: Duration);
+
+    /// [`delay`](Clock::delay) that may be some 100 µs late, and costs the processor little.
+    fn rest(&self, interval: Duration) {
+        self.delay(interval);
+    }
 
     /// [`elapsed`](Clock::elapsed) in nanoseconds. For clocks that know them anyway: it is what throttles call.
     #[inline]
@@ -51,6 +57,9 @@ impl<C: Clock + ?Sized> Clock for &C {
     }
     fn delay(&self, interval: Duration) {
         (**self).delay(interval);
+    }
+    fn rest(&self, interval: Duration) {
+        (**self).rest(interval);
     }
     fn nanos(&self) -> u64 {
         (**self).nanos()
@@ -87,6 +96,10 @@ impl Clock for RealClock {
 
     fn delay(&self, interval: Duration) {
         pause(interval);
+    }
+
+    fn rest(&self, interval: Duration) {
+        sleep(interval);
     }
 }
 
@@ -136,6 +149,14 @@ impl<C: Clock> SampledClock<C> {
         }
         Ok(Self { below, every, left: Cell::new(0), last: Cell::new(0) })
     }
+
+    #[inline(never)]
+    fn read(&self) -> u64 {
+        let now = self.below.nanos();
+        self.left.set(self.every - 1);
+        self.last.set(now);
+        now
+    }
 }
 
 impl<C: Clock> Clock for SampledClock<C> {
@@ -147,16 +168,19 @@ impl<C: Clock> Clock for SampledClock<C> {
         self.below.delay(interval);
     }
 
+    fn rest(&self, interval: Duration) {
+        self.below.rest(interval);
+    }
+
     #[inline]
     fn nanos(&self) -> u64 {
         match self.left.get() {
-            0 => {
-                self.left.set(self.every - 1);
-                self.last.set(self.below.nanos());
+            0 => self.read(),
+            left => {
+                self.left.set(left - 1);
+                self.last.get()
             }
-            left => self.left.set(left - 1),
         }
-        self.last.get()
     }
 
     #[inline]
@@ -208,6 +232,10 @@ impl Clock for TscClock {
 
     fn delay(&self, interval: Duration) {
         pause(interval);
+    }
+
+    fn rest(&self, interval: Duration) {
+        sleep(interval);
     }
 
     #[inline]

@@ -23,6 +23,9 @@ use rate::Grid;
 /// A caller that comes back late makes up for so many seconds, if nothing else was wanted.
 const BURST_SECONDS: f64 = 0.1;
 
+/// Who takes tokens by the batch waits for those of so many seconds at once, asleep; to wait for each would be to spin.
+const CLUMP_SECONDS: f64 = 200e-6;
+
 /// Whoever owns a throttle has so large a part of its burst in hand at most.
 const HANDFUL: u64 = 8;
 
@@ -33,6 +36,8 @@ struct Plan {
     burst: u64,
     /// Tokens that are taken with one reading of the clock.
     batch: u64,
+    /// Tokens that are waited for at once.
+    clump: u64,
     /// What was asked for.
     wanted_burst: Option<u64>,
     wanted_batch: Option<u64>,
@@ -41,7 +46,7 @@ struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         let grid = Grid::new(Rate::UNLIMITED);
-        Self { grid, burst: 1, batch: 1, wanted_burst: None, wanted_batch: None }
+        Self { grid, burst: 1, batch: 1, clump: 1, wanted_burst: None, wanted_batch: None }
     }
 }
 
@@ -72,7 +77,8 @@ impl Plan {
     fn settled(self) -> Self {
         let burst = self.wanted_burst.unwrap_or_else(|| self.grid.within(BURST_SECONDS));
         let most = (burst / HANDFUL).max(1);
-        Self { burst, batch: self.wanted_batch.map_or(most, |batch| batch.min(most)), ..self }
+        let batch = self.wanted_batch.map_or(most, |batch| batch.min(most));
+        Self { burst, batch, clump: batch.min(self.grid.within(CLUMP_SECONDS)), ..self }
     }
 
     /// The least that counts as taken when `due` are due: who is late by more than a burst has lost the rest.

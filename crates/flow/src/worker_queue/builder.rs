@@ -3,15 +3,13 @@
 use super::error::StartError;
 use super::handled::{DeadLetter, Handled};
 use super::later::Later;
-use super::shared::{Callbacks, Crew, Lane, Overflow, Shared};
+use super::shared::{Callbacks, Crew, Overflow, Shared};
 use super::worker::Ticket;
 use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
 use crate::gate::Gate;
-use crate::hold::Hold;
+use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
-use sateen_base::CachePadded;
 use sateen_base::prim::{Arc, thread};
-use sateen_queue::mpmc::Bounded;
 use sateen_runtime::{Runtime, Spawn, Spawner};
 use sateen_sync::Semaphore;
 use std::any::Any;
@@ -227,12 +225,7 @@ impl<T, C> Builder<T, C> {
         let rendezvous = self.capacity == 0;
         // Without capacity there are never more items than idle workers.
         let capacity = if rendezvous { workers } else { self.capacity };
-        let lane = |lane| Lane {
-            queue: Bounded::new(capacity),
-            hold: CachePadded::new(Hold::new()),
-            room: Gate::new(),
-            crew: lane % crews,
-        };
+        let lane = |lane| Lane::new(capacity, lane % crews);
         let crew = |crew| Crew {
             lanes: (crew..queues).step_by(crews).collect(),
             gate: Gate::new(),

@@ -1,4 +1,8 @@
 //! Items that are to be tried again, by when.
+//!
+//! Of the workers that sleep one keeps the time: it sleeps until the first is due, the others until they are told. Who
+//! stops keeping it to do other work tells another; so does who leaves items here that nobody keeps the time for. Protocol: the crate's
+//! `README.md`, section *Coming again*.
 
 use super::shared::Parcel;
 use sateen_base::SpinLock;
@@ -12,6 +16,8 @@ pub(crate) struct Later<T> {
     start: Instant,
     /// When the first is due, in nanoseconds from `start`; `u64::MAX` if there is none. Changed with the heap locked.
     earliest: AtomicU64,
+    /// Until when a worker sleeps at most; `u64::MAX` if none keeps the time.
+    kept: AtomicU64,
     heap: SpinLock<Heap<T>>,
 }
 
@@ -27,6 +33,21 @@ struct Entry<T> {
     due: u64,
     number: u64,
     again: Again<T>,
+}
+
+/// Keeps the time for the items that come again, until it is dropped.
+pub(crate) struct Keeper<'a> {
+    kept: &'a AtomicU64,
+    until: u64,
+    /// When the first is due; none if that is never.
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        // Unless another has taken over, for an earlier one.
+        _ = self.kept.compare_exchange(self.until, u64::MAX, Ordering::Relaxed, Ordering::Relaxed);
+    }
 }
 
 /// An item, and the lane whose hold it keeps, if any.
@@ -63,6 +84,7 @@ impl<T> Later<T> {
         Self {
             start: Instant::now(),
             earliest: AtomicU64::new(u64::MAX),
+            kept: AtomicU64::new(u64::MAX),
             heap: SpinLock::new(Heap { entries: BinaryHeap::new(), next: 0, closed: false }),
         }
     }
@@ -113,10 +135,21 @@ impl<T> Later<T> {
         earliest != u64::MAX && earliest <= self.now()
     }
 
-    /// When the first is due; none if there is none.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        let earliest = self.earliest.load(Ordering::Relaxed);
-        self.start.checked_add(Duration::from_nanos(earliest)).filter(|_| earliest != u64::MAX)
+    /// Whether something is here that nobody keeps the time for.
+    pub(crate) fn needs_keeper(&self) -> bool {
+        self.earliest.load(Ordering::Relaxed) < self.kept.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the time, if anybody has to.
+    pub(crate) fn keep(&self) -> Option<Keeper<'_>> {
+        // Relaxed: a sleeper looks again, after a fence, whether one is needed.
+        let until = self.earliest.load(Ordering::Relaxed);
+        let new = until < self.kept.fetch_min(until, Ordering::Relaxed);
+        new.then(|| Keeper {
+            kept: &self.kept,
+            until,
+            deadline: self.start.checked_add(Duration::from_nanos(until)),
+        })
     }
 
     /// Whether nothing is kept.

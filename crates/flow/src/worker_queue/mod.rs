@@ -25,7 +25,7 @@ use sateen_base::SpinLock;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
 use sateen_sync::park::context_id;
-use shared::{Parcel, Shared, Turn};
+use shared::{Parcel, Shared, Turn, Way};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -162,30 +162,19 @@ impl<T> WorkerQueue<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
-        if !self.shared.keyed {
-            return Err(SendError { item, reason: Refusal::NotKeyed });
-        }
-        let lane = hash_lane(key, self.shared.lanes.len());
-        let (_, sent) = self.step();
-        self.shared.send_keyed(lane, Parcel { item, sent }, true)?;
+        let (way, parcel) = keyed(&self.shared, key, self.step(), item)?;
+        self.shared.send_slow(way, parcel, true)?;
         self.shared.sent.increment();
         Ok(())
     }
 
     /// [`send_keyed`](WorkerQueue::send_keyed) as a future. Dropped early it drops the item.
-    pub async fn send_keyed_async(
+    pub fn send_keyed_async<K: Hash + ?Sized>(
         &self,
-        key: &(impl Hash + ?Sized),
+        key: &K,
         item: T,
-    ) -> Result<(), SendError<T>> {
-        if !self.shared.keyed {
-            return Err(SendError { item, reason: Refusal::NotKeyed });
-        }
-        let lane = hash_lane(key, self.shared.lanes.len());
-        let (_, sent) = self.step();
-        self.shared.send_keyed_async(lane, Parcel { item, sent }).await?;
-        self.shared.sent.increment();
-        Ok(())
+    ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, K, T> {
+        send_async_to(&self.shared, keyed(&self.shared, key, self.step(), item))
     }
 
     /// [`send`](WorkerQueue::send) as a future. Dropped early it drops the item.
@@ -207,7 +196,7 @@ impl<T> WorkerQueue<T> {
         &self,
         item: T,
     ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
-        send_async_to(&self.shared, self.step(), item)
+        send_async_to(&self.shared, anywhere(self.step(), item))
     }
 
     fn step(&self) -> (usize, u64) {
@@ -333,13 +322,30 @@ fn hash_lane(key: &(impl Hash + ?Sized), lanes: usize) -> usize {
     ((u128::from(hasher.finish()) * lanes as u128) >> 64) as usize
 }
 
-/// Counts for no handle: it may be polled anywhere.
-async fn send_async_to<T>(
+/// Where an item goes, and the item; or the item back.
+type Addressed<T> = Result<(Way, Parcel<T>), SendError<T>>;
+
+fn anywhere<T>((lane, sent): (usize, u64), item: T) -> Addressed<T> {
+    Ok((Way::From(lane), Parcel { item, sent }))
+}
+
+/// The lane of a key only.
+fn keyed<T>(
     shared: &Shared<T>,
-    (lane, sent): (usize, u64),
+    key: &(impl Hash + ?Sized),
+    (_, sent): (usize, u64),
     item: T,
-) -> Result<(), SendError<T>> {
-    shared.send_async(lane, Parcel { item, sent }).await?;
+) -> Addressed<T> {
+    if !shared.keyed {
+        return Err(SendError { item, reason: Refusal::NotKeyed });
+    }
+    Ok((Way::Only(hash_lane(key, shared.lanes.len())), Parcel { item, sent }))
+}
+
+/// Counts for no handle: it may be polled anywhere.
+async fn send_async_to<T>(shared: &Shared<T>, addressed: Addressed<T>) -> Result<(), SendError<T>> {
+    let (way, parcel) = addressed?;
+    shared.send_async(way, parcel).await?;
     shared.sent.increment();
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! A handle for sending often.
 
-use super::error::{Refusal, SendError};
+use super::error::SendError;
 use super::shared::{Parcel, Shared, Turn};
-use super::{hash_lane, send_batch_to};
+use super::{anywhere, keyed, send_async_to, send_batch_to};
 use sateen_base::CachePadded;
 use sateen_base::prim::{Arc, AtomicU64, Ordering};
 use std::fmt;
@@ -93,12 +93,8 @@ impl<T> Sender<T> {
     /// # Errors
     /// As [`send`](Sender::send), or if the queue is not keyed.
     pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
-        if !self.shared.keyed {
-            return Err(SendError { item, reason: Refusal::NotKeyed });
-        }
-        let lane = hash_lane(key, self.shared.lanes.len());
-        let (_, sent) = self.shared.step(&self.turn);
-        self.shared.send_keyed(lane, Parcel { item, sent }, true)?;
+        let (way, parcel) = keyed(&self.shared, key, self.shared.step(&self.turn), item)?;
+        self.shared.send_slow(way, parcel, true)?;
         self.count(1);
         Ok(())
     }
@@ -108,7 +104,27 @@ impl<T> Sender<T> {
         &self,
         item: T,
     ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
-        super::send_async_to(&self.shared, self.shared.step(&self.turn), item)
+        send_async_to(&self.shared, anywhere(self.shared.step(&self.turn), item))
+    }
+
+    /// [`send_keyed`](Sender::send_keyed) as a future. Dropped early it drops the item.
+    ///
+    /// ```
+    /// use sateen_flow::WorkerQueue;
+    /// let queue = WorkerQueue::builder().workers(2).keyed(true).start(|_, _: &mut u32| ())?;
+    /// let sender = queue.sender();
+    /// sateen_sync::block_on(sender.send_keyed_async("a key", 1))?;
+    /// queue.close();
+    /// assert_eq!(queue.stats().received, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_keyed_async<K: Hash + ?Sized>(
+        &self,
+        key: &K,
+        item: T,
+    ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, K, T> {
+        let step = self.shared.step(&self.turn);
+        send_async_to(&self.shared, keyed(&self.shared, key, step, item))
     }
 
     fn count(&self, n: u64) {

@@ -10,14 +10,15 @@ use super::later::Later;
 use super::patience::Patience;
 use crate::Rate;
 use crate::gate::Gate;
-use crate::hold::Hold;
-use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop};
+use crate::lane::Lane;
+use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use sateen_base::{CachePadded, SpinLock, tsc};
-use sateen_queue::{PushError, TrustedItems, mpmc::Bounded};
+use sateen_queue::{PushError, TrustedItems};
 use sateen_sync::counter::StripedCounter;
-use sateen_sync::{Event, Semaphore};
+use sateen_sync::{Event, Semaphore, SemaphoreGuard};
 use std::any::Any;
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 /// What a sender does when no queue has room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,17 +39,6 @@ pub(crate) struct Parcel<T> {
     pub(crate) item: T,
     /// The time-stamp counter when it was sent; 0 if its waiting is not measured.
     pub(crate) sent: u64,
-}
-
-/// One of the queues.
-pub(crate) struct Lane<T> {
-    pub(crate) queue: Bounded<Parcel<T>>,
-    /// Who handles its items, if their order counts.
-    pub(crate) hold: CachePadded<Hold>,
-    /// Where senders wait that can use no other lane.
-    pub(crate) room: Gate,
-    /// Whose lane it is.
-    pub(crate) crew: usize,
 }
 
 /// Workers that serve the same lanes.
@@ -83,7 +73,7 @@ pub(crate) struct Callbacks<T> {
 }
 
 pub(crate) struct Shared<T> {
-    pub(crate) lanes: Box<[Lane<T>]>,
+    pub(crate) lanes: Box<[Lane<Parcel<T>>]>,
     pub(crate) crews: Box<[Crew<T>]>,
     pub(crate) desks: Box<[CachePadded<Desk>]>,
     /// Where senders wait that can use any lane.
@@ -113,6 +103,22 @@ pub(crate) struct Shared<T> {
     pub(crate) returned: AtomicU64,
 }
 
+/// Which lanes an item may go to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    /// This one and those after it.
+    From(usize),
+    /// No other.
+    Only(usize),
+}
+
+impl Way {
+    fn lane(self) -> usize {
+        let (Self::From(lane) | Self::Only(lane)) = self;
+        lane
+    }
+}
+
 /// So many items in a row go to the same lane while no worker is idle.
 const RUN: u32 = 32;
 
@@ -131,7 +137,7 @@ impl Turn {
 
 impl<T> Shared<T> {
     pub(crate) fn new(
-        lanes: Box<[Lane<T>]>,
+        lanes: Box<[Lane<Parcel<T>>]>,
         crews: Box<[Crew<T>]>,
         workers: usize,
         settings: (Overflow, bool, bool, Rate),
@@ -219,70 +225,84 @@ impl<T> Shared<T> {
         wait: bool,
     ) -> Result<(), SendError<T>> {
         if self.rendezvous {
-            return self.send_slow(lane, parcel, wait);
+            return self.send_slow(Way::From(lane), parcel, wait);
         }
-        match self.lanes[lane].queue.push(parcel) {
-            Ok(()) => {
-                self.crew_of(lane).gate.tell_one();
-                Ok(())
-            }
-            Err(PushError::Full(parcel)) => self.send_slow(lane, parcel, wait),
+        match self.lanes[lane].push(parcel, &self.crew_of(lane).gate) {
+            Ok(()) => Ok(()),
+            Err(PushError::Full(parcel)) => self.send_slow(Way::From(lane), parcel, wait),
             Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
         }
     }
 
+    /// Sends where there is room. `wait`: as long as the overflow rule says.
     #[cold]
-    fn send_slow(&self, lane: usize, parcel: Parcel<T>, wait: bool) -> Result<(), SendError<T>> {
-        let mut parcel = match self.try_lanes(lane, parcel) {
-            Err(SendError { item, reason: Refusal::Full }) => item,
-            other => return other.map_err(unwrapped),
-        };
-        if !wait || self.overflow != Overflow::Block {
-            return self.overflows(lane, parcel);
-        }
-        let mut patience = Patience::new();
+    pub(crate) fn send_slow(
+        &self,
+        way: Way,
+        mut parcel: Parcel<T>,
+        wait: bool,
+    ) -> Result<(), SendError<T>> {
+        let (mut patience, mut permitted) = (Patience::new(), false);
         loop {
+            parcel = match self.attempt(way, parcel, permitted, wait) {
+                ControlFlow::Continue(parcel) => parcel,
+                ControlFlow::Break(result) => return result,
+            };
             if patience.wait() {
                 // Look again.
             } else if self.rendezvous {
-                // Refused only if it is closed, which the next try says.
-                if let Ok(permit) = self.crew_of(lane).idle.acquire(1) {
-                    permit.forget();
-                    return self.hand_over(lane, parcel).map_err(unwrapped);
-                }
+                // Refused only if it is closed, which the next attempt says.
+                let permit = self.crew_of(way.lane()).idle.acquire(1);
+                permitted = permit.map(SemaphoreGuard::forget).is_ok();
             } else {
-                self.room.wait(None, || self.has_room());
+                self.gate_of(way).wait(None, || self.has_room(way));
             }
-            parcel = match self.try_lanes(lane, parcel) {
-                Err(SendError { item, reason: Refusal::Full }) => item,
-                other => return other.map_err(unwrapped),
-            };
         }
     }
 
     /// [`send_slow`](Self::send_slow) that awaits.
     pub(crate) async fn send_async(
         &self,
-        lane: usize,
+        way: Way,
         mut parcel: Parcel<T>,
     ) -> Result<(), SendError<T>> {
+        let mut permitted = false;
         loop {
-            parcel = match self.try_lanes(lane, parcel) {
-                Err(SendError { item, reason: Refusal::Full }) => item,
-                other => return other.map_err(unwrapped),
+            parcel = match self.attempt(way, parcel, permitted, true) {
+                ControlFlow::Continue(parcel) => parcel,
+                ControlFlow::Break(result) => return result,
             };
-            if self.overflow != Overflow::Block {
-                return self.overflows(lane, parcel);
-            }
             if self.rendezvous {
-                if let Ok(permit) = self.crew_of(lane).idle.acquire_async(1).await {
-                    permit.forget();
-                    return self.hand_over(lane, parcel).map_err(unwrapped);
-                }
+                let permit = self.crew_of(way.lane()).idle.acquire_async(1).await;
+                permitted = permit.map(SemaphoreGuard::forget).is_ok();
             } else {
-                self.room.wait_async(|| self.has_room()).await;
+                self.gate_of(way).wait_async(|| self.has_room(way)).await;
             }
         }
+    }
+
+    /// One attempt to send: it has come to an end, or the parcel is to wait. `permitted`: there is an idle worker for it.
+    fn attempt(
+        &self,
+        way: Way,
+        parcel: Parcel<T>,
+        permitted: bool,
+        wait: bool,
+    ) -> ControlFlow<Result<(), SendError<T>>, Parcel<T>> {
+        let tried = match way {
+            _ if permitted => self.hand_over(way.lane(), parcel),
+            Way::From(lane) => self.try_lanes(lane, parcel),
+            Way::Only(lane) => self.try_lane(lane, parcel),
+        };
+        ControlFlow::Break(match tried {
+            Err(SendError { item, reason: Refusal::Full }) => {
+                if wait && self.overflow == Overflow::Block {
+                    return ControlFlow::Continue(item);
+                }
+                self.overflows(way.lane(), item)
+            }
+            other => other.map_err(|SendError { item, reason }| refused(item, reason)),
+        })
     }
 
     /// Puts it into `lane` or the first after it that has room.
@@ -311,14 +331,10 @@ impl<T> Shared<T> {
 
     /// Puts it into `lane`, and tells a worker.
     fn hand_over(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
-        match self.lanes[lane].queue.push(parcel) {
-            Ok(()) => {
-                self.crew_of(lane).gate.tell_one();
-                Ok(())
-            }
-            Err(PushError::Full(item)) => Err(SendError { item, reason: Refusal::Full }),
-            Err(closed) => Err(SendError { item: closed.into_inner(), reason: Refusal::Closed }),
-        }
+        self.lanes[lane].push(parcel, &self.crew_of(lane).gate).map_err(|error| {
+            let reason = if error.is_full() { Refusal::Full } else { Refusal::Closed };
+            SendError { item: error.into_inner(), reason }
+        })
     }
 
     /// There is no room, and no waiting for it.
@@ -350,65 +366,20 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Sends to this lane and no other.
-    pub(crate) fn send_keyed(
-        &self,
-        lane: usize,
-        mut parcel: Parcel<T>,
-        wait: bool,
-    ) -> Result<(), SendError<T>> {
-        let mut patience = Patience::new();
-        loop {
-            parcel = match self.try_lane(lane, parcel) {
-                Err(SendError { item, reason: Refusal::Full }) => item,
-                other => return other.map_err(unwrapped),
-            };
-            if !wait || self.overflow != Overflow::Block {
-                return self.overflows(lane, parcel);
-            }
-            if patience.wait() {
-                // Look again.
-            } else if self.rendezvous {
-                if let Ok(permit) = self.crew_of(lane).idle.acquire(1) {
-                    permit.forget();
-                    return self.hand_over(lane, parcel).map_err(unwrapped);
-                }
-            } else {
-                let Lane { queue, room, .. } = &self.lanes[lane];
-                room.wait(None, || !queue.is_full() || queue.is_closed());
-            }
+    /// Where a sender waits.
+    fn gate_of(&self, way: Way) -> &Gate {
+        match way {
+            Way::From(_) => &self.room,
+            Way::Only(lane) => &self.lanes[lane].room,
         }
     }
 
-    /// [`send_keyed`](Self::send_keyed) that awaits.
-    pub(crate) async fn send_keyed_async(
-        &self,
-        lane: usize,
-        mut parcel: Parcel<T>,
-    ) -> Result<(), SendError<T>> {
-        loop {
-            parcel = match self.try_lane(lane, parcel) {
-                Err(SendError { item, reason: Refusal::Full }) => item,
-                other => return other.map_err(unwrapped),
-            };
-            if self.overflow != Overflow::Block {
-                return self.overflows(lane, parcel);
-            }
-            if self.rendezvous {
-                if let Ok(permit) = self.crew_of(lane).idle.acquire_async(1).await {
-                    permit.forget();
-                    return self.hand_over(lane, parcel).map_err(unwrapped);
-                }
-            } else {
-                let Lane { queue, room, .. } = &self.lanes[lane];
-                room.wait_async(|| !queue.is_full() || queue.is_closed()).await;
-            }
+    /// Whether a sender that waits should look again.
+    fn has_room(&self, way: Way) -> bool {
+        match way {
+            Way::From(_) => self.lanes.iter().any(Lane::is_open_to_try),
+            Way::Only(lane) => self.lanes[lane].is_open_to_try(),
         }
-    }
-
-    /// Whether a sender that waits for any lane should look again.
-    fn has_room(&self) -> bool {
-        self.lanes.iter().any(|lane| !lane.queue.is_full() || lane.queue.is_closed())
     }
 
     fn count_dropped(&self) {
@@ -449,8 +420,13 @@ impl<T> Shared<T> {
         }
         for crew in &self.crews {
             crew.idle.close();
+            crew.gate.tell_all();
         }
-        self.wake_everybody();
+        for lane in &self.lanes {
+            lane.room.tell_all();
+        }
+        self.room.tell_all();
+        self.control.tell_all();
     }
 
     /// Whether it accepts no more items.
@@ -463,35 +439,16 @@ impl<T> Shared<T> {
         // Ordering: Release, so that who sees it sees nothing of what comes after as a reason to go on; a worker that misses it
         // takes one more item.
         self.aborted.store(true, Ordering::Release);
-        self.close();
         let mut items = Vec::new();
+        for lane in &self.lanes {
+            lane.empty(|parcel| items.push(parcel.item));
+        }
         for crew in &self.crews {
             items.extend(crew.later.close().into_iter().map(|parcel| parcel.item));
         }
-        for lane in &self.lanes {
-            // A closed queue says "closed" only when the last item is out.
-            loop {
-                match lane.queue.pop() {
-                    Ok(parcel) => items.push(parcel.item),
-                    Err(error) if error.is_closed() => break,
-                    Err(_) => spin_loop(),
-                }
-            }
-        }
         self.returned.fetch_add(items.len() as u64, Ordering::Relaxed);
-        self.wake_everybody();
+        self.close();
         items
-    }
-
-    fn wake_everybody(&self) {
-        for crew in &self.crews {
-            crew.gate.tell_all();
-        }
-        for lane in &self.lanes {
-            lane.room.tell_all();
-        }
-        self.room.tell_all();
-        self.control.tell_all();
     }
 
     /// A worker has ended.
@@ -526,8 +483,4 @@ impl<T> Shared<T> {
 
 fn refused<T>(parcel: Parcel<T>, reason: Refusal) -> SendError<T> {
     SendError { item: parcel.item, reason }
-}
-
-fn unwrapped<T>(error: SendError<Parcel<T>>) -> SendError<T> {
-    refused(error.item, error.reason)
 }

@@ -4,7 +4,8 @@ use super::desk::{Desk, Ended};
 use super::handled::{DeadReason, Handled};
 use super::later::Again;
 use super::patience::Patience;
-use super::shared::{Lane, Parcel, Shared};
+use super::shared::{Parcel, Shared};
+use crate::lane::Lane;
 use crate::throttle::{Clock, Throttle};
 use sateen_base::prim::Arc;
 use sateen_base::prim::Ordering;
@@ -129,7 +130,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.shared.aborted.load(Ordering::Acquire)
     }
 
-    fn lane(&self, at: usize) -> &Lane<T> {
+    fn lane(&self, at: usize) -> &Lane<Parcel<T>> {
         &self.shared.lanes[self.shared.crews[self.crew].lanes[at]]
     }
 
@@ -140,6 +141,10 @@ impl<T, C: Clock> Worker<T, C> {
     fn next(&mut self) -> Option<Parcel<T>> {
         if self.left == 0 {
             self.look_around();
+            // However many new ones come, old ones have their turn.
+            if let Some(parcel) = self.take_again() {
+                return Some(parcel);
+            }
         }
         match self.take(self.at) {
             Some(parcel) => {
@@ -186,6 +191,12 @@ impl<T, C: Clock> Worker<T, C> {
     /// An item that is to be tried again now.
     fn take_again(&mut self) -> Option<Parcel<T>> {
         let Again { parcel, held } = self.shared.crews[self.crew].later.pop()?;
+        if self.is_drained() {
+            // It was what the others were still there for.
+            self.shared.crews[self.crew].gate.tell_all();
+        } else {
+            self.pass_time_on();
+        }
         if held.is_some() {
             self.release();
             self.held = held;
@@ -329,7 +340,8 @@ impl<T, C: Clock> Worker<T, C> {
         // Last, so that it is never missing.
         self.desk().end(Ended::Retried);
         match refused {
-            Ok(()) => crew.gate.tell_all(),
+            // Somebody may have to wake earlier than they would.
+            Ok(()) => crew.gate.tell_one(),
             Err(Again { parcel, .. }) => {
                 self.shared.returned.fetch_add(1, Ordering::Relaxed);
                 self.call(|shared| shared.bury(parcel.item, self.index, DeadReason::Aborted));
@@ -384,30 +396,37 @@ impl<T, C: Clock> Worker<T, C> {
             return true;
         }
         let crew = &self.shared.crews[self.crew];
-        crew.gate.wait(crew.later.deadline(), || {
-            self.has_work() || self.is_drained() || self.is_aborted()
+        let keeper = crew.later.keep();
+        crew.gate.wait(keeper.as_ref().and_then(|keeper| keeper.deadline), || {
+            let awake = self.has_work() || self.is_drained() || self.is_aborted();
+            awake || crew.later.needs_keeper()
         });
+        drop(keeper);
+        if self.has_new() {
+            self.pass_time_on();
+        }
         self.looked = tsc::now();
         false
     }
 
     /// Whether there is an item for it.
     fn has_work(&self) -> bool {
-        let crew = &self.shared.crews[self.crew];
+        self.has_new() || self.shared.crews[self.crew].later.is_due()
+    }
+
+    /// Whether there is one in its lanes.
+    fn has_new(&self) -> bool {
         let waits = |&lane: &usize| {
             let Lane { queue, hold, .. } = &self.shared.lanes[lane];
             !(queue.is_empty() || self.shared.keyed && hold.is_held())
         };
-        crew.lanes.iter().any(waits) || crew.later.is_due()
+        self.shared.crews[self.crew].lanes.iter().any(waits)
     }
 
     /// Whether there will never be an item for it. (Of those in others' hands, others take care.)
     fn is_drained(&self) -> bool {
         let crew = &self.shared.crews[self.crew];
-        let drained = |&lane: &usize| {
-            let queue = &self.shared.lanes[lane].queue;
-            queue.is_closed() && queue.is_empty()
-        };
+        let drained = |&lane: &usize| self.shared.lanes[lane].is_drained();
         crew.lanes.iter().all(drained) && crew.later.is_empty()
     }
 
@@ -427,7 +446,7 @@ impl<T, C: Clock> Worker<T, C> {
         }
         let gap = self.throttle.gap();
         if gap < LONG || !self.throttle.clock().takes_time() {
-            self.throttle.clock().delay(gap);
+            self.throttle.delay();
         } else {
             let rate = self.throttle.rate();
             let until = Instant::now() + (gap - LONG / 2).min(NAP);
@@ -449,6 +468,14 @@ impl<T, C: Clock> Worker<T, C> {
 }
 
 impl<T, C> Worker<T, C> {
+    /// It goes on to other work. If items are to come again, somebody else must keep the time.
+    fn pass_time_on(&self) {
+        let crew = &self.shared.crews[self.crew];
+        if crew.later.needs_keeper() {
+            crew.gate.tell_one();
+        }
+    }
+
     /// Gives its hold back, and sees to it that what came meanwhile is not forgotten.
     fn release(&mut self) {
         let Some(lane) = self.held.take() else { return };
@@ -466,5 +493,7 @@ impl<T, C> Worker<T, C> {
 impl<T, C> Drop for Worker<T, C> {
     fn drop(&mut self) {
         self.release();
+        // A cancelled one may have kept the time.
+        self.pass_time_on();
     }
 }

@@ -22,6 +22,40 @@ pub(crate) trait Channels: 'static {
     fn receive(receiver: &Self::Receiver) -> Option<u64>;
 }
 
+/// `impl Channels` for a library whose channels have the usual names: `bounded`, `unbounded`, `send`, `recv`.
+macro_rules! usual_channels {
+    ($library:ty, $name:expr, $($channels:ident)::+) => {
+        const _: () = {
+            use $($channels)::+ as channels;
+
+            impl $crate::adapter::Channels for $library {
+                const NAME: &'static str = $name;
+                type Sender = channels::Sender<u64>;
+                type Receiver = channels::Receiver<u64>;
+
+                fn open(capacity: Option<usize>) -> (Self::Sender, Self::Receiver) {
+                    capacity.map_or_else(channels::unbounded, channels::bounded)
+                }
+
+                fn share(receiver: &Self::Receiver) -> Option<Self::Receiver> {
+                    Some(receiver.clone())
+                }
+
+                #[inline(always)]
+                fn send(sender: &Self::Sender, item: u64) -> bool {
+                    sender.send(item).is_ok()
+                }
+
+                #[inline(always)]
+                fn receive(receiver: &Self::Receiver) -> Option<u64> {
+                    receiver.recv().ok()
+                }
+            }
+        };
+    };
+}
+pub(crate) use usual_channels;
+
 /// Does something with each library's channels.
 pub(crate) trait ChannelsVisitor {
     fn visit<C: Channels>(&mut self);

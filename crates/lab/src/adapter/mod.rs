@@ -20,7 +20,7 @@ mod submit;
 mod tasks;
 mod turns;
 
-pub(crate) use channels::{Channels, ChannelsVisitor, visit_channels};
+pub(crate) use channels::{Channels, ChannelsVisitor, usual_channels, visit_channels};
 pub(crate) use crowds::{Crowd, Crowds, CrowdsVisitor, Late, Open, visit_crowds};
 pub(crate) use deque::{Deque, DequeVisitor, Taken, visit_deques};
 pub(crate) use fibers::{Fibers, FibersVisitor, visit_fibers};

@@ -1,41 +1,18 @@
 //! Our channels, between threads and between tasks.
 
 use super::runtime::runtime;
-use crate::adapter::{Channels, OURS};
+use crate::adapter::{Channels, OURS, usual_channels};
 use crate::crew::Done;
 use crate::error::{Error, input};
 use crate::experiments::channel::{consume, produce};
 use crate::experiments::through::{Clocked, Sums};
 use sateen::Runtime;
-use sateen::channel::{Receiver, Sender, bounded, unbounded};
 use std::time::Instant;
 
 /// Our channels, between whomever.
 pub(crate) struct Sateen;
 
-impl Channels for Sateen {
-    const NAME: &'static str = OURS;
-    type Sender = Sender<u64>;
-    type Receiver = Receiver<u64>;
-
-    fn open(capacity: Option<usize>) -> (Sender<u64>, Receiver<u64>) {
-        capacity.map_or_else(unbounded, bounded)
-    }
-
-    fn share(receiver: &Receiver<u64>) -> Option<Receiver<u64>> {
-        Some(receiver.clone())
-    }
-
-    #[inline(always)]
-    fn send(sender: &Sender<u64>, item: u64) -> bool {
-        sender.send(item).is_ok()
-    }
-
-    #[inline(always)]
-    fn receive(receiver: &Receiver<u64>) -> Option<u64> {
-        receiver.recv().ok()
-    }
-}
+usual_channels!(Sateen, OURS, sateen::channel);
 
 /// A runtime on which a task sends to another.
 pub(crate) struct ChannelFibers(Runtime);

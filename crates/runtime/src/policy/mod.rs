@@ -266,6 +266,15 @@ impl Active {
         }
     }
 
+    /// [`Active::awakened`] for a fiber that waited and was woken.
+    #[inline]
+    pub(crate) fn woken_fiber(&self, fiber: &Fiber) {
+        match self {
+            Self::Stealing(policy) => policy.push_woken_fiber(fiber),
+            _ => self.awaken_fiber(fiber),
+        }
+    }
+
     /// [`Active::awakened`] for a new task of normal priority, the usual case.
     #[inline(always)]
     pub(crate) fn spawned(&self, entry: Entry) {

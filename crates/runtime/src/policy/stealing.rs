@@ -5,6 +5,8 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::task::{self, Header, Priority};
 use sateen_base::prim::UnsafeCell;
+use sateen_base::prim::time::Duration;
+use sateen_base::tsc;
 use sateen_deque::{Steal, Worker as Queue};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,6 +17,11 @@ const STEAL_BATCH: usize = 32;
 /// Fifo resumed in a row before new work has a turn: such that wake each other for ever must not keep
 /// it waiting for ever.
 const RESUMES: u32 = 61;
+/// Tasks started before a fiber goes on that was woken while nothing else could go on: so one that waits for many of them finds
+/// what several have brought, instead of being resumed for each.
+const LEAD: u32 = 32;
+/// How long they may take: what waits must not feel it.
+const LEAD_TIME: Duration = Duration::from_micros(4);
 /// The run queue's stage; `ARCHITECTURE.md` says why.
 type Stage = sateen_deque::Asymmetric;
 const NORMAL: usize = Priority::Normal as usize;
@@ -103,6 +110,10 @@ pub(crate) struct Stealing {
     /// Something may be in a queue other than the normal one.
     unusual: Cell<bool>,
     resumes: Cell<u32>,
+    /// How many tasks may yet go before the fibers.
+    lead: Cell<u32>,
+    /// Until when, in ticks.
+    lead_end: Cell<u64>,
 }
 
 // SAFETY: all methods but `stealer` and `has_stealable` are called on the worker's thread only: the
@@ -137,6 +148,8 @@ impl Stealing {
             fibers: Fifo::new(),
             unusual: Cell::new(false),
             resumes: Cell::new(0),
+            lead: Cell::new(0),
+            lead_end: Cell::new(0),
         }
     }
 
@@ -176,6 +189,39 @@ impl Stealing {
     #[inline(always)]
     pub(super) fn push_fiber(&self, fiber: &Fiber) {
         self.fibers.push(Entry::fiber(fiber), fiber.priority());
+    }
+
+    /// One that was woken, and may let some tasks go first.
+    #[inline]
+    pub(super) fn push_woken_fiber(&self, fiber: &Fiber) {
+        if self.fibers.is_empty() {
+            self.lead.set(LEAD);
+        }
+        self.push_fiber(fiber);
+    }
+
+    /// A task that goes before the fibers.
+    #[inline]
+    fn pick_lead(&self) -> Option<Entry> {
+        let left = self.lead.replace(0);
+        if left == 0 || (self.queues[NORMAL].is_empty() && !self.unusual.get()) {
+            return None;
+        }
+        self.pick_lead_slow(left)
+    }
+
+    #[cold]
+    fn pick_lead_slow(&self, left: u32) -> Option<Entry> {
+        // The clock costs as much as a short task: it is looked at before the first, and after 1, 2, 4 and so on.
+        let gone = LEAD - left;
+        if gone == 0 {
+            self.lead_end.set(tsc::now() + tsc::ticks(LEAD_TIME));
+        } else if gone.is_power_of_two() && tsc::now() > self.lead_end.get() {
+            return None;
+        }
+        let task = self.pick_task()?;
+        self.lead.set(left - 1);
+        Some(task)
     }
 
     #[inline(always)]
@@ -284,6 +330,9 @@ impl Policy for Stealing {
     #[inline]
     fn pick_next(&self) -> Option<Runnable> {
         if !self.fibers.is_empty() || self.has_woken.get() {
+            if let Some(task) = self.pick_lead() {
+                return Some(Runnable::new(task));
+            }
             let resumes = self.resumes.get() + 1;
             self.resumes.set(resumes);
             let started = match (resumes <= RESUMES, self.has_woken.get()) {

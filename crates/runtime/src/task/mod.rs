@@ -293,6 +293,18 @@ where
     (header, JoinHandle::new(header, take_result::<F, T>))
 }
 
+/// [`new`] without a handle.
+#[inline(always)]
+pub(crate) fn new_detached<F, T>(f: F, home: &Shared, birth: Birth) -> NonNull<Header>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let header = Frame::alloc(TaskState::detached(), Body::Closure(f), home, birth);
+    identity::attach(header);
+    header
+}
+
 /// A handle that yields `error`; the closure is dropped.
 pub(crate) fn refused<F, T>(
     f: F,
@@ -322,6 +334,17 @@ unsafe fn take_result<F, T>(header: NonNull<Header>) -> Result<T, JoinError> {
     })
 }
 
+/// Claims a task for whoever took its entry.
+///
+/// # Safety
+/// The caller owns the entry's reference.
+#[inline]
+unsafe fn claim(header: NonNull<Header>) -> Claim {
+    // SAFETY: the reference keeps the frame.
+    let header = unsafe { header.as_ref() };
+    header.state.claim_from_queue(header.extra.is_some())
+}
+
 /// Whoever took the entry runs the task, unless it was claimed before.
 ///
 /// # Safety
@@ -329,7 +352,7 @@ unsafe fn take_result<F, T>(header: NonNull<Header>) -> Result<T, JoinError> {
 pub(crate) unsafe fn run_queued(header: NonNull<Header>) {
     // SAFETY: the reference keeps the frame until `settle`.
     unsafe {
-        match header.as_ref().state.claim_from_queue() {
+        match claim(header) {
             Claim::Run => {
                 run_claimed(header);
                 settle(header);
@@ -347,7 +370,7 @@ pub(crate) unsafe fn run_queued(header: NonNull<Header>) {
 pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
     // SAFETY: as in `run_queued`.
     unsafe {
-        match header.as_ref().state.claim_from_queue() {
+        match claim(header) {
             Claim::Run => {
                 start::refuse_claimed(header, error);
                 settle(header);

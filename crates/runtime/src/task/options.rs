@@ -88,11 +88,15 @@ impl Spawn {
     ///
     /// Settings that cannot be met give a handle that yields the error.
     #[track_caller]
+    #[inline]
     pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        if self.is_usual() {
+            return task::spawn(f);
+        }
         let location = Location::caller();
         match context::with(context::Context::worker) {
             Some(worker) => self.spawn_inside(worker, f, location),
@@ -102,12 +106,37 @@ impl Spawn {
 
     /// [`Spawn::spawn`] without a handle: the task's result is dropped.
     #[track_caller]
+    #[inline]
     pub fn detach<F, T>(self, f: F)
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        if self.is_usual()
+            && let Some(worker) = context::with(context::Context::worker)
+        {
+            let birth = Birth::plain(worker.ids().draw(), Location::caller());
+            let header = task::new_detached(f, worker.shared(), birth);
+            worker.push_new(Entry::task(header));
+            return Worker::poll();
+        }
         drop(self.spawn(f));
+    }
+
+    /// Whether it asks for nothing.
+    #[inline(always)]
+    fn is_usual(&self) -> bool {
+        self.is_plain() && self.priority == Priority::Normal && !self.dispatch
+    }
+
+    /// Whether the task needs no [`Extra`].
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.name.is_none()
+            && self.stack_size.is_none()
+            && self.token.is_none()
+            && self.worker.is_none()
+            && self.property.is_none()
     }
 
     #[cold]
@@ -220,11 +249,7 @@ impl Spawn {
         id: super::TaskId,
         location: &'static Location<'static>,
     ) -> Birth {
-        let plain = self.name.is_none()
-            && self.stack_size.is_none()
-            && self.token.is_none()
-            && self.worker.is_none()
-            && self.property.is_none();
+        let plain = self.is_plain();
         let property = self.property.map(|value| Property {
             value: AtomicU64::new(value),
             told: shared.workers[0].policy.changes().cloned(),

@@ -59,6 +59,6 @@ impl Worker {
         if self.shared().sleep.has_sleepers() {
             self.request(HUNGRY);
         }
-        self.own.ready_seen.set(0);
+        self.own.ready_seen.take();
     }
 }

@@ -130,6 +130,13 @@ impl Worker {
         self.policy.awaken_fiber(fiber);
     }
 
+    /// [`Worker::awaken`] for one that waited, and may let some new work go first.
+    #[inline]
+    pub(crate) fn wake(&self, fiber: &Fiber) {
+        self.own.ready.set(self.own.ready.get() + 1);
+        self.policy.woken_fiber(fiber);
+    }
+
     /// Whether a fiber of this worker can go on.
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
@@ -156,7 +163,7 @@ impl Worker {
         self.inbox.take(|fiber| fibers.push(fiber));
         for fiber in fibers.into_iter().rev() {
             // SAFETY: fibers live as long as the runtime.
-            self.awaken(unsafe { &*fiber });
+            self.wake(unsafe { &*fiber });
         }
     }
 
@@ -234,7 +241,7 @@ impl Worker {
     /// Starts what was taken from a queue, on the calling fiber.
     pub(crate) fn execute(&self, fiber: &Fiber, entry: Entry) {
         self.counters.tasks.bump();
-        self.own.ready_seen.set(0);
+        self.own.ready_seen.take();
         self.announce_timer();
         match entry.decode() {
             Work::Task(header) if self.shared().is_cancelling() => {

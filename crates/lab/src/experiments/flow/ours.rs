@@ -6,8 +6,6 @@ use crate::error::{Error, input};
 use sateen_flow::{Sender, WorkerQueue};
 use std::sync::Arc;
 
-/// Items that each queue has room for.
-pub(super) const CAPACITY: usize = 1 << 16;
 /// With workers bound to their queues.
 pub(super) const BOUND: &str = "sateen-bound";
 
@@ -24,9 +22,9 @@ fn start<C: Ticks>(
 ) -> Result<WorkerQueue<u64>, Error> {
     let tally = Arc::clone(tally);
     let builder = WorkerQueue::builder().workers(shape.workers).queues(shape.queues);
-    let builder = builder.capacity(CAPACITY).steal(steal);
-    let builder = builder.receive_rate(shape.rate).receive_batch(1).clock(clock.clone());
-    let started = builder.start(move |worker, item: &mut u64| tally.add(worker, *item));
+    let builder = builder.steal(steal).receive_rate(shape.rate).receive_batch(1);
+    let started =
+        builder.clock(clock.clone()).start(move |worker, item: &mut u64| tally.add(worker, *item));
     started.map_err(|e| input(e.to_string()))
 }
 

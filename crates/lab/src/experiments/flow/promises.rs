@@ -1,19 +1,21 @@
 //! What a worker queue promises besides being fast: the rate, nothing stranded, no work while there is none.
 
-use super::ours::{BOUND, CAPACITY};
+use super::ours::BOUND;
 use crate::adapter::OURS;
 use crate::error::{Error, expect, input};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::experiments::idle::cpu_over;
-use sateen_flow::{Rate, RealClock, Throttle, WorkerQueue};
+use sateen_flow::{Rate, RealClock, SendError, Throttle, WorkerQueue};
 use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long the rate is measured, and idleness is watched. Part of the figures' meaning.
 const WATCHED: Duration = Duration::from_secs(3);
+/// Items that each queue has room for: more than come while somebody sleeps.
+const CAPACITY: usize = 1 << 16;
 /// Workers where one is blocked, and as many queues.
 const WORKERS: usize = 8;
 /// How long it is. Part of the figure's meaning.
@@ -155,7 +157,8 @@ pub(super) fn idle(plan: &Plan) -> Group {
         "t8",
         "processor time of idle workers/8 workers",
         "ms",
-        "processor time of the process, 3 s with 8 workers that have handled something before and a sender that waits for room",
+        "processor time of the process, 3 s with 8 workers that have handled something before, a sender that waits for room, \
+         and a sender and a worker held to an item a second",
     );
     let mut group = seldom(plan, 1, figure);
     let watched = plan.size(WATCHED, Duration::from_millis(40));
@@ -175,12 +178,29 @@ fn idle_cpu(watched: Duration) -> Result<Vec<f64>, Error> {
     // One whose only worker is blocked for as long, so that its sender waits for room.
     let builder = WorkerQueue::builder().workers(1).queues(1).capacity(1);
     let full = builder.start(move |_, _: &mut u64| thread::sleep(watched * 2)).map_err(wrong)?;
+    // And one whose both ends wait for the time to come.
+    let seldom = Rate::per_second(3.0 / watched.as_secs_f64()).map_err(wrong)?;
+    let builder = WorkerQueue::builder().workers(1).queues(1).receive_rate(seldom);
+    let slow = builder.start(|_, _: &mut u64| ()).map_err(wrong)?;
+    (0..2).try_for_each(|item| slow.send(item)).map_err(wrong)?;
+    let ended = AtomicBool::new(false);
     let milliseconds = thread::scope(|scope| {
         let waits = thread::Builder::new()
             .spawn_scoped(scope, || (0..3).try_for_each(|item| full.send(item)));
         let waits = waits.map_err(wrong)?;
+        let sends = thread::Builder::new().spawn_scoped(scope, || {
+            let mut throttle = Throttle::new(seldom, RealClock::new());
+            while !ended.load(Ordering::Relaxed) {
+                throttle.wait();
+                slow.send(0)?;
+            }
+            Ok::<_, SendError<u64>>(())
+        });
+        sends.map_err(wrong)?;
         thread::sleep(Duration::from_millis(20));
         let milliseconds = cpu_over(watched)?;
+        ended.store(true, Ordering::Relaxed);
+        slow.abort();
         full.abort();
         // It was refused, or got in before.
         let _ = waits.join();

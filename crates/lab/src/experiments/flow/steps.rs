@@ -8,14 +8,16 @@ use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::experiments::through::Clocked;
 use crate::host::plural;
 use sateen_flow::{Rate, RealClock, SampledClock, Throttle};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Looks for one reading of the clock, as published.
 const EVERY: u32 = 8;
 /// What each sender and each worker of the last step is held to.
 const WANTED: f64 = 1e6;
-/// How long the last step lasts at least.
-const LONG: Duration = Duration::from_millis(500);
+/// How long the last step is watched, after it has come under way. Part of the figure's meaning.
+const WATCHED: Duration = Duration::from_secs(1);
+const SETTLING: Duration = Duration::from_millis(100);
 const STACK: usize = 256 * 1024;
 
 /// One of the steps.
@@ -55,13 +57,14 @@ impl Step {
                 "n-queues-sampled",
                 "as many queues, the clock read at every 8th wait, at a rate that is never reached",
             ),
-            Self::Rated => {
-                ("eight-queues-1000k", "as many queues, 1,000,000 a second wanted of each, in all")
-            }
+            Self::Rated => (
+                "eight-queues-1000k",
+                "as many queues, 1,000,000 a second wanted of each, over 1 s in the midst of it",
+            ),
         };
         let s = plural(threads);
         let (of, by) = if self == Self::Rated {
-            ("rate", "items by wall time")
+            ("rate", "items handled by wall time")
         } else {
             ("time per item", "wall time by items")
         };
@@ -94,9 +97,12 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
 }
 
 fn add<Q: Collection>(group: &mut Group, plan: &Plan, step: Step, threads: usize) {
-    let mut load = Load { step, threads, clocked: Clocked::new(plan, threads) };
-    if step == Step::Rated && !plan.smoke {
-        load.clocked = Clocked::lasting(LONG.max(plan.budget / 5));
+    let mut load = Load { step, threads, clocked: Clocked::new(plan, threads), watched: None };
+    if step == Step::Rated {
+        let watched = plan.size(WATCHED, Duration::from_millis(20));
+        // A little longer, so that no sender has ended before.
+        load.clocked = Clocked::lasting(SETTLING + watched + SETTLING / 2);
+        load.watched = Some(watched);
     }
     group.add(Q::NAME, move || Ok(Run(move || load.run_with_clock::<Q>())));
 }
@@ -106,6 +112,16 @@ struct Load {
     step: Step,
     threads: usize,
     clocked: Clocked,
+    /// For how long it is watched at its rate; if not, all of it is timed.
+    watched: Option<Duration>,
+}
+
+/// Items that are handled in a second, once all are under way.
+fn steady(tally: &Tally, watched: Duration) -> f64 {
+    thread::sleep(SETTLING);
+    let ([before, _], start) = (tally.total(), Instant::now());
+    thread::sleep(watched);
+    (tally.total()[0] - before) as f64 / start.elapsed().as_secs_f64()
 }
 
 impl Load {
@@ -119,7 +135,7 @@ impl Load {
 
     /// One run, on fresh queues.
     fn run<Q: Collection, C: Ticks>(self, clock: &C) -> Result<Vec<f64>, Error> {
-        let Self { step, threads, clocked } = self;
+        let Self { step, threads, clocked, watched } = self;
         let rate = if step == Step::Rated { WANTED } else { Rate::MOST };
         let rate = Rate::per_second(rate).map_err(|e| input(e.to_string()))?;
         let tally = Tally::new(threads);
@@ -141,21 +157,28 @@ impl Load {
                 Ok((begin, sending.sums()))
             }
         };
-        let done = crew::run(STACK, (0..threads).map(job).collect())?;
+        let (done, steady) = thread::scope(|scope| {
+            let watch = |watched| {
+                let (tally, builder) = (&tally, thread::Builder::new());
+                builder.spawn_scoped(scope, move || steady(tally, watched))
+            };
+            let watcher = watched.map(watch).transpose();
+            let watcher = watcher.map_err(|e| input(format!("the watching thread: {e}")))?;
+            let done = crew::run(STACK, (0..threads).map(job).collect())?;
+            // It does nothing that panics.
+            Ok::<_, Error>((done, watcher.and_then(|watcher| watcher.join().ok())))
+        })?;
         collection.finish();
         let mut sent = [0u64; 2];
         let mut begin = None;
         for member in done {
             let (began, sums) = member.result?;
             sent = [sent[0] + sums.count, sent[1].wrapping_add(sums.sum)];
-            begin = begin.map_or(Some(began), |b: std::time::Instant| Some(b.min(began)));
+            begin = begin.map_or(Some(began), |b: Instant| Some(b.min(began)));
         }
         let elapsed = begin.map_or(Duration::ZERO, |b| b.elapsed());
         expect("number and sum of what was handled", tally.total(), sent)?;
-        let items = sent[0].max(1) as f64;
-        Ok(vec![match step {
-            Step::Rated => items / elapsed.as_secs_f64() / 1e3,
-            _ => elapsed.as_nanos() as f64 / items,
-        }])
+        let each = elapsed.as_nanos() as f64 / sent[0].max(1) as f64;
+        Ok(vec![steady.map_or(each, |rate| rate / 1e3)])
     }
 }

@@ -1,29 +1,6 @@
 //! Adapter for `crossbeam-channel`.
 
 use super::Crossbeam;
-use crate::adapter::Channels;
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crate::adapter::usual_channels;
 
-impl Channels for Crossbeam {
-    const NAME: &'static str = "crossbeam";
-    type Sender = Sender<u64>;
-    type Receiver = Receiver<u64>;
-
-    fn open(capacity: Option<usize>) -> (Sender<u64>, Receiver<u64>) {
-        capacity.map_or_else(unbounded, bounded)
-    }
-
-    fn share(receiver: &Receiver<u64>) -> Option<Receiver<u64>> {
-        Some(receiver.clone())
-    }
-
-    #[inline(always)]
-    fn send(sender: &Sender<u64>, item: u64) -> bool {
-        sender.send(item).is_ok()
-    }
-
-    #[inline(always)]
-    fn receive(receiver: &Receiver<u64>) -> Option<u64> {
-        receiver.recv().ok()
-    }
-}
+usual_channels!(Crossbeam, "crossbeam", crossbeam_channel);

@@ -1,0 +1,123 @@
+//! Models of sending while a worker queue is closed or aborted.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread::{self, JoinHandle};
+use sateen_base::prim::AtomicBool;
+use sateen_base::prim::Ordering::{Acquire, Release};
+use sateen_flow::gate::Gate;
+use sateen_flow::lane::Lane;
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// A worker queue of one lane.
+struct Flow {
+    lane: Lane<Box<u32>>,
+    gate: Gate,
+    aborted: AtomicBool,
+}
+
+impl Flow {
+    fn new(capacity: usize) -> Arc<Self> {
+        let aborted = AtomicBool::new(false);
+        Arc::new(Self { lane: Lane::new(capacity, 0), gate: Gate::new(), aborted })
+    }
+
+    /// Works as a worker does; the sum of what it has handled.
+    fn work(flow: &Arc<Self>) -> JoinHandle<u32> {
+        let flow = Arc::clone(flow);
+        thread::spawn(move || {
+            let Flow { lane, gate, aborted } = &*flow;
+            let mut handled = 0;
+            while !aborted.load(Acquire) {
+                if let Ok(item) = lane.queue.pop() {
+                    lane.room.tell_one();
+                    handled += *item;
+                } else if lane.is_drained() {
+                    break;
+                } else {
+                    gate.wait(None, || {
+                        !lane.queue.is_empty() || lane.is_drained() || aborted.load(Acquire)
+                    });
+                }
+            }
+            handled
+        })
+    }
+
+    /// Sends, waiting for room; the sum of what was accepted.
+    fn send(flow: &Arc<Self>, items: &'static [u32]) -> JoinHandle<u32> {
+        let flow = Arc::clone(flow);
+        thread::spawn(move || {
+            let Flow { lane, gate, .. } = &*flow;
+            let mut accepted = 0;
+            for &item in items {
+                let mut next = Box::new(item);
+                loop {
+                    match lane.push(next, gate) {
+                        Ok(()) => {
+                            accepted += item;
+                            break;
+                        }
+                        Err(refused) if refused.is_closed() => {
+                            assert_eq!(*refused.into_inner(), item, "the item comes back");
+                            return accepted;
+                        }
+                        Err(full) => {
+                            next = full.into_inner();
+                            lane.room.wait(None, || lane.is_open_to_try());
+                        }
+                    }
+                }
+            }
+            accepted
+        })
+    }
+
+    fn close(&self) {
+        self.lane.queue.close();
+        self.gate.tell_all();
+        self.lane.room.tell_all();
+    }
+}
+
+/// What was accepted when it is closed is handled, by a worker that sleeps, looks, or is about to end.
+#[test]
+fn a_close_loses_nothing() {
+    check(3, || {
+        let flow = Flow::new(2);
+        let (worker, sender) = (Flow::work(&flow), Flow::send(&flow, &[1]));
+        flow.close();
+        assert_eq!(sender.join().unwrap(), worker.join().unwrap());
+    });
+}
+
+/// The same with a sender that waits for room: it gets its item in, or back.
+#[test]
+fn a_close_releases_who_waits_for_room() {
+    check(2, || {
+        let flow = Flow::new(1);
+        let (worker, sender) = (Flow::work(&flow), Flow::send(&flow, &[1, 10]));
+        flow.close();
+        assert_eq!(sender.join().unwrap(), worker.join().unwrap());
+    });
+}
+
+/// What was accepted when it is aborted was handled, or comes back.
+#[test]
+fn an_abort_loses_nothing() {
+    check(2, || {
+        let flow = Flow::new(2);
+        let (worker, sender) = (Flow::work(&flow), Flow::send(&flow, &[1, 10]));
+        flow.aborted.store(true, Release);
+        let mut returned = 0;
+        flow.lane.empty(|item| returned += *item);
+        flow.close();
+        assert_eq!(sender.join().unwrap(), worker.join().unwrap() + returned);
+    });
+}
