@@ -74,8 +74,7 @@ impl<T> Receiver<T> {
 
     /// Receives an item, waiting for one if there is none. A thread blocks, a fiber is suspended.
     ///
-    /// Cost with a buffer: one locked instruction (two if the channel is unbounded) while there are items and nobody
-    /// is to be woken.
+    /// Cost with a buffer: one locked instruction while there are items and nobody is to be woken.
     ///
     /// # Errors
     /// If the channel is empty and all senders are gone.

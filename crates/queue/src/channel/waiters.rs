@@ -188,11 +188,12 @@ pub(super) fn awaited<C>(kind: &'static str, channel: &C) -> Awaited {
 /// How long one looks again and again before one sleeps: about as long as sleeping and being woken costs.
 ///
 /// A thread pauses, ever longer, then yields its time slice, so that the others get on when there are more
-/// threads than cores. A fiber pauses once: suspending costs less than looking on, and lets others work.
+/// threads than cores. A fiber does not: suspending costs less than looking on, and lets others work.
 pub(super) struct Patience {
     /// Pauses of the next round; 0 before the first.
     pauses: u32,
     started: u64,
+    /// Sleeps at once.
     hurry: bool,
 }
 
@@ -205,7 +206,8 @@ impl Patience {
 
     /// None at all if `deadline` has passed.
     pub(super) fn new(deadline: Option<Instant>) -> Self {
-        Self { pauses: 0, started: 0, hurry: deadline.is_some_and(has_passed) }
+        let hurry = park::suspends() || deadline.is_some_and(has_passed);
+        Self { pauses: 0, started: 0, hurry }
     }
 
     /// Waits a moment; false if it is time to sleep.
@@ -216,8 +218,6 @@ impl Patience {
         if self.pauses == 0 {
             self.pauses = 1;
             self.started = tsc::now();
-            // A fiber's first look is its last.
-            self.hurry = park::suspends();
             spin_loop();
             return true;
         }

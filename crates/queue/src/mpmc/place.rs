@@ -34,6 +34,8 @@ pub(super) struct Shape {
     closed: u64,
     /// Number of that bit.
     shift: u32,
+    /// The bits of the index.
+    mask: u64,
 }
 
 impl Shape {
@@ -43,7 +45,7 @@ impl Shape {
         assert!(capacity > 0, "capacity must be non-zero");
         assert!(capacity as u64 <= 1 << 48, "a capacity of {capacity} items is above 2^48");
         let closed = (capacity as u64).next_power_of_two();
-        Self { capacity: capacity as u64, closed, shift: closed.trailing_zeros() }
+        Self { capacity: capacity as u64, closed, shift: closed.trailing_zeros(), mask: closed - 1 }
     }
 
     #[inline(always)]
@@ -83,20 +85,16 @@ impl Shape {
 
     #[inline(always)]
     pub(super) fn index(&self, place: Place) -> usize {
-        (place.0 & (self.closed - 1)) as usize
-    }
-
-    #[inline(always)]
-    fn lap(&self, place: Place) -> u8 {
-        let lap = (place.0 >> (self.shift + 1)) as u8;
-        // In models two laps must do, as the proof says.
-        if cfg!(loom) { lap % 2 } else { lap }
+        (place.0 & self.mask) as usize
     }
 
     /// Turn of an empty slot in the place's lap.
     #[inline(always)]
     pub(super) fn free(&self, place: Place) -> u8 {
-        self.lap(place).wrapping_mul(2)
+        // Twice the lap, which begins one bit further.
+        let turn = (place.0 >> self.shift) as u8 & !1;
+        // In models two laps must do, as the proof says.
+        if cfg!(loom) { turn % 4 } else { turn }
     }
 
     /// Turn of a full slot in the place's lap.
@@ -132,7 +130,7 @@ impl Shape {
     /// The place `count` after `place`, a lap later at most.
     #[inline(always)]
     pub(super) fn advanced(&self, place: Place, count: usize) -> Place {
-        let index = place.0 & (self.closed - 1);
+        let index = place.0 & self.mask;
         let after = index + count as u64;
         if after < self.capacity {
             Place(place.0 + count as u64)
