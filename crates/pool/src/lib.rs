@@ -44,7 +44,7 @@ pub use lock_free_tree::LockFreeTree;
 pub use locked_bits::LockedBits;
 pub use locked_flags::LockedFlags;
 pub use locked_tree::LockedTree;
-pub use magazine::{HeapMagazine, Magazine};
+pub use magazine::{HeapMagazine, HeapSizes, Magazine};
 pub use pool::{ArcPoolBox, BoxIn, Builder, Full, Growth, Key, Pool, PoolBox, PoolRef, Ref, Stats};
 pub use probe::{Count, Counts, NoCount, Probe};
 pub use strategy::Strategy;

@@ -2,7 +2,7 @@
 //! allocated.
 #![cfg(not(loom))]
 
-use sateen_pool::HeapMagazine;
+use sateen_pool::{HeapMagazine, HeapSizes};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicIsize, AtomicU32, Ordering::Relaxed};
@@ -126,4 +126,27 @@ fn small_layouts_have_room_for_a_list() {
     assert_eq!(tiny.take(), Some(block));
     // SAFETY: just taken.
     unsafe { tiny.give(block) };
+}
+
+#[test]
+fn each_layout_has_blocks_of_its_size_and_alignment() {
+    let sizes = HeapSizes::<4, 64, 32>::new();
+    for (size, align) in
+        [(0, 1), (1, 1), (64, 8), (65, 32), (256, 32), (257, 8), (24, 64), (9999, 4096)]
+    {
+        let layout = Layout::from_size_align(size, align).expect("a layout");
+        let blocks: Vec<_> = (0..40).map(|_| sizes.take(layout).expect("memory")).collect();
+        for (n, &block) in blocks.iter().enumerate() {
+            assert_eq!(block.as_ptr() as usize % align, 0);
+            // SAFETY: `size` bytes of ours.
+            unsafe { block.write_bytes(n as u8, size) };
+        }
+        for (n, &block) in blocks.iter().enumerate() {
+            // SAFETY: as above, and written.
+            let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), size) };
+            assert!(bytes.iter().all(|&byte| byte == n as u8));
+            // SAFETY: taken for this layout, and not used any more.
+            unsafe { sizes.give(block, layout) };
+        }
+    }
 }

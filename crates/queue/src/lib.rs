@@ -6,7 +6,7 @@
 //! * [`channel`]: queues that threads, fibers and futures wait for, with the names of `crossbeam-channel`.
 //! * [`ArrayQueue`], [`SegQueue`]: the latter two under the names and with the methods of the ecosystem.
 //!
-//! Below: `sateen-base`, `sateen-sync` (channels wait through it). Above: `sateen-deque` (its `Injector` is [`mpmc::Unbounded`] with the
+//! Below: `sateen-base`, `sateen-sync` (channels wait through it), `sateen-pool` (channels' memory). Above: `sateen-deque` (its `Injector` is [`mpmc::Unbounded`] with the
 //! names of the ecosystem), the runtime. Invariants: an item that went in comes out exactly once or
 //! is dropped with the queue; items of one producer keep their order; who is told that a queue is closed has
 //! missed no item; memory goes back as the unbounded queue drains, without epochs or hazard pointers. The

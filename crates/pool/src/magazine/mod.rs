@@ -5,12 +5,14 @@ mod cache;
 mod caches;
 mod depot;
 mod heap;
+mod sizes;
 
 use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
 use bitmap::Bitmap;
 use caches::Caches;
 use depot::Depot as _;
 pub use heap::HeapMagazine;
+pub use sizes::HeapSizes;
 use std::ptr::NonNull;
 
 /// Each thread keeps free blocks of its own; batches of up to 64 go between it and a bitmap that all share.

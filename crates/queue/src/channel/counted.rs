@@ -6,8 +6,13 @@
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_pool::HeapSizes;
+use std::alloc::{Layout, handle_alloc_error};
 use std::ops::Deref;
 use std::ptr::NonNull;
+
+/// Memory for channels, which some programs make as often as others make tasks.
+static KEPT: HeapSizes<8, 128, 128> = HeapSizes::new();
 
 /// What a channel does when one half is gone.
 pub(super) trait Channel {
@@ -38,14 +43,36 @@ unsafe impl<C: Channel + Send + Sync, const TX: bool> Sync for Half<C, TX> {}
 
 /// One of each.
 pub(super) fn halves<C: Channel>(channel: C) -> (Tx<C>, Rx<C>) {
-    let counted = Box::new(Counted {
-        senders: AtomicUsize::new(1),
-        receivers: AtomicUsize::new(1),
-        half_gone: AtomicBool::new(false),
-        channel,
-    });
-    let counted = NonNull::from(Box::leak(counted));
+    let layout = Layout::new::<Counted<C>>();
+    let memory = KEPT.take(layout).unwrap_or_else(|| handle_alloc_error(layout));
+    let counted = memory.cast::<Counted<C>>();
+    // SAFETY: fresh memory of this layout.
+    unsafe {
+        counted.write(Counted {
+            senders: AtomicUsize::new(1),
+            receivers: AtomicUsize::new(1),
+            half_gone: AtomicBool::new(false),
+            channel,
+        });
+    }
     (Half(counted), Half(counted))
+}
+
+/// Drops a channel and gives its memory back, also if dropping unwinds.
+///
+/// # Safety
+/// Made by [`halves`], and nobody uses it any more.
+unsafe fn free<C>(counted: NonNull<Counted<C>>) {
+    struct Give<C>(NonNull<Counted<C>>);
+    impl<C> Drop for Give<C> {
+        fn drop(&mut self) {
+            // SAFETY: taken for this layout by `halves`; what was there is dropped.
+            unsafe { KEPT.give(self.0.cast(), Layout::new::<Counted<C>>()) };
+        }
+    }
+    let give = Give(counted);
+    // SAFETY: the caller's promise.
+    unsafe { give.0.drop_in_place() };
 }
 
 impl<C: Channel, const TX: bool> Half<C, TX> {
@@ -97,8 +124,8 @@ impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
                 // SAFETY: we have not taken `half_gone` yet, so the channel is there.
                 // Ordering: Release and Acquire, so that all the other half did comes before the channel is freed.
                 if unsafe { self.0.as_ref() }.half_gone.swap(true, Ordering::AcqRel) {
-                    // SAFETY: leaked by `halves`; the other half has taken it too and uses it no more.
-                    drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+                    // SAFETY: made by `halves`; the other half has taken it too and uses it no more.
+                    unsafe { free(self.0) };
                 }
             }
         }
