@@ -169,6 +169,25 @@ fn what_nobody_receives_is_dropped_with_the_last_receiver() {
     }
 }
 
+/// The second drop would unwind in the midst of the first one's unwinding, and end the process.
+#[test]
+fn items_whose_drops_panic_are_left_alone_after_the_first() {
+    struct Fails;
+    impl Drop for Fails {
+        fn drop(&mut self) {
+            panic!("a drop");
+        }
+    }
+    for open in [bounded, |_| unbounded()] {
+        let (sender, receiver) = open(2);
+        sender.send(Fails).expect("room");
+        sender.send(Fails).expect("room");
+        drop(sender);
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(receiver)));
+        assert_eq!(dropped.expect_err("it panics").downcast_ref(), Some(&"a drop"));
+    }
+}
+
 #[test]
 fn a_future_that_was_woken_and_dropped_wakes_another() {
     let (tx, rx) = bounded(1);

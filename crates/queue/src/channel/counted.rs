@@ -116,24 +116,29 @@ impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
         if self.count().fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        let channel = self.0;
         /// Also if telling unwinds (the drop of an item that nobody will receive).
-        struct Leave<C>(NonNull<Counted<C>>);
+        struct Leave<C> {
+            channel: NonNull<Counted<C>>,
+            told: bool,
+        }
         impl<C> Drop for Leave<C> {
             fn drop(&mut self) {
                 // SAFETY: we have not taken `half_gone` yet, so the channel is there.
                 // Ordering: Release and Acquire, so that all the other half did comes before the channel is freed.
-                if unsafe { self.0.as_ref() }.half_gone.swap(true, Ordering::AcqRel) {
+                let last = unsafe { self.channel.as_ref() }.half_gone.swap(true, Ordering::AcqRel);
+                // Left alone after an item whose drop unwound: that of the next one could end the process.
+                if last && self.told {
                     // SAFETY: made by `halves`; the other half has taken it too and uses it no more.
-                    unsafe { free(self.0) };
+                    unsafe { free(self.channel) };
                 }
             }
         }
-        let _leave = Leave(channel);
+        let mut leave = Leave { channel: self.0, told: false };
         if TX {
             self.senders_gone();
         } else {
             self.receivers_gone();
         }
+        leave.told = true;
     }
 }

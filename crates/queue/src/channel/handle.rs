@@ -17,6 +17,11 @@ pub trait Handle {
     /// Whether it is possible now.
     fn is_ready(&self) -> bool;
 
+    /// Whether it is possible only while somebody waits at the other end: two who only look never meet.
+    fn meets(&self) -> bool {
+        false
+    }
+
     /// When the clock makes it possible.
     fn deadline(&self) -> Option<Instant> {
         None

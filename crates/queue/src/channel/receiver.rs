@@ -352,6 +352,10 @@ impl<T> Handle for Receiver<T> {
         }
     }
 
+    fn meets(&self) -> bool {
+        matches!(self.flavor, RxFlavor::Zero(_))
+    }
+
     fn deadline(&self) -> Option<Instant> {
         match &self.flavor {
             RxFlavor::Timed(clock) => clock.next(),

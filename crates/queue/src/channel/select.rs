@@ -87,8 +87,9 @@ fn run<'a>(entries: &mut [Entry<'a>], limit: Limit, biased: bool) -> Option<Sele
         if limit.is_over() && cfg!(not(loom)) || matches!(limit, Limit::Now) {
             break try_all(entries, &mut token)?;
         }
-        if !patience.wait() {
-            break run_slow(entries, limit, &mut token)?;
+        // Who may meet another waits where it is seen; what it has of patience it has there.
+        if entries.iter().any(|(handle, _)| handle.meets()) || !patience.wait() {
+            break run_slow(entries, limit, patience, &mut token)?;
         }
     };
     let (handle, index) = entries[place];
@@ -96,14 +97,19 @@ fn run<'a>(entries: &mut [Entry<'a>], limit: Limit, biased: bool) -> Option<Sele
 }
 
 #[cold]
-fn run_slow(entries: &[Entry<'_>], limit: Limit, token: &mut Token) -> Option<usize> {
+fn run_slow(
+    entries: &[Entry<'_>],
+    limit: Limit,
+    mut patience: Patience,
+    token: &mut Token,
+) -> Option<usize> {
     loop {
         let claim = Arc::new(Claim::new());
         let mut waits = Waits::new(entries, |place, handle| {
             handle.wait(Share { claim: claim.clone(), index: place })
         });
         if waits.all {
-            waits.sleep(limit, || claim.claimed().is_some());
+            waits.sleep(limit, &mut patience, || claim.claimed().is_some());
         }
         // From here on nobody claims it any more.
         if let Some(place) = claim.close()
@@ -147,7 +153,7 @@ fn run_ready(entries: &mut [Entry<'_>], limit: Limit, biased: bool) -> Option<us
         }
         let mut waits = Waits::new(entries, |_, handle| handle.watch());
         if waits.all {
-            waits.sleep(limit, || false);
+            waits.sleep(limit, &mut patience, || false);
         }
         if ready(entries).is_none() {
             waits.list.iter_mut().for_each(|wait| wait.as_mut().settle());
@@ -182,8 +188,9 @@ impl<'a, 'e> Waits<'a, 'e> {
         waits
     }
 
-    /// Blocks until one is woken, `claimed` holds, or it is time for one of them or to give up.
-    fn sleep(&mut self, limit: Limit, claimed: impl Fn() -> bool) {
+    /// Blocks until one is woken, `claimed` holds, or it is time for one of them or to give up; looks on first, with what is
+    /// left of `patience`.
+    fn sleep(&mut self, limit: Limit, patience: &mut Patience, claimed: impl Fn() -> bool) {
         let times = self.entries.iter().filter_map(|(handle, _)| handle.deadline());
         let deadline = times.chain(limit.deadline()).min();
         let what = Awaited { kind: "channel: selection", place: 0, owner: None };
@@ -191,6 +198,9 @@ impl<'a, 'e> Waits<'a, 'e> {
             loop {
                 if claimed() || self.list.iter_mut().any(|wait| wait.as_mut().is_woken()) {
                     return;
+                }
+                if patience.wait() {
+                    continue;
                 }
                 match deadline {
                     Some(deadline) => park::park_until(deadline),

@@ -278,6 +278,10 @@ impl<T> Handle for Sender<T> {
         }
     }
 
+    fn meets(&self) -> bool {
+        matches!(self.flavor, TxFlavor::Zero(_))
+    }
+
     fn wait(&self, share: Share) -> Option<Pin<Box<dyn Wait + '_>>> {
         match &self.flavor {
             TxFlavor::Bounded(channel) => channel.wait_send(),
