@@ -48,6 +48,7 @@ fn senseless_settings_are_refused_by_name() {
     assert!(start(builder().workers(1 << 20)).contains("1048576 workers"));
     assert!(start(builder().queues(1 << 20)).contains("1048576 queues"));
     assert!(start(builder().capacity(usize::MAX)).contains(&usize::MAX.to_string()));
+    assert!(start(builder().capacity(1 << 47)).contains("no memory for queues of"));
     let burst = builder().receive_burst(0).start(|_, _| ()).unwrap_err();
     assert!(matches!(burst, StartError::Throttle(ThrottleError::ZeroBurst)));
     let batch = builder().receive_batch(0).start(|_, _| ()).unwrap_err();

@@ -20,6 +20,10 @@ use std::{array, iter, ops, slice, vec};
 /// # Safety
 /// `len` is exact: `next` returns that many items, does not panic meanwhile, blocks nowhere and uses no
 /// queue.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` may run code of its own while places in the queue are reserved",
+    note = "collect a batch first: `.collect::<Vec<_>>().into_iter()`"
+)]
 pub unsafe trait TrustedItems: ExactSizeIterator {}
 
 // SAFETY: (all of them) their lengths are exact, and `next` moves, copies or counts.

@@ -225,7 +225,8 @@ impl Builder {
 
     /// Most stacks that may exist at once, that is, most tasks that may be suspended, plus one a
     /// worker. At least one a worker. Default: what the system gives. Beyond it, tasks wait to be
-    /// started.
+    /// started; if nothing runs for 40 ms that might free a stack, and nobody waits with a time limit, those that wait fail:
+    /// [`JoinError::OutOfStacks`](crate::JoinError::OutOfStacks).
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self

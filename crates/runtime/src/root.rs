@@ -15,7 +15,7 @@ use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
-use sateen_base::prim::time::Duration;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, Ordering, thread};
 use std::ptr::NonNull;
 
@@ -24,7 +24,7 @@ const IDLE_FIBERS: usize = 16;
 /// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
 const STARVED_NAP: Duration = Duration::from_micros(50);
 const STARVED_DOUBLINGS: u32 = 5;
-/// Naps after which, with every worker starved, spawns are given up: about 40 ms.
+/// Naps after which, with every worker starved and nobody waiting in time, spawns are given up: about 40 ms.
 const STARVED_NAPS: u32 = 30;
 
 /// A worker thread's life.
@@ -79,8 +79,7 @@ fn root_loop(worker: &Worker) {
 #[inline]
 pub(crate) fn step(worker: &Worker, naps: u32) -> u32 {
     let Some(fiber) = next_fiber(worker, naps > 0) else {
-        starve(worker, naps);
-        return naps + 1;
+        return starve(worker, naps);
     };
     if worker.run_fiber(fiber) == Switched::Finished {
         recycle(worker, fiber);
@@ -248,12 +247,19 @@ fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
 }
 
 /// No stack to start work on: wait for a fiber to become ready or a stack to become free.
+/// Returns how often in a row it was in vain.
 #[cold]
-fn starve(worker: &Worker, naps: u32) {
+fn starve(worker: &Worker, naps: u32) -> u32 {
+    // Who sleeps in time holds a stack, and nobody else may be there to wake it.
+    if worker.fire_timers() {
+        return 1;
+    }
     let shared = worker.shared();
+    let due = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
     // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
     let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
-    if naps >= STARVED_NAPS && starved == shared.regular + shared.spares.active() {
+    let all = starved == shared.regular + shared.spares.active();
+    if naps >= STARVED_NAPS && all && due.is_none() {
         for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks, |_| ()) {
             worker.counters.out_of_stacks.bump();
         }
@@ -271,11 +277,17 @@ fn starve(worker: &Worker, naps: u32) {
         shared.drain();
     }
     // Not through the event count: whoever is announced there is taken for somebody who can start work.
-    thread::sleep(STARVED_NAP * 2u32.pow(naps.min(STARVED_DOUBLINGS)));
+    let nap = STARVED_NAP * 2u32.pow(naps.min(STARVED_DOUBLINGS));
+    thread::sleep(match due {
+        Some(due) => due.saturating_duration_since(Instant::now()).min(STARVED_NAP * 32),
+        None => nap,
+    });
     if drains {
         shared.undrain();
     }
     shared.starved.fetch_sub(1, Ordering::AcqRel);
+    // While somebody waits in time, nobody waits in vain.
+    if due.is_some() { 1 } else { naps + 1 }
 }
 
 /// Nothing that is queued is to begin: closures fail, futures are dropped at their turn.

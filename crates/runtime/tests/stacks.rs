@@ -4,11 +4,13 @@
 
 use sateen_runtime::{
     Builder, FixedStacks, Guard, JoinError, JoinHandle, PooledStacks, Runtime, StackAllocator,
+    sleep,
 };
 use sateen_sync::Event;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
 
 /// Whether this is the child that runs test `name` alone; otherwise runs it in one, and checks that all
 /// was well.
@@ -256,4 +258,23 @@ fn valgrind_knows_the_stacks() {
     assert!(output.status.success(), "{errors}");
     assert!(!errors.contains("switching stacks"), "{errors}");
     assert!(errors.contains("ERROR SUMMARY: 0 errors"), "{errors}");
+}
+
+/// Sleepers hold all the stacks, and nobody else wakes them.
+#[test]
+fn tasks_wait_for_the_stacks_of_sleepers() {
+    for (workers, stacks) in [(1, 1), (1, 4), (2, 4)] {
+        let runtime = builder().workers(workers).max_stacks(stacks).build().expect("a runtime");
+        let nap = || sleep(Duration::from_millis(2));
+        let tasks: Vec<_> = (0..50).map(|_| runtime.spawn(nap)).collect();
+        for task in tasks {
+            task.join().expect("it has waited for a stack");
+        }
+        // Longer than spawns that nobody could start are left waiting.
+        let long = || sleep(Duration::from_millis(100));
+        let tasks: Vec<_> = (0..stacks + 1).map(|_| runtime.spawn(long)).collect();
+        for task in tasks {
+            task.join().expect("it has waited for a stack");
+        }
+    }
 }

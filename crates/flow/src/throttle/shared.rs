@@ -72,7 +72,8 @@ impl<C: Clock> SharedThrottle<C> {
 
     /// Waits for a token.
     ///
-    /// Blocks the thread, or suspends the fiber, as [`Throttle::wait`](super::Throttle::wait) does.
+    /// Blocks the thread, or suspends the fiber, as [`Throttle::wait`](super::Throttle::wait) with `batch(1)` does: each passes when it is due, and
+    /// above 10,000 a second that is spinning. A [`Hand`] sleeps instead.
     pub fn wait(&self) {
         self.wait_by(|gap| self.clock.delay(gap));
     }

@@ -83,7 +83,7 @@ impl<T, C> Builder<T, C> {
     }
 
     /// How many items wait in each queue at most. Default: 1,024. With 0 nothing waits: an item goes to an idle worker, and a sender waits for
-    /// one.
+    /// one. (Nor is a worker idle before its thread or task has begun, a moment after the start.)
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = items;
         self
@@ -160,8 +160,8 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// Is given the items whose handlers panicked, and those that should have been tried again when the queue was aborted. Without it they
-    /// are dropped, and counted.
+    /// Is given the items whose handlers panicked, and those whose handlers asked for another try after the queue was aborted. Without it they
+    /// are dropped, and counted. Items that wait to be tried again are returned by `abort`.
     pub fn dead_letter(
         mut self,
         dead_letter: impl Fn(DeadLetter<T>) + Send + Sync + 'static,
@@ -225,6 +225,10 @@ impl<T, C> Builder<T, C> {
         let rendezvous = self.capacity == 0;
         // Without capacity there are never more items than idle workers.
         let capacity = if rendezvous { workers } else { self.capacity };
+        // What is out of all proportion gets an error; an allocation that fails would end the process.
+        let bytes = queues.saturating_mul(capacity).saturating_mul(size_of::<T>() + 1);
+        let room = Vec::<u8>::new().try_reserve_exact(bytes);
+        room.map_err(|_| StartError::NoMemory(bytes))?;
         let lane = |lane| Lane::new(capacity, lane % crews);
         let crew = |crew| Crew {
             lanes: (crew..queues).step_by(crews).collect(),

@@ -64,6 +64,8 @@ pub enum StartError {
     TooManyQueues(usize),
     /// More items than a queue can have.
     TooMuchCapacity(usize),
+    /// There is no memory for queues of so many bytes.
+    NoMemory(usize),
     /// A setting of the receive rate.
     Throttle(crate::ThrottleError),
     /// The system gave no thread for a worker.
@@ -81,6 +83,7 @@ impl fmt::Display for StartError {
             Self::ZeroQueues => f.write_str("a worker queue with 0 queues"),
             Self::TooManyQueues(n) => write!(f, "{n} queues: at most {MOST_QUEUES}"),
             Self::TooMuchCapacity(n) => write!(f, "a capacity of {n}: at most {MOST_CAPACITY}"),
+            Self::NoMemory(bytes) => write!(f, "no memory for queues of {bytes} bytes"),
             Self::Throttle(error) => error.fmt(f),
             Self::NoThread(worker, error) => write!(f, "no thread for worker {worker}: {error}"),
             Self::NoRuntime(why) => write!(f, "no runtime for the workers: {why}"),

@@ -16,14 +16,14 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 /// Why a task gave no result.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
     /// The task panicked, with this payload.
     Panicked(Box<dyn Any + Send + 'static>),
     /// The runtime had been shut down: the task was never accepted, and its closure was dropped.
     ShutDown,
-    /// No stack could be had to start the task on, and nothing else could run that might free one.
+    /// No stack could be had to start the task on, and for 40 ms nothing ran that might free one, nor did anybody wait with a time limit. See
+    /// [`Builder::max_stacks`](crate::Builder::max_stacks).
     OutOfStacks,
     /// There is no global runtime, for this reason.
     NoRuntime(String),
@@ -55,6 +55,13 @@ impl JoinError {
     /// Whether the task panicked.
     pub fn is_panic(&self) -> bool {
         matches!(self, Self::Panicked(_))
+    }
+}
+
+impl std::fmt::Debug for JoinError {
+    /// As it is displayed: `unwrap`, and `main` with `?`, print what the task's panic said.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "JoinError({self})")
     }
 }
 
