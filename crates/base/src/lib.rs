@@ -45,3 +45,17 @@ pub use padded::CachePadded;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;
 pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};
+
+/// Declares a constructor that is `const` except in models, whose objects are made when the program runs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! const_except_loom {
+    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$meta])*
+        $vis const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$meta])*
+        $vis fn $($rest)*
+    };
+}

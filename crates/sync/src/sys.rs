@@ -3,21 +3,9 @@
 
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
+pub(crate) use sateen_base::const_except_loom;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
-
-/// Declares a constructor that is `const` except under loom, whose objects register at run time.
-macro_rules! const_except_loom {
-    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
-        #[cfg(not(loom))]
-        $(#[$meta])*
-        $vis const fn $($rest)*
-        #[cfg(loom)]
-        $(#[$meta])*
-        $vis fn $($rest)*
-    };
-}
-pub(crate) use const_except_loom;
 
 #[cfg(loom)]
 pub(crate) use loom::thread_local;
