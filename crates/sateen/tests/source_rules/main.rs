@@ -9,10 +9,13 @@
 //! * every canary in the source is on a list that CI runs, and the other way round;
 //! * no source file is longer than 600 lines;
 //! * every crate shows an example that is compiled or run;
-//! * links between the pages of this repository lead somewhere (`links.rs`).
+//! * links between the pages of this repository lead somewhere (`links.rs`);
+//! * what threads share has a row in `docs/verification.md`, and all that it names exists
+//!   (`verification.rs`).
 
 mod links;
 mod tokens;
+mod verification;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

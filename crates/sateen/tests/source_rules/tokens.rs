@@ -13,6 +13,10 @@ const REPLACED: [&[&str]; 7] = [
     &["loom"],
 ];
 
+/// What tells that threads share something here; `Atomic` with more behind it does too. `Acquire` and
+/// `Release` are also names of other things, and no protocol has only those.
+const SHARED: [&str; 6] = ["SpinLock", "RawSpinLock", "SpinWord", "fence", "Relaxed", "SeqCst"];
+
 /// Parts of the above that no model has to see: they start nothing, share nothing, wait for nothing.
 const HARMLESS: [&[&str]; 3] =
     [&["std", "thread", "panicking"], &["std", "thread", "Result"], &["std", "thread", "LocalKey"]];
@@ -48,6 +52,22 @@ pub(crate) fn canaries(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     collect_canaries(&trees(parse(source)), &mut found);
     found
+}
+
+/// Whether `source`, tests left out, names an atomic, a fence, an ordering of one, or a spinlock.
+pub(crate) fn shares(source: &str) -> bool {
+    let shared = |word: &String| {
+        let kind = word.strip_prefix("Atomic").is_some_and(|rest| !rest.is_empty());
+        kind || SHARED.contains(&word.as_str())
+    };
+    let mut words = Vec::new();
+    collect_words(&trees(parse(source)), &mut words);
+    words.iter().any(shared)
+}
+
+/// Whether the word `wanted` stands anywhere in `source`, outside comments and strings.
+pub(crate) fn has_word(source: &str, wanted: &str) -> bool {
+    words(&trees(parse(source))).iter().any(|word| word == wanted)
 }
 
 fn parse(source: &str) -> TokenStream {
@@ -190,6 +210,23 @@ fn end_of_item(trees: &[TokenTree], mut at: usize) -> usize {
     at
 }
 
+/// All words that are not in tests.
+fn collect_words(trees: &[TokenTree], found: &mut Vec<String>) {
+    let mut at = 0;
+    while let Some(tree) = trees.get(at) {
+        if let Some((attribute, after)) = attribute(trees, at) {
+            at = if is_for_tests(&attribute) { end_of_item(trees, after) } else { after };
+            continue;
+        }
+        match tree {
+            TokenTree::Ident(word) => found.push(word.to_string()),
+            TokenTree::Group(group) => collect_words(&self::trees(group.stream()), found),
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
 fn collect_unfinished(trees: &[TokenTree], found: &mut Vec<(usize, String)>) {
     for (at, tree) in trees.iter().enumerate() {
         let line = tree.span().start().line;
@@ -289,4 +326,14 @@ fn canaries_are_found() {
     let source = "#[cfg(sateen_canary = \"pop-fence\")] const A: u8 = 1;
         fn f() { if cfg!(not(sateen_canary = \"steal\")) {} } // sateen_canary = \"prose\"";
     assert_eq!(canaries(source), ["pop-fence", "steal"]);
+}
+
+#[test]
+fn what_threads_share_is_found() {
+    assert!(shares("use sateen_base::prim::{Arc, AtomicU8};"));
+    assert!(shares("fn f() { fence(SeqCst) }"));
+    assert!(shares("struct S { all: SpinLock<u8> }"));
+    assert!(!shares("use std::cmp::Ordering; fn f() {} // AtomicU8"));
+    assert!(!shares("#[cfg(test)] mod tests { use std::sync::atomic::AtomicU8; }"));
+    assert!(has_word("each! { plain: 1; }", "plain") && !has_word("// plain", "plain"));
 }

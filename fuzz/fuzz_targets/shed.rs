@@ -1,0 +1,9 @@
+//! What `crates/shed/tests/model.rs` does with random bytes, with those that lead the fuzzer to new code.
+#![no_main]
+
+#[path = "../../crates/shed/tests/beside_twin/mod.rs"]
+mod beside_twin;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    beside_twin::run(bytes);
+});
