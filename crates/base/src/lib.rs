@@ -6,6 +6,7 @@
 //!   kernel pays for.
 //! * [`thread_number`]: small numbers for threads, to index arrays by.
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
+//! * [`unwind`]: panics that are caught: several become one.
 //! * [`os`]: what the operating system does for us, one file an OS, a portable fallback.
 //!
 //! Without the default feature `std` it needs `core` and `alloc` only, and a target with 64-bit atomics.
@@ -38,6 +39,7 @@ mod spin;
 pub mod thread_number;
 #[cfg(feature = "std")]
 pub mod tsc;
+pub mod unwind;
 
 pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;

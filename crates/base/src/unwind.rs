@@ -1,0 +1,211 @@
+//! Panics that are caught.
+//!
+//! A destructor must not stop half way because an item's destructor panics, and must not let a second panic meet
+//! the first: that ends the process. So what drops many things catches each panic, and passes on the first.
+
+#[cfg(feature = "std")]
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Drops `value`; a panic in its destructor ends here, and so does one in that panic's own payload.
+///
+/// The payload of a panic is a value like any other: its destructor may panic.
+///
+/// ```
+/// struct Bomb;
+/// impl Drop for Bomb {
+///     fn drop(&mut self) {
+///         panic!("in a destructor");
+///     }
+/// }
+/// sateen_base::unwind::discard(Bomb);
+/// let payload = std::panic::catch_unwind(|| std::panic::panic_any(Bomb)).unwrap_err();
+/// sateen_base::unwind::discard(payload);
+/// ```
+#[cfg(feature = "std")]
+#[cold]
+#[inline(never)]
+pub fn discard<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        // Its destructor may panic as well, and there is no end to that: leak it.
+        core::mem::forget(payload);
+    }
+}
+
+/// Calls `f` for its effects; whatever comes of it is discarded.
+///
+/// ```
+/// sateen_base::unwind::run_and_discard(|| panic!("nobody learns of it"));
+/// ```
+#[cfg(feature = "std")]
+#[cold]
+#[inline(never)]
+pub fn run_and_discard<R>(f: impl FnOnce() -> R) {
+    discard(catch_unwind(AssertUnwindSafe(f)));
+}
+
+/// The first of several panics, kept until all is done.
+///
+/// Dropped, it discards what it kept.
+///
+/// ```
+/// use sateen_base::unwind::FirstPanic;
+/// let caught = std::panic::catch_unwind(|| {
+///     let mut panics = FirstPanic::new();
+///     assert_eq!(panics.catch(|| 1), Some(1));
+///     panics.catch(|| panic!("first"));
+///     panics.catch(|| panic!("second"));
+///     panics.resume();
+/// });
+/// assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"first"));
+/// ```
+#[cfg(feature = "std")]
+#[derive(Debug, Default)]
+pub struct FirstPanic(Option<Box<dyn std::any::Any + Send>>);
+
+#[cfg(feature = "std")]
+impl FirstPanic {
+    /// No panic yet.
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Calls `f`; `None` if it panics. The first panic is kept, later ones are discarded.
+    #[inline]
+    pub fn catch<R>(&mut self, f: impl FnOnce() -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(result) => Some(result),
+            Err(payload) => {
+                match self.0 {
+                    None => self.0 = Some(payload),
+                    Some(_) => discard(payload),
+                }
+                None
+            }
+        }
+    }
+
+    /// Goes on with the panic, if there was one.
+    ///
+    /// Discards it instead while the thread unwinds already: two panics at once end the process.
+    #[inline]
+    pub fn resume(mut self) {
+        if let Some(payload) = self.0.take()
+            && !std::thread::panicking()
+        {
+            // What is left of `self` is empty.
+            resume_unwind(payload);
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Drop for FirstPanic {
+    fn drop(&mut self) {
+        if let Some(payload) = self.0.take() {
+            discard(payload);
+        }
+    }
+}
+
+/// Calls `step` until it returns false, also if calls panic. Then the first panic goes on, or none while the
+/// thread unwinds already.
+///
+/// `step` makes progress before it runs what may panic. Without the feature `std` nothing can be caught: the calls
+/// go on while the first panic unwinds, and a second one ends the process.
+///
+/// ```
+/// let mut left = vec![3, 2, 1];
+/// let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+///     sateen_base::unwind::run_to_end(|| left.pop().map(|n| assert_eq!(n, 1)).is_some());
+/// }));
+/// assert!(caught.is_err() && left.is_empty());
+/// ```
+#[inline]
+pub fn run_to_end(mut step: impl FnMut() -> bool) {
+    if cfg!(loom) {
+        // A model that fails panics at each step from then on.
+        while step() {}
+        return;
+    }
+    #[cfg(feature = "std")]
+    {
+        let mut panics = FirstPanic::new();
+        while panics.catch(|| while step() {}).is_none() {}
+        panics.resume();
+    }
+    #[cfg(not(feature = "std"))]
+    {
+        /// Goes on while a panic unwinds.
+        struct Rest<F: FnMut() -> bool>(F);
+        impl<F: FnMut() -> bool> Drop for Rest<F> {
+            fn drop(&mut self) {
+                while (self.0)() {}
+            }
+        }
+        let rest = Rest(&mut step);
+        while (rest.0)() {}
+    }
+}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Counts itself, and panics.
+    struct Bomb(Rc<Cell<u32>>);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+            panic!("a bomb");
+        }
+    }
+
+    #[test]
+    fn every_step_is_taken_and_the_first_panic_goes_on() {
+        let dropped = Rc::new(Cell::new(0));
+        let mut bombs: Vec<_> = (0..5).map(|_| Bomb(dropped.clone())).collect();
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            run_to_end(|| bombs.pop().is_some());
+        }));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"a bomb"));
+        assert_eq!(dropped.get(), 5);
+    }
+
+    #[test]
+    fn nothing_goes_on_while_the_thread_unwinds() {
+        struct AtEnd(Rc<Cell<u32>>);
+        impl Drop for AtEnd {
+            fn drop(&mut self) {
+                let mut bombs: Vec<_> = (0..5).map(|_| Bomb(self.0.clone())).collect();
+                run_to_end(|| bombs.pop().is_some());
+            }
+        }
+        let dropped = Rc::new(Cell::new(0));
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let _end = AtEnd(dropped.clone());
+            panic!("the reason");
+        }));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"the reason"));
+        assert_eq!(dropped.get(), 5);
+    }
+
+    #[test]
+    fn payloads_that_panic_are_discarded() {
+        struct Payload(Cell<bool>);
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                if !self.0.replace(true) {
+                    panic!("dropping the payload");
+                }
+            }
+        }
+        let mut panics = FirstPanic::new();
+        for _ in 0..3 {
+            panics.catch(|| std::panic::panic_any(Payload(Cell::new(false))));
+        }
+        drop(panics);
+    }
+}
