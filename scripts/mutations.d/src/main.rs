@@ -1,0 +1,141 @@
+//! Plants faults in a copy of the source, one at a time, and says which of them no test notices.
+//!
+//! Faults come from `faults.txt`, written by hand, and from a draw over all orderings, fences and
+//! wake-ups in the source (`sites.rs`). For each, the models and tests that `docs/verification.md` names
+//! for the file are run until one fails (`checks.rs`, `run.rs`). A test that takes longer than its limit
+//! has noticed the fault, by waiting for ever; a model that does has said nothing, for the search may
+//! only have grown.
+//!
+//! The exit status is 1 if a fault survives or does not fit the source any more.
+
+mod checks;
+mod faults;
+mod run;
+mod sites;
+
+use faults::Fault;
+use run::Verdict;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Options {
+    draw: usize,
+    seed: u64,
+    jobs: usize,
+    only: Option<String>,
+    list: bool,
+    sites: bool,
+}
+
+const USAGE: &str =
+    "usage: scripts/mutations [--draw N] [--seed N] [--jobs N] [--only WORD] [--list] [--sites]
+  --draw N   faults drawn from the source (40)
+  --seed N   what they are drawn by (1)
+  --jobs N   copies of the source that are built and tested at once (1)
+  --only W   faults whose name contains W, of those written by hand and of all that could be drawn
+  --list     print the chosen faults and what should notice them; run nothing
+  --sites    print all that could be drawn";
+
+fn options() -> Result<Options, String> {
+    let mut found = Options { draw: 40, seed: 1, jobs: 1, only: None, list: false, sites: false };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        let number = |text: String| text.parse().map_err(|_| format!("not a number: {text}"));
+        match word.as_str() {
+            "--draw" => found.draw = number(value()?)? as usize,
+            "--seed" => found.seed = number(value()?)?,
+            "--jobs" => found.jobs = (number(value()?)? as usize).max(1),
+            "--only" => found.only = Some(value()?),
+            "--list" => found.list = true,
+            "--sites" => found.sites = true,
+            _ => return Err(format!("unknown: {word}\n{USAGE}")),
+        }
+    }
+    Ok(found)
+}
+
+fn chosen(options: &Options) -> Result<Vec<Fault>, String> {
+    let mut by_hand = faults::read(&PathBuf::from("scripts/mutations.d/faults.txt"))?;
+    let mut drawn = sites::all(&sites::excused()?)?;
+    if options.sites {
+        return Ok(drawn);
+    }
+    if let Some(word) = &options.only {
+        by_hand.append(&mut drawn);
+        by_hand.retain(|fault| fault.name.contains(word.as_str()));
+        return Ok(by_hand);
+    }
+    by_hand.extend(sites::draw(drawn, options.draw, options.seed));
+    Ok(by_hand)
+}
+
+fn main() -> ExitCode {
+    match start() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start() -> Result<bool, String> {
+    let options = options()?;
+    let faults = chosen(&options)?;
+    let table = checks::Table::read()?;
+    if options.list || options.sites {
+        let mut fit = true;
+        for fault in &faults {
+            println!("{}", fault.name);
+            if options.list {
+                let checks = table.of(&fault.file, &fault.tests)?;
+                checks.iter().for_each(|check| println!("    {check}"));
+            }
+            let source = std::fs::read_to_string(&fault.file);
+            let source = source.map_err(|error| format!("{}: {error}", fault.file))?;
+            if let Err(why) = fault.plant(&source) {
+                println!("    STALE: {why}");
+                fit = false;
+            }
+        }
+        println!("{} faults", faults.len());
+        return Ok(fit);
+    }
+    if faults.is_empty() {
+        return Err("no fault of that name".to_owned());
+    }
+    Ok(run_all(&faults, &table, options.jobs))
+}
+
+fn run_all(faults: &[Fault], table: &checks::Table, jobs: usize) -> bool {
+    let next = AtomicUsize::new(0);
+    let verdicts = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for job in 0..jobs.min(faults.len()) {
+            let (next, verdicts) = (&next, &verdicts);
+            scope.spawn(move || {
+                let copy = run::Copy::new(job);
+                while let Some(fault) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let verdict = table
+                        .of(&fault.file, &fault.tests)
+                        .and_then(|checks| copy.try_out(fault, &checks))
+                        .unwrap_or_else(Verdict::Stale);
+                    println!("{:<60} {verdict}", fault.name);
+                    verdicts.lock().expect("no printer panics").push((fault.name.clone(), verdict));
+                }
+            });
+        }
+    });
+    let verdicts = verdicts.into_inner().expect("no printer panics");
+    let caught = verdicts.iter().filter(|(_, verdict)| matches!(verdict, Verdict::Caught(..)));
+    let (caught, all) = (caught.count(), verdicts.len());
+    println!("caught {caught} of {all}");
+    for (name, verdict) in verdicts.iter().filter(|(_, v)| !matches!(v, Verdict::Caught(..))) {
+        println!("  {name}: {verdict}");
+    }
+    caught == all
+}

@@ -1,0 +1,156 @@
+//! Building and testing a copy of the source with one fault in it.
+
+use crate::checks::Check;
+use crate::faults::Fault;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Seconds for a model, which are bounded to take less than a minute.
+const MODEL: u32 = 240;
+/// Seconds for a test: who waits longer waits for ever.
+const TEST: u32 = 120;
+/// Seconds for building one.
+const BUILD: u32 = 1800;
+
+/// What became of a fault.
+pub(crate) enum Verdict {
+    /// By whom, and how.
+    Caught(String, &'static str),
+    /// Nobody noticed; models that were not through, if any.
+    Survived(Vec<String>),
+    /// It does not build.
+    Unbuilt(String),
+    /// The source, or the table, has changed.
+    Stale(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Caught(by, how) => write!(f, "caught by {by}{how}"),
+            Self::Survived(open) if open.is_empty() => write!(f, "SURVIVED"),
+            Self::Survived(open) => write!(f, "SURVIVED ({} were not through)", open.join(", ")),
+            Self::Unbuilt(log) => write!(f, "DOES NOT BUILD, see {log}"),
+            Self::Stale(why) => write!(f, "STALE: {why}"),
+        }
+    }
+}
+
+/// A copy of the repository in `target/mutations`, with build folders of its own.
+pub(crate) struct Copy {
+    tree: PathBuf,
+    plain: PathBuf,
+    loom: PathBuf,
+    logs: PathBuf,
+}
+
+impl Copy {
+    pub(crate) fn new(job: usize) -> Self {
+        let base = PathBuf::from("target/mutations");
+        let base = std::path::absolute(base).expect("the current folder is known");
+        Self {
+            tree: base.join(format!("tree-{job}")),
+            plain: base.join(format!("build-{job}")),
+            loom: base.join(format!("loom-{job}")),
+            logs: base.join("logs"),
+        }
+    }
+
+    /// Runs `checks` on the source with `fault` in it until one fails.
+    pub(crate) fn try_out(&self, fault: &Fault, checks: &[Check]) -> Result<Verdict, String> {
+        self.refresh()?;
+        let file = self.tree.join(&fault.file);
+        let source = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", fault.file))?;
+        put(&file, &fault.plant(&source)?)?;
+        let safe = fault.name.replace(|c: char| !c.is_alphanumeric() && c != '-', "_");
+        let log = self.logs.join(format!("{safe}.log"));
+        let _ = fs::remove_file(&log);
+        let mut open = Vec::new();
+        for check in checks {
+            let built = self.cargo(check, BUILD, true)?;
+            keep(&log, check, &built)?;
+            if !built.status.success() {
+                return Ok(Verdict::Unbuilt(log.display().to_string()));
+            }
+            let limit = if check.is_model() { MODEL } else { TEST };
+            let ran = self.cargo(check, limit, false)?;
+            keep(&log, check, &ran)?;
+            let said = String::from_utf8_lossy(&ran.stdout);
+            let none = said.contains("running 0 tests") && !said.contains("running 1");
+            match ran.status.code() {
+                Some(0) if none && check.filter.is_some() => {
+                    return Err(format!("{check}: no such test"));
+                }
+                Some(0) => {}
+                // Killed by `timeout`, or ended by itself.
+                Some(124 | 137) if check.is_model() => open.push(check.to_string()),
+                Some(124 | 137) => return Ok(Verdict::Caught(check.to_string(), ", by waiting")),
+                _ => return Ok(Verdict::Caught(check.to_string(), "")),
+            }
+        }
+        Ok(Verdict::Survived(open))
+    }
+
+    /// Makes the copy equal to the working tree. What is equal keeps its time, so little is built anew.
+    fn refresh(&self) -> Result<(), String> {
+        fs::create_dir_all(&self.logs).map_err(|e| e.to_string())?;
+        let listed = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .output()
+            .map_err(|e| format!("git: {e}"))?;
+        for name in listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            let name = String::from_utf8_lossy(name).into_owned();
+            let Ok(wanted) = fs::read(&name) else { continue };
+            let to = self.tree.join(&name);
+            if fs::read(&to).ok().as_ref() != Some(&wanted) {
+                let folder = to.parent().unwrap_or(Path::new("."));
+                fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+                fs::write(&to, wanted).map_err(|e| format!("{}: {e}", to.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cargo(&self, check: &Check, seconds: u32, build_only: bool) -> Result<Output, String> {
+        let mut command = Command::new("timeout");
+        command
+            .current_dir(&self.tree)
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CARGO_INCREMENTAL", "0");
+        command.args(["-k", "10", &seconds.to_string(), "cargo", "test", "-p", &check.package()]);
+        if check.is_model() {
+            // As `.ci/run` builds them.
+            command.env("RUSTFLAGS", "--cfg loom -A warnings").env("CARGO_TARGET_DIR", &self.loom);
+            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+            command.env("CARGO_PROFILE_RELEASE_DEBUG", "none").arg("--release");
+        } else {
+            command.env("RUSTFLAGS", "-A warnings").env("CARGO_TARGET_DIR", &self.plain);
+            command.env("CARGO_PROFILE_DEV_DEBUG", "none");
+        }
+        match &check.program {
+            Some(program) => command.args(["--test", program]),
+            None => command.arg("--lib"),
+        };
+        match (&check.filter, build_only) {
+            (_, true) => command.arg("--no-run"),
+            (Some(filter), false) => command.args(["--", filter]),
+            (None, false) => &mut command,
+        };
+        command.output().map_err(|e| format!("timeout: {e}"))
+    }
+}
+
+fn put(file: &Path, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn keep(log: &Path, check: &Check, output: &Output) -> Result<(), String> {
+    let mut text = fs::read_to_string(log).unwrap_or_default();
+    text += &format!("==== {check}\n");
+    text += &String::from_utf8_lossy(&output.stdout);
+    text += &String::from_utf8_lossy(&output.stderr);
+    put(log, &text)
+}
