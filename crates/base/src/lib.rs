@@ -34,6 +34,7 @@ mod padded;
 mod prefetch;
 pub mod prim;
 mod rng;
+mod rows;
 mod spin;
 #[cfg_attr(not(feature = "std"), path = "no_thread_number.rs")]
 pub mod thread_number;
@@ -46,6 +47,8 @@ pub use backoff::Backoff;
 pub use padded::CachePadded;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;
+#[doc(hidden)]
+pub use rows::parameters;
 pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};
 
 /// Declares a constructor that is `const` except in models, whose objects are made when the program runs.

@@ -25,3 +25,7 @@ pub use stage::{Asymmetric, Cached, Padded, Plain, Stage};
 pub use steal::Steal;
 pub use stealer::Stealer;
 pub use worker::Worker;
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

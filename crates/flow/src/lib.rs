@@ -65,3 +65,7 @@ pub use {
         WorkerStats,
     },
 };
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

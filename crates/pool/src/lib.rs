@@ -48,3 +48,7 @@ pub use magazine::{HeapMagazine, HeapSizes, Magazine};
 pub use pool::{ArcPoolBox, BoxIn, Builder, Full, Growth, Key, Pool, PoolBox, PoolRef, Ref, Stats};
 pub use probe::{Count, Counts, NoCount, Probe};
 pub use strategy::Strategy;
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

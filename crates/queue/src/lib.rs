@@ -25,3 +25,7 @@ pub mod spsc;
 pub use compat::{ArrayQueue, SegQueue};
 pub use error::{PopError, PushError};
 pub use items::TrustedItems;
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

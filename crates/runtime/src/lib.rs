@@ -163,3 +163,7 @@ pub use {
     time::timeout,
     waits::{has_ready, no_suspend, poll, yield_now},
 };
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

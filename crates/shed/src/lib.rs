@@ -58,3 +58,7 @@ pub use template::{Node, Template};
 pub use template_error::{NotInstalled, StillRunning, TemplateError};
 #[cfg(feature = "std")]
 pub use thread::set_runner_hook;
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

@@ -9,10 +9,12 @@
 //! * every canary in the source is on a list that CI runs, and the other way round;
 //! * no source file is longer than 600 lines;
 //! * every crate shows an example that is compiled or run;
+//! * every public generic type says how it varies with its parameter (`generics.rs`);
 //! * links between the pages of this repository lead somewhere (`links.rs`);
 //! * what threads share has a row in `docs/verification.md`, and all that it names exists
 //!   (`verification.rs`).
 
+mod generics;
 mod links;
 mod tokens;
 mod verification;

@@ -1,0 +1,50 @@
+//! How each public generic type varies with its parameter, and which threads may have it.
+//!
+//! A queue that takes items through a shared reference and gives them out must be invariant: else a borrow that is too
+//! short goes in through one view of it and comes out of another. A new type needs a row in both tables.
+#![cfg(not(loom))]
+
+mod variance {
+    sateen_base::variance! {
+        invariant Driven<T> = sateen_flow::Driven<T>;
+        invariant Handle<T> = sateen_flow::Handle<T>;
+        invariant Output<T> = sateen_flow::Output<'static, T>;
+        covariant OutputOf<'a> = sateen_flow::Output<'a, u8>;
+        invariant Sender<T> = sateen_flow::Sender<T>;
+        invariant WorkerQueue<T> = sateen_flow::WorkerQueue<T>;
+        invariant WorkerQueueBuilder<T> = sateen_flow::WorkerQueueBuilder<T>;
+        covariant SendError<T> = sateen_flow::SendError<T>;
+        covariant DeadLetter<T> = sateen_flow::DeadLetter<T>;
+        covariant Throttle<T> = sateen_flow::Throttle<T>;
+        covariant SampledClock<T> = sateen_flow::SampledClock<T>;
+        covariant SharedThrottle<T> = sateen_flow::SharedThrottle<T>;
+        covariant HandOf<'a> = sateen_flow::Hand<'a, sateen_flow::RealClock>;
+    }
+}
+
+#[cfg(not(doctest))]
+mod auto_traits {
+    use sateen_base::parameters::{Both, OnlySend};
+
+    sateen_base::auto_traits! {
+        Handle<T>: Send if Both, Sync if Both = sateen_flow::Handle<T>;
+        Output<T>: Send if Both, Sync if Sync = sateen_flow::Output<'static, T>;
+        Sender<T>: Send if Send, Sync if never = sateen_flow::Sender<T>;
+        WorkerQueue<T>: Send if Send, Sync if Send = sateen_flow::WorkerQueue<T>;
+        WorkerQueueBuilder<T>: Send if always, Sync if always = sateen_flow::WorkerQueueBuilder<T>;
+        SendError<T>: Send if Send, Sync if Sync = sateen_flow::SendError<T>;
+        DeadLetter<T>: Send if Send, Sync if Sync = sateen_flow::DeadLetter<T>;
+        Throttle<T>: Send if Send, Sync if Sync = sateen_flow::Throttle<T>;
+        SampledClock<T>: Send if Send, Sync if never = sateen_flow::SampledClock<T>;
+        SharedThrottle<T>: Send if Send, Sync if Sync = sateen_flow::SharedThrottle<T>;
+    }
+
+    /// Its payloads can be sent in any case.
+    #[test]
+    fn driven() {
+        sateen_base::is!(sateen_flow::Driven<Both>: Send);
+        sateen_base::is!(sateen_flow::Driven<Both>: Sync);
+        sateen_base::is!(sateen_flow::Driven<OnlySend>: Send);
+        sateen_base::is!(sateen_flow::Driven<OnlySend>: Sync);
+    }
+}

@@ -1,0 +1,21 @@
+//! How each public generic type varies with its parameter, and which threads may have it.
+//!
+//! A new type needs a row in both tables.
+#![cfg(not(loom))]
+
+mod variance {
+    sateen_base::variance! {
+        covariant JoinHandle<T> = sateen_runtime::JoinHandle<T>;
+        covariant FiberLocal<T> = sateen_runtime::FiberLocal<T>;
+        invariant Scope<'a> = sateen_runtime::Scope<'a>;
+        covariant Sleeper<'a> = sateen_runtime::policy::Sleeper<'a>;
+    }
+}
+
+#[cfg(not(doctest))]
+mod auto_traits {
+    sateen_base::auto_traits! {
+        JoinHandle<T>: Send if Send, Sync if Send = sateen_runtime::JoinHandle<T>;
+        FiberLocal<T>: Send if always, Sync if always = sateen_runtime::FiberLocal<T>;
+    }
+}
