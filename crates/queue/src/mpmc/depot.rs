@@ -7,12 +7,15 @@ use super::segment::Segment;
 use crate::prim::{AtomicPtr, Ordering, const_except_loom};
 use std::marker::PhantomData;
 
+/// Items go in and come out through shared references: neither a longer nor a shorter lifetime in `T` will do.
+type Invariant<T> = fn(T) -> T;
+
 pub(super) struct Depot<T> {
     /// A drained segment kept for the next crossing, or null.
     spare: AtomicPtr<u8>,
     /// The first of the segments that both ends have left while somebody was still reading a slot of theirs.
     retired: AtomicPtr<u8>,
-    _items: PhantomData<T>,
+    _items: PhantomData<(T, Invariant<T>)>,
 }
 
 impl<T> Depot<T> {
