@@ -11,6 +11,8 @@ use std::num::NonZeroUsize;
 /// otherwise the thread. So guards are not `Send`, and there is no awaited form: a future has no place to
 /// which it is bound. The type and its guards are `lock_api`'s.
 ///
+/// Cancelling a task does not end its wait for the lock, as for [`RwLock`](crate::RwLock), but one with a time limit.
+///
 /// # Panics
 /// Locking panics if it is locked `usize::MAX` times.
 ///

@@ -130,7 +130,7 @@ pub(crate) struct Relock<'a>(pub(crate) &'a RawMutex);
 
 impl Drop for Relock<'_> {
     fn drop(&mut self) {
-        crate::park::uninterrupted(|| self.0.acquire());
+        self.0.acquire_uninterrupted();
     }
 }
 

@@ -19,6 +19,7 @@ use sateen_base::Backoff;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::unwind::run_and_discard;
 use std::fmt;
 use std::pin::pin;
 
@@ -45,6 +46,10 @@ pub(crate) fn spins() -> u32 {
 ///
 /// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. It may be unlocked by
 /// another thread than the one that locked it.
+///
+/// Neither locking nor unlocking it unwinds: cancelling a task does not end its wait for the lock, but for one with
+/// a time limit, and a waker's panic ends in the unlock. (The guards of `lock_api` could not stand either while
+/// they give the lock away for a while. [`Mutex`](super::Mutex) has guards that can.)
 ///
 /// An unlock has made its last access to the lock before the next user can be through with it: whoever
 /// takes the lock, and learns thereby that nobody else will, may free it.
@@ -83,6 +88,16 @@ impl RawMutex {
     pub(crate) fn acquire(&self) {
         if !self.acquire_fast() {
             self.acquire_slow();
+        }
+        self.owner.set();
+    }
+
+    /// As [`acquire`](Self::acquire), but the wait does not end in the unwinding of a cancelled task. For guards
+    /// that have given the lock away for a while: they stand for a lock that is held.
+    #[inline]
+    pub(crate) fn acquire_uninterrupted(&self) {
+        if !self.acquire_fast() {
+            park::uninterrupted(|| self.acquire_slow());
         }
         self.owner.set();
     }
@@ -220,6 +235,17 @@ impl RawMutex {
     /// until it has come. The caller holds it.
     pub(crate) fn release_fair(&self) {
         self.release_slow(STARVED);
+    }
+
+    /// As [`release`](Self::release), but a panic of the waker ends here.
+    #[inline]
+    pub(crate) fn release_quietly(&self) {
+        // Ordering: Release as in `release`.
+        if self.word.load(Ordering::Relaxed) != LOCKED
+            || self.word.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err()
+        {
+            run_and_discard(|| self.release_slow(0));
+        }
     }
 
     /// `bar` is `STARVED` if whoever waits is to be the next.
@@ -365,6 +391,8 @@ impl fmt::Debug for RawMutex {
     }
 }
 
+// The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as anybody. They stand for
+// a lock that is held, so here neither call unwinds: waits are not interrupted, and panics of wakers end here.
 // SAFETY: only a successful exchange that sets `LOCKED` on a word without it lets a caller through,
 // and only `unlock` clears it.
 unsafe impl lock_api::RawMutex for RawMutex {
@@ -379,7 +407,7 @@ unsafe impl lock_api::RawMutex for RawMutex {
 
     #[inline]
     fn lock(&self) {
-        self.acquire();
+        self.acquire_uninterrupted();
     }
 
     #[inline]
@@ -389,7 +417,7 @@ unsafe impl lock_api::RawMutex for RawMutex {
 
     #[inline]
     unsafe fn unlock(&self) {
-        self.release();
+        self.release_quietly();
     }
 
     fn is_locked(&self) -> bool {
@@ -400,13 +428,13 @@ unsafe impl lock_api::RawMutex for RawMutex {
 // SAFETY: as for `RawMutex`: a fair unlock is an unlock.
 unsafe impl lock_api::RawMutexFair for RawMutex {
     unsafe fn unlock_fair(&self) {
-        self.release_fair();
+        run_and_discard(|| self.release_fair());
     }
 
     unsafe fn bump(&self) {
         if self.has_waiters() {
-            self.release_fair();
-            self.acquire();
+            run_and_discard(|| self.release_fair());
+            self.acquire_uninterrupted();
         }
     }
 }

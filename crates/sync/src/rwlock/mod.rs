@@ -24,6 +24,10 @@ use std::task::{Context, Poll};
 /// * So a reader that reads again may wait for a writer that waits for the reader:
 ///   `read_recursive` does not. It is the only form for that.
 /// * **No poisoning;** [`poison::RwLock`](crate::poison::RwLock) poisons. Guards are `Send`.
+/// * **Cancelling a task does not end its wait** for `read`, `write` or `upgradable_read`: a guard takes its lock
+///   again by the same calls after `unlocked`, and must have it then. It ends waits with a time limit, awaited ones,
+///   and upgrades.
+/// * A waker that panics does so in vain: its panic is reported, and ends there.
 ///
 /// Cost: 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.
 ///

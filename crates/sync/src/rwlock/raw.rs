@@ -15,12 +15,14 @@
 
 use super::acquire::Acquire;
 use crate::mutex::{RawMutex, spins};
+use crate::park::uninterrupted;
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::Backoff;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::unwind::run_and_discard;
 use std::fmt;
 
 const WRITER: usize = 1;
@@ -55,8 +57,9 @@ impl Kind {
     fn grant(self, word: usize, head: bool) -> Option<usize> {
         let bar = if head { 0 } else { BARRED };
         let (excludes, new) = match self {
-            Self::Read => (WRITER | UPGRADING | bar, word.wrapping_add(READER)),
-            Self::ReadAgain => (WRITER, word.wrapping_add(READER)),
+            // As many readers as a word can count are all that there can be.
+            Self::Read => (WRITER | UPGRADING | bar, word.checked_add(READER)?),
+            Self::ReadAgain => (WRITER, word.checked_add(READER)?),
             Self::Upgradable => (WRITER | UPGRADABLE | bar, word | UPGRADABLE),
             Self::Write => (!(UPGRADING | HEAD | BARRED) | bar, word | WRITER),
             Self::Upgrade => {
@@ -77,6 +80,8 @@ impl Kind {
 /// It implements all of `lock_api`'s traits for such locks, so `lock_api::RwLock<RawRwLock, T>` has
 /// upgradable and timed locking, downgrading and fair unlocking. Any thread may unlock it. It must not
 /// be freed while an unlock is still in progress.
+///
+/// Neither locking nor unlocking it unwinds, as of [`RawMutex`](crate::RawMutex).
 pub struct RawRwLock {
     word: AtomicUsize,
     /// Where those who cannot get in line up. Its holder is the head, who alone waits for the word.
@@ -98,12 +103,6 @@ impl RawRwLock {
     pub(super) fn try_take(&self, kind: Kind, head: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while let Some(new) = kind.grant(word, head) {
-            if new < word
-                && matches!(kind, Kind::Read | Kind::ReadAgain)
-                && word > usize::MAX - READER
-            {
-                too_many_readers();
-            }
             // Ordering: Acquire pairs with the Release of those who gave it back.
             match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
@@ -129,6 +128,7 @@ impl RawRwLock {
         false
     }
 
+    /// Takes it. The wait is not interrupted: see `conventions.rs`.
     #[inline]
     pub(super) fn take(&self, kind: Kind) {
         if !self.try_take(kind, false) {
@@ -138,7 +138,20 @@ impl RawRwLock {
 
     #[cold]
     fn take_slow(&self, kind: Kind) {
-        block(awaited("rwlock", self), Acquire::new(self, kind));
+        uninterrupted(|| block(awaited("rwlock", self), Acquire::new(self, kind)));
+    }
+
+    /// Makes an upgradable reader the writer. A cancelled task's wait ends, and it still reads.
+    #[inline]
+    pub(super) fn upgrade(&self) {
+        if !self.try_take(Kind::Upgrade, false) {
+            self.upgrade_slow();
+        }
+    }
+
+    #[cold]
+    fn upgrade_slow(&self) {
+        block(awaited("rwlock", self), Acquire::new(self, Kind::Upgrade));
     }
 
     pub(super) fn take_for(&self, kind: Kind, timeout: Duration) -> bool {
@@ -182,7 +195,7 @@ impl RawRwLock {
         } else {
             self.word.fetch_and(!(HEAD | BARRED), Ordering::Relaxed);
             #[cfg(not(sateen_canary = "rwlock_gate_kept"))]
-            self.gate.release();
+            self.gate.release_quietly();
         }
     }
 
@@ -197,11 +210,11 @@ impl RawRwLock {
         }
     }
 
-    /// Those who wait look again; `word` is what it was.
+    /// Those who wait look again; `word` is what it was. A waker's panic ends here: see `conventions.rs`.
     #[cold]
     fn changed(&self, word: usize) {
         if word & (HEAD | UPGRADING) != 0 {
-            self.queue.notify_all();
+            run_and_discard(|| self.queue.notify_all());
         }
     }
 
@@ -234,11 +247,6 @@ pub(super) const HELD_READ: usize = READER;
 pub(super) const HELD_WRITE: usize = WRITER;
 pub(super) const HELD_UPGRADABLE: usize = UPGRADABLE;
 
-#[cold]
-fn too_many_readers() -> ! {
-    panic!("more readers of a lock than a word can count")
-}
-
 impl Default for RawRwLock {
     fn default() -> Self {
         Self::new()
@@ -252,5 +260,26 @@ impl fmt::Debug for RawRwLock {
             .field("locked", &held.any)
             .field("exclusively", &held.writer)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_are_not_counted_past_what_a_word_holds() {
+        let full = usize::MAX & !(READER - 1);
+        let nearly = full - READER;
+        for kind in [Kind::Read, Kind::ReadAgain] {
+            assert_eq!(kind.grant(nearly, false), Some(full));
+            assert_eq!(kind.grant(full, false), None);
+            assert_eq!(kind.grant(full, true), None);
+        }
+        let lock = RawRwLock::new();
+        lock.word.store(full, Ordering::Relaxed);
+        assert!(!lock.try_take(Kind::Read, false) && !lock.try_take(Kind::Write, false));
+        lock.give_back(READER, 0);
+        assert!(lock.try_take(Kind::Read, false));
     }
 }

@@ -19,7 +19,7 @@
 //!
 //! # What holds for all
 //!
-//! They are not re-entrant: whoever locks twice waits for itself for ever ([`NoAtomics`] panics). There is
+//! They are not re-entrant: whoever locks twice waits for itself for ever ([`NoAtomics`] ends the process). There is
 //! no poisoning: a guard that is dropped by a panic unlocks, and others see what the section left behind;
 //! [`crate::poison`] has locks that remember. A thread that ends without dropping its guard, by
 //! `mem::forget` or by being killed, leaves the lock locked for ever: no kind notices.

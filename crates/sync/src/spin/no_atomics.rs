@@ -8,9 +8,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 /// It is not `Sync`, so neither is a mutex of this kind: the compiler keeps other threads out, and locking costs a load
 /// and a store. For structures that take a kind of lock and are used by one thread.
 ///
-/// # Panics
-/// Locking it a second time before it is unlocked panics: nobody else could unlock it, so it would wait for ever.
-/// (`try_lock` says no.)
+/// Locking it a second time before it is unlocked ends the process: nobody else could unlock it, so it would wait for
+/// ever. (`try_lock` says no.) A panic would not do: `lock_api`'s guards lock again after `unlocked`, and a guard
+/// that unwinding lets out of that would be a second one.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen_sync::spin::NoAtomics, _>::new(1);
@@ -39,7 +39,9 @@ impl NoAtomics {
 
     #[cold]
     fn locked_twice() -> ! {
-        panic!("a `NoAtomics` lock was locked twice: nobody could unlock it meanwhile");
+        sateen_base::abort_with(
+            "a `NoAtomics` lock was locked twice: nobody could unlock it meanwhile",
+        )
     }
 }
 
