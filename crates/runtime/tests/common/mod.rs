@@ -82,3 +82,27 @@ pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
         assert!(woken < busy.join().expect("ended"), "it had to wait for the other's end");
     });
 }
+
+/// Ends the process if it lives for a minute: a test that would hang fails.
+pub(crate) struct Watchdog(Option<std::sync::mpsc::Sender<()>>);
+
+impl Watchdog {
+    /// `what` is said if the time is over.
+    pub(crate) fn new(what: &'static str) -> Self {
+        let (alive, over) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let limit = Duration::from_secs(60);
+            if over.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                eprintln!("hangs: {what}");
+                std::process::abort();
+            }
+        });
+        Self(Some(alive))
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.0.take();
+    }
+}
