@@ -10,7 +10,6 @@ use crate::runtime::{Installed, Runtime};
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_sync::park::{self, Awaited};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -186,9 +185,7 @@ where
     let Some(worker) = context::with(context::Context::worker) else { return f() };
     let job = Installed::new(f);
     worker.shared().blocking.ship(Shipped(job.as_job()));
-    let what = Awaited { kind: "blocking", place: 0, owner: None };
-    park::waiting_for(what, || park::uninterrupted(|| job.wait_caught()))
-        .unwrap_or_else(|panic| resume_unwind(panic))
+    job.wait_caught("blocking").unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl Runtime {

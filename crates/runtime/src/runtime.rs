@@ -7,15 +7,20 @@ use crate::entry::Entry;
 use crate::join_stack::Job;
 use crate::shared::Shared;
 use crate::stats::Stats;
-use crate::task::{JoinHandle, Spawn};
+use crate::task::{JoinHandle, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
-use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
+use sateen_sync::park::{self, Awaited};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::task::Waker;
+
+/// How long a wait rests that a foreign blocker has unwound out of.
+const UNWOUND_NAP: Duration = Duration::from_micros(100);
 
 /// A pool of workers on which tasks, branches and loops run.
 ///
@@ -60,6 +65,8 @@ impl Runtime {
     /// Runs `f` on a worker and returns its result: inside, `join`, `scope` and the others use this
     /// runtime. On one of its own workers this is a plain call. After shutdown `f` runs on the calling
     /// thread, nested calls too.
+    ///
+    /// A task of another runtime that is cancelled meanwhile waits for `f` all the same, and unwinds then.
     ///
     /// # Panics
     /// With the panic of `f`.
@@ -117,7 +124,8 @@ impl Runtime {
 
     /// Runs `f` once on each worker, with its index, and returns the results by index.
     ///
-    /// A worker gets to it between two tasks. After shutdown it returns nothing.
+    /// A worker gets to it between two tasks. After shutdown it returns nothing. A task of another runtime
+    /// that is cancelled meanwhile waits for all, and unwinds then.
     ///
     /// # Panics
     /// With the first panic by index, after all are done.
@@ -149,8 +157,10 @@ impl Runtime {
             .filter_map(|(worker, job)| worker.post(&self.shared, job.entry()).then_some(job))
             .collect();
         drop(gate);
-        let results: Vec<_> = posted.into_iter().map(Installed::wait_caught).collect();
-        results.into_iter().map(|r| r.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        let results: Vec<_> = posted.into_iter().map(|job| job.wait_caught("broadcast")).collect();
+        let results: Vec<_> =
+            results.into_iter().map(|r| r.unwrap_or_else(|panic| resume_unwind(panic))).collect();
+        unless_cancelled(results)
     }
 
     /// What the workers have done so far.
@@ -197,7 +207,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         Self {
             job: Job { run: Self::run },
             done: AtomicUsize::new(0),
-            waker: sateen_sync::park::current_waker(),
+            waker: park::current_waker(),
             f: UnsafeCell::new(ManuallyDrop::new(f)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -235,17 +245,19 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    pub(crate) fn wait_caught(&self) -> std::thread::Result<R> {
+    /// Waits for the result, come what may: the frame has to stay until the job is done. `kind` is for reports.
+    pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
         let mut unwound = None;
-        // Ordering: Acquire pairs with the Release in `run`.
-        while self.done.load(Ordering::Acquire) == 0 {
-            // A wait may end in a panic; the frame has to stay all the same until the job is done.
-            if let Err(panic) = catch_unwind(sateen_sync::park::park) {
-                match unwound {
-                    None => unwound = Some(panic),
-                    Some(_) => discard(panic),
-                }
+        let what = Awaited { kind, place: 0, owner: None };
+        // Masked, or a cancelled task would never come to suspend here. A blocker of the user's making may
+        // unwind all the same.
+        let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done()));
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
+            match unwound {
+                None => unwound = Some(panic),
+                Some(_) => discard(panic),
             }
+            thread::sleep(UNWOUND_NAP);
         }
         // SAFETY: done, and the result is taken once: callers wait once.
         let result = self.result.with(|place| unsafe { (*place).assume_init_read() });
@@ -258,7 +270,24 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
+    fn wait_done(&self) {
+        // Ordering: Acquire pairs with the Release in `run`.
+        while self.done.load(Ordering::Acquire) == 0 {
+            park::park();
+        }
+    }
+
     fn wait(&self) -> R {
-        self.wait_caught().unwrap_or_else(|panic| resume_unwind(panic))
+        self.wait_caught("install").map_or_else(|panic| resume_unwind(panic), unless_cancelled)
+    }
+}
+
+/// The result of work elsewhere that is over: lost if the calling task has been cancelled meanwhile.
+fn unless_cancelled<T>(value: T) -> T {
+    match context::with(context::Context::fiber) {
+        None => value,
+        Some(fiber) => {
+            interrupted_after(fiber, value).unwrap_or_else(|cancelled| resume_unwind(cancelled))
+        }
     }
 }
