@@ -2,7 +2,9 @@
 
 mod common;
 
-use sateen_runtime::{BuildError, Runtime, WorkerThread};
+use common::Watchdog;
+use sateen_runtime::{BuildError, JoinError, Runtime, Spawn, WorkerThread};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -21,8 +23,178 @@ fn impossible_settings_are_named() {
         error(b().workers(1).stack_size(1 << 40)),
         "cannot use stacks of 1099511627776 bytes: 1073741824 is the most"
     );
+    for stacks in [0, 1] {
+        assert_eq!(
+            error(b().workers(2).max_stacks(stacks)),
+            format!("cannot run 2 workers with {stacks} stacks: each needs one")
+        );
+    }
+    let error_here = |builder: sateen_runtime::Builder| {
+        builder.current_thread().expect_err("cannot be built").to_string()
+    };
+    assert_eq!(error_here(b().max_stacks(0)), "cannot run 1 workers with 0 stacks: each needs one");
     assert_eq!(
-        error(b().workers(2).max_stacks(1)),
+        error_here(b().stack_size(usize::MAX)),
+        format!("cannot use stacks of {} bytes: 1073741824 is the most", usize::MAX)
+    );
+    for workers in [usize::MAX, 1 << 32] {
+        assert_eq!(
+            error(b().workers(workers)),
+            format!("cannot run {workers} workers: 1 to 65535 are possible")
+        );
+    }
+    assert_eq!(
+        error(b().workers(2).thread_name(|i| format!("left {i}\0right"))),
+        "cannot name the thread of worker 0 \"left 0\\0right\": it contains a NUL"
+    );
+}
+
+/// Substitutes' threads are started later, where nobody could be told.
+#[test]
+fn a_substitutes_name_is_looked_at_when_the_runtime_is_built() {
+    let named = Runtime::builder()
+        .workers(1)
+        .substitutes(1)
+        .thread_name(|i| if i == 0 { "first".into() } else { "\0".into() });
+    assert_eq!(error(named), "cannot name the thread of worker 1 \"\\0\": it contains a NUL");
+}
+
+/// Extreme figures that mean something.
+#[test]
+fn limits_without_end_are_limits_like_others() {
+    let rt = Runtime::builder()
+        .workers(1)
+        .max_stacks(usize::MAX)
+        .blocking_threads(usize::MAX)
+        .blocking_keep_alive(Duration::MAX)
+        .spin(Duration::MAX)
+        .substitutes(usize::MAX)
+        .build()
+        .expect("a runtime");
+    assert_eq!(rt.install(|| sateen_runtime::blocking(|| 1)), 1);
+    rt.shutdown_timeout(Duration::MAX).expect("an orderly end");
+}
+
+/// Builds with a callback that panics. No thread may be left, and nothing that the runtime held.
+fn panics_and_leaves_nothing(set: impl Fn(sateen_runtime::Builder) -> sateen_runtime::Builder) {
+    let _dog = Watchdog::new("a failed build leaves threads");
+    let held = Arc::new(());
+    for _ in 0..3 {
+        let inside = Arc::clone(&held);
+        let builder =
+            Runtime::builder().workers(3).on_exit(move |_| _ = Arc::strong_count(&inside));
+        let caught = catch_unwind(AssertUnwindSafe(|| drop(set(builder).build())));
+        assert_eq!(common::message(caught.expect_err("a panic")), "in a callback");
+        // The threads hold it until their very end.
+        while Arc::strong_count(&held) > 1 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn a_name_that_panics_leaves_nothing() {
+    for worker in [0, 1, 2, 3] {
+        panics_and_leaves_nothing(|builder| {
+            builder.thread_name(move |i| {
+                assert!(i != worker, "in a callback");
+                String::new()
+            })
+        });
+    }
+}
+
+#[test]
+fn a_spawn_handler_that_panics_leaves_nothing() {
+    for worker in [0, 1, 2] {
+        panics_and_leaves_nothing(|builder| {
+            builder.spawn_handler(move |thread: WorkerThread| {
+                assert!(thread.index() != worker, "in a callback");
+                std::thread::Builder::new().spawn(|| thread.run()).map(drop)
+            })
+        });
+    }
+}
+
+#[test]
+fn the_building_thread_cannot_be_a_worker() {
+    let _dog = Watchdog::new("the building thread waits for itself");
+    let build = |caught: bool| {
+        Runtime::builder().workers(2).spawn_handler(move |worker: WorkerThread| {
+            if worker.index() == 0 {
+                return std::thread::Builder::new().spawn(|| worker.run()).map(drop);
+            }
+            let run = catch_unwind(AssertUnwindSafe(|| worker.run())).expect_err("a panic");
+            if caught {
+                return Ok(());
+            }
+            Err(std::io::Error::other(common::message(run)))
+        })
+    };
+    let error = error(build(false));
+    assert!(error.ends_with("on the thread that builds the runtime, which would wait for itself"));
+    let rt = build(true).build().expect("a runtime with one worker less");
+    assert_eq!(rt.broadcast(|index| index), [0]);
+}
+
+#[test]
+fn a_worker_that_never_comes_refuses_what_was_placed_on_it() {
+    let _dog = Watchdog::new("a task on a worker without a thread");
+    let kept = Arc::new(Mutex::new(None));
+    let place = Arc::clone(&kept);
+    let rt = Runtime::builder()
+        .workers(2)
+        .spawn_handler(move |worker: WorkerThread| {
+            if worker.index() == 0 {
+                return std::thread::Builder::new().spawn(|| worker.run()).map(drop);
+            }
+            *place.lock().expect("no panic") = Some(worker);
+            Ok(())
+        })
+        .build()
+        .expect("a runtime");
+    let task = rt.spawn_with(Spawn::new().on_worker(1), || ());
+    let future = rt.spawn_async_with(Spawn::new().on_worker(1), async {});
+    assert!(!task.is_finished() && !future.is_finished());
+    *kept.lock().expect("no panic") = None;
+    assert!(matches!(task.join(), Err(JoinError::NoWorker { worker: 1, workers: 2 })));
+    assert!(matches!(future.join(), Err(JoinError::NoWorker { worker: 1, workers: 2 })));
+    assert_eq!(rt.install(|| common::fib(10)), 55);
+    rt.shutdown().expect("an orderly end");
+}
+
+/// They run on the building thread, with nothing locked.
+#[test]
+fn callbacks_may_use_runtimes() {
+    let _dog = Watchdog::new("a callback that uses runtimes");
+    let use_runtimes = || {
+        let inner = Runtime::builder().workers(1).build().expect("inner");
+        assert_eq!(inner.install(|| common::fib(8)), 21);
+        assert_eq!(sateen_runtime::spawn(|| common::fib(8)).join().expect("global"), 21);
+    };
+    let build = move || {
+        Runtime::builder()
+            .workers(2)
+            .thread_name(move |i| {
+                use_runtimes();
+                i.to_string()
+            })
+            .spawn_handler(move |worker: WorkerThread| {
+                use_runtimes();
+                std::thread::Builder::new().spawn(|| worker.run()).map(drop)
+            })
+            .build()
+            .expect("a runtime")
+    };
+    assert_eq!(build().install(|| common::fib(10)), 55);
+    // In a task, too.
+    assert_eq!(sateen_runtime::spawn(move || build().workers()).join().expect("no panic"), 2);
+}
+
+#[test]
+fn fewer_stacks_than_workers() {
+    assert_eq!(
+        error(Runtime::builder().workers(2).max_stacks(1)),
         "cannot run 2 workers with 1 stacks: each needs one"
     );
 }
