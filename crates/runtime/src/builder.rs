@@ -44,6 +44,13 @@ pub enum BuildError {
     Variable(String),
     /// The stack size, in bytes, is above 1 GiB.
     StackSize(usize),
+    /// The name for a worker's thread contains a NUL, which ends names.
+    Name {
+        /// The worker's index.
+        worker: usize,
+        /// The name.
+        name: String,
+    },
     /// Fewer stacks are allowed than there are workers.
     Stacks {
         /// Most stacks that may exist.
@@ -74,6 +81,9 @@ impl std::fmt::Display for BuildError {
                 write!(f, "{WORKERS_VARIABLE}={value} is not a number from 1 to {MAX_WORKERS}")
             }
             Self::StackSize(size) => StackSizeError(*size).fmt(f),
+            Self::Name { worker, name } => {
+                write!(f, "cannot name the thread of worker {worker} {name:?}: it contains a NUL")
+            }
             Self::Stacks { stacks, workers } => {
                 write!(f, "cannot run {workers} workers with {stacks} stacks: each needs one")
             }
@@ -163,6 +173,9 @@ impl Builder {
     }
 
     /// Names a worker's thread by its index. Default: `sateen-0` and so on.
+    ///
+    /// Called on the building thread before there are threads, substitutes' names included. A name with a NUL
+    /// is a [`BuildError::Name`].
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
         self.name = Box::new(name);
         self
@@ -183,6 +196,9 @@ impl Builder {
 
     /// Makes the threads: `spawn` gets one [`WorkerThread`] for each worker and calls
     /// [`WorkerThread::run`] on a thread of its own making.
+    ///
+    /// It is called on the building thread. If it fails or panics, so does the build, when the threads made before have
+    /// ended. A worker that is kept and never run keeps the runtime from ending, as a task does that never ends.
     ///
     /// ```
     /// let runtime = sateen_runtime::Runtime::builder()
@@ -386,8 +402,12 @@ impl Builder {
             true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
             false => 0,
         };
-        let names = (count..count + spares).map(&self.name).collect();
-        let policies = policy::activate(self.policy.0, count + spares);
+        let mut names = (0..count + spares).map(&self.name).collect::<Vec<_>>();
+        if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
+            return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
+        }
+        let spares = Spares::new(names.split_off(count));
+        let policies = policy::activate(self.policy.0, count + spares.count());
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let watch = self.report_blocked.then(Watch::new);
@@ -399,27 +419,39 @@ impl Builder {
             alarm,
             watch,
             blocking: self.blocking,
-            spares: Spares::new(names),
+            spares,
         };
-        let shared = Shared::new(workers, stacks, setup);
-        let shared = Arc::new(shared);
-        for index in 0..count {
+        let shared = Arc::new(Shared::new(workers, stacks, setup));
+        let mut starting = Starting { shared: &shared, made: 0 };
+        for (index, name) in names.into_iter().enumerate() {
             let thread = WorkerThread {
                 life: Life { shared: Arc::clone(&shared), index, ran: false },
-                name: (self.name)(index),
+                name,
                 core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
+                builder: thread::current().id(),
             };
-            if let Err(source) = (self.spawn)(thread) {
-                shared.abandon();
-                // The failed one has counted itself out when it was dropped. One that the handler keeps
-                // for later has not, and is not waited for for ever.
-                shared.wait_exited(index + 1, Instant::now() + ABANDON_PATIENCE);
-                shared.forget_fibers();
-                return Err(BuildError::Thread { worker: index, source });
-            }
+            starting.made += 1;
+            (self.spawn)(thread).map_err(|source| BuildError::Thread { worker: index, source })?;
         }
+        std::mem::forget(starting);
         shared.open();
         Ok(Runtime::new(shared))
+    }
+}
+
+/// Threads that are being made. Dropped, it ends those that have been.
+struct Starting<'a> {
+    shared: &'a Shared,
+    made: usize,
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        self.shared.abandon();
+        // The failed one has counted itself out when it was dropped. One that the handler keeps for later has
+        // not, and is not waited for for ever.
+        self.shared.wait_exited(self.made, Instant::now() + ABANDON_PATIENCE);
+        self.shared.forget_fibers();
     }
 }
 
@@ -472,6 +504,8 @@ pub struct WorkerThread {
     life: Life,
     name: String,
     core: Option<usize>,
+    /// The thread that makes the others.
+    builder: thread::ThreadId,
 }
 
 /// Counts the thread out when it is over, or never was.
@@ -504,11 +538,15 @@ impl WorkerThread {
     /// Is the worker until the runtime ends.
     ///
     /// # Panics
-    /// If the thread is a worker already.
+    /// If the thread is a worker already, or still builds the runtime.
     pub fn run(mut self) {
         assert!(
             !root::is_worker_thread(),
             "WorkerThread::run on a thread that is a worker already"
+        );
+        assert!(
+            thread::current().id() != self.builder || !self.life.shared.is_starting(),
+            "WorkerThread::run on the thread that builds the runtime, which would wait for itself"
         );
         if let Some(core) = self.core {
             // The core was allowed when the runtime was built; if it no longer is, running unpinned is

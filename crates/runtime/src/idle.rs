@@ -97,7 +97,8 @@ impl Worker {
                     patience = u64::MAX;
                     self.force_others();
                 }
-                if waited > ticks {
+                // A runtime that ends is not to wait for the most patient of searchers.
+                if waited > ticks || self.shared().is_closing() {
                     return None;
                 }
             }

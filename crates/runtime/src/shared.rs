@@ -2,7 +2,7 @@
 
 use crate::blocking;
 use crate::drain::DrainCount;
-use crate::entry::{Entry, Work};
+use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
@@ -13,6 +13,7 @@ use crate::sleepers::{Alarm, Sleepers};
 use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::switch::Threads;
+use crate::task;
 use crate::unwind::run_and_discard;
 use crate::waker::Kept;
 use crate::watcher::Watcher;
@@ -214,6 +215,12 @@ impl Shared {
         }
     }
 
+    /// Whether threads wait for others to be made.
+    pub(crate) fn is_starting(&self) -> bool {
+        let _guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        self.life.is_starting()
+    }
+
     pub(crate) fn is_closing(&self) -> bool {
         self.life.is_closing()
     }
@@ -244,12 +251,10 @@ impl Shared {
 
     /// The thread of worker `index` will never run.
     pub(crate) fn leave_out(&self, index: usize) {
+        // Posted before that was known.
         for entry in self.workers[index].leave_out() {
-            // Posted before that was known; its poster waits, so it runs here.
-            if let Work::Job(job) = entry.decode() {
-                // SAFETY: taken from the mail, so ours to run, once.
-                unsafe { ((*job).run)(job) };
-            }
+            // SAFETY: taken from the mail, so ours; no worker will take it.
+            unsafe { task::refuse_posted(self, index, entry) };
         }
         self.drain_absent();
     }

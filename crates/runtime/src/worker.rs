@@ -229,6 +229,8 @@ impl Worker {
         let mut mail = self.mail.lock();
         // Ordering: Relaxed, under the lock.
         self.absent.store(true, Ordering::Relaxed);
+        // Whoever looks for work must not see what will never be taken.
+        self.has_mail.store(false, Ordering::Relaxed);
         std::mem::take(&mut *mail)
     }
 

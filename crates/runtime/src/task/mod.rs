@@ -27,7 +27,7 @@ pub use spawn_async::spawn_async;
 pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 
 use crate::context;
-use crate::entry::Entry;
+use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::shared::Shared;
 use crate::started_on::StartedOn;
@@ -377,6 +377,26 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
             }
             Claim::Stale => {}
             Claim::Free => (header.as_ref().actions.free)(header),
+        }
+    }
+}
+
+/// What was to run on worker `index` of `home` only, which takes nothing: tasks fail, and jobs, whose posters wait
+/// for them, run here.
+///
+/// # Safety
+/// The caller owns the entry, and is no task.
+#[cold]
+pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
+    let error = JoinError::NoWorker { worker: index, workers: home.regular };
+    // SAFETY: by contract.
+    unsafe {
+        match entry.decode() {
+            Work::Task(header) => refuse_queued(header, error),
+            Work::Future(head) => future::refuse_queued(head, home, error),
+            Work::Job(job) => ((*job).run)(job),
+            // Only tasks and jobs are posted.
+            _ => sateen_base::abort_with("posted what belongs to no worker"),
         }
     }
 }

@@ -269,11 +269,8 @@ impl Spawn {
 
 /// Puts a task where only worker `index` finds it.
 fn post(shared: &Shared, index: usize, entry: Entry) {
-    if !shared.workers[index].post(shared, entry)
-        && let crate::entry::Work::Task(header) = entry.decode()
-    {
-        let workers = shared.regular;
-        // SAFETY: not posted, so the entry's reference is ours. (The worker's thread was never run.)
-        unsafe { task::refuse_queued(header, JoinError::NoWorker { worker: index, workers }) };
+    if !shared.workers[index].post(shared, entry) {
+        // SAFETY: not posted, so it is ours. (The worker's thread was never run.)
+        unsafe { task::refuse_posted(shared, index, entry) };
     }
 }

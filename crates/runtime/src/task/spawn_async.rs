@@ -125,10 +125,8 @@ impl Spawn {
         match (place, worker) {
             (Some(index), _) => {
                 if !shared.workers[index].post(shared, entry) {
-                    let workers = shared.regular;
-                    let error = JoinError::NoWorker { worker: index, workers };
-                    // SAFETY: not posted, so the entry is ours.
-                    unsafe { future::refuse_queued(head, shared, error) };
+                    // SAFETY: not posted, so it is ours.
+                    unsafe { task::refuse_posted(shared, index, entry) };
                 }
             }
             (None, Some(_)) if dispatch => {
