@@ -1,0 +1,229 @@
+//! Timers come through while every worker is inside long work that spawns, joins or loops.
+//!
+//! The work goes on until the sleeper has been seen, or until a bound that no test should come near.
+
+mod common;
+
+use common::{fib, with_runtime};
+use sateen_runtime::{
+    Runtime, block_on, fork, join, par_for, par_sort, poll, scope, sleep, sleep_async, spawn,
+    timeout, yield_now,
+};
+use sateen_sync::Event;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Wake, Waker};
+use std::time::{Duration, Instant};
+
+const NAP: Duration = Duration::from_millis(5);
+const BOUND: Duration = Duration::from_secs(20);
+
+/// Repeats `step` until `seen`; false if that takes too long.
+fn work_until(seen: &AtomicBool, step: impl Fn()) -> bool {
+    let begin = Instant::now();
+    while !seen.load(SeqCst) {
+        if begin.elapsed() > BOUND {
+            return false;
+        }
+        step();
+    }
+    true
+}
+
+/// On 1, 2 and 4 workers, each of which repeats `step`: one who naps again and again goes on until all of
+/// them have been busy during a whole nap.
+fn naps_beside(nap: fn(), step: fn()) {
+    for workers in [1, 2, 4] {
+        with_runtime(workers, |rt| {
+            let (seen, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(Event::new()));
+            let busy = Arc::new(AtomicUsize::new(0));
+            let sleeper = rt.spawn({
+                let (seen, begun, busy) = (seen.clone(), begun.clone(), busy.clone());
+                move || {
+                    begun.set();
+                    while busy.load(SeqCst) < workers {
+                        nap();
+                    }
+                    nap();
+                    seen.store(true, SeqCst);
+                }
+            });
+            begun.wait();
+            let work = || {
+                let (seen, busy) = (seen.clone(), busy.clone());
+                rt.spawn(move || {
+                    busy.fetch_add(1, SeqCst);
+                    work_until(&seen, step)
+                })
+            };
+            let work: Vec<_> = (0..workers).map(|_| work()).collect();
+            for work in work {
+                let seen = work.join().expect("worked");
+                assert!(seen, "{workers} workers: the sleeper had to wait for the work's end");
+            }
+            sleeper.join().expect("slept");
+        });
+    }
+}
+
+fn nap() {
+    sleep(NAP);
+}
+
+#[test]
+fn beside_a_tree_of_joins() {
+    naps_beside(nap, || _ = fib(12));
+}
+
+#[test]
+fn beside_one_long_tree_of_joins() {
+    /// No end but the sleeper's.
+    fn tree(seen: &AtomicBool, begin: Instant, depth: u32) -> bool {
+        if seen.load(SeqCst) || begin.elapsed() > BOUND {
+            return seen.load(SeqCst);
+        }
+        if depth == 0 {
+            fib(10);
+            return true;
+        }
+        let (a, b) = join(|| tree(seen, begin, depth - 1), || tree(seen, begin, depth - 1));
+        a & b
+    }
+    for workers in [1, 2, 4] {
+        with_runtime(workers, |rt| {
+            let (seen, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(Event::new()));
+            let sleeper = rt.spawn({
+                let (seen, begun) = (seen.clone(), begun.clone());
+                move || {
+                    begun.set();
+                    sleep(NAP * 10);
+                    seen.store(true, SeqCst);
+                }
+            });
+            begun.wait();
+            assert!(rt.install(|| tree(&seen, Instant::now(), 60)));
+            sleeper.join().expect("slept");
+        });
+    }
+}
+
+#[test]
+fn beside_forks() {
+    naps_beside(nap, || fork([|| (), || ()]).into_iter().for_each(drop));
+}
+
+#[test]
+fn beside_a_scope() {
+    naps_beside(nap, || {
+        scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|_| ());
+            }
+        });
+    });
+}
+
+#[test]
+fn beside_a_loop() {
+    naps_beside(nap, || par_for(0..1000, |i| _ = std::hint::black_box(i)));
+}
+
+#[test]
+fn beside_a_sort() {
+    naps_beside(nap, || {
+        let mut data: Vec<u32> = (0..20_000u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+        par_sort(&mut data);
+    });
+}
+
+#[test]
+fn beside_spawns() {
+    naps_beside(nap, || _ = spawn(|| ()).join());
+}
+
+#[test]
+fn beside_polls() {
+    naps_beside(nap, poll);
+}
+
+#[test]
+fn a_future_that_a_task_awaits() {
+    naps_beside(|| block_on(sleep_async(NAP)), || _ = fib(12));
+}
+
+#[test]
+fn a_wait_with_a_limit() {
+    naps_beside(|| assert!(timeout(NAP, || Event::new().wait()).is_err()), || _ = fib(12));
+}
+
+#[test]
+fn many_sleepers() {
+    naps_beside(
+        || {
+            let sleepers: Vec<_> = (1..50).map(|i| spawn(move || sleep(NAP * i / 50))).collect();
+            sleepers.into_iter().for_each(|sleeper| sleeper.join().expect("slept"));
+        },
+        || _ = fib(12),
+    );
+}
+
+/// The timer's own task goes on, and looks at what the waker tells.
+#[test]
+fn a_timer_of_the_busy_task_itself() {
+    struct Tell(AtomicBool);
+    impl Wake for Tell {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, SeqCst);
+        }
+    }
+    for workers in [1, 2, 4] {
+        with_runtime(workers, |rt| {
+            let work = || {
+                rt.spawn(|| {
+                    let told = Arc::new(Tell(AtomicBool::new(false)));
+                    let waker = Waker::from(told.clone());
+                    let mut nap = pin!(sleep_async(NAP));
+                    assert!(nap.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+                    work_until(&told.0, || _ = fib(12))
+                })
+            };
+            let work: Vec<_> = (0..workers).map(|_| work()).collect();
+            for work in work {
+                assert!(work.join().expect("worked"), "the timer had to wait for the task's end");
+            }
+        });
+    }
+}
+
+#[test]
+fn on_the_thread_that_is_its_runtime() {
+    let steps: [fn(); 4] = [
+        || _ = fib(12),
+        || par_for(0..1000, |i| _ = std::hint::black_box(i)),
+        || _ = spawn(|| ()).join(),
+        poll,
+    ];
+    for step in steps {
+        let rt = Runtime::current_thread().expect("a runtime");
+        let seen = Arc::new(AtomicBool::new(false));
+        let sleeper = rt.spawn_local({
+            let seen = seen.clone();
+            move || {
+                sleep(NAP);
+                seen.store(true, SeqCst);
+            }
+        });
+        assert!(
+            rt.run(|| {
+                // The sleeper begins.
+                yield_now();
+                work_until(&seen, step)
+            }),
+            "the sleeper had to wait for the task's end"
+        );
+        rt.run_until(sleeper).expect("slept");
+        rt.shutdown();
+    }
+}
