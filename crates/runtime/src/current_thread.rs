@@ -208,10 +208,11 @@ impl CurrentThread {
             return;
         }
         worker.counters.parks.bump();
-        let left = self.next_timer().map(|at| at.saturating_duration_since(Instant::now()));
+        let left = worker.watch_timers();
         if !sleep.sleep(0, left) {
             sleep.cancel(0);
         }
+        worker.stop_watching();
     }
 
     // ---- at its edges ----
@@ -221,6 +222,7 @@ impl CurrentThread {
         if self.asleep.replace(false) {
             self.shared.sleep.cancel(0);
         }
+        self.worker().stop_watching();
         let saved = context::with(context::Context::step_out);
         context::with(|c| c.enter(Some(self.worker())));
         Entered {
@@ -233,6 +235,8 @@ impl CurrentThread {
 
     /// The worker sleeps until it is entered again: what arrives calls back.
     fn fall_asleep(&self) {
+        // The thread's owner watches: `next_timer` says until when.
+        self.worker().watch_timers();
         self.asleep.set(self.shared.sleep.announce(0, || self.worker().has_runnable()));
         if !self.asleep.get() {
             self.shared.sleep.sound(0);
@@ -340,6 +344,7 @@ impl Drop for CurrentThread {
             root::end_idle(worker);
         }
         drop(entered);
+        self.shared.timekeeper.end();
         if all {
             worker.set_shared(None);
             self.shared.thread_exited();

@@ -522,7 +522,7 @@ impl Blocker for Suspend {
     }
 
     fn earlier_timer(&self) {
-        Self::fiber().worker().note_timer();
+        Self::fiber().worker().note_timer_and_go_on();
     }
 
     fn mask(&self) {

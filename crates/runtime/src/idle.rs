@@ -45,14 +45,12 @@ impl Worker {
         self.fire_timers();
         let found = self.search();
         if found.is_some() || self.has_ready() {
-            self.hand_watch_on();
             return found;
         }
         self.sleep();
         self.fire_timers();
         self.stop_watching();
         if self.has_own_arrivals() || self.has_ready() {
-            self.hand_watch_on();
             // We were woken, but have something of our own to do: was it for work that others can do?
             self.pass_on();
         }

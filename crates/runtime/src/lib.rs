@@ -109,6 +109,8 @@ mod task_state;
 #[cfg(not(loom))]
 mod time;
 #[cfg(not(loom))]
+mod timekeeper;
+#[cfg(not(loom))]
 mod unwind;
 #[cfg(loom)]
 pub mod wait_record;

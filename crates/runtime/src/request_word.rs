@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | [`HUNGRY`] | thieves, sleepers, the owner | owner, before it looks what it can offer | publish something at the next push |
 //! | [`READY`] | whoever made a fiber ready | owner, before it looks whether one is | a suspended fiber can go on |
+//! | [`TIMER`] | the stand-in for a watcher, the owner | owner, before it looks at the timers | a timer may be due |
 //! | [`OUTSIDE`] | birth | nobody | the thread is no worker |
 //! | [`FENCED`] | birth | nobody | there is no asymmetric fence |
 //!
@@ -22,6 +23,8 @@ pub const HUNGRY: u32 = 1;
 pub const READY: u32 = 2;
 /// Always raised for threads that are no workers: the slow path tells them apart.
 pub const OUTSIDE: u32 = 4;
+/// Request: timers may be due, and somebody has to learn of the next ones.
+pub const TIMER: u32 = 16;
 /// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
 pub const FENCED: u32 = 8;
 

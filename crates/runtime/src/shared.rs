@@ -14,9 +14,10 @@ use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::switch::Threads;
 use crate::task;
+use crate::timekeeper::Timekeeper;
 use crate::unwind::run_and_discard;
 use crate::waker::Kept;
-use crate::watcher::Watcher;
+use crate::watcher::{NEVER, Watcher};
 use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     turn: AtomicUsize,
     /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
     pub(crate) watcher: Watcher,
+    /// Who minds them while nobody sleeps.
+    pub(crate) timekeeper: Timekeeper,
     /// Tells when everything is blocked, if that was asked for.
     pub(crate) watch: Option<Watch>,
     /// Threads for calls that block.
@@ -90,7 +93,7 @@ impl Shared {
             drained.absent();
             watch.as_ref().inspect(|watch| watch.absent());
         }
-        let exited = Exited { count: spares.count(), wakers: Vec::new() };
+        let exited = Exited { count: spares.count(), timekeeper: false, wakers: Vec::new() };
         Self {
             regular,
             spares,
@@ -108,6 +111,7 @@ impl Shared {
             watch,
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
+            timekeeper: Timekeeper::new(),
             futures: LiveFutures::new(workers.len()),
             cancelling: AtomicBool::new(false),
             gate: Gate::new(),
@@ -240,6 +244,7 @@ impl Shared {
     /// Workers leave their loops.
     pub(crate) fn stop(&self) {
         self.life.stop();
+        self.timekeeper.end();
     }
 
     /// Lets go of all fibers. No worker runs any more.
@@ -283,7 +288,7 @@ impl Shared {
     /// before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
         if self.drained.drain(self.workers.len(), || self.has_work() || self.futures.count() != 0) {
-            self.life.stop();
+            self.stop();
             fence(Ordering::SeqCst);
             self.wake_all();
             return true;
@@ -340,6 +345,16 @@ impl Shared {
         !self.injector.is_empty() || self.workers.iter().any(Worker::has_stealable)
     }
 
+    /// When the earliest timer of all is due, in the [`Timekeeper`]'s ticks.
+    pub(crate) fn earliest_timer(&self) -> u64 {
+        self.ticks(self.workers.iter().filter_map(|worker| worker.timers.earliest()).min())
+    }
+
+    /// `at` in the [`Timekeeper`]'s ticks.
+    pub(crate) fn ticks(&self, at: Option<Instant>) -> u64 {
+        at.map_or(NEVER, |at| self.timekeeper.ticks(at))
+    }
+
     /// Whether any queue looks non-empty.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
@@ -352,9 +367,23 @@ impl Shared {
 
     /// A worker thread has left its loop, or will never run.
     pub(crate) fn thread_exited(&self) {
+        self.left(|exited| exited.count += 1);
+    }
+
+    /// The timekeeper's thread is about to start. The caller's has not left.
+    pub(crate) fn timekeeper_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).timekeeper = true;
+    }
+
+    /// The timekeeper's thread has left, or will never run.
+    pub(crate) fn timekeeper_left(&self) {
+        self.left(|exited| exited.timekeeper = false);
+    }
+
+    fn left(&self, count: impl FnOnce(&mut Exited)) {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        exited.count += 1;
-        let all = exited.count == self.workers.len();
+        count(&mut exited);
+        let all = exited.are_all(self.workers.len());
         let wakers = if all { std::mem::take(&mut exited.wakers) } else { Vec::new() };
         drop(exited);
         if all {
@@ -372,7 +401,7 @@ impl Shared {
         loop {
             {
                 let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-                if exited.count == self.workers.len() {
+                if exited.are_all(self.workers.len()) {
                     return true;
                 }
                 if !exited.wakers.iter().any(|other| other.will_wake(&waker)) {
@@ -405,7 +434,15 @@ impl Shared {
 /// Threads that have left their loops, and who waits for that.
 struct Exited {
     count: usize,
+    /// The timekeeper's thread has not.
+    timekeeper: bool,
     wakers: Vec<Waker>,
+}
+
+impl Exited {
+    fn are_all(&self, workers: usize) -> bool {
+        self.count == workers && !self.timekeeper
+    }
 }
 
 impl std::fmt::Debug for Shared {

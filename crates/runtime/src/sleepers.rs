@@ -60,12 +60,14 @@ impl Sleepers {
         woken
     }
 
-    /// Wakes one sleeper, if there is one. The caller has fenced.
+    /// Wakes one sleeper, if there is one; whether there was. The caller has fenced.
     #[cold]
-    pub fn notify_one(&self) {
-        if let Some(index) = self.slots.notify_one() {
+    pub fn notify_one(&self) -> bool {
+        let woken = self.slots.notify_one();
+        if let Some(index) = woken {
             self.sound(index);
         }
+        woken.is_some()
     }
 
     /// Calls the alarm, if there is one.

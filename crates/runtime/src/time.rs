@@ -8,7 +8,6 @@ use crate::join::on_global;
 use crate::task::Cancelled;
 use crate::worker::here;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_sync::park::Blocker;
 use sateen_sync::timer::{Elapsed, Timer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
@@ -88,7 +87,8 @@ fn within<R>(fiber: &'static Fiber, limit: Duration, f: impl FnOnce() -> R) -> R
     let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(f()) };
     let mut timer = pin!(Timer::new(&*fiber.worker().timers));
     if timer.as_mut().arm(deadline, crate::waker::of(fiber)) {
-        crate::fiber::Suspend.earlier_timer();
+        // Only the fiber's own waits need to learn of it.
+        fiber.worker().note_timer();
     }
     let limit = Limit { deadline, outer: fiber.limit() };
     let result = {

@@ -1,36 +1,50 @@
-//! Which of the sleeping workers sleeps no longer than until the earliest timer.
+//! Which of the sleeping workers sleeps no longer than until the earliest timer, and until when nobody
+//! needs to look because a thread that is no worker will.
 //!
 //! | word | meaning | leaves it |
 //! |---|---|---|
-//! | 0 | nobody watches | a worker that falls asleep: to its own |
+//! | 0 | no worker watches | a worker that falls asleep: to its own |
 //! | i + 1 | worker i watches: it sleeps until the earliest timer it saw, or is awake again | that worker, awake |
 //!
-//! What holds: a timer that somebody has told of is seen by the watcher, or by a worker that is awake and
-//! looks before it sleeps or goes on with something else; or nobody sleeps. Proof: `README.md`, "Timers".
+//! | until | meaning | set by |
+//! |---|---|---|
+//! | a time | the stand-in looks then by itself | the stand-in, after a look |
+//! | [`NEVER`] | the stand-in looks when it is called, or looks just now | the stand-in, before each look |
+//!
+//! What holds of a timer that somebody has told of: the watcher has seen it; or a worker is awake that looks
+//! before it sleeps or goes on with something else; or the stand-in will look in time, or is called, or has
+//! raised a request at all workers. Proof: `README.md`, "Timers".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use crate::request_word::{RequestWord, TIMER};
 use crate::sleepers::Sleepers;
-use sateen_base::prim::searched::AtomicUsize;
+use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::{Ordering, fence};
+
+/// Later than all times, which are nanoseconds since some moment.
+pub const NEVER: u64 = u64::MAX;
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
-pub struct Watcher(AtomicUsize);
+pub struct Watcher {
+    word: AtomicUsize,
+    until: AtomicU64,
+}
 
 impl Watcher {
     /// Nobody watches.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self(AtomicUsize::new(0))
+        Self { word: AtomicUsize::new(0), until: AtomicU64::new(NEVER) }
     }
 
     /// Worker `me`, which has announced its sleep, is to watch unless another does. True: it looks at all
     /// timers now, and sleeps no longer than until the earliest.
     pub fn watch(&self, me: usize) -> bool {
         // Ordering: Relaxed; the fences order it: ours below, and the one that followed the announcement.
-        let before = self.0.compare_exchange(0, me + 1, Ordering::Relaxed, Ordering::Relaxed);
+        let before = self.word.compare_exchange(0, me + 1, Ordering::Relaxed, Ordering::Relaxed);
         let watches = before.map_or_else(|other| other == me + 1, |_| true);
         if watches && cfg!(not(sateen_canary = "watch_no_fence")) {
             // Partner: the fence in `tell`. Either we see the timer, or the other sees us.
@@ -39,40 +53,84 @@ impl Watcher {
         watches
     }
 
-    /// A timer was armed that comes before all others at its worker.
-    pub fn tell(&self, sleepers: &Sleepers) {
+    /// A timer was armed that comes before all others at its worker. `earliest` of those. True: no worker
+    /// will mind it, so the stand-in is to be called.
+    pub fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if cfg!(not(sateen_canary = "watch_tell_no_fence")) {
-            // Partners: the fences in `watch` and `hand_on`.
+            // Partners: the fences in `watch`, `hand_on` and `stand_in`.
             fence(Ordering::SeqCst);
         }
-        match self.0.load(Ordering::Relaxed) {
-            0 => sleepers.notify_one(),
-            // If it is awake it will look.
-            watcher => _ = sleepers.notify(watcher - 1),
+        match self.word.load(Ordering::Relaxed) {
+            0 => self.pass(sleepers, earliest),
+            watcher => {
+                // If it is awake it will look.
+                sleepers.notify(watcher - 1);
+                false
+            }
         }
     }
 
     /// Worker `me` is awake. Before it goes on with something that may take long, [`Watcher::hand_on`].
     pub fn leave(&self, me: usize) {
         // Ordering: Relaxed, see `watch`.
-        if self.0.load(Ordering::Relaxed) == me + 1 {
-            self.0.store(0, Ordering::Relaxed);
+        if self.word.load(Ordering::Relaxed) == me + 1 {
+            self.word.store(0, Ordering::Relaxed);
         }
     }
 
-    /// The caller has been woken, maybe in order to watch, and goes on with something else: if there are
-    /// timers to watch, another one has to.
-    pub fn hand_on(&self, sleepers: &Sleepers, has_timers: impl FnOnce() -> bool) {
+    /// The caller has been awake, maybe in order to watch, and goes on with something else: if there are
+    /// timers to watch, another one has to. `earliest` of all. True: as of [`Watcher::tell`].
+    pub fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if cfg!(sateen_canary = "watch_not_handed_on") {
-            return;
+            return false;
         }
         if cfg!(not(sateen_canary = "watch_hand_on_no_fence")) {
-            // Partners: the fence in `tell`, and the one that follows the announcement of a sleeper that
-            // found us watching.
+            // Partners: the fences in `tell` and `stand_in`, and the one that follows the announcement of a
+            // sleeper that found us watching.
             fence(Ordering::SeqCst);
         }
-        if self.0.load(Ordering::Relaxed) == 0 && sleepers.has_sleepers() && has_timers() {
-            sleepers.notify_one();
+        self.word.load(Ordering::Relaxed) == 0 && self.pass(sleepers, earliest)
+    }
+
+    /// No worker watches: another one is to, or the stand-in if all are awake.
+    fn pass(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
+        let at = earliest();
+        // Ordering: Relaxed; the caller's fence and the one in `stand_in` order it.
+        at != NEVER && !sleepers.notify_one() && at < self.until.load(Ordering::Relaxed)
+    }
+
+    /// The stand-in looks: at `earliest` of all, unless a worker watches. Until when it may sleep, unless
+    /// it is called.
+    pub fn stand_in(&self, earliest: impl FnOnce() -> u64) -> u64 {
+        self.stand_down();
+        if cfg!(not(sateen_canary = "watch_stand_in_no_fence")) {
+            // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the worker no
+            // longer watches, or the other sees that it has to call.
+            fence(Ordering::SeqCst);
         }
+        if self.word.load(Ordering::Relaxed) != 0 {
+            return NEVER;
+        }
+        let at = earliest();
+        self.until.store(at, Ordering::Relaxed);
+        at
+    }
+
+    /// The time of the stand-in's look has come: raises [`TIMER`] at all workers. Each who answers fires what
+    /// is due, and calls for the rest; so the stand-in may sleep until it is called.
+    pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
+        if cfg!(not(sateen_canary = "watch_raise_first")) {
+            // Before the requests: who answers one then sees that it has to call.
+            self.stand_down();
+        }
+        workers.for_each(|requests| _ = requests.insist(TIMER));
+        if cfg!(sateen_canary = "watch_raise_first") {
+            self.stand_down();
+        }
+    }
+
+    fn stand_down(&self) {
+        // Ordering: Relaxed; the fence in `stand_in`, or the raising of a request, makes it visible.
+        self.until.store(NEVER, Ordering::Relaxed);
     }
 }

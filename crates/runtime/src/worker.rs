@@ -14,7 +14,7 @@ mod timers;
 
 pub(crate) use queues::here;
 
-pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY};
+pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY, TIMER};
 
 use crate::context;
 use crate::entry::{Entry, Work};
@@ -81,10 +81,8 @@ struct Own {
     deferred: Cell<bool>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
-    /// A timer was armed that whoever minds the timers may not know of.
-    timer_news: Cell<bool>,
-    /// It has slept, and not had anything to do since.
-    was_asleep: Cell<bool>,
+    /// What whoever minds the timers may not know.
+    timer_news: Cell<timers::News>,
 }
 
 // SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
@@ -123,8 +121,7 @@ impl Worker {
                 unwinding: Cell::new(0),
                 deferred: Cell::new(false),
                 ready_seen: Cell::default(),
-                timer_news: Cell::new(false),
-                was_asleep: Cell::new(false),
+                timer_news: Cell::default(),
             },
         }
     }

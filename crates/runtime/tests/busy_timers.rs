@@ -227,3 +227,46 @@ fn on_the_thread_that_is_its_runtime() {
         rt.shutdown();
     }
 }
+
+/// How many threads there are to look at the clock while all workers are busy.
+#[cfg(target_os = "linux")]
+fn clocks() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("the threads of this process");
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
+    tasks
+        .flatten()
+        .filter(|task| task.path().exists())
+        .flat_map(name)
+        .filter(|n| n == "sateen-clock\n")
+        .count()
+}
+
+/// Runs this binary again, so that no other test has threads.
+#[test]
+#[cfg(target_os = "linux")]
+fn its_thread_is_made_when_needed_and_ends() {
+    if std::env::var_os("SATEEN_TEST_CHILD").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "its_thread_is_made_when_needed_and_ends", "--nocapture"])
+            .env("SATEEN_TEST_CHILD", "1")
+            .output()
+            .expect("runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let no_timers = || _ = fib(12);
+    for workers in [1, 2, 4] {
+        with_runtime(workers, |rt| {
+            rt.install(no_timers);
+            rt.install(nap);
+            rt.spawn_async(sleep_async(NAP)).join().expect("slept");
+            assert_eq!(clocks(), 0, "{workers} workers: nobody was busy while a timer was armed");
+        });
+        naps_beside(nap, || _ = fib(12));
+        let begin = Instant::now();
+        while clocks() > 0 {
+            assert!(begin.elapsed() < BOUND, "a thread is left");
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,23 +1,32 @@
-//! Models of who minds the timers. A timer is a flag here, and the time to fire it comes once all is quiet:
-//! then some sleeper must have seen it, or nobody sleeps.
+//! Models of who minds the timers. The time to fire comes once all is quiet: then some sleeper must have seen
+//! the timer, or nobody sleeps and the stand-in has.
 #![cfg(loom)]
 
 use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::Ordering::Relaxed;
-use sateen_base::prim::searched::AtomicBool;
+use sateen_base::prim::searched::{AtomicBool, AtomicU64};
+use sateen_runtime::request_word::{RequestWord, TIMER};
 use sateen_runtime::sleepers::Sleepers;
-use sateen_runtime::watcher::Watcher;
+use sateen_runtime::watcher::{NEVER, Watcher};
+use sateen_sync::park::ThreadParker;
 
 /// Slots of the workers that sleep.
 const A: usize = 0;
 const B: usize = 1;
+/// Times of timers.
+const SOON: u64 = 5;
+const LATER: u64 = 7;
 
 struct Model {
     sleepers: Sleepers,
     watcher: Watcher,
-    timer: AtomicBool,
+    /// The time of the earliest.
+    timer: AtomicU64,
     fired: AtomicBool,
+    /// The stand-in's.
+    parker: ThreadParker,
+    requests: RequestWord,
 }
 
 impl Model {
@@ -25,21 +34,51 @@ impl Model {
         Arc::new(Self {
             sleepers: Sleepers::new(2, None),
             watcher: Watcher::new(),
-            timer: AtomicBool::new(false),
+            timer: AtomicU64::new(NEVER),
             fired: AtomicBool::new(false),
+            parker: ThreadParker::new(),
+            requests: RequestWord::new(0),
         })
     }
 
     /// A worker that is busy afterwards.
     fn arm(&self) {
-        self.timer.store(true, Relaxed);
-        self.watcher.tell(&self.sleepers);
+        self.timer.store(LATER, Relaxed);
+        self.call(self.watcher.tell(&self.sleepers, || self.earliest()));
+    }
+
+    fn earliest(&self) -> u64 {
+        self.timer.load(Relaxed)
+    }
+
+    fn has_timer(&self) -> bool {
+        self.earliest() != NEVER
+    }
+
+    fn call(&self, calls: bool) {
+        if calls {
+            self.parker.unpark();
+        }
+    }
+
+    /// The stand-in was to look at a time that has come, but the timer of that time is gone.
+    fn looked_before(&self) {
+        self.timer.store(SOON, Relaxed);
+        assert_eq!(self.watcher.stand_in(|| self.earliest()), SOON);
+        self.timer.store(NEVER, Relaxed);
+    }
+
+    /// The stand-in looks, when it is called, until it has seen the timer.
+    fn stand_in_until_seen(&self) {
+        while self.watcher.stand_in(|| self.earliest()) != LATER {
+            self.parker.park();
+        }
     }
 
     /// A worker falls asleep; whether it will be awake for the timer.
     fn fall_asleep(&self, me: usize) -> bool {
         assert!(self.sleepers.announce(me, || false));
-        self.watcher.watch(me) && self.timer.load(Relaxed)
+        self.watcher.watch(me) && self.has_timer()
     }
 
     /// Sleeps until it has seen the timer.
@@ -53,7 +92,7 @@ impl Model {
     /// Sleeps until it has seen the timer, or somebody has.
     fn watch_until_fired(&self, me: usize, other: usize) {
         while self.sleepers.announce(me, || self.fired.load(Relaxed)) {
-            if self.watcher.watch(me) && self.timer.load(Relaxed) {
+            if self.watcher.watch(me) && self.has_timer() {
                 self.sleepers.cancel(me);
                 self.fired.store(true, Relaxed);
                 self.sleepers.wake_owner(other);
@@ -67,7 +106,7 @@ impl Model {
     /// A worker is awake and has something to do.
     fn get_busy(&self, me: usize) {
         self.watcher.leave(me);
-        self.watcher.hand_on(&self.sleepers, || self.timer.load(Relaxed));
+        self.call(self.watcher.hand_on(&self.sleepers, || self.earliest()));
     }
 }
 
@@ -133,7 +172,7 @@ fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
         let model = Model::new();
         assert!(!model.fall_asleep(A));
         assert!(model.sleepers.notify(A));
-        model.timer.store(true, Relaxed);
+        model.timer.store(LATER, Relaxed);
         let other = thread::spawn({
             let model = Arc::clone(&model);
             move || model.watch_until_seen(B)
@@ -162,5 +201,102 @@ fn one_who_was_to_watch_hands_on() {
         model.arm();
         other.join().unwrap();
         assert!(!model.sleepers.has_sleepers(), "nobody minds the timer");
+    });
+}
+
+/// All are awake: the stand-in, which is just looking for another reason, sees the timer or is called.
+#[test]
+fn the_stand_in_learns_of_a_timer() {
+    check(3, || {
+        let model = Model::new();
+        model.looked_before();
+        let stand_in = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.stand_in_until_seen()
+        });
+        model.arm();
+        stand_in.join().unwrap();
+    });
+}
+
+/// The watcher goes on with something else, as the last one: the stand-in may just have seen it watch.
+#[test]
+fn a_busy_watcher_hands_on_to_the_stand_in() {
+    check(3, || {
+        let model = Model::new();
+        model.looked_before();
+        assert!(!model.fall_asleep(A));
+        model.timer.store(LATER, Relaxed);
+        let stand_in = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.stand_in_until_seen()
+        });
+        model.sleepers.cancel(A);
+        model.get_busy(A);
+        stand_in.join().unwrap();
+    });
+}
+
+/// The stand-in raises the request for one timer, and the worker fires it: the stand-in learns of the next.
+#[test]
+fn one_who_answers_calls_for_the_rest() {
+    check(3, || {
+        let model = Model::new();
+        model.timer.store(SOON, Relaxed);
+        let stand_in = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                while model.watcher.stand_in(|| model.earliest()) == SOON {
+                    model.watcher.raise([&model.requests].into_iter());
+                    model.parker.park();
+                }
+            }
+        });
+        while !model.requests.has(TIMER) {
+            thread::yield_now();
+        }
+        model.requests.clear(TIMER);
+        model.timer.store(LATER, Relaxed);
+        model.get_busy(A);
+        stand_in.join().unwrap();
+    });
+}
+
+/// A worker falls asleep while another one arms: it or the stand-in sees the timer.
+#[test]
+fn one_who_falls_asleep_or_the_stand_in_learns_of_a_timer() {
+    check(2, || {
+        let model = Model::new();
+        let stand_in = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                while model.watcher.stand_in(|| model.earliest()) == NEVER {
+                    if model.fired.load(Relaxed) {
+                        return;
+                    }
+                    model.parker.park();
+                }
+                model.fired.store(true, Relaxed);
+                model.sleepers.wake_owner(A);
+            }
+        });
+        let sleeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                while model.sleepers.announce(A, || model.fired.load(Relaxed)) {
+                    if model.watcher.watch(A) && model.has_timer() {
+                        model.sleepers.cancel(A);
+                        model.fired.store(true, Relaxed);
+                        model.parker.unpark();
+                        return;
+                    }
+                    model.sleepers.sleep(A, None);
+                    model.watcher.leave(A);
+                }
+            }
+        });
+        model.arm();
+        stand_in.join().unwrap();
+        sleeper.join().unwrap();
     });
 }

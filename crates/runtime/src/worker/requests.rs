@@ -3,7 +3,7 @@
 //! The word (`request_word.rs`) is polled at each push and by loops and spawns; the argument why no
 //! sleeper misses work is in `README.md`, "Requests" and "Sleeping".
 
-use super::{FENCED, HUNGRY, READY, Worker};
+use super::{FENCED, HUNGRY, READY, TIMER, Worker};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
@@ -56,6 +56,9 @@ impl Worker {
             && offer::feed(fiber.join_stack(), &self.requests, &self.shared().sleep)
         {
             self.counters.publications.bump();
+        }
+        if self.has_request(TIMER) {
+            self.mind_timers();
         }
         if self.has_request(READY) && !fiber.is_held() {
             self.let_ready_through(fiber);

@@ -65,6 +65,6 @@ impl Worker {
         }
         self.fire_timers();
         self.stop_watching();
-        self.hand_watch_on();
+        self.announce_timer();
     }
 }

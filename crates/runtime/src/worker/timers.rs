@@ -4,29 +4,89 @@
 //! and then; among the sleeping ones a single *watcher* sleeps no longer than until the earliest timer of
 //! all (`watcher.rs`). A worker that arms an earlier one and then goes on with something else tells the
 //! watcher, or wakes a sleeper, who becomes the watcher or, with something else to do, wakes the next;
-//! one that goes to sleep next becomes the watcher itself.
+//! one that goes to sleep next becomes the watcher itself. If nobody sleeps, a thread that is no worker is
+//! called (`timekeeper.rs`), which asks the workers to look when it is time.
 
-use super::Worker;
+use super::{TIMER, Worker};
+use crate::unwind::run_and_discard;
 use sateen_base::prim::time::{Duration, Instant};
+
+/// What a worker knows and whoever minds the timers may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct News(u8);
+
+impl News {
+    /// A timer was armed here that comes before all others here.
+    const ARMED: u8 = 1;
+    /// The worker has slept, or looked at all timers, and has not gone on with anything since.
+    const LOOKED: u8 = 2;
+
+    fn has(self, what: u8) -> bool {
+        self.0 & what != 0
+    }
+}
 
 impl Worker {
     /// A timer was armed here that comes before all others here.
     pub(crate) fn note_timer(&self) {
-        self.own.timer_news.set(true);
+        self.note(News::ARMED);
     }
 
-    /// The worker goes on with something that may take long: somebody else has to mind the new timer.
+    /// [`Worker::note_timer`], by a task that may go on for long: at its next poll it says so.
+    pub(crate) fn note_timer_and_go_on(&self) {
+        self.note_timer();
+        self.request(TIMER);
+    }
+
+    fn note(&self, what: u8) {
+        self.own.timer_news.set(News(self.own.timer_news.get().0 | what));
+    }
+
+    /// The worker goes on with something that may take long: if it has watched, or armed a timer, somebody
+    /// else has to mind the timers.
     #[inline]
     pub(crate) fn announce_timer(&self) {
-        if self.own.timer_news.get() {
+        if self.own.timer_news.get() != News::default() {
             self.announce_timer_slow();
         }
     }
 
     #[cold]
     fn announce_timer_slow(&self) {
-        self.own.timer_news.set(false);
-        self.shared().watcher.tell(&self.shared().sleep);
+        if !self.shared().pumped {
+            return self.pass_news_on();
+        }
+        // Such a runtime may be meant to have no other thread: one is made only for a task that polls.
+        self.own.timer_news.take();
+        if !self.timers.is_empty() {
+            self.request(TIMER);
+        }
+    }
+
+    fn pass_news_on(&self) {
+        let shared = self.shared();
+        let news = self.own.timer_news.take();
+        let mut calls = false;
+        if news.has(News::ARMED) {
+            calls |= shared.watcher.tell(&shared.sleep, || shared.ticks(self.timers.earliest()));
+        }
+        if news.has(News::LOOKED) {
+            calls |= shared.watcher.hand_on(&shared.sleep, || shared.earliest_timer());
+        }
+        if calls {
+            shared.timekeeper.call(shared);
+        }
+    }
+
+    /// Answers [`TIMER`]: fires what is due, and sees to it that somebody minds the rest.
+    #[cold]
+    pub(super) fn mind_timers(&self) {
+        // First clear, then look: what is raised later stands.
+        self.requests.clear(TIMER);
+        // The caller may be in the middle of a push, with a branch in its frame: nothing unwinds here.
+        run_and_discard(|| self.fire_timers());
+        self.note(News::LOOKED);
+        self.pass_news_on();
     }
 
     /// Fires what is due, at every worker. Whether anything was.
@@ -53,24 +113,14 @@ impl Worker {
             self.announce_timer();
             return None;
         }
-        self.own.timer_news.set(false);
+        self.own.timer_news.take();
         let earliest = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
         earliest.map(|earliest| earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// The worker is awake. Before it goes on with something else, [`Worker::hand_watch_on`] follows.
+    /// The worker is awake. Before it goes on with something else, [`Worker::announce_timer`] follows.
     pub(crate) fn stop_watching(&self) {
         self.shared().watcher.leave(self.index);
-        self.own.was_asleep.set(true);
-    }
-
-    /// The worker has something to do. Should it have been woken in order to watch, another has to.
-    #[inline]
-    pub(crate) fn hand_watch_on(&self) {
-        if self.own.was_asleep.replace(false) {
-            let shared = self.shared();
-            let has_timers = || shared.workers.iter().any(|worker| !worker.timers.is_empty());
-            shared.watcher.hand_on(&shared.sleep, has_timers);
-        }
+        self.note(News::LOOKED);
     }
 }

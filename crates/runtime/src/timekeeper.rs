@@ -1,0 +1,109 @@
+//! The thread that stands in for a watcher while all workers are awake.
+//!
+//! It is a runtime's own, made when it is first called, and ends with the runtime. It sleeps until the
+//! earliest timer, or until it is called: without a limit while there are no timers, or a worker watches
+//! (`watcher.rs`). It fires nothing itself, since wakers are other people's code: it raises `TIMER` at the
+//! workers, which fire where they poll.
+//!
+//! | state | meaning | leaves it |
+//! |---|---|---|
+//! | `NONE` | there is no thread | whoever calls: to `RUNS`, and back if the system refuses the thread |
+//! | `RUNS` | there is one, or it is just being made | the runtime's end: to `ENDED` |
+//! | `ENDED` | there is none, or it leaves | |
+
+use crate::shared::Shared;
+use crate::watcher::NEVER;
+use crate::worker::Worker;
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, AtomicU8, AtomicU64, Ordering, thread};
+use sateen_sync::park::ThreadParker;
+
+const NONE: u8 = 0;
+const RUNS: u8 = 1;
+const ENDED: u8 = 2;
+
+/// What the thread needs.
+const STACK: usize = 64 << 10;
+/// After the system has refused the thread, so long nobody asks again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// See the [module's documentation](self).
+pub(crate) struct Timekeeper {
+    state: AtomicU8,
+    parker: ThreadParker,
+    /// Times are counted from here.
+    base: Instant,
+    /// Before this time the thread is not asked for again.
+    retry: AtomicU64,
+}
+
+impl Timekeeper {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: AtomicU8::new(NONE),
+            parker: ThreadParker::new(),
+            base: Instant::now(),
+            retry: AtomicU64::new(0),
+        }
+    }
+
+    /// `at` as a number that can be compared.
+    pub(crate) fn ticks(&self, at: Instant) -> u64 {
+        let nanos = at.saturating_duration_since(self.base).as_nanos();
+        u64::try_from(nanos).unwrap_or(NEVER).min(NEVER - 1)
+    }
+
+    /// There is something to look at, and no worker sleeps. Without a thread timers wait until a worker has
+    /// nothing else to do, or looks at the clock anyway.
+    #[cold]
+    pub(crate) fn call(&self, shared: &Arc<Shared>) {
+        // Ordering: Relaxed; the thread uses nothing of the caller's but what the parker orders.
+        match self.state.compare_exchange(NONE, RUNS, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => self.start(shared),
+            Err(RUNS) => self.parker.unpark(),
+            Err(_) => {}
+        }
+    }
+
+    fn start(&self, shared: &Arc<Shared>) {
+        let now = self.ticks(Instant::now());
+        let mut started = false;
+        if now >= self.retry.load(Ordering::Relaxed) {
+            shared.timekeeper_starts();
+            let body = Arc::clone(shared);
+            let thread = thread::Builder::new().name("sateen-clock".to_owned()).stack_size(STACK);
+            started = thread.spawn(move || body.timekeeper.run(&body)).is_ok();
+            if !started {
+                shared.timekeeper_left();
+                self.retry.store(now + RETRY.as_nanos() as u64, Ordering::Relaxed);
+            }
+        }
+        if !started {
+            // Unless the runtime has ended meanwhile.
+            let _ = self.state.compare_exchange(RUNS, NONE, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// The thread leaves, and none is made any more.
+    pub(crate) fn end(&self) {
+        self.state.store(ENDED, Ordering::Relaxed);
+        self.parker.unpark();
+    }
+
+    /// The thread's life.
+    fn run(&self, shared: &Shared) {
+        while self.state.load(Ordering::Relaxed) != ENDED {
+            let at = shared.watcher.stand_in(|| shared.earliest_timer());
+            let left = at.saturating_sub(self.ticks(Instant::now()));
+            if at == NEVER {
+                self.parker.park();
+            } else if left > 0 {
+                self.parker.park_timeout(Duration::from_nanos(left));
+            } else {
+                shared.watcher.raise(shared.workers().iter().map(Worker::requests));
+                self.parker.park();
+            }
+        }
+        shared.timekeeper_left();
+    }
+}
