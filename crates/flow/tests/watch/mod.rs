@@ -1,0 +1,24 @@
+//! A time limit for what might hang: the test fails, instead of waiting for ever.
+#![allow(unreachable_pub, dead_code, reason = "each test takes what it needs")]
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Long enough for a loaded machine.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What `f` returns, on a thread of its own; fails if that takes too long.
+pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, wait) = channel();
+    let thread = std::thread::spawn(move || {
+        let result = f();
+        // The test may have given up.
+        _ = done.send(());
+        result
+    });
+    match wait.recv_timeout(LIMIT) {
+        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
+        // Disconnected: it has panicked, which is passed on.
+        _ => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+    }
+}
