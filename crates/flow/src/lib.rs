@@ -15,6 +15,10 @@ mod driven;
 #[cfg(not(loom))]
 mod error;
 #[cfg(loom)]
+pub mod gaps;
+#[cfg(not(loom))]
+mod gaps;
+#[cfg(loom)]
 pub mod gate;
 #[cfg(not(loom))]
 mod gate;

@@ -13,6 +13,10 @@ use std::cell::Cell;
 /// A clock belongs to whoever reads it: it need not be shared between threads. Its clones count from the
 /// same start.
 ///
+/// A throttle copes with a clock that is wrong. If it goes back by less than 10 ms the throttle's time stands still until the
+/// clock has caught up; if by more, the time goes on from there. If it jumps ahead, that is a caller who comes late. A panic of a
+/// clock goes on in the caller of the throttle, which has taken nothing then.
+///
 /// ```
 /// use sateen_flow::{Clock, RealClock};
 /// use std::time::Duration;
@@ -22,7 +26,7 @@ use std::cell::Cell;
 /// assert!(clock.elapsed() - before >= Duration::from_micros(5));
 /// ```
 pub trait Clock {
-    /// Time since the clock was made; never less than it was before.
+    /// Time since the clock was made; should never be less than it was before.
     fn elapsed(&self) -> Duration;
 
     /// Waits for about `interval`. Blocks a thread, suspends a fiber.
@@ -33,11 +37,13 @@ pub trait Clock {
         self.delay(interval);
     }
 
-    /// [`elapsed`](Clock::elapsed) in nanoseconds. For clocks that know them anyway: it is what throttles call.
+    /// [`elapsed`](Clock::elapsed) in nanoseconds, `u64::MAX` if there are more. For clocks that know them anyway: it is
+    /// what throttles call.
     #[inline]
     fn nanos(&self) -> u64 {
         let elapsed = self.elapsed();
-        elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
+        let seconds = elapsed.as_secs().saturating_mul(1_000_000_000);
+        seconds.saturating_add(elapsed.subsec_nanos().into())
     }
 
     /// The next reading is a true one: throttles ask for it before they wait.
@@ -274,10 +280,11 @@ impl ManualClock {
         Self::default()
     }
 
-    /// Lets time pass.
+    /// Lets time pass; after 584 years it stands still.
     pub fn advance(&self, interval: Duration) {
-        // Relaxed: the time guards no data.
-        self.0.nanos.fetch_add(nanos(interval), Ordering::Relaxed);
+        let later = |now: u64| Some(now.saturating_add(nanos(interval)));
+        // Relaxed: the time guards no data. It never refuses.
+        _ = self.0.nanos.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 
     /// From now on each delay takes so much longer than it should: a system that wakes late.
@@ -303,7 +310,8 @@ impl Clock for ManualClock {
 
     fn delay(&self, interval: Duration) {
         self.0.delays.fetch_add(1, Ordering::Relaxed);
-        self.advance(interval + Duration::from_nanos(self.0.lateness.load(Ordering::Relaxed)));
+        let late = Duration::from_nanos(self.0.lateness.load(Ordering::Relaxed));
+        self.advance(interval.saturating_add(late));
     }
 
     fn nanos(&self) -> u64 {

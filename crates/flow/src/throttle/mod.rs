@@ -10,6 +10,7 @@ mod pause;
 mod rate;
 mod shared;
 mod single;
+mod timeline;
 
 pub use clock::{Clock, ManualClock, RealClock, SampledClock, TscClock};
 pub use error::ThrottleError;

@@ -64,8 +64,8 @@ impl fmt::Display for Rate {
 
 /// A rate as a grid in time: item `n` (from 1 on) is due `(n - 1) / rate` after the start.
 ///
-/// Which items are due is asked of the time since the start, never added up: so nothing drifts. For an
-/// unlimited rate more are due than anybody can take.
+/// Which items are due is asked of the time since the start, never added up: so nothing drifts. An unlimited rate has
+/// no grid: ask [`is_unlimited`](Grid::is_unlimited) first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     rate: Rate,
@@ -74,8 +74,8 @@ pub(crate) struct Grid {
     shift: u32,
 }
 
-/// Due at an unlimited rate: far more than are ever taken, and far from the end of the numbers.
-const ENDLESS: u64 = 1 << 62;
+/// More than are ever taken, and far from the end of the numbers: so many are due at an unlimited rate, and at most at any other.
+pub(crate) const ENDLESS: u64 = 1 << 62;
 
 impl Grid {
     pub(crate) fn new(rate: Rate) -> Self {
@@ -93,13 +93,29 @@ impl Grid {
         self.rate
     }
 
-    /// How many items are due when `nanos` have passed: one at the start. Right for 58 years at the highest rate.
+    /// Whether nothing is held back.
+    #[inline(always)]
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.scaled == 0
+    }
+
+    /// How many items are due when `nanos` have passed: one at the start. [`ENDLESS`] at most, after 14 years at the highest rate.
     #[inline(always)]
     pub(crate) fn due(&self, nanos: u64) -> u64 {
-        if self.scaled == 0 {
-            return ENDLESS;
-        }
-        ((u128::from(nanos) * u128::from(self.scaled)) >> self.shift) as u64 + 1
+        let items = (u128::from(nanos) * u128::from(self.scaled)) >> self.shift;
+        if items < u128::from(ENDLESS) { items as u64 + 1 } else { ENDLESS }
+    }
+
+    /// How far it is to the next item when `nanos` have passed: from 0, an item is just due, to 1.
+    pub(crate) fn progress(&self, nanos: u64) -> f64 {
+        let items = u128::from(nanos) * u128::from(self.scaled);
+        let part = items & ((1 << self.shift) - 1);
+        part as f64 / (self.shift as f64).exp2()
+    }
+
+    /// When `progress` has been made towards an item, in nanoseconds from the one before.
+    pub(crate) fn time_to(&self, progress: f64) -> u64 {
+        self.rate.get().map_or(0, |rate| (progress * (1e9 / rate)) as u64)
     }
 
     /// When item `n` is due, in nanoseconds from the start; may be a little early after months.

@@ -1,14 +1,18 @@
 //! One limit for many.
 
+use super::rate::ENDLESS;
+use super::timeline::SharedTimeline;
 use super::{CLUMP, Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
+use crate::gaps::Run;
 use crate::ledger::Ledger;
 use sateen_base::prim::time::Duration;
 
 /// Holds all its callers together back to one rate.
 ///
-/// What is said of [`Throttle`](super::Throttle) about drift and bursts holds of their sum. Who waits has a place in line: callers pass in the order in
-/// which they came, and nobody is woken to find that another was faster. Who stops waiting (a dropped future, a
-/// cancelled task) gives the place back.
+/// What is said of [`Throttle`](super::Throttle) about drift and bursts holds of their sum. Who waits has a place in line, which comes due at a time of
+/// its own: callers pass in the order in which they came, and nobody is woken to find that another was faster. Who stops waiting (a dropped
+/// future, a cancelled task) gives the place back, and the next who comes has it. A place that nobody uses until a burst later is
+/// lost: its owner takes what is due then, or goes to the end of the line.
 ///
 /// Cost of a check: a reading of the clock and one locked instruction in a line that all share. Threads that pass often take a
 /// [`hand`](SharedThrottle::hand).
@@ -29,7 +33,7 @@ use sateen_base::prim::time::Duration;
 pub struct SharedThrottle<C = RealClock> {
     clock: C,
     plan: Plan,
-    start: u64,
+    time: SharedTimeline,
     ledger: Ledger,
 }
 
@@ -37,8 +41,8 @@ impl<C: Clock> SharedThrottle<C> {
     /// At most `rate` from now on. The first item passes at once.
     pub fn new(rate: Rate, clock: C) -> Self {
         clock.refresh();
-        let start = clock.nanos();
-        Self { clock, plan: Plan::default().at(rate), start, ledger: Ledger::new() }
+        let time = SharedTimeline::new(clock.nanos());
+        Self { clock, plan: Plan::default().at(rate), time, ledger: Ledger::new() }
     }
 
     /// So many items at once at most, after a pause.
@@ -64,10 +68,14 @@ impl<C: Clock> SharedThrottle<C> {
         self.plan.grid.rate()
     }
 
-    /// Takes `n` tokens if they are due and nobody waits for them; never waits. False always if `n` is more than the burst.
+    /// Takes `n` tokens if they are due and nobody waits for them; never waits. Without a limit they always are, with one never if `n`
+    /// is more than the burst.
     pub fn try_take(&self, n: u64) -> bool {
+        if self.plan.grid.is_unlimited() {
+            return true;
+        }
         let due = self.due();
-        self.ledger.take(self.plan.floor(due), due, n, n) == n
+        self.ledger.take_all(self.plan.floor(due), due, n)
     }
 
     /// Waits for a token.
@@ -80,11 +88,13 @@ impl<C: Clock> SharedThrottle<C> {
 
     /// Takes a place in line, and waits until its time has come.
     fn wait_by(&self, delay: impl Fn(Duration)) {
-        let place = self.line_up();
+        if self.plan.grid.is_unlimited() {
+            return;
+        }
+        let mut place = self.line_up();
         while let Err(gap) = place.poll() {
             delay(gap);
         }
-        place.pass();
     }
 
     /// [`wait`](SharedThrottle::wait) as a future. It has its place in line from the first poll on; dropped before it is ready it
@@ -102,11 +112,13 @@ impl<C: Clock> SharedThrottle<C> {
     /// # Ok::<(), sateen_flow::ThrottleError>(())
     /// ```
     pub async fn until_ready(&self) {
-        let place = self.line_up();
+        if self.plan.grid.is_unlimited() {
+            return;
+        }
+        let mut place = self.line_up();
         while let Err(gap) = place.poll() {
             pause_async(&self.clock, gap).await;
         }
-        place.pass();
     }
 
     /// For one of many that pass often: takes tokens by the batch.
@@ -119,21 +131,16 @@ impl<C: Clock> SharedThrottle<C> {
     /// # Ok::<(), sateen_flow::ThrottleError>(())
     /// ```
     pub fn hand(&self) -> Hand<'_, C> {
-        Hand { throttle: self, tokens: 0 }
+        Hand { throttle: self, tokens: Run::default() }
     }
 
     /// How many are due by now.
     fn due(&self) -> u64 {
-        self.plan.grid.due(self.now())
-    }
-
-    /// Time since the start.
-    fn now(&self) -> u64 {
-        self.clock.nanos().saturating_sub(self.start)
+        self.plan.grid.due(self.time.now(&self.clock))
     }
 
     fn line_up(&self) -> Place<'_, C> {
-        Place { throttle: self, ticket: self.ledger.line_up(self.plan.floor(self.due()), 1) }
+        Place { throttle: self, number: self.ledger.line_up(self.plan.floor(self.due())) }
     }
 }
 
@@ -141,31 +148,34 @@ impl<C: Clock> SharedThrottle<C> {
 struct Place<'a, C: Clock> {
     throttle: &'a SharedThrottle<C>,
     /// Its number on the grid; 0 once it has been used.
-    ticket: u64,
+    number: u64,
 }
 
 impl<C: Clock> Place<'_, C> {
-    /// Whether it is due, or how long it is until then.
-    fn poll(&self) -> Result<(), Duration> {
-        let throttle = self.throttle;
-        throttle.clock.refresh();
-        let now = throttle.now();
-        if throttle.plan.grid.due(now) >= self.ticket {
-            return Ok(());
+    /// Uses it if it is due, else says how long it is until then.
+    fn poll(&mut self) -> Result<(), Duration> {
+        let SharedThrottle { clock, plan, time, ledger } = self.throttle;
+        clock.refresh();
+        let now = time.now(clock);
+        let due = plan.grid.due(now);
+        if due >= self.number {
+            let number = std::mem::take(&mut self.number);
+            let floor = plan.floor(due);
+            // Too late it is lost, and another one does as well.
+            if number > floor || ledger.take_some(floor, due, 1).len > 0 {
+                return Ok(());
+            }
+            self.number = ledger.line_up(floor);
         }
-        let at = throttle.plan.grid.time_of(self.ticket);
+        let at = plan.grid.time_of(self.number);
         Err(Duration::from_nanos(at.saturating_sub(now).max(1)))
-    }
-
-    fn pass(mut self) {
-        self.ticket = 0;
     }
 }
 
 impl<C: Clock> Drop for Place<'_, C> {
     fn drop(&mut self) {
-        if self.ticket != 0 {
-            self.throttle.ledger.give_back(1);
+        if self.number != 0 {
+            self.throttle.ledger.give_back(Run { last: self.number, len: 1 });
         }
     }
 }
@@ -177,18 +187,18 @@ impl<C: Clock> Drop for Place<'_, C> {
 #[derive(Debug)]
 pub struct Hand<'a, C: Clock> {
     throttle: &'a SharedThrottle<C>,
-    tokens: u64,
+    tokens: Run,
 }
 
 impl<C: Clock> Hand<'_, C> {
     /// Takes a token if one is due; never waits.
     #[inline]
     pub fn try_take(&mut self) -> bool {
-        if self.tokens == 0 {
+        if self.tokens.len == 0 {
             self.refill();
         }
-        let any = self.tokens > 0;
-        self.tokens -= u64::from(any);
+        let any = self.tokens.len > 0;
+        self.tokens.len -= u64::from(any);
         any
     }
 
@@ -219,14 +229,19 @@ impl<C: Clock> Hand<'_, C> {
     #[cold]
     fn refill(&mut self) {
         let SharedThrottle { plan, ledger, .. } = self.throttle;
+        if plan.grid.is_unlimited() {
+            self.tokens.len = ENDLESS;
+            return;
+        }
         let due = self.throttle.due();
-        self.tokens = ledger.take(plan.floor(due), due, 1, plan.batch);
+        self.tokens = ledger.take_some(plan.floor(due), due, plan.batch);
     }
 }
 
 impl<C: Clock> Drop for Hand<'_, C> {
     fn drop(&mut self) {
-        if self.tokens > 0 {
+        // Without a limit they have no numbers.
+        if self.tokens.len > 0 && self.tokens.last > 0 {
             self.throttle.ledger.give_back(self.tokens);
         }
     }

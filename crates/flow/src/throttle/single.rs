@@ -1,5 +1,7 @@
 //! The throttle of one owner: no atomics.
 
+use super::rate::ENDLESS;
+use super::timeline::Timeline;
 use super::{Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
 use sateen_base::prim::time::Duration;
 
@@ -33,9 +35,9 @@ use sateen_base::prim::time::Duration;
 pub struct Throttle<C = RealClock> {
     clock: C,
     plan: Plan,
-    /// The clock's time when the grid starts.
-    start: u64,
-    /// What has been taken since then, with what is in hand.
+    /// Time on the grid.
+    time: Timeline,
+    /// What has been taken of the grid, with what is in hand.
     taken: u64,
     /// Tokens that may be used without a look at the clock.
     hand: u64,
@@ -45,8 +47,8 @@ impl<C: Clock> Throttle<C> {
     /// At most `rate` from now on. The first item passes at once.
     pub fn new(rate: Rate, clock: C) -> Self {
         clock.refresh();
-        let start = clock.nanos();
-        Self { clock, plan: Plan::default().at(rate), start, taken: 0, hand: 0 }
+        let time = Timeline::new(clock.nanos(), 0);
+        Self { clock, plan: Plan::default().at(rate), time, taken: 0, hand: 0 }
     }
 
     /// So many items at once at most, after a pause.
@@ -72,14 +74,37 @@ impl<C: Clock> Throttle<C> {
         self.plan.grid.rate()
     }
 
-    /// Another rate from now on; what was said of burst and batch holds. What was not used before is lost.
+    /// Another rate from now on; what was said of burst and batch holds. An item that is due passes at once, and on the way to
+    /// the next it goes on from where it is: half an interval at one rate and half at the other let one pass. What else was
+    /// due and not used is lost.
     pub fn set_rate(&mut self, rate: Rate) {
-        self.plan = self.plan.at(rate);
+        // First, for it may panic.
         self.clock.refresh();
-        self.start = self.clock.nanos();
-        // The next one is due an interval from now, as if one had just passed.
-        self.taken = 1;
+        let now = self.clock.nanos();
+        let progress = self.progress(now);
+        self.plan = self.plan.at(rate);
         self.hand = 0;
+        (self.taken, self.time) = match progress {
+            None => (0, Timeline::new(now, 0)),
+            // As if one had passed so long ago.
+            Some(progress) => (1, Timeline::new(now, self.plan.grid.time_to(progress))),
+        };
+    }
+
+    /// How far it is from the last item to the next, from 0 to 1; none if one is due.
+    fn progress(&mut self, now: u64) -> Option<f64> {
+        let grid = &self.plan.grid;
+        if grid.is_unlimited() {
+            return Some(0.0);
+        }
+        let passed = self.time.at(now);
+        match self.taken.checked_sub(grid.due(passed)) {
+            _ if self.hand > 0 => None,
+            Some(0) => Some(grid.progress(passed)),
+            // Without a clock that went back there are no items ahead.
+            Some(_) => Some(0.0),
+            None => None,
+        }
     }
 
     /// Its clock.
@@ -87,8 +112,8 @@ impl<C: Clock> Throttle<C> {
         &self.clock
     }
 
-    /// Takes `n` tokens if they are due; never waits. False always if `n` is more than the burst less the
-    /// rest of a batch: only with batches of 1 can all of a burst be taken in one go.
+    /// Takes `n` tokens if they are due; never waits. Without a limit they always are. With one it is false always if `n` is more than
+    /// the burst less the rest of a batch: only with batches of 1 can all of a burst be taken in one go.
     #[inline]
     pub fn try_take(&mut self, n: u64) -> bool {
         if self.hand < n {
@@ -136,10 +161,9 @@ impl<C: Clock> Throttle<C> {
 
     /// How long it is until the next token is due, or the next few if they come so fast that waiting for one would be spinning.
     pub(crate) fn gap(&self) -> Duration {
-        let now = self.clock.nanos() - self.start;
-        Duration::from_nanos(
-            self.plan.grid.time_of(self.taken + self.plan.clump).saturating_sub(now).max(1),
-        )
+        let now = self.time.peek(self.clock.nanos());
+        let next = self.taken.saturating_add(self.plan.clump);
+        Duration::from_nanos(self.plan.grid.time_of(next).saturating_sub(now).max(1))
     }
 
     /// [`wait`](Throttle::wait) as a future. Dropped before it is ready it has taken nothing.
@@ -167,9 +191,17 @@ impl<C: Clock> Throttle<C> {
     /// A call, so that who has a token in hand pays for nothing else.
     #[inline(never)]
     fn take(&mut self, n: u64) -> bool {
-        let due = self.plan.grid.due(self.clock.nanos() - self.start);
+        if self.plan.grid.is_unlimited() {
+            self.hand = ENDLESS;
+            return true;
+        }
+        let now = self.clock.nanos();
+        let mut due = self.plan.grid.due(self.time.at(now));
+        if due == ENDLESS {
+            due = self.begin_anew(now);
+        }
         // What was in hand may just have been used as part of a burst.
-        let taken = self.taken.max(due.saturating_sub(self.plan.burst + 1 - self.plan.batch));
+        let taken = self.taken.max(due.saturating_sub(self.plan.burst - (self.plan.batch - 1)));
         let (left, missing) = (due.saturating_sub(taken), n - self.hand);
         if left < missing {
             return false;
@@ -178,6 +210,14 @@ impl<C: Clock> Throttle<C> {
         self.taken = taken + granted;
         self.hand = granted - missing;
         true
+    }
+
+    /// The grid is at the end of the numbers: another begins. How many are due on it.
+    #[cold]
+    fn begin_anew(&mut self, now: u64) -> u64 {
+        self.time = Timeline::new(now, 0);
+        self.taken = 0;
+        self.plan.grid.due(0)
     }
 
     /// [`take`](Self::take) by a clock that does not stand still.
