@@ -81,9 +81,13 @@ impl<R, const N: usize> Results<R, N> {
 
 impl<R, const N: usize> Drop for Results<R, N> {
     fn drop(&mut self) {
-        for value in &mut self.values[..self.filled] {
-            // SAFETY: the first `filled` are written.
-            unsafe { value.assume_init_drop() };
+        if !std::mem::needs_drop::<R>() {
+            return;
+        }
+        for value in &self.values[..self.filled] {
+            // Each by itself: the panic of one must not cost the others their drop.
+            // SAFETY: the first `filled` are written, and read once.
+            discard(unsafe { value.assume_init_read() });
         }
     }
 }
@@ -184,7 +188,7 @@ fn note<R>(first: &mut Option<Panic>, result: Result<R, Panic>) {
 #[cold]
 #[inline(never)]
 fn go_on<R, const N: usize>(panic: Panic, results: Results<R, N>) -> ! {
-    discard(results);
+    drop(results);
     resume_unwind(panic)
 }
 

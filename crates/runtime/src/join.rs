@@ -7,7 +7,7 @@ use crate::latch::Latch;
 use crate::offer;
 use crate::runtime::Runtime;
 use crate::task::{in_branch, interrupted_after};
-use crate::unwind::{discard, run_and_discard};
+use crate::unwind::{Held, discard, run_and_discard};
 use crate::worker::{OUTSIDE, Worker, spin_for, this_fiber};
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
@@ -127,7 +127,9 @@ where
             }
             // SAFETY: popped, so it is ours.
             let b = unsafe { branch.take() };
-            (ra, in_branch(b))
+            let ra = Held::new(ra);
+            let rb = in_branch(b);
+            (ra.release(), rb)
         }
         Err(panic) => {
             if !stack.pop() {
@@ -157,7 +159,11 @@ where
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         return match a {
-            Ok(ra) => (ra, in_branch(b)),
+            Ok(ra) => {
+                let ra = Held::new(ra);
+                let rb = in_branch(b);
+                (ra.release(), rb)
+            }
             Err(panic) => a_panicked(panic, b),
         };
     }
@@ -167,16 +173,23 @@ where
     }
     // SAFETY: the latch is set.
     match (a, unsafe { branch.result() }) {
-        (Ok(ra), Ok(rb)) => match interrupted_after(this_fiber(), (ra, rb)) {
-            Ok(both) => both,
-            Err(cancelled) => resume_unwind(cancelled),
+        (Ok(ra), Ok(rb)) => match interrupted_after(this_fiber(), ()) {
+            Ok(()) => (ra, rb),
+            Err(cancelled) => {
+                discard(ra);
+                discard(rb);
+                resume_unwind(cancelled)
+            }
         },
         (Err(panic), b) => {
             // `b`'s result or panic gives way to `a`'s, even if dropping it panics in turn.
             discard(b);
             resume_unwind(panic)
         }
-        (Ok(_), Err(panic)) => resume_unwind(panic),
+        (Ok(ra), Err(panic)) => {
+            discard(ra);
+            resume_unwind(panic)
+        }
     }
 }
 
@@ -194,7 +207,11 @@ where
         b,
         |a, b| join(a, b),
         |a, b| match catch_unwind(AssertUnwindSafe(a)) {
-            Ok(ra) => (ra, b()),
+            Ok(ra) => {
+                let ra = Held::new(ra);
+                let rb = b();
+                (ra.release(), rb)
+            }
             Err(panic) => a_panicked(panic, b),
         },
     )

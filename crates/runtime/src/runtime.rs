@@ -4,6 +4,7 @@ use crate::builder::{BuildError, Builder};
 use crate::context;
 use crate::current_thread::Spawner;
 use crate::entry::Entry;
+use crate::fiber::Fiber;
 use crate::join_stack::Job;
 use crate::shared::Shared;
 use crate::stats::Stats;
@@ -158,9 +159,20 @@ impl Runtime {
             .collect();
         drop(gate);
         let results: Vec<_> = posted.into_iter().map(|job| job.wait_caught("broadcast")).collect();
-        let results: Vec<_> =
-            results.into_iter().map(|r| r.unwrap_or_else(|panic| resume_unwind(panic))).collect();
-        unless_cancelled(results)
+        let (mut values, mut panic) = (Vec::with_capacity(results.len()), None);
+        for result in results {
+            match result {
+                Ok(value) if panic.is_none() => values.push(value),
+                Err(first) if panic.is_none() => panic = Some(first),
+                other => discard(other),
+            }
+        }
+        let cancelled = |fiber: &Fiber| interrupted_after(fiber, ()).err();
+        let panic = panic.or_else(|| context::with(context::Context::fiber).and_then(cancelled));
+        let Some(panic) = panic else { return values };
+        // Each by itself: destructors may panic.
+        values.into_iter().for_each(discard);
+        resume_unwind(panic)
     }
 
     /// What the workers have done so far.

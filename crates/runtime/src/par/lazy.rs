@@ -3,6 +3,7 @@
 use super::Grain;
 use crate::context;
 use crate::join::join;
+use crate::unwind::Held;
 use crate::worker::Worker;
 use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
@@ -32,7 +33,8 @@ impl Lazy {
         fold: &(impl Fn(R, Range<usize>) -> R + Sync),
         combine: &(impl Fn(R, R) -> R + Sync),
     ) -> R {
-        let mut acc = identity();
+        // Held wherever something else of the user's runs meanwhile.
+        let mut acc = Held::new(identity());
         let Range { start: mut low, end: high } = range;
         let (mut chunk, least) = match self.grain {
             Grain::Auto => (1, 2),
@@ -46,17 +48,19 @@ impl Lazy {
                     || self.reduce(low..middle, identity, fold, combine),
                     || self.reduce(middle..high, identity, fold, combine),
                 );
-                return combine(combine(acc, a), b);
+                let b = Held::new(b);
+                let low = combine(acc.release(), a);
+                return combine(low, b.release());
             }
             let next = low + chunk.min(left);
             let before = tsc::now();
-            acc = fold(acc, low..next);
+            acc = Held::new(fold(acc.release(), low..next));
             low = next;
             if self.grain == Grain::Auto {
                 chunk = self.resize(chunk, tsc::now().saturating_sub(before));
             }
         }
-        acc
+        acc.release()
     }
 
     fn resize(self, chunk: usize, ticks: u64) -> usize {

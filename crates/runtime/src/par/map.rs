@@ -1,6 +1,7 @@
 //! Loops that write to disjoint places.
 
 use super::{Grain, lazy::Lazy};
+use crate::unwind::discard;
 use std::marker::PhantomData;
 
 /// An address that several workers may write behind, at disjoint places.
@@ -55,9 +56,14 @@ impl<R> Part<R> {
 
 impl<R> Drop for Part<R> {
     fn drop(&mut self) {
-        let part = std::ptr::slice_from_raw_parts_mut(self.base.at(self.start), self.len);
-        // SAFETY: these are initialised and nobody else owns them.
-        unsafe { std::ptr::drop_in_place(part) }
+        if !std::mem::needs_drop::<R>() {
+            return;
+        }
+        // A panic is on its way, which no other may meet.
+        for index in self.start..self.end() {
+            // SAFETY: these are initialised, nobody else owns them, and each is read once.
+            discard(unsafe { self.base.at(index).read() });
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod sort;
 
 pub use sort::{par_sort, par_sort_unstable};
 
+use crate::unwind::Held;
 use lazy::Lazy;
 use std::ops::Range;
 
@@ -65,7 +66,12 @@ impl Grain {
         M: Fn(usize) -> R + Sync,
         C: Fn(R, R) -> R + Sync,
     {
-        let fold = |acc, piece: Range<usize>| piece.fold(acc, |acc, i| combine(acc, map(i)));
+        let step = |acc: R, i| {
+            let acc = Held::new(acc);
+            let value = map(i);
+            combine(acc.release(), value)
+        };
+        let fold = |acc, piece: Range<usize>| piece.fold(acc, step);
         Lazy::new(self).reduce(range, &identity, &fold, &combine)
     }
 

@@ -133,7 +133,9 @@ impl<F: Future> Frame<F> {
     /// `head` starts a `Frame<F>` that nobody refers to.
     unsafe fn free(head: NonNull<Head>) {
         // SAFETY: made by `new`; ours alone.
-        drop(unsafe { Box::from_raw(head.cast::<Self>().as_ptr()) });
+        let frame = unsafe { Box::from_raw(head.cast::<Self>().as_ptr()) };
+        frame.head.task.drop_waker();
+        drop(frame);
     }
 }
 

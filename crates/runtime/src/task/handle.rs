@@ -5,6 +5,7 @@ use crate::context;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
+use crate::unwind::discard;
 use crate::worker::Worker;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
@@ -310,10 +311,18 @@ impl<T> JoinHandle<T> {
         let new = Some(waker.clone());
         // SAFETY: not WAITING, so the place is the handle's alone.
         let old = header.waker.with_mut(|place| unsafe { std::mem::replace(&mut *place, new) });
-        let ready = !header.state.register();
-        // Foreign code: after the place is in order again.
-        drop(old);
-        if ready { Poll::Ready(()) } else { Poll::Pending }
+        if !header.state.register() || old.is_some_and(|old| self.is_done_without(old)) {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    /// Drops an earlier waker, now that the place is in order. Its destructor is foreign: it may panic, and it
+    /// may wait, and so take the wake-up that the new waker has just got. Hence whether the task is done.
+    #[cold]
+    fn is_done_without(&self, old: Waker) -> bool {
+        discard(old);
+        self.is_finished()
     }
 
     fn take_result(&mut self) -> Result<T, JoinError> {

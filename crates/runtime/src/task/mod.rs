@@ -132,6 +132,15 @@ impl Header {
         true
     }
 
+    /// The frame is about to go, and nobody else refers to it.
+    #[inline]
+    fn drop_waker(&self) {
+        // SAFETY: by contract of those who free.
+        if let Some(waker) = self.waker.with_mut(|waker| unsafe { (*waker).take() }) {
+            discard(waker);
+        }
+    }
+
     /// Marks the task as cancelled and makes whatever fiber runs it look.
     ///
     /// # Safety
@@ -233,16 +242,18 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     unsafe fn free(header: NonNull<Header>) {
         let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
-        let empty =
-            unsafe { place.as_ref() }.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
-        if empty {
-            // SAFETY: as above; what drops is ours: a waker that was never used, names and tokens.
-            unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
-        } else {
-            // A detached task's result may panic in its destructor; that is nobody's business.
-            // SAFETY: as above.
-            discard(unsafe { place.read() });
+        let frame = unsafe { place.as_ref() };
+        // What may panic in its destructor, which is nobody's business: the waker of a handle that was
+        // polled, and a detached task's result.
+        frame.header.drop_waker();
+        // SAFETY: as above.
+        let empty = frame.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
+        if !empty {
+            // SAFETY: as above; nobody reads it again.
+            discard(frame.body.with(|body| unsafe { body.read() }));
         }
+        // SAFETY: as above; what is left to drop is ours: names and tokens.
+        unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
         // SAFETY: `alloc` took it with this layout, and the frame is dropped.
         unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
     }
