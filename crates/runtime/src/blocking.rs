@@ -7,6 +7,7 @@
 use crate::context;
 use crate::join_stack::Job;
 use crate::runtime::{Installed, Runtime};
+use crate::shared::Shared;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
@@ -46,16 +47,18 @@ struct State {
     closed: bool,
 }
 
-/// A job whose caller waits for it.
-struct Shipped(*const Job);
+/// A job whose caller waits for it, and with it the caller's runtime.
+struct Shipped(*const Job, *const Shared);
 
 // SAFETY: an `Installed` of a closure that is Send; whoever takes it from the queue runs it, once.
 unsafe impl Send for Shipped {}
 
 impl Shipped {
     fn run(self) {
+        let before = context::with(|c| c.join_runtime(self.1));
         // SAFETY: taken from the queue, so ours to run; its caller waits until it has run.
         unsafe { ((*self.0).run)(self.0) };
+        context::with(|c| c.join_runtime(before));
     }
 }
 
@@ -184,7 +187,7 @@ where
 {
     let Some(worker) = context::with(context::Context::worker) else { return f() };
     let job = Installed::new(f);
-    worker.shared().blocking.ship(Shipped(job.as_job()));
+    worker.shared().blocking.ship(Shipped(job.as_job(), Arc::as_ptr(worker.shared())));
     job.wait_caught("blocking").unwrap_or_else(|panic| resume_unwind(panic))
 }
 

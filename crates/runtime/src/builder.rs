@@ -1,6 +1,7 @@
 //! Building a runtime, and what can go wrong.
 
 use crate::blocking;
+use crate::context;
 use crate::current_thread::CurrentThread;
 use crate::hooks::Hooks;
 use crate::overflow;
@@ -556,6 +557,9 @@ impl WorkerThread {
         self.life.shared.wait_started();
         self.life.ran = true;
         root::worker_main(Arc::clone(&self.life.shared), self.life.index);
+        drop(self);
+        // What the thread does from now on is its own business.
+        context::with(|c| c.join_runtime(std::ptr::null()));
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
+use crate::shared::Shared;
 use crate::worker::{OUTSIDE, Worker};
 use sateen_base::prim::{AtomicU32, Ordering};
 use std::cell::Cell;
@@ -22,6 +23,8 @@ pub(crate) struct Context {
     worker: Cell<*const Worker>,
     /// The worker that the thread is, all the time.
     thread: Cell<*const Worker>,
+    /// The runtime whose end waits for what this thread does; null for none. Only compared.
+    member_of: Cell<*const Shared>,
     /// How many calls deep the thread runs work by itself because its runtime is shut down.
     inline: Cell<u32>,
 }
@@ -41,6 +44,7 @@ thread_local! {
             fiber: Cell::new(std::ptr::null()),
             worker: Cell::new(std::ptr::null()),
             thread: Cell::new(std::ptr::null()),
+            member_of: Cell::new(std::ptr::null()),
             inline: Cell::new(0),
         }
     };
@@ -92,6 +96,16 @@ impl Context {
     /// The thread becomes `worker`, or an ordinary thread again.
     pub(crate) fn enter(&self, worker: Option<&Worker>) {
         self.thread.set(worker.map_or(std::ptr::null(), std::ptr::from_ref));
+    }
+
+    /// The thread works for `runtime` from now on, as a worker or in another way; what it worked for before.
+    pub(crate) fn join_runtime(&self, runtime: *const Shared) -> *const Shared {
+        self.member_of.replace(runtime)
+    }
+
+    /// Whether `runtime` cannot end before the caller returns.
+    pub(crate) fn is_member_of(&self, runtime: &Shared) -> bool {
+        std::ptr::eq(self.member_of.get(), runtime)
     }
 
     /// `fiber` runs now, or none does.

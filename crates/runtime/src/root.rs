@@ -31,7 +31,10 @@ const STARVED_NAPS: u32 = 30;
 pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     let worker = &shared.workers[index];
     worker.set_shared(Some(Arc::clone(&shared)));
-    context::with(|c| c.enter(Some(worker)));
+    context::with(|c| {
+        c.enter(Some(worker));
+        c.join_runtime(Arc::as_ptr(&shared));
+    });
     call_hook(shared.hooks.on_start.as_deref(), index);
     let before = sateen_sync::park::install(Some(&Suspend));
     // For the handler of overflows. Without memory for it, an overflow ends the process with less to say.

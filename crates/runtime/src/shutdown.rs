@@ -6,6 +6,7 @@ use crate::report::{FiberInfo, FiberState, Report};
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_sync::park;
 use std::fmt;
 
 /// How long after the last sign of progress cancelled tasks are given up.
@@ -19,7 +20,8 @@ const TICK: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// It was called on one of the runtime's own workers, which would wait for itself. Nothing changed.
+    /// It was called on one of the runtime's own workers, in a hook of one, or within its
+    /// [`blocking`](crate::blocking()), and would wait for itself. Nothing changed.
     OnOwnWorker,
     /// The time was up, and not everything could be cancelled. The runtime accepts no more work and goes on
     /// ending, in its own threads; dropping it does not wait for that.
@@ -177,7 +179,7 @@ impl Runtime {
     }
 
     fn close(&self) -> Result<(), ShutdownError> {
-        if context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared)) {
+        if context::with(|c| c.is_member_of(&self.shared)) {
             return Err(ShutdownError::OnOwnWorker);
         }
         self.shared.close();
@@ -226,15 +228,19 @@ impl Runtime {
     }
 }
 
-/// Waits until everything is done, as [`Runtime::shutdown`] does; not if a
-/// [`shutdown_timeout`](Runtime::shutdown_timeout) has given that up.
+/// Waits until everything is done, as [`Runtime::shutdown`] does, and no cancellation ends that wait. It only
+/// begins the end, and does not wait, if a [`shutdown_timeout`](Runtime::shutdown_timeout) has given that up, or
+/// where it would wait for itself: on one of its own workers (in a task, a waker, a destructor), in a hook of one, and
+/// within its [`blocking`](crate::blocking()).
+///
+/// A task that waits for another thread, which in turn drops the task's runtime, waits for ever.
 impl Drop for Runtime {
     fn drop(&mut self) {
         match self.close() {
-            // Dropped by one of its own tasks: it ends by itself once that one is done.
+            // It ends by itself once what dropped it is done.
             Err(_) => self.shared.close(),
             Ok(()) if self.shared.is_cancelling() => {}
-            Ok(()) => _ = self.shared.wait_all_exited(None),
+            Ok(()) => _ = park::uninterrupted(|| self.shared.wait_all_exited(None)),
         }
     }
 }

@@ -190,6 +190,8 @@ fn be_fiber(baton: &Baton, fiber: Place, main: Main, size: usize) {
     context::with(|c| {
         c.enter(Some(worker));
         c.set_fiber(Some((worker, fiber)));
+        // To its very end: the worker, when it leaves, waits for the thread.
+        c.join_runtime(Arc::as_ptr(worker.shared()));
     });
     let before = park::install(Some(&Suspend));
     let signals = SignalStack::ensure();
