@@ -148,7 +148,8 @@ fn deep(top: usize, usable: usize) -> usize {
 fn the_whole_size_can_be_used() {
     // Unguarded ones too.
     for size in [min_stack_size(), 1 << 20] {
-        let stacks = PooledStacks::new().guard(Guard::None);
+        // SAFETY: the task below keeps to its size.
+        let stacks = unsafe { PooledStacks::new().unguarded() };
         for builder in [Runtime::builder(), Runtime::builder().stack_allocator(stacks)] {
             let rt = builder.workers(1).stack_size(size).build().expect("a runtime");
             let usable = size - 16 * 1024;

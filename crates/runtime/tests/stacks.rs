@@ -198,7 +198,13 @@ fn every_allocator_works() {
         }
         rt.shutdown().expect("an orderly end");
     }
-    for guard in [Guard::Light, Guard::Protected, Guard::None] {
+    // SAFETY: the tasks need little.
+    unsafe {
+        works(PooledStacks::new().unguarded());
+        works(PooledStacks::new().unguarded().high_water(0));
+        works(FixedStacks::new().unguarded());
+    }
+    for guard in [Guard::Light, Guard::Protected] {
         works(PooledStacks::new().guard(guard));
         works(PooledStacks::new().guard(guard).high_water(0));
         works(FixedStacks::new().guard(guard));

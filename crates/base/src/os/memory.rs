@@ -19,8 +19,6 @@ pub enum Guard {
     Light,
     /// A change of protection, which splits the mapping.
     Protected,
-    /// Not at all.
-    None,
 }
 
 /// A stretch of zeroed memory straight from the system. Its pages cost nothing until touched.
@@ -106,7 +104,7 @@ impl Mapping {
     /// Nothing uses that memory, now or later.
     pub unsafe fn guard(&self, offset: usize, len: usize, how: Guard) -> io::Result<()> {
         let part = self.part(offset, len);
-        if how == Guard::None || len == 0 {
+        if len == 0 {
             return Ok(());
         }
         // Tried anew each time: it fails on locked memory, which may end.

@@ -25,8 +25,9 @@ impl Stack {
     /// allocator's own use.
     ///
     /// # Safety
-    /// Until it is handed back the memory is readable, writable and nobody else's; it is not at the very
-    /// end of the address space; and a `guard` that is not 0 is inaccessible and at least a page.
+    /// Until it is handed back the memory is readable, writable and nobody else's, and it is not at the very
+    /// end of the address space. The `guard` is inaccessible and at least a page; or it is 0, and no task that runs
+    /// there needs more than it has.
     pub unsafe fn new(bottom: NonNull<u8>, size: usize, guard: usize, token: usize) -> Self {
         Self { bottom, size, guard, token }
     }
@@ -116,15 +117,22 @@ pub trait StackAllocator: Send + Sync {
 ///
 /// Slower than [`PooledStacks`](crate::PooledStacks) by some system calls and page faults a stack; and no
 /// stack ever holds what another left behind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FixedStacks {
-    guard: Guard,
+    /// None: a task that overflows its stack overwrites what lies below.
+    guard: Option<Guard>,
+}
+
+impl Default for FixedStacks {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl FixedStacks {
     /// With light guards where the system has them.
     pub const fn new() -> Self {
-        Self { guard: Guard::Light }
+        Self { guard: Some(Guard::Light) }
     }
 
     /// Sets how the end of each stack is guarded.
@@ -138,7 +146,17 @@ impl FixedStacks {
     /// ```
     #[must_use]
     pub const fn guard(mut self, guard: Guard) -> Self {
-        self.guard = guard;
+        self.guard = Some(guard);
+        self
+    }
+
+    /// Leaves the guards out.
+    ///
+    /// # Safety
+    /// As for [`PooledStacks::unguarded`](crate::PooledStacks::unguarded).
+    #[must_use]
+    pub const unsafe fn unguarded(mut self) -> Self {
+        self.guard = None;
         self
     }
 }
@@ -148,11 +166,13 @@ impl StackAllocator for FixedStacks {
         if size > MAX_TOTAL {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let guard = if self.guard == Guard::None { 0 } else { Mapping::PAGE };
+        let guard = if self.guard.is_some() { Mapping::PAGE } else { 0 };
         let map = Box::new(Mapping::reserve(size + 2 * guard)?);
-        for end in [0, size + guard] {
-            // SAFETY: outside of what is given out.
-            unsafe { map.guard(end, guard, self.guard)? };
+        if let Some(how) = self.guard {
+            for end in [0, size + guard] {
+                // SAFETY: outside of what is given out.
+                unsafe { map.guard(end, guard, how)? };
+            }
         }
         // SAFETY: within the mapping, whose guards are left out.
         unsafe {

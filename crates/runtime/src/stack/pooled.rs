@@ -45,7 +45,8 @@ const HIGH_WATER: usize = 16 * 1024;
 /// idle for a second, everything but a few stacks goes back to the system.
 #[derive(Debug)]
 pub struct PooledStacks {
-    guard: Guard,
+    /// None: a task that overflows its stack overwrites its neighbour's.
+    guard: Option<Guard>,
     high_water: usize,
     classes: SpinLock<Vec<Class>>,
     /// A hint that a trim would find something.
@@ -94,13 +95,39 @@ impl PooledStacks {
     pub const fn new() -> Self {
         let classes = SpinLock::new(Vec::new());
         let spare = AtomicBool::new(false);
-        Self { guard: Guard::Light, high_water: HIGH_WATER, classes, spare }
+        Self { guard: Some(Guard::Light), high_water: HIGH_WATER, classes, spare }
     }
 
     /// Sets how the end of each stack is guarded.
     #[must_use]
     pub fn guard(mut self, guard: Guard) -> Self {
-        self.guard = guard;
+        self.guard = Some(guard);
+        self
+    }
+
+    /// Leaves the guards out. Saves a page of address space a stack.
+    ///
+    /// # Safety
+    /// No task overflows its stack: what it needs, with what signal handlers need on it, is less than
+    /// [`stack_size`](crate::Builder::stack_size). Otherwise its frames overwrite another task's.
+    ///
+    /// ```
+    /// use sateen_runtime::{PooledStacks, Runtime};
+    /// // SAFETY: one plus one needs less than 192 KiB.
+    /// let stacks = unsafe { PooledStacks::new().unguarded() };
+    /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
+    /// assert_eq!(runtime.install(|| 1 + 1), 2);
+    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// ```
+    ///
+    /// It asks for a promise:
+    ///
+    /// ```compile_fail,E0133
+    /// let stacks = sateen_runtime::PooledStacks::new().unguarded();
+    /// ```
+    #[must_use]
+    pub unsafe fn unguarded(mut self) -> Self {
+        self.guard = None;
         self
     }
 
@@ -131,7 +158,7 @@ impl PooledStacks {
 
     /// Bytes of the guard between stacks.
     fn guard_size(&self) -> usize {
-        if self.guard == Guard::None { 0 } else { Mapping::PAGE }
+        if self.guard.is_some() { Mapping::PAGE } else { 0 }
     }
 
     /// Stacks kept warm when the runtime is idle.
@@ -359,12 +386,19 @@ impl Dirty {
 }
 
 impl Slab {
-    fn new(size: usize, stacks: usize, guard: Guard, guard_size: usize) -> io::Result<Box<Self>> {
+    fn new(
+        size: usize,
+        stacks: usize,
+        guard: Option<Guard>,
+        guard_size: usize,
+    ) -> io::Result<Box<Self>> {
         let stride = size + guard_size;
         let map = Mapping::reserve(stacks * stride + guard_size)?;
-        for index in 0..=stacks {
-            // SAFETY: not part of any stack.
-            unsafe { map.guard(index * stride, guard_size, guard)? };
+        if let Some(how) = guard {
+            for index in 0..=stacks {
+                // SAFETY: not part of any stack.
+                unsafe { map.guard(index * stride, guard_size, how)? };
+            }
         }
         let (cold, dirty, place) = (Cell::new(0), Cell::new(0), Cell::new(0));
         Ok(Box::new(Self { map, stacks, stride, guard: guard_size, cold, dirty, place }))
