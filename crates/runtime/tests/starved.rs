@@ -1,6 +1,9 @@
 //! Nested work when stacks run out: what a scope, a join or a call from outside waits for starts all the same.
 
-use sateen_runtime::{Runtime, join, scope, sleep, spawn, yield_now};
+use sateen_runtime::{
+    FixedStacks, JoinError, JoinHandle, Report, Runtime, Stack, StackAllocator, join, scope, sleep,
+    spawn, yield_now,
+};
 use sateen_sync::Event;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -241,5 +244,213 @@ fn a_rendezvous_beside_a_ticker() {
         rt.install(|| join(|| event.wait(), || event.set()));
         stop.store(1, SeqCst);
         ticker.join().expect("stopped");
+    });
+}
+
+/// At most so many stacks, though all stand still.
+struct AtMost(FixedStacks, usize, AtomicUsize);
+
+impl AtMost {
+    fn new(most: usize) -> Self {
+        Self(FixedStacks::new(), most, AtomicUsize::new(0))
+    }
+}
+
+impl StackAllocator for AtMost {
+    fn allocate(&self, size: usize) -> std::io::Result<Stack> {
+        if self.2.fetch_add(1, SeqCst) >= self.1 {
+            self.2.fetch_sub(1, SeqCst);
+            return Err(std::io::Error::other("no more"));
+        }
+        self.0.allocate(size)
+    }
+    unsafe fn deallocate(&self, stack: Stack) {
+        self.2.fetch_sub(1, SeqCst);
+        // SAFETY: passed on to the caller.
+        unsafe { self.0.deallocate(stack) }
+    }
+}
+
+/// Reports until one is as wanted.
+fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
+    loop {
+        let report = rt.report();
+        if wanted(&report) {
+            return report;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// A task whose scope has spawns that wait for an event, one more than there are stacks, and two.
+fn waits_in_vain(rt: &Runtime, stacks: usize, event: &Arc<Event>) -> JoinHandle<()> {
+    let event = Arc::clone(event);
+    rt.spawn(move || {
+        scope(|s| {
+            for _ in 0..stacks + 2 {
+                s.spawn(|_| event.wait());
+            }
+        });
+    })
+}
+
+#[test]
+fn what_cannot_start_is_told_and_can_be_cancelled() {
+    for (workers, stacks) in [(1, 1), (1, 2), (2, 2), (2, 3)] {
+        watched(&format!("{workers} workers with {stacks} stacks"), || {
+            let builder = Runtime::builder().workers(workers);
+            let rt = builder.stack_allocator(AtMost::new(stacks)).build().expect("a runtime");
+            let event = Arc::new(Event::new());
+            let task = waits_in_vain(&rt, stacks, &event);
+            let report = until(&rt, |report| report.blocked.is_some_and(|b| b.queued > 0));
+            assert_eq!(
+                (report.busy, report.fibers.iter().filter(|f| !f.partial).count() >= 1),
+                (0, true)
+            );
+            let queued = report.blocked.map_or(0, |blocked| blocked.queued);
+            assert_eq!(report.waiting_for_stacks, queued);
+            assert!((2..=3).contains(&queued), "{report}");
+            let text = report.to_string();
+            assert!(text.contains(&format!("no stack for {queued} queued jobs")), "{text}");
+            assert!(text.contains(&format!("{queued} queued jobs wait for a stack")), "{text}");
+            // Its spawns start one after the other, and end where they would wait.
+            task.cancel();
+            assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+            // What it waits for may also come.
+            let task = waits_in_vain(&rt, stacks, &event);
+            until(&rt, |report| report.blocked.is_some_and(|b| b.queued > 0));
+            event.set();
+            task.join().expect("set");
+            assert_eq!(rt.report().waiting_for_stacks, 0);
+            rt.shutdown().expect("an orderly end");
+        });
+    }
+}
+
+/// Two that need each other, one of them a task: that one fails, and says so.
+#[test]
+fn spawns_fail_before_anything_is_told() {
+    watched("a refused spawn", || {
+        let builder = Runtime::builder().workers(1);
+        let rt = builder.stack_allocator(AtMost::new(1)).build().expect("a runtime");
+        let event = Arc::new(Event::new());
+        let inner = Arc::clone(&event);
+        let waits = rt.spawn(move || inner.wait());
+        let inner = Arc::clone(&event);
+        let never = rt.spawn(move || inner.set());
+        assert!(matches!(never.join(), Err(JoinError::OutOfStacks)));
+        assert_eq!(rt.report().waiting_for_stacks, 0);
+        event.set();
+        waits.join().expect("set");
+    });
+}
+
+/// Those that sleep hold all stacks: nothing is blocked, and no worker is too busy to tell.
+#[test]
+fn while_sleepers_hold_the_stacks_the_others_are_counted() {
+    watched("a report", || {
+        let builder = Runtime::builder().workers(1);
+        let rt = builder.stack_allocator(AtMost::new(1)).build().expect("a runtime");
+        let stop = Arc::new(AtomicUsize::new(0));
+        let inner = Arc::clone(&stop);
+        let task = rt.spawn(move || {
+            scope(|s| {
+                s.spawn(|_| ());
+                s.spawn(|_| ());
+                s.spawn(|_| {
+                    while inner.load(SeqCst) == 0 {
+                        sleep(Duration::from_millis(5));
+                    }
+                });
+            });
+        });
+        let report = until(&rt, |report| report.waiting_for_stacks == 2);
+        assert!(report.blocked.is_none() && report.busy == 0, "{report}");
+        stop.store(1, SeqCst);
+        task.join().expect("stopped");
+    });
+}
+
+#[test]
+fn what_cannot_start_is_printed() {
+    const CHILD: &str = "SATEEN_TEST_CHILD";
+    if std::env::var_os(CHILD).is_none() {
+        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "what_cannot_start_is_printed", "--nocapture", "--test-threads=1"])
+            .env(CHILD, "1")
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the child runs");
+        // It waits for ever; its line comes first.
+        let mut child = output;
+        let errors = child.stderr.take().expect("piped");
+        let lines = std::io::BufRead::lines(std::io::BufReader::new(errors));
+        let told = watched("a child", || {
+            lines.map_while(Result::ok).find(|line| line.contains("no stack for "))
+        });
+        child.kill().expect("it waits");
+        drop(child.wait());
+        let told = told.expect("a line");
+        assert!(told.contains("all blocked, no timer pending"), "{told}");
+        return;
+    }
+    let builder = Runtime::builder().workers(2).report_blocked(true);
+    let rt = builder.stack_allocator(AtMost::new(2)).build().expect("a runtime");
+    let task = waits_in_vain(&rt, 2, &Arc::new(Event::new()));
+    drop(task.join());
+}
+
+/// The thread's owner gets it back, though something is left that cannot start.
+#[test]
+fn a_thread_that_is_a_runtime_goes_on() {
+    watched("a thread", || {
+        let builder = Runtime::builder().stack_allocator(AtMost::new(1));
+        let rt = builder.current_thread().expect("a runtime");
+        let event = Arc::new(Event::new());
+        let inner = Arc::clone(&event);
+        let task = rt.spawn_local(move || {
+            scope(|s| {
+                s.spawn(|_| inner.wait());
+                s.spawn(|_| inner.wait());
+            });
+        });
+        assert_eq!(rt.run_until_idle(), None);
+        assert!(!task.is_finished());
+        let never = rt.spawn_local(|| ());
+        assert_eq!(rt.run_until_idle(), None);
+        assert!(matches!(never.join(), Err(JoinError::OutOfStacks)));
+        event.set();
+        rt.run_until(task).expect("set");
+    });
+}
+
+/// Where the system refuses, not a limit. In a child, for its limit on memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_tree_of_scopes_when_the_system_gives_no_more() {
+    const NAME: &str = "a_tree_of_scopes_when_the_system_gives_no_more";
+    if std::env::var_os("SATEEN_TEST_CHILD").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+            .env("SATEEN_TEST_CHILD", "1")
+            .env("MALLOC_ARENA_MAX", "1")
+            .env("RUST_BACKTRACE", "0")
+            .output()
+            .expect("the child runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return assert!(output.status.success(), "{}: {errors}", output.status);
+    }
+    watched(NAME, || {
+        let rt = Runtime::builder().workers(2).build().expect("a runtime");
+        assert_eq!(rt.install(|| 1), 1);
+        let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+        let size = status.lines().find(|line| line.starts_with("VmSize")).expect("a size");
+        let size = size.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok());
+        let limit = size.expect("a number") * 1024 + (60 << 20);
+        let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+        // SAFETY: reads the limit given.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+        assert_eq!(rt.install(|| sleepers(12, 2, nap)), 8190);
+        rt.shutdown().expect("an orderly end");
     });
 }

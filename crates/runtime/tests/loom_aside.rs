@@ -1,0 +1,162 @@
+//! Models of what is put aside by workers without a stack: a scope does not sleep through a job of its own, nor a
+//! worker with a stack through anything; and who puts a scope's job aside does not look at a scope that is gone.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use loom::sync::{Arc, Notify};
+use loom::thread;
+use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_runtime::aside::{Aside, Kind};
+use sateen_runtime::park_word::ParkWord;
+use sateen_runtime::sleepers::Sleepers;
+
+/// A scope with one job or two, numbered from 0, its waiting fiber, and the workers around.
+struct Model {
+    aside: Aside<usize>,
+    /// The scope's fiber would run jobs.
+    waits: AtomicBool,
+    word: ParkWord,
+    handed: Notify,
+    /// Jobs that are not done.
+    left: AtomicUsize,
+    /// What the frames of the scope hold: read by who puts a job aside, written when they are gone.
+    frames: UnsafeCell<()>,
+    sleepers: Sleepers,
+}
+
+// SAFETY: `frames` is used as the jobs allow; that is what is modelled.
+unsafe impl Sync for Model {}
+// SAFETY: as above.
+unsafe impl Send for Model {}
+
+impl Model {
+    fn new(jobs: usize) -> Arc<Self> {
+        Arc::new(Self {
+            aside: Aside::new(),
+            waits: AtomicBool::new(false),
+            word: ParkWord::new(),
+            handed: Notify::new(),
+            left: AtomicUsize::new(jobs),
+            frames: UnsafeCell::new(()),
+            sleepers: Sleepers::new(1, None),
+        })
+    }
+
+    /// A worker without a stack.
+    fn put(&self, job: usize) {
+        let waits = self.aside.put(job, Kind::Scoped, None, || {
+            // SAFETY: the scope waits for the job.
+            self.frames.with(|frames| unsafe { *frames });
+            self.waits.load(Relaxed)
+        });
+        if waits {
+            self.unpark();
+        }
+        self.sleepers.wake_searcher();
+    }
+
+    fn unpark(&self) {
+        if self.word.unpark() {
+            self.handed.notify();
+        }
+    }
+
+    fn run(&self) {
+        if self.left.fetch_sub(1, Release) == 1 {
+            self.unpark();
+        }
+    }
+
+    /// The scope's fiber, as `Latch::wait_helping` and `Inner::help` are.
+    fn wait(&self) {
+        while self.left.load(Acquire) != 0 {
+            self.waits.store(true, Relaxed);
+            if self.aside.take_scoped(|_| true).is_some() {
+                self.waits.store(false, Relaxed);
+                self.run();
+            } else {
+                if self.word.begin() {
+                    self.handed.wait();
+                }
+                self.word.resumed();
+            }
+        }
+        // SAFETY: nobody has a job of the scope any more.
+        self.frames.with_mut(|frames| unsafe { *frames = () });
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// Nobody else takes it: the fiber has to see it before it parks, or be woken for it.
+#[test]
+fn a_scope_does_not_sleep_through_its_job() {
+    check(3, || {
+        let model = Model::new(1);
+        let worker = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.put(0)
+        });
+        model.wait();
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn nor_through_the_second_of_two() {
+    check(2, || {
+        let model = Model::new(2);
+        let workers = [0, 1].map(|job| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.put(job))
+        });
+        model.wait();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+/// Another worker runs the job, and with that the scope is over.
+#[test]
+fn whoever_puts_a_job_aside_looks_while_the_scope_is_there() {
+    check(2, || {
+        let model = Model::new(1);
+        let threads = [0, 1].map(|i| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || match i {
+                0 => model.put(0),
+                _ => {
+                    if model.aside.take(1).is_some() {
+                        model.run();
+                    }
+                }
+            })
+        });
+        model.wait();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// The sleeper has a stack, and no fiber waits for the job.
+#[test]
+fn a_worker_with_a_stack_does_not_sleep_through_it() {
+    check(3, || {
+        let model = Model::new(1);
+        let starved = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.put(0)
+        });
+        while model.aside.take(0).is_none() {
+            if model.sleepers.announce(0, || model.aside.count() != 0)
+                && !model.sleepers.sleep(0, None)
+            {
+                model.sleepers.cancel(0);
+            }
+        }
+        starved.join().unwrap();
+    });
+}
