@@ -244,6 +244,10 @@ impl Builder {
     /// worker. At least one a worker. Default: what the system gives. Beyond it, tasks wait to be
     /// started; if nothing runs for 40 ms that might free a stack, and nobody waits with a time limit, those that wait fail:
     /// [`JoinError::OutOfStacks`](crate::JoinError::OutOfStacks).
+    ///
+    /// Branches, scoped jobs and calls from outside never fail. A scope runs its own jobs on the stack that it waits on. If
+    /// such work still cannot start, and nothing else runs for 40 ms (or it has waited for one second), one piece at a time
+    /// gets a stack beyond the limit: at most as many more, or 64. [`Runtime::report`](crate::Runtime::report) counts what waits then.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self

@@ -11,6 +11,7 @@ use crate::fiber::Suspend;
 use crate::join_stack::Job;
 use crate::root;
 use crate::shared::Shared;
+use crate::starve::STUCK_NAPS;
 use crate::stats::Stats;
 use crate::task::{self, Birth, Header, JoinHandle, Spawn};
 use crate::worker::Worker;
@@ -180,7 +181,7 @@ impl CurrentThread {
         let worker = self.worker();
         let more = loop {
             worker.fire_timers();
-            let more = worker.has_runnable();
+            let more = self.can_go_on();
             if !more || over() {
                 break more;
             }
@@ -204,7 +205,7 @@ impl CurrentThread {
     /// Sleeps until something arrives or a timer is due.
     fn sleep(&self) {
         let (sleep, worker) = (&self.shared.sleep, self.worker());
-        if !sleep.announce(0, || worker.has_runnable()) {
+        if !sleep.announce(0, || self.can_go_on()) {
             return;
         }
         worker.counters.parks.bump();
@@ -213,12 +214,21 @@ impl CurrentThread {
             sleep.cancel(0);
         }
         worker.stop_watching();
+        // What has come may be refused, if it cannot start either.
+        self.naps.set(0);
+    }
+
+    /// Whether something can run, or may after some more naps.
+    fn can_go_on(&self) -> bool {
+        let worker = self.worker();
+        worker.has_ready() || (worker.has_runnable() && self.naps.get() < STUCK_NAPS)
     }
 
     // ---- at its edges ----
 
     fn enter(&self) -> Entered<'_> {
         assert!(!self.running.replace(true), "a runtime was run by one of its own tasks");
+        self.naps.set(0);
         if self.asleep.replace(false) {
             self.shared.sleep.cancel(0);
         }
@@ -237,7 +247,7 @@ impl CurrentThread {
     fn fall_asleep(&self) {
         // The thread's owner watches: `next_timer` says until when.
         self.worker().watch_timers();
-        self.asleep.set(self.shared.sleep.announce(0, || self.worker().has_runnable()));
+        self.asleep.set(self.shared.sleep.announce(0, || self.can_go_on()));
         if !self.asleep.get() {
             self.shared.sleep.sound(0);
         }
@@ -304,7 +314,7 @@ impl CurrentThread {
             let mut ran = false;
             self.pump(|| {
                 root::cancel_queued(self.worker());
-                let over = !self.worker().has_runnable();
+                let over = !self.can_go_on();
                 ran |= !over;
                 over
             });

@@ -8,6 +8,8 @@
 //! | 3 | the fiber of a suspended task with branches on its join stack | steals its oldest job, puts the entry back if more are left |
 //! | 4 | the fiber of a started task that can go on | resumes it; its own worker only |
 //! | 5 | a spawned future that was woken | polls it |
+//! | 6 | a [`Job`] for the one worker that it was posted to | runs it |
+//! | 7 | a [`Job`] that looks at a worker's fibers, for a report | runs it, on a fiber or at the root |
 
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
@@ -22,6 +24,8 @@ const SCOPED: usize = 2;
 const STACK: usize = 3;
 const FIBER: usize = 4;
 const FUTURE: usize = 5;
+const HERE: usize = 6;
+const SURVEY: usize = 7;
 
 /// A run queue's entry. Owns what it points to, in the sense of the table above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,8 @@ pub(crate) enum Work {
     Stack(*const Fiber),
     Fiber(*const Fiber),
     Future(NonNull<FutureHead>),
+    Here(*const Job),
+    Survey(*const Job),
 }
 
 impl Entry {
@@ -49,6 +55,16 @@ impl Entry {
 
     pub(crate) fn job(job: NonNull<Job>) -> Self {
         Self::new(job, JOB)
+    }
+
+    /// A job that no other worker may run than the one it is posted to.
+    pub(crate) fn here(job: NonNull<Job>) -> Self {
+        Self::new(job, HERE)
+    }
+
+    /// A job that only looks: see the table above.
+    pub(crate) fn survey(job: NonNull<Job>) -> Self {
+        Self::new(job, SURVEY)
     }
 
     pub(crate) fn task(task: NonNull<Header>) -> Self {
@@ -95,6 +111,8 @@ impl Entry {
             SCOPED => Work::Scoped(place.cast()),
             STACK => Work::Stack(place.cast()),
             FIBER => Work::Fiber(place.cast()),
+            HERE => Work::Here(place.cast()),
+            SURVEY => Work::Survey(place.cast()),
             FUTURE => Work::Future(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
             // Untagging keeps the address of the header, which is not null.
             _ => Work::Task(NonNull::new(place.cast()).unwrap_or(self.0.cast())),

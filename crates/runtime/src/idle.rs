@@ -6,6 +6,7 @@ use crate::entry::Entry;
 use crate::join_stack::JoinStack;
 use crate::offer;
 use crate::policy::Sleeper;
+use crate::stall::State;
 use crate::worker::{HUNGRY, Worker};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, spin_loop, thread};
@@ -172,6 +173,13 @@ impl Worker {
             return;
         }
         self.counters.parks.bump();
+        self.set_stall(State::Asleep);
+        self.sleep_announced();
+        self.set_stall(State::Working);
+    }
+
+    fn sleep_announced(&self) {
+        let shared = self.shared();
         let timer = self.watch_timers();
         let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
         if !shared.is_closing() && !self.policy.is_alone() && self.sleep_for(Some(limit)) {

@@ -56,6 +56,11 @@ impl<W: Waiter> Latch<W> {
 
     /// Waits until it is done, `waiter` being the calling context.
     pub fn wait(&self, waiter: &W) {
+        self.wait_helping(waiter, || false);
+    }
+
+    /// [`Latch::wait`] that calls `help` before it parks, and again for as long as that has done something.
+    pub fn wait_helping(&self, waiter: &W, mut help: impl FnMut() -> bool) {
         let me = std::ptr::from_ref(waiter).cast_mut();
         let none = std::ptr::null_mut();
         // Ordering: Release publishes the waiter to the setter's exchange; on failure the latch is
@@ -64,7 +69,9 @@ impl<W: Waiter> Latch<W> {
             return;
         }
         while !self.is_done() {
-            waiter.park();
+            if !help() {
+                waiter.park();
+            }
         }
     }
 
@@ -136,13 +143,26 @@ impl<W: Waiter> CountLatch<W> {
     ) where
         W: 'a,
     {
+        self.finish_helping(own, spin, waiter, || false);
+    }
+
+    /// [`CountLatch::finish`] that waits as [`Latch::wait_helping`] does.
+    pub fn finish_helping<'a>(
+        &self,
+        own: usize,
+        spin: impl FnOnce(&Latch<W>),
+        waiter: impl FnOnce() -> &'a W,
+        help: impl FnMut() -> bool,
+    ) where
+        W: 'a,
+    {
         // Ordering: AcqRel as in `drop_one`; if ours were the last, everybody's work is visible.
         if self.count.fetch_sub(own, Ordering::AcqRel) == own {
             return;
         }
         spin(&self.latch);
         if !self.latch.is_done() {
-            self.latch.wait(waiter());
+            self.latch.wait_helping(waiter(), help);
         }
     }
 }

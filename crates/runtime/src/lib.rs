@@ -12,6 +12,10 @@
 //! waiter's frames but what it waits for; no panic passes a job's boundary except to its joiner. States,
 //! protocols and proofs: `README.md` of this crate.
 
+#[cfg(loom)]
+pub mod aside;
+#[cfg(not(loom))]
+mod aside;
 #[cfg(not(loom))]
 mod blocking;
 #[cfg(not(loom))]
@@ -92,10 +96,14 @@ mod sleepers;
 mod spares;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(not(loom))]
+mod stall;
 #[cfg(loom)]
 pub mod started_on;
 #[cfg(not(loom))]
 mod started_on;
+#[cfg(not(loom))]
+mod starve;
 #[cfg(not(loom))]
 mod stats;
 #[cfg(not(loom))]

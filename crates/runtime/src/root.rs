@@ -9,24 +9,18 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::shared::Shared;
-use crate::stack::StackSize;
+use crate::stack::{FiberStack, StackSize};
+use crate::starve::starve;
 use crate::switch::{Main, Threads};
 use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::Worker;
 use sateen_base::AbortGuard;
-use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, Ordering, thread};
+use sateen_base::prim::Arc;
 use std::ptr::NonNull;
 
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
-/// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
-const STARVED_NAP: Duration = Duration::from_micros(50);
-const STARVED_DOUBLINGS: u32 = 5;
-/// Naps after which, with every worker starved and nobody waiting in time, spawns are given up: about 40 ms.
-const STARVED_NAPS: u32 = 30;
-
 /// A worker thread's life.
 pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     let worker = &shared.workers[index];
@@ -57,7 +51,7 @@ pub(crate) fn is_worker_thread() -> bool {
 
 /// Calls user code on a worker's thread but on no fiber: it blocks the thread, and nested work runs by
 /// plain calls. Its panic was reported by the panic hook and concerns nobody else.
-fn call_off_fiber(f: impl FnOnce()) {
+pub(crate) fn call_off_fiber(f: impl FnOnce()) {
     let before = sateen_sync::park::install(None);
     run_and_discard(|| context::run_inline(f));
     sateen_sync::park::install(before);
@@ -84,6 +78,9 @@ pub(crate) fn step(worker: &Worker, naps: u32) -> u32 {
     let Some(fiber) = next_fiber(worker, naps > 0) else {
         return starve(worker, naps);
     };
+    if naps > 0 {
+        worker.end_starving();
+    }
     if worker.run_fiber(fiber) == Switched::Finished {
         recycle(worker, fiber);
     }
@@ -122,7 +119,7 @@ fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
             Some(fiber)
         }
         None => {
-            worker.stash(entry);
+            worker.put_aside(entry);
             worker.pick_fiber().and_then(Entry::as_fiber)
         }
     }
@@ -142,19 +139,36 @@ fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
         return Some(unsafe { &*fiber });
     }
     let shared = worker.shared();
-    let main = if shared.pumped { one_by_one } else { scheduling_loop };
-    placed_fiber(worker, shared.stacks.default_size(), main)
+    let fiber = placed_fiber(worker, shared.stacks.default_size(), base_main(shared))?;
+    worker.note_started();
+    Some(fiber)
+}
+
+fn base_main(shared: &Shared) -> Main {
+    if shared.pumped { one_by_one } else { scheduling_loop }
+}
+
+/// [`base_fiber`] on a stack beyond the limit.
+pub(crate) fn extra_fiber(worker: &Worker) -> Option<&'static Fiber> {
+    let shared = worker.shared();
+    let stack = shared.stacks.take_beyond()?;
+    let fiber = place_fiber(worker, stack, base_main(shared))?;
+    worker.note_started();
+    Some(fiber)
 }
 
 /// A fiber that begins with `main` on a stack of at least `size`; none if that cannot be had.
 fn placed_fiber(worker: &Worker, size: StackSize, main: Main) -> Option<&'static Fiber> {
-    let shared = worker.shared();
-    let stack = shared.stacks.take(size)?;
+    let stack = worker.shared().stacks.take(size)?;
+    place_fiber(worker, stack, main)
+}
+
+fn place_fiber(worker: &Worker, stack: FiberStack, main: Main) -> Option<&'static Fiber> {
     let fiber = bare_fiber(worker);
     match fiber.place(stack, main) {
         Ok(()) => Some(fiber),
         Err(stack) => {
-            shared.stacks.give(stack);
+            worker.shared().stacks.give(stack);
             worker.with_bare(|bare| bare.push(fiber));
             None
         }
@@ -209,8 +223,7 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let stands_in = worker.index() >= shared.regular;
     loop {
         let spare = worker.with_idle(|idle| idle.len());
-        // Ordering: Relaxed; a starved worker asks again.
-        if spare != 0 && shared.starved.load(Ordering::Relaxed) != 0 {
+        if spare != 0 && (shared.stall.any_starved() || shared.stacks.is_over()) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
@@ -240,57 +253,14 @@ fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     while let Some(entry) = worker.take_handoff() {
         worker.execute(fiber, entry);
-        if worker.with_idle(|idle| idle.len()) >= IDLE_FIBERS {
+        let spare = worker.with_idle(|idle| idle.len());
+        if spare >= IDLE_FIBERS || (spare != 0 && worker.shared().stacks.is_over()) {
             break;
         }
         worker.with_idle(|idle| idle.push(fiber));
         fiber.switch_to_root();
     }
     guard.disarm();
-}
-
-/// No stack to start work on: wait for a fiber to become ready or a stack to become free.
-/// Returns how often in a row it was in vain.
-#[cold]
-fn starve(worker: &Worker, naps: u32) -> u32 {
-    // Who sleeps in time holds a stack, and nobody else may be there to wake it.
-    if worker.fire_timers() {
-        return 1;
-    }
-    let shared = worker.shared();
-    let due = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
-    // Ordering: AcqRel; the count tells whether everybody is stuck, and guards no data.
-    let starved = shared.starved.fetch_add(1, Ordering::AcqRel) + 1;
-    let all = starved == shared.regular + shared.spares.active();
-    if naps >= STARVED_NAPS && all && due.is_none() {
-        for _ in 0..refuse_spawns(worker, || JoinError::OutOfStacks, |_| ()) {
-            worker.counters.out_of_stacks.bump();
-        }
-    }
-    if naps == 0 {
-        // Sleepers may hold spare stacks.
-        shared.wake_all();
-    }
-    // It may not be able to start work, but it must not keep the runtime from ending.
-    let drains = shared.is_closing()
-        && worker.suspended() == 0
-        && !worker.has_ready()
-        && !worker.has_stashed();
-    if drains {
-        shared.drain();
-    }
-    // Not through the event count: whoever is announced there is taken for somebody who can start work.
-    let nap = STARVED_NAP * 2u32.pow(naps.min(STARVED_DOUBLINGS));
-    thread::sleep(match due {
-        Some(due) => due.saturating_duration_since(Instant::now()).min(STARVED_NAP * 32),
-        None => nap,
-    });
-    if drains {
-        shared.undrain();
-    }
-    shared.starved.fetch_sub(1, Ordering::AcqRel);
-    // While somebody waits in time, nobody waits in vain.
-    if due.is_some() { 1 } else { naps + 1 }
 }
 
 /// Nothing that is queued is to begin: closures fail, futures are dropped at their turn.
@@ -303,20 +273,13 @@ pub(crate) fn cancel_queued(worker: &Worker) {
     });
 }
 
-/// The spawns in reach fail, so that whoever waits for them can go on; how many. Branches and scoped work
-/// stay: their owners run or await them.
-fn refuse_spawns(
-    worker: &Worker,
-    error: fn() -> JoinError,
-    future: impl Fn(NonNull<FutureHead>),
-) -> usize {
-    let mut refused = 0;
+/// The spawns in reach fail; what else is queued stays. `future` is told of futures.
+fn refuse_spawns(worker: &Worker, error: fn() -> JoinError, future: impl Fn(NonNull<FutureHead>)) {
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
     while let Some(entry) = worker.pick().or_else(|| shared.take_injected()) {
         match entry.decode() {
             Work::Task(header) => {
-                refused += 1;
                 call_off_fiber(|| {
                     // SAFETY: the entry's reference to the task is ours.
                     unsafe { task::refuse_queued(header, error()) };
@@ -335,5 +298,4 @@ fn refuse_spawns(
             None => worker.stash(entry),
         }
     }
-    refused
 }

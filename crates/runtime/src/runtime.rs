@@ -155,7 +155,7 @@ impl Runtime {
             .workers
             .iter()
             .zip(&jobs)
-            .filter_map(|(worker, job)| worker.post(&self.shared, job.entry()).then_some(job))
+            .filter_map(|(worker, job)| worker.post(&self.shared, job.entry_here()).then_some(job))
             .collect();
         drop(gate);
         let results: Vec<_> = posted.into_iter().map(|job| job.wait_caught("broadcast")).collect();
@@ -232,6 +232,11 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
 
     fn entry(&self) -> Entry {
         Entry::job(NonNull::from(&self.job))
+    }
+
+    /// [`Installed::entry`] for one worker.
+    fn entry_here(&self) -> Entry {
+        Entry::here(NonNull::from(&self.job))
     }
 
     /// # Safety

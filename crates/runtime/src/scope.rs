@@ -36,11 +36,22 @@ pub(crate) unsafe fn run(fiber: &Fiber, job: *const ScopeJob) {
     unsafe { Running::branch(fiber, (*(*job).scope).task, || ((*job).run)(job)) }
 }
 
+/// The fiber that waits for the end of the scope of `job`, and could run that, if one does.
+///
+/// # Safety
+/// Nobody has taken `job`.
+pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
+    // SAFETY: the scope waits for the job; fibers live as long as the runtime.
+    unsafe { &*(*job).scope }.waiter()
+}
+
 /// What the scope's jobs need to find it.
 #[derive(Debug)]
 struct Inner {
     /// One for the scope's body, one for each spawn that is not done.
     latch: CountLatch<Fiber>,
+    /// The fiber that waits for the end, while it would run jobs; null before and after.
+    waiter: AtomicPtr<Fiber>,
     /// The first panic, boxed twice to fit a word.
     panic: AtomicPtr<Panic>,
     shared: Option<Arc<Shared>>,
@@ -52,6 +63,37 @@ struct Inner {
 unsafe impl Sync for Inner {}
 // SAFETY: as above.
 unsafe impl Send for Inner {}
+
+impl Inner {
+    fn waiter(&self) -> Option<&'static Fiber> {
+        // Ordering: Relaxed; fences order it, see `Aside::put`.
+        // SAFETY: fibers live as long as the runtime.
+        unsafe { self.waiter.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Runs one of the scope's jobs that some worker had no stack for, if there is one. What runs on top of the
+    /// caller's frames is what the caller waits for in any case.
+    #[cold]
+    fn help(&self, worker: &Worker) -> bool {
+        // Ordering: Relaxed, see `waiter`.
+        let waits = |fiber| self.waiter.store(fiber, Ordering::Relaxed);
+        waits(std::ptr::from_ref(this_fiber()).cast_mut());
+        let mine = |entry: Entry| match entry.decode() {
+            // SAFETY: nobody has taken it, so it is there.
+            Work::Scoped(job) => std::ptr::eq(unsafe { (*job).scope }, self),
+            _ => false,
+        };
+        let Some(entry) = worker.shared().aside.take_scoped(mine) else { return false };
+        // Meanwhile there is nothing to wake this fiber for.
+        waits(std::ptr::null_mut());
+        worker.note_started();
+        if let Work::Scoped(job) = entry.decode() {
+            // SAFETY: taken, so ours to run, once.
+            unsafe { ((*job).run)(job) };
+        }
+        true
+    }
+}
 
 /// A place to spawn work that borrows from the frames around it; see [`scope`].
 #[derive(Debug)]
@@ -71,6 +113,7 @@ impl<'scope> Scope<'scope> {
     fn new(shared: Option<Arc<Shared>>, task: *const Header) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
+            waiter: AtomicPtr::new(std::ptr::null_mut()),
             panic: AtomicPtr::new(std::ptr::null_mut()),
             shared,
             task,
@@ -158,7 +201,8 @@ impl<'scope> Scope<'scope> {
                 }
             }
         }
-        self.inner.latch.finish(1, spin_for, this_fiber);
+        let help = || self.inner.help(worker);
+        self.inner.latch.finish_helping(1, spin_for, this_fiber, help);
     }
 
     fn finish<R>(self, result: Result<R, Panic>) -> R {
@@ -207,7 +251,7 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 /// Runs `f` with a scope, and returns when `f` and everything spawned in the scope is done.
 ///
 /// Spawns may borrow what outlives the scope. A task that ends a scope runs its own youngest spawns
-/// itself and is suspended for the rest. From a thread outside of any runtime, all of it runs on the
+/// itself and is suspended for the rest; should there be no stack to start these on, it runs them, too. From a thread outside of any runtime, all of it runs on the
 /// global one.
 ///
 /// # Panics

@@ -1,5 +1,6 @@
 //! What the workers of one runtime share.
 
+use crate::aside::Aside;
 use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::Entry;
@@ -12,6 +13,7 @@ use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::spares::Spares;
 use crate::stack::Stacks;
+use crate::stall::Stall;
 use crate::switch::Threads;
 use crate::task;
 use crate::timekeeper::Timekeeper;
@@ -44,8 +46,10 @@ pub(crate) struct Shared {
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long; more than the cores can run would only be in the way.
     pub(crate) patient_searchers: usize,
-    /// Workers that wait for a stack to start work on.
-    pub(crate) starved: AtomicUsize,
+    /// What workers without a stack could not start.
+    pub(crate) aside: Aside<Entry>,
+    /// Workers that wait for a stack to start work on, and others that start nothing.
+    pub(crate) stall: Stall,
     /// Keeps every fiber until the workers are gone.
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
     /// The worker that gets the next work from outside, where workers do not steal.
@@ -105,7 +109,8 @@ impl Shared {
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
-            starved: AtomicUsize::new(0),
+            aside: Aside::new(),
+            stall: Stall::new(),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watch,
@@ -342,7 +347,9 @@ impl Shared {
 
     /// Whether anything waits that any worker could take.
     pub(crate) fn has_stealable(&self) -> bool {
-        !self.injector.is_empty() || self.workers.iter().any(Worker::has_stealable)
+        !self.injector.is_empty()
+            || self.aside.count() != 0
+            || self.workers.iter().any(Worker::has_stealable)
     }
 
     /// When the earliest timer of all is due, in the [`Timekeeper`]'s ticks.
@@ -357,7 +364,9 @@ impl Shared {
 
     /// Whether any queue looks non-empty.
     pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.workers.iter().any(Worker::has_queued)
+        !self.injector.is_empty()
+            || self.aside.count() != 0
+            || self.workers.iter().any(Worker::has_queued)
     }
 
     /// A spare's thread is about to start. The caller's has not left.

@@ -25,9 +25,11 @@ use crate::latch::Waiter;
 use crate::policy::Active;
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
+use crate::stall::{Mine, State};
 use crate::stats::Counters;
 use crate::task::{Header, Ids};
-use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, Ordering, UnsafeCell};
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
 use std::cell::Cell;
@@ -48,6 +50,8 @@ pub(crate) struct Worker {
     absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
+    /// What it alone could start, and has no stack for. Written by the worker.
+    stranded: AtomicUsize,
     /// What its fibers and futures wait for in time.
     pub(crate) timers: Arc<TimerQueue>,
     index: usize,
@@ -83,6 +87,10 @@ struct Own {
     ready_seen: Cell<requests::Seen>,
     /// What whoever minds the timers may not know.
     timer_news: Cell<timers::News>,
+    /// What the counts of `stall.rs` have it as.
+    stall: Mine,
+    /// Since when it has had no stack for what it could start.
+    starved_since: Cell<Option<Instant>>,
 }
 
 // SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
@@ -103,6 +111,7 @@ impl Worker {
             has_mail: AtomicBool::new(false),
             absent: AtomicBool::new(false),
             forced_at: AtomicU64::new(0),
+            stranded: AtomicUsize::new(0),
             timers: Arc::new(TimerQueue::new()),
             index,
             counters: CachePadded::new(Counters::default()),
@@ -122,6 +131,8 @@ impl Worker {
                 deferred: Cell::new(false),
                 ready_seen: Cell::default(),
                 timer_news: Cell::default(),
+                stall: Mine::new(),
+                starved_since: Cell::new(None),
             },
         }
     }
@@ -204,6 +215,11 @@ impl Worker {
         !self.inbox.is_empty() || self.has_mail.load(Ordering::Relaxed)
     }
 
+    /// Whether fibers wait that others have made ready; a hint.
+    pub(crate) fn has_fibers_in_inbox(&self) -> bool {
+        !self.inbox.is_empty()
+    }
+
     /// Hands over a fiber that may go on. Any thread; exactly once for each suspension.
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
         let here = context::with(|c| c.worker().is_some_and(|w| std::ptr::eq(w, self)));
@@ -264,6 +280,46 @@ impl Worker {
 
     // ---- the owner's side ----
 
+    pub(crate) fn set_stall(&self, state: State) {
+        self.shared().stall.set(&self.own.stall, state);
+    }
+
+    pub(crate) fn stall_state(&self) -> State {
+        self.own.stall.get()
+    }
+
+    /// What it alone could start waits for a stack: so many, about. Any thread.
+    pub(crate) fn stranded(&self) -> usize {
+        // Ordering: Relaxed, a figure.
+        self.stranded.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_stranded(&self) {
+        let count = self.stashed() + self.mail.lock().len();
+        self.stranded.store(count, Ordering::Relaxed);
+    }
+
+    /// The worker, which was starved, resumes a fiber.
+    #[cold]
+    pub(crate) fn end_starving(&self) {
+        self.stranded.store(0, Ordering::Relaxed);
+        self.set_stall(State::Working);
+    }
+
+    /// How long it has had no stack for what it could start.
+    pub(crate) fn starved_for(&self) -> Duration {
+        let now = Instant::now();
+        let since = self.own.starved_since.get().unwrap_or(now);
+        self.own.starved_since.set(Some(since));
+        now - since
+    }
+
+    /// Something is about to start.
+    #[inline]
+    pub(crate) fn note_started(&self) {
+        self.own.starved_since.set(None);
+    }
+
     pub(crate) fn ids(&self) -> &Ids {
         &self.own.ids
     }
@@ -298,7 +354,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         // A question that came when nobody was left to answer it.
         for entry in std::mem::take(&mut *self.mail.lock()) {
-            if let Work::Job(job) = entry.decode() {
+            if let Work::Job(job) | Work::Here(job) | Work::Survey(job) = entry.decode() {
                 // SAFETY: taken from the mail, so ours to run, once.
                 unsafe { ((*job).run)(job) };
             }

@@ -29,8 +29,11 @@ pub struct Report {
     pub fibers: Vec<FiberInfo>,
     /// Cycles of fibers that wait for each other's locks and ends: none of them goes on by itself.
     pub deadlocks: Vec<Deadlock>,
-    /// Set if there are fibers or futures, all wait, no timer is pending and nothing is queued.
+    /// Set if there are fibers or futures, all wait, no timer is pending and nothing is queued that could start.
     pub blocked: Option<Blocked>,
+    /// Queued work that workers could not start for want of a stack, about: spawned tasks and futures, jobs of scopes,
+    /// branches, calls from outside.
+    pub waiting_for_stacks: usize,
     /// How many workers the runtime has.
     pub workers: usize,
     /// Workers that were busy and did not answer: of their fibers little is told.
@@ -54,6 +57,8 @@ pub struct Blocked {
     pub outside_wakers: usize,
     /// Spawned futures that have not ended. Whoever has their wakers could wake them.
     pub futures: u64,
+    /// Queued work that cannot start: all stacks are in use by what waits, and no more can be had.
+    pub queued: usize,
 }
 
 impl fmt::Display for Blocked {
@@ -62,8 +67,12 @@ impl fmt::Display for Blocked {
         let (n, s) = (self.outside_wakers, plural(self.outside_wakers == 1));
         write!(f, "all blocked, no timer pending, {n} outside waker{s} outstanding")?;
         match (self.futures, plural(self.futures == 1)) {
+            (0, _) => {}
+            (n, s) => write!(f, ", {n} future{s} pending")?,
+        }
+        match (self.queued, plural(self.queued == 1)) {
             (0, _) => Ok(()),
-            (n, s) => write!(f, ", {n} future{s} pending"),
+            (n, s) => write!(f, ", no stack for {n} queued job{s}"),
         }
     }
 }
@@ -102,6 +111,15 @@ impl fmt::Display for Report {
         if self.busy > 0 {
             writeln!(f, "{} worker{} too busy to tell more", self.busy, plural(self.busy))?;
         }
+        match self.waiting_for_stacks {
+            0 => {}
+            n => writeln!(
+                f,
+                "{n} queued job{} wait{} for a stack",
+                plural(n),
+                if n == 1 { "s" } else { "" }
+            )?,
+        }
         for deadlock in &self.deadlocks {
             writeln!(f, "{deadlock}")?;
         }
@@ -128,7 +146,8 @@ impl Report {
             .into_iter()
             .map(|cycle| Deadlock { fibers: members(cycle) })
             .collect();
-        Self { fibers, deadlocks, blocked: None, workers: shared.regular, busy }
+        let waiting_for_stacks = shared.waiting_for_stacks();
+        Self { fibers, deadlocks, blocked: None, waiting_for_stacks, workers: shared.regular, busy }
     }
 
     /// Asks all workers.

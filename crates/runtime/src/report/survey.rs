@@ -12,17 +12,17 @@
 
 use super::info::FiberInfo;
 use super::look;
+use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
 use crate::shared::Shared;
 use crate::unwind::run_and_discard;
-use crate::worker::here;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use sateen_sync::park;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 use std::task::Waker;
 
 /// How long a busy worker may take to answer.
@@ -100,7 +100,7 @@ impl Survey {
         told += self.parts.len() - self.regular;
         for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
             let count = Arc::into_raw(Arc::clone(self));
-            if !worker.post(shared, Entry::job(NonNull::from(&part.job))) {
+            if !worker.post(shared, Entry::survey(NonNull::from(&part.job))) {
                 // A worker that never ran has nothing to tell.
                 *part.stage.lock() = Stage::Told(Vec::new());
                 told += 1;
@@ -120,7 +120,7 @@ impl Survey {
         match &self.then {
             Then::Wake(waker) => run_and_discard(|| waker.wake_by_ref()),
             Then::Call(then) => {
-                if let Some((worker, _)) = here() {
+                if let Some(worker) = context::with(context::Context::thread) {
                     run_and_discard(|| then(worker.shared(), self.collect()));
                 }
             }
@@ -200,11 +200,15 @@ impl Part {
         };
         let Some(fibers) = asked else { return };
         let mut told = Vec::new();
-        if let Some((worker, here)) = here() {
+        if let Some(worker) = context::with(context::Context::thread) {
             // Not the one that we run on, which may have been something else when it was listed.
+            let here = context::with(context::Context::fiber).map_or(null(), std::ptr::from_ref);
             let others = fibers.iter().filter(|fiber| !std::ptr::eq(&raw const ***fiber, here));
             others.for_each(|fiber| look::from_worker(fiber, &mut told));
-            worker.counters.surveys.bump();
+            if !here.is_null() {
+                // It counts as a task, too; not so at the root of a worker without a stack.
+                worker.counters.surveys.bump();
+            }
         }
         drop(fibers);
         *part.stage.lock() = Stage::Told(told);

@@ -9,6 +9,7 @@ use super::{Blocked, FiberState, Report};
 use crate::drain::DrainCount;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
+use crate::worker::Worker;
 use sateen_base::prim::{Arc, AtomicU64, Ordering};
 use std::collections::HashSet;
 
@@ -33,14 +34,20 @@ pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<B
     let outer = report.fibers.iter().filter(|fiber| fiber.is_outer).count();
     let waits = |fiber: &Fiber| fiber.is_parked() && seen.contains(&fiber.context_id());
     let waiting = shared.fibers.lock().iter().filter(|fiber| waits(fiber)).count();
-    if waiting + outer != seen.len() || shared.has_work() || activity(shared) != before {
+    let stuck = shared.stall.any_stuck();
+    if waiting + outer != seen.len()
+        || (shared.has_work() && !stuck)
+        || activity(shared) != before
+        || shared.workers.iter().any(Worker::has_fibers_in_inbox)
+    {
         return None;
     }
+    let queued = if stuck { report.waiting_for_stacks } else { 0 };
     let could_be_woken = report.fibers.iter().filter(|fiber| {
         let owner = fiber.waits_for.as_ref().and_then(|wait| wait.owner.as_ref());
         fiber.has_waker && !fiber.is_outer && owner.is_none_or(|owner| !seen.contains(&owner.id))
     });
-    Some(Blocked { outside_wakers: could_be_woken.count(), futures })
+    Some(Blocked { outside_wakers: could_be_woken.count(), futures, queued })
 }
 
 fn has_timers(shared: &Shared) -> bool {
@@ -78,6 +85,15 @@ impl Watch {
         self.wakes();
         Survey::begin(shared, tell);
         true
+    }
+
+    /// A worker knows nothing more to do for what waits for a stack. Asks the workers, once.
+    pub(crate) fn stuck(&self, shared: &Shared) {
+        let now = activity(shared);
+        // Ordering: Relaxed; one of those that find it so asks, and it does not matter which.
+        if self.asked.swap(now, Ordering::Relaxed) != now {
+            Survey::begin(shared, tell);
+        }
     }
 
     pub(crate) fn wakes(&self) {

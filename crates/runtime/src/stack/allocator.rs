@@ -97,6 +97,14 @@ pub trait StackAllocator: Send + Sync {
     /// Any; the runtime then starts no tasks until a stack comes free.
     fn allocate(&self, size: usize) -> io::Result<Stack>;
 
+    /// [`StackAllocator::allocate`] when all workers stand still for want of a stack: may use what is kept in reserve.
+    ///
+    /// # Errors
+    /// As [`StackAllocator::allocate`].
+    fn allocate_last(&self, size: usize) -> io::Result<Stack> {
+        self.allocate(size)
+    }
+
     /// Takes a stack back.
     ///
     /// # Safety

@@ -41,6 +41,9 @@ const MIN_FRAMES: usize = 24 * 1024;
 pub(crate) const MAX_STACK: usize = 1 << 30;
 /// Largest that an allocator is asked for, with the slots.
 const MAX_TOTAL: usize = total(MAX_STACK);
+/// Stacks that may be in use beyond a smaller limit, or when the system gives no more: for nested work that
+/// nothing else can start.
+const BEYOND: usize = 64;
 /// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB.
 pub(crate) const DEFAULT_STACK: usize = 192 * 1024;
 
@@ -207,6 +210,8 @@ pub(crate) struct Stacks {
     overhead: usize,
     /// Stacks in use; counted if there is a limit.
     live: AtomicUsize,
+    /// How many more than the limit, or than the system gives in peace, have been taken.
+    beyond: AtomicUsize,
 }
 
 impl Stacks {
@@ -216,7 +221,14 @@ impl Stacks {
         limit: usize,
         overhead: usize,
     ) -> Self {
-        Self { allocator, size, limit, overhead, live: AtomicUsize::new(0) }
+        Self {
+            allocator,
+            size,
+            limit,
+            overhead,
+            live: AtomicUsize::new(0),
+            beyond: AtomicUsize::new(0),
+        }
     }
 
     /// Makes a first stack and gives it back, to find out early whether there is memory for any.
@@ -235,14 +247,42 @@ impl Stacks {
         self.allocate(size).ok()
     }
 
+    /// A stack of the default size beyond the limit, or of the memory that is left to others. For work that
+    /// cannot be refused, when all stand still.
+    #[cold]
+    pub(crate) fn take_beyond(&self) -> Option<FiberStack> {
+        let most = if self.limit == usize::MAX { BEYOND } else { self.limit.max(BEYOND) };
+        // Ordering: Relaxed, a count that guards no data; so below.
+        if self.beyond.fetch_add(1, Ordering::Relaxed) >= most {
+            self.beyond.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        self.allocate_by(self.size, |size| self.allocator.allocate_last(size)).ok()
+    }
+
+    /// Whether more stacks are in use than there should be.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.beyond.load(Ordering::Relaxed) != 0
+    }
+
     fn allocate(&self, size: StackSize) -> io::Result<FiberStack> {
         // Ordering: Relaxed, a count that guards no data.
         if self.limit != usize::MAX && self.live.fetch_add(1, Ordering::Relaxed) >= self.limit {
-            self.count_out();
+            self.live.fetch_sub(1, Ordering::Relaxed);
             return Err(io::Error::other("as many stacks as allowed are in use"));
         }
+        self.allocate_by(size, |size| self.allocator.allocate(size))
+    }
+
+    /// One that is counted already.
+    fn allocate_by(
+        &self,
+        size: StackSize,
+        allocate: impl FnOnce(usize) -> io::Result<Stack>,
+    ) -> io::Result<FiberStack> {
         let wanted = total(size.bytes() + self.overhead);
-        let memory = self.allocator.allocate(wanted).inspect_err(|_| self.count_out())?;
+        let memory = allocate(wanted).inspect_err(|_| self.count_out())?;
         if memory.size() < wanted {
             let reason = format!("asked for {wanted} bytes of stack, got {}", memory.size());
             self.give(FiberStack::new(memory));
@@ -251,7 +291,14 @@ impl Stacks {
         Ok(FiberStack::new(memory))
     }
 
+    /// One less is in use: of those beyond the limit, as long as there are such.
     fn count_out(&self) {
+        let less = |count: usize| count.checked_sub(1);
+        if self.is_over()
+            && self.beyond.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+        {
+            return;
+        }
         if self.limit != usize::MAX {
             // Ordering: Relaxed, as above.
             self.live.fetch_sub(1, Ordering::Relaxed);

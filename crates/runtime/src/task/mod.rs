@@ -405,7 +405,7 @@ pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
         match entry.decode() {
             Work::Task(header) => refuse_queued(header, error),
             Work::Future(head) => future::refuse_queued(head, home, error),
-            Work::Job(job) => ((*job).run)(job),
+            Work::Job(job) | Work::Here(job) | Work::Survey(job) => ((*job).run)(job),
             // Only tasks and jobs are posted.
             _ => sateen_base::abort_with("posted what belongs to no worker"),
         }

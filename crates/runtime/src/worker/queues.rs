@@ -10,6 +10,7 @@ use crate::root::start_apart;
 use crate::task::{self, Header, JoinError, Running};
 use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 /// Look at mail and injector at least every so many takes, so that nothing outside waits for ever.
@@ -94,6 +95,12 @@ impl Worker {
         self.own.stash.with_mut(|stash| unsafe { (*stash).push_back(entry) });
     }
 
+    /// All that is stashed.
+    pub(crate) fn take_stashed(&self) -> VecDeque<Entry> {
+        // SAFETY: as above.
+        self.own.stash.with_mut(|stash| unsafe { std::mem::take(&mut *stash) })
+    }
+
     fn unstash(&self) -> Option<Entry> {
         // SAFETY: as above.
         self.own.stash.with_mut(|stash| unsafe { (*stash).pop_front() })
@@ -103,6 +110,47 @@ impl Worker {
     pub(crate) fn has_stashed(&self) -> bool {
         // SAFETY: as above.
         self.own.stash.with(|stash| unsafe { !(*stash).is_empty() })
+    }
+
+    pub(super) fn stashed(&self) -> usize {
+        // SAFETY: as above.
+        self.own.stash.with(|stash| unsafe { (*stash).len() })
+    }
+
+    /// Whether mail or stash hold an entry that is `wanted`.
+    pub(crate) fn has_set_aside(&self, wanted: impl Fn(Entry) -> bool) -> bool {
+        let any = |list: &VecDeque<Entry>| list.iter().any(|&entry| wanted(entry));
+        // SAFETY: as above.
+        self.own.stash.with(|stash| any(unsafe { &*stash })) || any(&self.mail.lock())
+    }
+
+    /// Takes an entry that is `wanted` from stash or mail.
+    pub(crate) fn take_set_aside(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
+        let take = |list: &mut VecDeque<Entry>| {
+            let index = list.iter().position(|&entry| wanted(entry))?;
+            list.remove(index)
+        };
+        // SAFETY: as above.
+        let stashed = self.own.stash.with_mut(|stash| take(unsafe { &mut *stash }));
+        stashed.or_else(|| {
+            let mut mail = self.mail.lock();
+            let entry = take(&mut mail);
+            self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+            entry
+        })
+    }
+
+    /// Takes the entries that are `wanted` from the mail.
+    pub(crate) fn take_mail_if(&self, wanted: impl Fn(Entry) -> bool) -> Vec<Entry> {
+        // Ordering: Relaxed, a hint; the truth is under the lock.
+        if !self.has_mail.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let mut mail = self.mail.lock();
+        let (taken, kept): (Vec<_>, _) = mail.drain(..).partition(|&entry| wanted(entry));
+        *mail = VecDeque::from(kept);
+        self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+        taken
     }
 
     /// What runs next, whatever the policy says.
@@ -145,7 +193,11 @@ impl Worker {
 
     /// Whether a fiber of this worker can go on, or something waits that it could start.
     pub(crate) fn has_runnable(&self) -> bool {
-        self.has_ready() || self.policy.has_ready() || self.has_own_arrivals() || self.has_stashed()
+        self.has_ready()
+            || self.policy.has_ready()
+            || self.has_own_arrivals()
+            || self.has_stashed()
+            || self.shared().aside.count() != 0
     }
 
     /// Takes over the fibers that others have made ready.
@@ -198,7 +250,8 @@ impl Worker {
     }
 
     fn take_aside(&self) -> Option<Entry> {
-        self.take_mail().or_else(|| self.unstash())
+        let own = self.take_mail().or_else(|| self.unstash());
+        own.or_else(|| self.shared().aside.take(self.index()))
     }
 
     /// A fiber that can go on; what the policy would have run before it is given back. For a worker that
@@ -256,7 +309,7 @@ impl Worker {
                     _ => unsafe { task::run_queued(header) },
                 }
             }
-            Work::Job(job) => {
+            Work::Job(job) | Work::Here(job) | Work::Survey(job) => {
                 let heir = self.own.heir.replace(std::ptr::null());
                 // SAFETY: an entry is taken once, and its job is valid until it has run.
                 Running::branch(fiber, heir, || unsafe { ((*job).run)(job) });

@@ -1,0 +1,153 @@
+//! What workers without a stack could not start, where every worker finds it.
+//!
+//! A worker that runs out of stacks puts aside what lies in its queues. A worker with a stack takes it from here.
+//! A scope that waits for its end takes its own jobs from here, and runs them on the stack that it waits on.
+//! Protocol and proof: `README.md`, "Out of stacks".
+//!
+//! All lists change under the lock; `count` is their sum, and a hint without it.
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::searched::AtomicUsize;
+use sateen_base::prim::{Ordering, fence};
+use sateen_base::{RawSpinLock, SpinLock};
+use std::collections::VecDeque;
+
+/// What an entry is to those who look for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A job of a scope, which the scope itself may take.
+    Scoped,
+    /// Other work that cannot fail: branches, calls from outside, futures.
+    Nested,
+    /// A spawned task, which can fail for want of a stack.
+    Task,
+}
+
+const KINDS: usize = 3;
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct Aside<E> {
+    lists: SpinLock<Lists<E>>,
+    count: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Lists<E> {
+    of: [VecDeque<Put<E>>; KINDS],
+    /// The list that is looked at first the next time.
+    turn: usize,
+}
+
+#[derive(Debug)]
+struct Put<E> {
+    entry: E,
+    /// The one worker that may take it, if not any may.
+    home: Option<usize>,
+}
+
+impl<E> Put<E> {
+    fn is_for(&self, worker: usize) -> bool {
+        self.home.is_none_or(|home| home == worker)
+    }
+}
+
+impl<E: Copy> Aside<E> {
+    /// Nothing.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        let lists = Lists { of: std::array::from_fn(|_| VecDeque::new()), turn: 0 };
+        let lists = SpinLock::from_raw(RawSpinLock::new(), lists);
+        Self { lists, count: AtomicUsize::new(0) }
+    }
+
+    /// How many entries there are, about.
+    #[inline]
+    pub fn count(&self) -> usize {
+        // Ordering: Relaxed, a hint. Sleepers look after a fence.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut Lists<E>) -> R) -> R {
+        let mut lists = self.lists.lock();
+        let result = f(&mut lists);
+        self.recount(&lists);
+        result
+    }
+
+    /// Under the lock.
+    fn recount(&self, lists: &Lists<E>) {
+        // Ordering: Relaxed, see `count`.
+        self.count.store(lists.of.iter().map(VecDeque::len).sum(), Ordering::Relaxed);
+    }
+
+    /// Adds `entry`. `look` is called while nobody can take the entry yet: so what the entry keeps is there. Fences
+    /// fully in between.
+    pub fn put<R>(&self, entry: E, kind: Kind, home: Option<usize>, look: impl FnOnce() -> R) -> R {
+        let mut lists = self.lists.lock();
+        lists.of[kind as usize].push_back(Put { entry, home });
+        self.recount(&lists);
+        if cfg!(not(sateen_canary = "aside_put_no_fence")) {
+            // The count, then what `look` reads. Partner: the fence in `take_scoped`.
+            fence(Ordering::SeqCst);
+        }
+        if cfg!(sateen_canary = "aside_look_unlocked") {
+            drop(lists);
+            return look();
+        }
+        let seen = look();
+        drop(lists);
+        seen
+    }
+
+    /// Takes an entry for worker `index`, of each kind by turns.
+    pub fn take(&self, index: usize) -> Option<E> {
+        if self.count() == 0 {
+            return None;
+        }
+        self.with(|lists| {
+            lists.turn = (lists.turn + 1) % KINDS;
+            let first = lists.turn;
+            (0..KINDS).find_map(|i| lists.take((first + i) % KINDS, |put| put.is_for(index)))
+        })
+    }
+
+    /// Takes an entry of `kind` for worker `index`.
+    pub fn take_kind(&self, index: usize, kind: Kind) -> Option<E> {
+        if self.count() == 0 {
+            return None;
+        }
+        self.with(|lists| lists.take(kind as usize, |put| put.is_for(index)))
+    }
+
+    /// Whether there is an entry of one of `kinds` for worker `index`.
+    pub fn has_for(&self, index: usize, kinds: &[Kind]) -> bool {
+        let has = |lists: &mut Lists<E>, kind: Kind| {
+            lists.of[kind as usize].iter().any(|put| put.is_for(index))
+        };
+        self.count() != 0 && self.with(|lists| kinds.iter().any(|&kind| has(lists, kind)))
+    }
+
+    /// Takes the first scoped job that is `mine`. Of a put that is not seen here, the `look` sees all that the caller
+    /// wrote before.
+    pub fn take_scoped(&self, mine: impl Fn(E) -> bool) -> Option<E> {
+        if cfg!(not(sateen_canary = "aside_take_no_fence")) {
+            // What the caller wrote, then the count. Partner: the fence in `put`.
+            fence(Ordering::SeqCst);
+        }
+        if self.count() == 0 {
+            return None;
+        }
+        self.with(|lists| lists.take(Kind::Scoped as usize, |put| mine(put.entry)))
+    }
+}
+
+impl<E: Copy> Lists<E> {
+    fn take(&mut self, kind: usize, fits: impl Fn(&Put<E>) -> bool) -> Option<E> {
+        let list = &mut self.of[kind];
+        let index = list.iter().position(fits)?;
+        list.remove(index).map(|put| put.entry)
+    }
+}
