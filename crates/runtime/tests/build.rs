@@ -4,6 +4,7 @@ mod common;
 
 use common::Watchdog;
 use sateen_runtime::{BuildError, JoinError, Runtime, Spawn, WorkerThread};
+use sateen_sync::Event;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -327,6 +328,66 @@ fn the_environment_sets_the_workers() {
         assert!(out.contains(&format!("error: {message}")), "{out}");
         assert!(out.contains(&format!("refused: there is no global runtime: {message}")), "{out}");
         assert!(err.contains(&format!("sateen: {message}; running on the calling thread alone")));
+    }
+}
+
+#[test]
+fn the_environment_makes_runtimes_strict() {
+    /// Whether two tasks of a worker that wait have a thread each.
+    fn is_strict(rt: &Runtime) -> bool {
+        let gate = Arc::new(Event::new());
+        let tasks = [(); 2].map(|()| {
+            let (begun, wait) = (Arc::new(Event::new()), Arc::clone(&gate));
+            let tell = Arc::clone(&begun);
+            let task = rt.spawn_with(Spawn::new().on_worker(0), move || {
+                tell.set();
+                wait.wait();
+                std::thread::current().id()
+            });
+            begun.wait();
+            task
+        });
+        gate.set();
+        let [first, second] = tasks.map(|task| task.join().expect("waited"));
+        first != second
+    }
+    if is_child() {
+        for strict in [false, true] {
+            match Runtime::builder().workers(1).strict(strict).build() {
+                Ok(rt) => println!("strict({strict}): {}", is_strict(&rt)),
+                Err(error) => println!("error: {error}"),
+            }
+        }
+        match Runtime::global() {
+            Ok(rt) => println!("global: {}", is_strict(rt)),
+            Err(error) => println!("global: {error}"),
+        }
+        // Its tasks need not be `Send`: it has one thread, whatever the environment says.
+        let rt = Runtime::current_thread().expect("a runtime");
+        assert_eq!(rt.run(|| std::thread::current().id()), std::thread::current().id());
+        return;
+    }
+    let run = |value: Option<&str>| {
+        let mut child = child("the_environment_makes_runtimes_strict");
+        child.env("SATEEN_WORKERS", "1").env_remove("SATEEN_STRICT");
+        value.map(|value| child.env("SATEEN_STRICT", value));
+        let output = child.output().expect("the child runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let has = |out: &str, [no, yes, global]: [bool; 3]| {
+        assert!(out.contains(&format!("strict(false): {no}")), "{out}");
+        assert!(out.contains(&format!("strict(true): {yes}")), "{out}");
+        assert!(out.contains(&format!("global: {global}")), "{out}");
+    };
+    has(&run(None), [false, true, false]);
+    has(&run(Some("0")), [false, true, false]);
+    has(&run(Some("1")), [true, true, true]);
+    for bad in ["yes", "2", ""] {
+        let out = run(Some(bad));
+        let message = format!("SATEEN_STRICT={bad} is neither 0 nor 1");
+        assert!(out.contains(&format!("error: {message}")), "{out}");
+        assert!(out.contains(&format!("global: {message}")), "{out}");
     }
 }
 

@@ -14,6 +14,7 @@ use sateen_runtime::{Runtime, Spawn, yield_now};
 use sateen_sync::Event;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
 fn strict(workers: usize) -> Runtime {
@@ -86,6 +87,87 @@ fn a_task_may_have_a_larger_stack() {
     let runtime = strict(1);
     let large = Spawn::new().stack_size(4 << 20);
     assert_eq!(runtime.spawn_with(large, || deep(2000)).join().expect("ran"), 2000);
+}
+
+/// `std` keeps no note of an initialiser that runs: the one that ends last drops the value of the one that
+/// ended before, which has been lent by then. Tasks of a thread of their own have a value of their own.
+#[test]
+fn a_task_may_wait_in_the_initialiser_of_a_thread_local() {
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    static DROPPED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+    static BEGUN: Event = Event::new();
+    static LENT: Event = Event::new();
+    static ENDED: Event = Event::new();
+    struct Value(usize);
+    impl Value {
+        fn make() -> Self {
+            let number = MADE.fetch_add(1, SeqCst);
+            if number == 0 {
+                BEGUN.set();
+                LENT.wait();
+            }
+            Self(number)
+        }
+    }
+    impl Drop for Value {
+        fn drop(&mut self) {
+            DROPPED[self.0].store(true, SeqCst);
+        }
+    }
+    thread_local! { static VALUE: Value = Value::make(); }
+    let runtime = strict(1);
+    let first = runtime.spawn(|| {
+        VALUE.with(|value| assert_eq!(value.0, 0));
+        ENDED.set();
+    });
+    BEGUN.wait();
+    let second = runtime.spawn(|| {
+        VALUE.with(|value| {
+            LENT.set();
+            ENDED.wait();
+            assert!(!DROPPED[1].load(SeqCst), "the value was dropped while it was lent");
+            assert_eq!(value.0, 1);
+        });
+    });
+    second.join().expect("kept its value");
+    first.join().expect("kept its value");
+}
+
+/// As `scoped_tls` works: set, call, restore. Where tasks share a thread, the last to leave restores what the
+/// first has set, whose scope is over by then.
+#[test]
+fn a_scope_in_a_thread_local_is_gone_at_its_end() {
+    thread_local! { static CURRENT: Cell<Option<u32>> = const { Cell::new(None) } }
+    fn within(scope: u32, f: impl FnOnce()) {
+        struct Restore(Option<u32>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURRENT.set(self.0);
+            }
+        }
+        let _restore = Restore(CURRENT.replace(Some(scope)));
+        f();
+    }
+    let runtime = strict(1);
+    let (inside, over) = (Arc::new(Event::new()), Arc::new(Event::new()));
+    let first = runtime.spawn({
+        let (inside, over) = (Arc::clone(&inside), Arc::clone(&over));
+        move || {
+            within(1, || inside.wait());
+            over.set();
+            CURRENT.get()
+        }
+    });
+    let second = runtime.spawn(move || {
+        within(2, || {
+            inside.set();
+            over.wait();
+            assert_eq!(CURRENT.get(), Some(2));
+        });
+        CURRENT.get()
+    });
+    assert_eq!(first.join().expect("left"), None);
+    assert_eq!(second.join().expect("left"), None, "a scope that is over");
 }
 
 #[test]
