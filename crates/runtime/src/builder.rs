@@ -27,6 +27,9 @@ use std::io;
 pub const MAX_WORKERS: usize = 65_535;
 /// The environment variable that sets the number of workers where the builder does not.
 pub const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
+/// The environment variable that makes all runtimes [strict](Builder::strict): `1`, whatever their builders
+/// say; `0`, or none: as they say. (A [`CurrentThread`] is never strict: its tasks need not be `Send`.)
+pub const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
 /// How long a failed build waits for the threads it has made.
 const ABANDON_PATIENCE: Duration = Duration::from_secs(5);
@@ -43,6 +46,8 @@ pub enum BuildError {
     /// The environment variable [`WORKERS_VARIABLE`] holds this instead of a number from 1 to
     /// [`MAX_WORKERS`].
     Variable(String),
+    /// The environment variable [`STRICT_VARIABLE`] holds this instead of 0 or 1.
+    StrictVariable(String),
     /// The stack size, in bytes, is above 1 GiB.
     StackSize(usize),
     /// The name for a worker's thread contains a NUL, which ends names.
@@ -80,6 +85,9 @@ impl std::fmt::Display for BuildError {
             }
             Self::Variable(value) => {
                 write!(f, "{WORKERS_VARIABLE}={value} is not a number from 1 to {MAX_WORKERS}")
+            }
+            Self::StrictVariable(value) => {
+                write!(f, "{STRICT_VARIABLE}={value} is neither 0 nor 1")
             }
             Self::StackSize(size) => StackSizeError(*size).fmt(f),
             Self::Name { worker, name } => {
@@ -296,10 +304,12 @@ impl Builder {
     }
 
     /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
-    /// what threads are, and no stack is ever switched. Default: off.
+    /// what threads are, and no stack is ever switched. Default: off, unless the variable `SATEEN_STRICT` is 1,
+    /// which makes every runtime of the process strict.
     ///
-    /// For code that nests in thread-locals and waits in between, and for tools that cannot follow a switch
-    /// of stacks. A worker is still one at a time: of its tasks' threads only one runs, so a lock of `std` that
+    /// For code that nests in thread-locals and waits in between, and for initialisers of thread-locals that wait:
+    /// without this both can leave a reference to what is gone (`SECURITY.md` in the repository). And for tools
+    /// that cannot follow a switch of stacks. A worker is still one at a time: of its tasks' threads only one runs, so a lock of `std` that
     /// one task holds while it waits must not be wanted by another; for that there is
     /// [`no_suspend`](crate::no_suspend).
     ///
@@ -350,7 +360,8 @@ impl Builder {
     }
 
     /// A runtime that is the calling thread, in place of [`Builder::build`]. Of the settings only those of
-    /// stacks and [`Builder::on_arrival`] matter.
+    /// stacks and [`Builder::on_arrival`] matter. It is never [strict](Builder::strict): its tasks need not be
+    /// `Send`, so they share its thread.
     ///
     /// # Errors
     /// [`BuildError`], as for [`Builder::build`].
@@ -401,7 +412,8 @@ impl Builder {
         // Before there are threads: registering is 5000 times dearer with them.
         fence::is_asymmetric();
         overflow::install();
-        let overhead = if self.strict { THREAD_OVERHEAD } else { 0 };
+        let strict = self.strict | strict_by_variable()?;
+        let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
         let spares = match self.policy.0.moves_work() {
             true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
@@ -416,7 +428,7 @@ impl Builder {
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let watch = self.report_blocked.then(Watch::new);
-        let threads = self.strict.then(Threads::new);
+        let threads = strict.then(Threads::new);
         let setup = Setup {
             threads,
             hooks: self.hooks,
@@ -486,6 +498,16 @@ fn default_workers() -> Result<usize, BuildError> {
                 .filter(|n| (1..=MAX_WORKERS).contains(n))
                 .ok_or_else(|| BuildError::Variable(value.to_string_lossy().into_owned()))
         }
+    }
+}
+
+/// Whether the environment makes all runtimes strict.
+fn strict_by_variable() -> Result<bool, BuildError> {
+    let value = std::env::var_os(STRICT_VARIABLE);
+    match value.as_deref().map(|value| (value.to_str().map(str::trim), value)) {
+        None | Some((Some("0"), _)) => Ok(false),
+        Some((Some("1"), _)) => Ok(true),
+        Some((_, value)) => Err(BuildError::StrictVariable(value.to_string_lossy().into_owned())),
     }
 }
 

@@ -149,7 +149,7 @@ pub use sateen_sync::{
 #[cfg(not(loom))]
 pub use {
     blocking::blocking,
-    builder::{BuildError, Builder, MAX_WORKERS, WORKERS_VARIABLE, WorkerThread},
+    builder::{BuildError, Builder, MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE, WorkerThread},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fiber::fiber_number,
     fork::fork,
