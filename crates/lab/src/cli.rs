@@ -3,6 +3,7 @@
 use crate::advise::AdviseArgs;
 use crate::error::{Error, input};
 use crate::flow::FlowArgs;
+use crate::soak::SoakArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
     /// The throttled worker queue at work: items at a rate through queues to workers, or the lines of standard input
     Flow(Box<FlowArgs>),
+    /// Everything at once for a long time, with books that must balance; faults on purpose if wanted
+    Soak(SoakArgs),
     /// Compare two files written by `run --json`
     Diff(DiffArgs),
     /// One turn of one figure, for a parent process that prints it

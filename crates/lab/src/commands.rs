@@ -9,7 +9,7 @@ use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, tab
 use crate::runner::{Runner, identities};
 use crate::select::Selection;
 use crate::store::{Record, Shared};
-use crate::{advise, apart, experiments, flow, host, interrupt};
+use crate::{advise, apart, experiments, flow, host, interrupt, soak};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,6 +30,7 @@ pub(crate) fn execute() -> Result<(), Error> {
         Command::Tour(args) => tour(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Flow(args) => flow::run(&args),
+        Command::Soak(args) => soak::run(&args),
         Command::Diff(args) => compare(&args),
         Command::Turn(args) => apart::turn(&args),
     }

@@ -6,6 +6,7 @@
 //! * `cli`, `select`: what was asked for, refused with one line and exit 2 if it makes no sense.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
+//! * `soak`: everything at once for a long time, with books that must balance.
 //! * `advise`: the same loops in the user's own context, ranked.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
@@ -39,6 +40,7 @@ mod published;
 mod report;
 mod runner;
 mod select;
+mod soak;
 mod stats;
 mod store;
 

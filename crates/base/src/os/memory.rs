@@ -1,5 +1,7 @@
 //! Reserved memory with inaccessible pages in it: what stacks are made of.
 
+#[cfg(feature = "faults")]
+use super::faults::{self, Fault};
 use super::{Host, Os};
 use std::io;
 use std::ptr::NonNull;
@@ -64,6 +66,10 @@ impl Mapping {
             let reason = format!("cannot reserve {size} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
+        #[cfg(feature = "faults")]
+        if faults::strikes(Fault::Memory) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         let base = NonNull::new(Host::reserve(size)?)
             .ok_or_else(|| io::Error::other("the system mapped memory at address 0"))?;
         Ok(Self { base, size, splits: AtomicUsize::new(0) })
@@ -108,6 +114,8 @@ impl Mapping {
             return Ok(());
         }
         // Tried anew each time: it fails on locked memory, which may end.
+        #[cfg(feature = "faults")]
+        let how = if faults::strikes(Fault::Guard) { Guard::Protected } else { how };
         // SAFETY: the range is ours and the caller says that nothing uses it.
         if how == Guard::Light && unsafe { Host::guard(part, len) }.is_ok() {
             return Ok(());
@@ -132,6 +140,10 @@ impl Mapping {
     /// Nobody needs what the memory holds.
     pub unsafe fn discard(&self, offset: usize, len: usize) {
         let part = self.part(offset, len);
+        #[cfg(feature = "faults")]
+        if faults::strikes(Fault::Discard) {
+            return;
+        }
         // SAFETY: the range is ours and the caller says that its contents are not needed.
         unsafe { Host::discard(part, len) }
     }

@@ -10,6 +10,8 @@ use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 #[cfg_attr(not(unix), path = "no_fault.rs")]
 mod fault;
+#[cfg(feature = "faults")]
+pub mod faults;
 #[cfg(target_os = "linux")]
 mod linux;
 mod memory;
@@ -112,12 +114,29 @@ pub(crate) fn heavy_barrier() {
 
 /// Sleeps in the kernel while `word` holds `expected`, at most `timeout`. May return for no reason.
 pub fn futex_wait(word: &StdAtomicU32, expected: u32, timeout: Option<Duration>) {
+    #[cfg(feature = "faults")]
+    if faults::strikes(faults::Fault::Wake) {
+        return;
+    }
     Host::futex_wait(word, expected, timeout);
 }
 
 /// Wakes one thread that sleeps on `word` in [`futex_wait`].
 pub fn futex_wake_one(word: &StdAtomicU32) {
     Host::futex_wake_one(word);
+}
+
+/// Whether a thread may be started now. The system is asked by starting it; this is where tests refuse.
+///
+/// # Errors
+/// A failure on purpose; there is none without the feature `faults`.
+#[inline]
+pub fn before_thread() -> io::Result<()> {
+    #[cfg(feature = "faults")]
+    if faults::strikes(faults::Fault::Thread) {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    Ok(())
 }
 
 /// Binds the calling thread to core `core`.

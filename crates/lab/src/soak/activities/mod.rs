@@ -1,0 +1,37 @@
+//! What goes on during a soak, each in rounds of some milliseconds until the world is over.
+
+mod boxes;
+mod channels;
+mod deques;
+mod forkjoin;
+mod futures;
+mod graphs;
+mod locks;
+mod pools;
+mod queues;
+mod runtimes;
+mod sheds;
+mod worker_queues;
+
+use super::world::World;
+use crate::error::Error;
+use sateen_base::XorShift;
+
+/// Runs until the world is over; an error if something is wrong.
+pub(super) type Activity = fn(&World<'_>, XorShift) -> Result<(), Error>;
+
+/// All of them by name.
+pub(super) const ALL: [(&str, Activity); 12] = [
+    ("forkjoin", forkjoin::run),
+    ("boxes", boxes::run),
+    ("channels", channels::run),
+    ("locks", locks::run),
+    ("queues", queues::run),
+    ("deques", deques::run),
+    ("pools", pools::run),
+    ("sheds", sheds::run),
+    ("graphs", graphs::run),
+    ("workerqueues", worker_queues::run),
+    ("futures", futures::run),
+    ("runtimes", runtimes::run),
+];
