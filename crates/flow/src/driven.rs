@@ -3,6 +3,7 @@
 use crate::drain::{Drainer, any_ready, is_ready};
 use crate::hub::{Drain, Hub};
 use crate::{Map, RunError, WaitError};
+use sateen_base::unwind::discard;
 use sateen_runtime::Runtime;
 use sateen_shed::{Builder, Layout, Outcome, Pausing, Shed, TaskId};
 use std::fmt;
@@ -79,7 +80,7 @@ impl<T: Send + 'static, L: Layout> RunOn<T, L> for Builder<T, L> {
 /// A [`Shed`] whose tasks are executed by the workers of a runtime: see [`RunOn::run_on`]. All operations of the shed can be used, but for
 /// executing tasks, which would take them away from those who were woken for them.
 ///
-/// Dropped, it waits as [`wait`](Self::wait) does, unless one of its own tasks drops it. Panics that nobody has asked for are gone then.
+/// Dropped, it waits as [`wait`](Self::wait) does, unless one of its own tasks drops it. Panics that nobody has asked for are dropped then.
 pub struct Driven<T: Send + 'static, L: Layout = Pausing> {
     shed: Arc<Shed<T, L>>,
     hub: Arc<Hub>,
@@ -202,7 +203,7 @@ impl<T: Send + 'static, L: Layout> Deref for Driven<T, L> {
 impl<T: Send + 'static, L: Layout> Drop for Driven<T, L> {
     fn drop(&mut self) {
         // Whatever there is to say, nobody is there to hear it.
-        std::mem::forget(self.wait());
+        discard(self.wait());
     }
 }
 

@@ -4,6 +4,7 @@ use crate::map::{Place, Places};
 use crate::quiet::Quiet;
 use crate::seat::Seat;
 use sateen_base::prim::{AtomicBool, AtomicU32, Ordering};
+use sateen_base::unwind::discard;
 use sateen_base::{CachePadded, SpinLock};
 use sateen_runtime::{Spawn, Spawner, worker_index};
 use sateen_sync::park::context_id;
@@ -34,7 +35,7 @@ pub(crate) struct Hub {
     refused: AtomicBool,
     panics: SpinLock<Panics>,
     /// Contexts that execute tasks, for telling who would wait for itself.
-    inside: SpinLock<Vec<u64>>,
+    inside: SpinLock<Contexts>,
 }
 
 /// The channels of one place.
@@ -45,6 +46,13 @@ pub(crate) struct Group {
     seats: Box<[(Option<usize>, Seat)]>,
     /// Where the search for a seat begins, if there are several.
     turn: AtomicU32,
+}
+
+#[derive(Default)]
+struct Contexts {
+    /// 0 in a place that is free.
+    places: Vec<u64>,
+    free: Vec<usize>,
 }
 
 #[derive(Default)]
@@ -102,7 +110,7 @@ impl Hub {
             busy: (0..workers).map(|_| AtomicU32::new(0)).collect(),
             refused: AtomicBool::new(false),
             panics: SpinLock::new(Panics::default()),
-            inside: SpinLock::new(Vec::new()),
+            inside: SpinLock::new(Contexts::default()),
         }
     }
 
@@ -244,8 +252,7 @@ impl Hub {
         }
         panics.others += 1;
         drop(panics);
-        // Its destructor may panic as well.
-        std::mem::forget(payload);
+        discard(payload);
     }
 
     /// The first panic since the last call, and how many others there were.
@@ -267,28 +274,32 @@ impl Hub {
     /// The calling context executes tasks until the guard is dropped.
     pub(crate) fn enter(&self) -> Inside<'_> {
         let context = context_id();
-        self.inside.lock().push(context);
-        Inside { hub: self, context }
+        let Contexts { places, free } = &mut *self.inside.lock();
+        let place = free.pop().unwrap_or(places.len());
+        match places.get_mut(place) {
+            Some(free) => *free = context,
+            None => places.push(context),
+        }
+        Inside { hub: self, place }
     }
 
     /// Whether the calling context executes tasks.
     pub(crate) fn is_inside(&self) -> bool {
-        self.inside.lock().contains(&context_id())
+        self.inside.lock().places.contains(&context_id())
     }
 }
 
 /// See [`Hub::enter`].
 pub(crate) struct Inside<'a> {
     hub: &'a Hub,
-    context: u64,
+    place: usize,
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        let mut inside = self.hub.inside.lock();
-        if let Some(at) = inside.iter().position(|context| *context == self.context) {
-            inside.swap_remove(at);
-        }
+        let Contexts { places, free } = &mut *self.hub.inside.lock();
+        places[self.place] = 0;
+        free.push(self.place);
     }
 }
 

@@ -8,7 +8,7 @@ mod variance {
     sateen_base::variance! {
         invariant Driven<T> = sateen_flow::Driven<T>;
         invariant Handle<T> = sateen_flow::Handle<T>;
-        invariant Output<T> = sateen_flow::Output<'static, T>;
+        covariant Output<T> = sateen_flow::Output<'static, T>;
         covariant OutputOf<'a> = sateen_flow::Output<'a, u8>;
         invariant Sender<T> = sateen_flow::Sender<T>;
         invariant WorkerQueue<T> = sateen_flow::WorkerQueue<T>;
@@ -28,7 +28,7 @@ mod auto_traits {
 
     sateen_base::auto_traits! {
         Handle<T>: Send if Both, Sync if Both = sateen_flow::Handle<T>;
-        Output<T>: Send if Both, Sync if Sync = sateen_flow::Output<'static, T>;
+        Output<T>: Send if Both, Sync if Both = sateen_flow::Output<'static, T>;
         Sender<T>: Send if Send, Sync if never = sateen_flow::Sender<T>;
         WorkerQueue<T>: Send if Send, Sync if Send = sateen_flow::WorkerQueue<T>;
         WorkerQueueBuilder<T>: Send if always, Sync if always = sateen_flow::WorkerQueueBuilder<T>;

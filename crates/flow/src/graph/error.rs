@@ -40,6 +40,12 @@ pub enum GraphError {
         /// Its name.
         task: String,
     },
+    /// The task's result cannot be taken: an [`Output`](super::Output) of it was leaked. It can be looked at, and the
+    /// next run gives another.
+    Held {
+        /// Its name.
+        task: String,
+    },
     /// The runtime ended by force while tasks were running.
     Cancelled,
     /// The runtime has been shut down, or has no stack to start a task on.
@@ -68,6 +74,7 @@ impl fmt::Display for GraphError {
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
             }
             Self::NoResult { task } => write!(f, "{task} has no result"),
+            Self::Held { task } => write!(f, "the result of {task} is looked at"),
             Self::Cancelled => f.write_str("the runtime ended while the graph was running"),
             Self::Refused => f.write_str("the runtime accepts no more work"),
             Self::Run(error) => error.fmt(f),

@@ -1,6 +1,6 @@
 //! The owner's side of a graph's task, and what can be given where tasks are expected.
 
-use super::results::{Output, Slot};
+use super::results::{Needed, Slot};
 use super::spec::Spec;
 use std::fmt;
 use std::sync::Arc;
@@ -172,7 +172,7 @@ impl<A: Send + Sync + 'static> Inputs for &[Handle<A>] {
         self.iter().map(|task| Arc::clone(&task.slot)).collect()
     }
     fn call<R>(slots: &Self::Slots, f: &mut impl for<'a> FnMut(Vec<&'a A>) -> R) -> R {
-        let results: Vec<Output<'_, A>> = slots.iter().map(|slot| slot.need()).collect();
+        let results: Vec<Needed<'_, A>> = slots.iter().map(|slot| slot.need()).collect();
         f(results.iter().map(|result| &**result).collect())
     }
 }

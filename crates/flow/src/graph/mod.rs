@@ -13,9 +13,11 @@ pub use results::Output;
 use crate::hub::Hub;
 use crate::{Driven, Map, RunOn, WaitError};
 use results::Slot;
+use sateen_base::unwind::discard;
 use sateen_runtime::{Cancelled, Runtime, Spawner};
 use sateen_shed::{Instance, Outcome, Shed, Template, TemplateError};
 use spec::{Failure, Node, Spec};
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -172,7 +174,7 @@ impl Graph {
         let failed = ready.instance.is_cancelled();
         if failed {
             // The panic is known of once those who ran into it have left; what came of it is in `spec`.
-            drop(ready.driven.wait());
+            discard(ready.driven.wait());
         }
         let result = match (self.spec.take_failure(), waited) {
             (Some(Failure { task, payload, others }), _) => {
@@ -214,7 +216,7 @@ impl Graph {
         let mut lasts = vec![true; nodes.len()];
         let mut edges = 0;
         for (task, (on, after)) in spec.links().into_iter().enumerate() {
-            let channel = places.iter().position(|place| *place == on).unwrap_or(0);
+            let channel = places.binary_search(&on).unwrap_or(0);
             let mut put = template.set_channel(nodes[task], channel as u16);
             for child in after {
                 (lasts[child], edges) = (false, edges + 1);
@@ -241,10 +243,8 @@ impl Graph {
     }
 
     fn refusal(&self, error: TemplateError, nodes: &[sateen_shed::Node]) -> GraphError {
-        let name = |node| {
-            let index = nodes.iter().position(|other| *other == node);
-            index.map_or_else(String::new, |index| self.spec.name(index))
-        };
+        let indices: HashMap<_, _> = nodes.iter().zip(0..).collect();
+        let name = |node| indices.get(&node).map_or_else(String::new, |&i| self.spec.name(i));
         match error {
             TemplateError::Cycle(cycle) => GraphError::Cycle(cycle.into_iter().map(name).collect()),
             TemplateError::SelfDependency(task) => GraphError::Cycle(vec![name(task)]),
@@ -264,10 +264,14 @@ impl Graph {
     /// Takes the task's result of the last run.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// As [`result`](Self::result); [`GraphError::Held`]: an [`Output`] of it was leaked.
     pub fn take<R>(&mut self, task: &Handle<R>) -> Result<R, GraphError> {
         self.check(task)?;
-        task.slot().take(self.spec.runs.current()).ok_or_else(|| self.no_result(task))
+        match task.slot().take(self.spec.runs.current()) {
+            None => Err(self.no_result(task)),
+            Some(None) => Err(GraphError::Held { task: task.to_string() }),
+            Some(Some(result)) => Ok(result),
+        }
     }
 
     fn check<R>(&self, task: &Handle<R>) -> Result<(), GraphError> {

@@ -2,8 +2,10 @@
 
 use super::On;
 use super::results::Runs;
+use sateen_base::unwind::discard;
 use sateen_sync::{Mutex, MutexGuard};
 use std::any::Any;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A task's closure, result and all.
@@ -30,7 +32,32 @@ struct Task {
     name: Option<Box<str>>,
     on: On,
     after: Vec<usize>,
+    /// The same, once a search would take long.
+    known: HashSet<usize>,
     node: Arc<Node>,
+}
+
+/// So many tasks are searched one by one.
+const FEW: usize = 16;
+
+impl Task {
+    /// Lets it come after another one; whether it did not before.
+    fn add_after(&mut self, after: usize) -> bool {
+        if self.after.len() < FEW {
+            if self.after.contains(&after) {
+                return false;
+            }
+        } else {
+            if self.known.is_empty() {
+                self.known.extend(&self.after);
+            }
+            if !self.known.insert(after) {
+                return false;
+            }
+        }
+        self.after.push(after);
+        true
+    }
 }
 
 /// What the shed holds of a task.
@@ -63,7 +90,13 @@ impl Spec {
         let mut tasks = self.tasks();
         let index = tasks.tasks.len();
         let node = Arc::new(Node { index, call: Mutex::new(call) });
-        tasks.tasks.push(Task { name: None, on: On::Any, after: Vec::new(), node });
+        tasks.tasks.push(Task {
+            name: None,
+            on: On::Any,
+            after: vec![],
+            known: HashSet::new(),
+            node,
+        });
         tasks.version += 1;
         index
     }
@@ -80,8 +113,7 @@ impl Spec {
 
     pub(super) fn add_after(&self, task: usize, after: usize) {
         let mut tasks = self.tasks();
-        if !tasks.tasks[task].after.contains(&after) {
-            tasks.tasks[task].after.push(after);
+        if tasks.tasks[task].add_after(after) {
             tasks.version += 1;
         }
     }
@@ -142,8 +174,7 @@ impl Spec {
             Some(first) => {
                 first.others += 1;
                 drop(failure);
-                // Its destructor may panic as well.
-                std::mem::forget(payload);
+                discard(payload);
             }
             none => *none = Some(Failure { task, payload, others: 0 }),
         }
