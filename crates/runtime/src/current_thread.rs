@@ -235,12 +235,11 @@ impl CurrentThread {
         self.worker().stop_watching();
         let saved = context::with(context::Context::step_out);
         context::with(|c| c.enter(Some(self.worker())));
-        Entered {
-            runtime: self,
-            saved,
-            blocker: sateen_sync::park::install(Some(&Suspend)),
-            id: sateen_sync::park::set_context_id(0),
-        }
+        // SAFETY: the caller runs, so it waits for nothing; what was there comes back when it goes on.
+        let (blocker, id) = unsafe {
+            (sateen_sync::park::install(Some(&Suspend)), sateen_sync::park::set_context_id(0))
+        };
+        Entered { runtime: self, saved, blocker, id }
     }
 
     /// The worker sleeps until it is entered again: what arrives calls back.
@@ -378,8 +377,11 @@ struct Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        sateen_sync::park::set_context_id(self.id);
-        sateen_sync::park::install(self.blocker);
+        // SAFETY: the caller of the runtime goes on.
+        unsafe {
+            sateen_sync::park::set_context_id(self.id);
+            sateen_sync::park::install(self.blocker);
+        }
         context::with(|c| c.restore(&self.saved));
         self.runtime.running.set(false);
         if !self.runtime.shared.is_stopped() {

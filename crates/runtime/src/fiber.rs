@@ -22,7 +22,7 @@ use crate::worker::Worker;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::tsc;
-use sateen_sync::park::{Awaited, Blocker, ThreadParker};
+use sateen_sync::park::{Awaited, Blocker, Identity, ThreadParker};
 use sateen_sync::timer::{Timer, TimerQueue};
 use std::cell::Cell;
 use std::task::Waker;
@@ -235,7 +235,8 @@ impl Fiber {
         self.task.store(task.cast_mut(), Ordering::Release);
         // Ordering: Relaxed; others only want to know which fibers are live.
         self.id.store(id, Ordering::Relaxed);
-        sateen_sync::park::set_context_id(id);
+        // SAFETY: this thread runs it from here on.
+        unsafe { sateen_sync::park::set_context_id(id) };
     }
 
     /// The number of what runs here, for locks and reports; 0 for nothing. Exact for the worker, a hint
@@ -365,12 +366,20 @@ impl Fiber {
         }
     }
 
-    pub(crate) fn mask(&self) {
+    fn mask(&self) {
         self.masks.set(self.masks.get() + 1);
     }
 
-    pub(crate) fn unmask(&self) {
+    /// # Safety
+    /// See [`Blocker::unmask`]: what ends a mask has begun it, so the count is not 0.
+    unsafe fn unmask(&self) {
         self.masks.set(self.masks.get() - 1);
+    }
+
+    /// Who what runs here is to re-entrant mutexes; none for nothing.
+    fn identity(&self) -> Option<&Identity> {
+        // SAFETY: null, or a place on the stack that the caller stands on.
+        unsafe { self.running.get().as_ref() }.map(|running| &running.identity)
     }
 
     /// Whether it must not leave the thread's stack.
@@ -453,7 +462,7 @@ pub(crate) const BRANCHES: &str = "branches";
 
 impl Waiter for Fiber {
     fn park(&self) {
-        self.waits_for(Some(Awaited { kind: BRANCHES, place: 0, owner: None }));
+        self.waits_for(Some(Awaited::new(BRANCHES, 0)));
         self.park_here();
         self.waits_for(None);
     }
@@ -485,7 +494,9 @@ impl Suspend {
     }
 }
 
-impl Blocker for Suspend {
+// SAFETY: fibers are resumed on their worker's thread. `check_interrupted` unwinds no fiber that is masked, and nothing
+// else unwinds here.
+unsafe impl Blocker for Suspend {
     fn waker(&self) -> Waker {
         waker::of(Self::fiber())
     }
@@ -529,8 +540,13 @@ impl Blocker for Suspend {
         Self::fiber().mask();
     }
 
-    fn unmask(&self) {
-        Self::fiber().unmask();
+    unsafe fn unmask(&self) {
+        // SAFETY: passed on.
+        unsafe { Self::fiber().unmask() };
+    }
+
+    fn identity(&self) -> Option<&Identity> {
+        context::with(context::Context::fiber)?.identity()
     }
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
         c.join_runtime(Arc::as_ptr(&shared));
     });
     call_hook(shared.hooks.on_start.as_deref(), index);
-    let before = sateen_sync::park::install(Some(&Suspend));
+    // SAFETY: here and below, nothing runs on the thread yet, or any more.
+    let before = unsafe { sateen_sync::park::install(Some(&Suspend)) };
     // For the handler of overflows. Without memory for it, an overflow ends the process with less to say.
     let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
@@ -38,7 +39,8 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     guard.disarm();
     shared.threads.as_ref().map(Threads::join_ended);
     drop(signals);
-    sateen_sync::park::install(before);
+    // SAFETY: as above.
+    unsafe { sateen_sync::park::install(before) };
     call_hook(shared.hooks.on_exit.as_deref(), index);
     context::with(|c| c.enter(None));
     worker.set_shared(None);
@@ -52,9 +54,11 @@ pub(crate) fn is_worker_thread() -> bool {
 /// Calls user code on a worker's thread but on no fiber: it blocks the thread, and nested work runs by
 /// plain calls. Its panic was reported by the panic hook and concerns nobody else.
 pub(crate) fn call_off_fiber(f: impl FnOnce()) {
-    let before = sateen_sync::park::install(None);
+    // SAFETY: here and below, the root waits for nothing, and `f` returns.
+    let before = unsafe { sateen_sync::park::install(None) };
     run_and_discard(|| context::run_inline(f));
-    sateen_sync::park::install(before);
+    // SAFETY: as above.
+    unsafe { sateen_sync::park::install(before) };
 }
 
 fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {

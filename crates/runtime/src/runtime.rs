@@ -265,7 +265,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     /// Waits for the result, come what may: the frame has to stay until the job is done. `kind` is for reports.
     pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
         let mut unwound = None;
-        let what = Awaited { kind, place: 0, owner: None };
+        let what = Awaited::new(kind, 0);
         // Masked, or a cancelled task would never come to suspend here. A blocker of the user's making may
         // unwind all the same.
         let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done()));

@@ -193,15 +193,19 @@ fn be_fiber(baton: &Baton, fiber: Place, main: Main, size: usize) {
         // To its very end: the worker, when it leaves, waits for the thread.
         c.join_runtime(Arc::as_ptr(worker.shared()));
     });
-    let before = park::install(Some(&Suspend));
+    // SAFETY: nothing runs on the thread yet.
+    let before = unsafe { park::install(Some(&Suspend)) };
     let signals = SignalStack::ensure();
     let here = 0u8;
     fiber.record().place_thread(std::ptr::from_ref(&here) as usize, size - THREAD_OVERHEAD);
     fiber.set_back(Back::Thread(baton));
     main(worker, fiber);
     drop(signals);
-    park::install(before);
-    park::set_context_id(0);
+    // SAFETY: the fiber is over, and the thread one like any other.
+    unsafe {
+        park::install(before);
+        park::set_context_id(0);
+    }
     context::with(|c| {
         c.set_fiber(None);
         c.enter(None);

@@ -15,7 +15,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::prim::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use sateen_sync::park::Awaited;
+use sateen_sync::park::{Awaited, OwnerOf};
 
 /// A wait and when it began, in ticks, never 0.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +34,9 @@ pub struct WaitRecord {
     kind: AtomicPtr<u8>,
     kind_len: AtomicUsize,
     place: AtomicUsize,
-    /// An `unsafe fn(usize) -> u64`, or null.
+    /// An [`OwnerOf`], or null.
     owner: AtomicPtr<()>,
 }
-
-type OwnerFn = unsafe fn(usize) -> u64;
 
 impl WaitRecord {
     /// No wait.
@@ -65,10 +63,10 @@ impl WaitRecord {
             // one, after its own fence in `read`.
             fence(Ordering::Release);
         }
-        let owner = wait.what.owner.map_or(std::ptr::null_mut(), |owner| owner as *mut ());
-        self.kind.store(wait.what.kind.as_ptr().cast_mut(), Ordering::Relaxed);
-        self.kind_len.store(wait.what.kind.len(), Ordering::Relaxed);
-        self.place.store(wait.what.place, Ordering::Relaxed);
+        let owner = wait.what.owner().map_or(std::ptr::null_mut(), |owner| owner as *mut ());
+        self.kind.store(wait.what.kind().as_ptr().cast_mut(), Ordering::Relaxed);
+        self.kind_len.store(wait.what.kind().len(), Ordering::Relaxed);
+        self.place.store(wait.what.place(), Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         self.since.store(wait.since, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `read`: the words are seen.
@@ -109,7 +107,10 @@ impl WaitRecord {
             unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(kind, kind_len)) };
         // SAFETY: not null, so made from such a function.
         let owner =
-            (!owner.is_null()).then(|| unsafe { std::mem::transmute::<*mut (), OwnerFn>(owner) });
-        Some(Wait { what: Awaited { kind, place, owner }, since })
+            (!owner.is_null()).then(|| unsafe { std::mem::transmute::<*mut (), OwnerOf>(owner) });
+        let what = Awaited::new(kind, place);
+        // SAFETY: whose wait it is has promised that, and only that one waits for it.
+        let what = owner.map_or(what, |owner| unsafe { what.with_owner(owner) });
+        Some(Wait { what, since })
     }
 }

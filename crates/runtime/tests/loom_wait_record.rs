@@ -10,7 +10,7 @@ use sateen_sync::park::Awaited;
 const KINDS: [&str; 2] = ["a", "bcd"];
 
 fn wait(n: usize) -> Wait {
-    Wait { what: Awaited { kind: KINDS[n], place: n + 1, owner: None }, since: n as u64 + 1 }
+    Wait { what: Awaited::new(KINDS[n], n + 1), since: n as u64 + 1 }
 }
 
 #[test]
@@ -27,10 +27,10 @@ fn a_wait_is_read_whole() {
         });
         if let Some(seen) = record.read() {
             let expected = wait(seen.since as usize - 1);
-            assert_eq!(seen.what.kind, expected.what.kind);
-            assert_eq!(seen.what.place, expected.what.place);
+            assert_eq!(seen.what.kind(), expected.what.kind());
+            assert_eq!(seen.what.place(), expected.what.place());
         }
         fiber.join().expect("the writer ends");
-        assert_eq!(record.read().expect("the last").what.kind, KINDS[1]);
+        assert_eq!(record.read().expect("the last").what.kind(), KINDS[1]);
     });
 }

@@ -114,12 +114,9 @@ struct Lock {
 
 impl Lock {
     fn lock(&self) {
-        let what = Awaited {
-            kind: "lock",
-            place: std::ptr::from_ref(self) as usize,
-            // SAFETY: asked while we wait.
-            owner: Some(|place| unsafe { (*(place as *const Self)).owner.load(SeqCst) }),
-        };
+        let what = Awaited::new("lock", std::ptr::from_ref(self) as usize);
+        // SAFETY: asked while we wait.
+        let what = unsafe { what.with_owner(|place| (*(place as *const Self)).owner.load(SeqCst)) };
         park::waiting_for(what, || {
             loop {
                 self.waiting.lock().expect("sound").push(park::current_waker());

@@ -36,6 +36,7 @@ mod condvar;
 pub mod counter;
 mod event;
 mod event_count;
+mod identity;
 pub mod local;
 #[cfg(not(loom))]
 mod lock_api_05;

@@ -258,7 +258,7 @@ impl<T> Receiver<T> {
 
     fn awaited(&self) -> Awaited {
         let place = self.inner.as_ref().map_or(0, |inner| std::ptr::from_ref(&inner.word).addr());
-        Awaited { kind: "oneshot", place, owner: None }
+        Awaited::new("oneshot", place)
     }
 }
 

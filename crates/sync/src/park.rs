@@ -17,6 +17,7 @@
 //! thread's own parker may be gone. [`current_waker`] then gives a waker that does nothing and
 //! [`park`] sleeps for 100 µs: the loop polls. Correct, slow, and rare.
 
+pub use crate::identity::Identity;
 use crate::sys::{plain_thread_local, thread_local};
 pub use crate::thread_parker::ThreadParker;
 use crate::timer::TimerQueue;
@@ -31,18 +32,24 @@ use std::task::Waker;
 /// | An implementation | |
 /// |---|---|
 /// | must | keep one token per context: a wake before [`park`](Blocker::park) makes it return at once |
-/// | must | resume a context on the thread where it blocked |
 /// | must | make what the waker did before `wake` visible to the context after `park` |
 /// | may | return from `park` for no reason |
 /// | may | unwind out of `park` (cancellation): the primitives of this crate withdraw the wait then |
-/// | must not | unwind out of [`waker`](Blocker::waker) |
+///
+/// # Safety
+/// | An implementation | |
+/// |---|---|
+/// | must | resume a context on the thread where it blocked |
+/// | must not | unwind out of `park` of a context that is [masked](Blocker::mask): guards would outlive their locks |
+/// | must not | unwind out of [`waker`](Blocker::waker), or any other method but `park` and `park_until` |
 ///
 /// ```
 /// use sateen_sync::park::{self, Blocker, ThreadParker};
 /// use std::{sync::Arc, task::Waker};
 ///
 /// struct Counting(Arc<ThreadParker>, std::cell::Cell<u32>);
-/// impl Blocker for Counting {
+/// // SAFETY: its one context stays on its thread, and nothing unwinds.
+/// unsafe impl Blocker for Counting {
 ///     fn waker(&self) -> Waker {
 ///         self.0.clone().into()
 ///     }
@@ -57,13 +64,15 @@ use std::task::Waker;
 /// }
 ///
 /// let blocker: &Counting = Box::leak(Box::new(Counting(Arc::default(), 0.into())));
-/// let before = park::install(Some(blocker));
+/// // SAFETY: no wait is in progress, and what was there comes back.
+/// let before = unsafe { park::install(Some(blocker)) };
 /// park::current_waker().wake();
 /// park::park();
-/// park::install(before);
+/// // SAFETY: as above.
+/// unsafe { park::install(before) };
 /// assert_eq!(blocker.1.get(), 1);
 /// ```
-pub trait Blocker: 'static {
+pub unsafe trait Blocker: 'static {
     /// A waker for the current context (thread or fiber), valid for as long as anybody keeps it.
     fn waker(&self) -> Waker;
 
@@ -84,27 +93,84 @@ pub trait Blocker: 'static {
     /// A timer was armed in [`timers`](Blocker::timers) that comes before all others there.
     fn earlier_timer(&self) {}
 
+    /// Who the calling context is to [`ReentrantMutex`](crate::ReentrantMutex), from its beginning to its end. `None`:
+    /// one with the rest of its thread.
+    fn identity(&self) -> Option<&Identity> {
+        None
+    }
+
     /// From now on (until unmasked as often as masked) `park` of this context must not unwind.
     fn mask(&self) {}
 
     /// Ends one [`mask`](Blocker::mask).
-    fn unmask(&self) {}
+    ///
+    /// # Safety
+    /// One of the calling context's that the caller began, and that nobody else ends.
+    unsafe fn unmask(&self) {}
 }
 
 /// What a context waits for, for reports; see [`Blocker::waits_for`].
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
-    /// Kind of the primitive, such as `"mutex"`.
-    pub kind: &'static str,
+    kind: &'static str,
+    place: usize,
+    owner: Option<OwnerOf>,
+}
+
+/// Tells the [`context_id`] that owns the primitive at an address, 0 for none.
+pub type OwnerOf = unsafe fn(usize) -> u64;
+
+impl Awaited {
+    /// A primitive of some kind, such as `"mutex"`, and its address (0 for none).
+    #[inline]
+    pub const fn new(kind: &'static str, place: usize) -> Self {
+        Self { kind, place, owner: None }
+    }
+
+    /// The same, with what tells its owner.
+    ///
+    /// ```compile_fail,E0133
+    /// use sateen_sync::park::{Awaited, OwnerOf};
+    /// fn evil(owner: OwnerOf) -> Awaited {
+    ///     Awaited::new("nothing", 1).with_owner(owner)
+    /// }
+    /// ```
+    ///
+    /// # Safety
+    /// Whenever somebody [waits for](waiting_for) the result, or a copy of it, `owner` may be called with this place,
+    /// on the thread that waits, until the wait is over.
+    #[inline]
+    pub const unsafe fn with_owner(self, owner: OwnerOf) -> Self {
+        Self { owner: Some(owner), ..self }
+    }
+
+    /// The kind of the primitive.
+    #[inline]
+    pub const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Its address.
-    pub place: usize,
-    /// Tells the [`context_id`] that owns it now, 0 for none. Called with `place`, only on the thread
-    /// where the context blocked and only while it waits, so that the primitive is still there.
-    pub owner: Option<unsafe fn(usize) -> u64>,
+    #[inline]
+    pub const fn place(&self) -> usize {
+        self.place
+    }
+
+    /// What tells its owner, if something does. To be called with [`place`](Self::place), on the thread where the
+    /// context blocked and only while it waits, so that the primitive is still there.
+    #[inline]
+    pub const fn owner(&self) -> Option<OwnerOf> {
+        self.owner
+    }
 }
 
 plain_thread_local! {
     static CONTEXT_ID: Cell<u64> = Cell::new(0);
+}
+
+plain_thread_local! {
+    /// Of what runs here as no context of a blocker's.
+    static IDENTITY: Identity = Identity::new();
 }
 
 plain_thread_local! {
@@ -138,12 +204,19 @@ pub fn suspends() -> bool {
 /// Makes `blocker` the way the calling thread blocks (`None`: it sleeps in the kernel) and returns
 /// what was there before.
 ///
-/// Not while a wait is in progress on this thread: its waker and its parking would not match, and it
-/// might sleep for ever. Takes effect for this thread only. Does nothing, returning `None`, when the
-/// thread's locals are gone.
+/// Takes effect for this thread only. Does nothing, returning `None`, when the thread's locals are gone.
 ///
 /// See [`Blocker`] for an example.
-pub fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blocker> {
+///
+/// ```compile_fail,E0133
+/// sateen_sync::park::install(None);
+/// ```
+///
+/// # Safety
+/// No wait is in progress on this thread: its waker and its parking would not match, and it might sleep for ever.
+/// What was there before is there again when the caller returns to whoever installed it, or to code of theirs. What
+/// is returned is used for that only.
+pub unsafe fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(|cell| cell.replace(blocker)).unwrap_or(None)
 }
 
@@ -237,7 +310,8 @@ pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
     struct Over(&'static dyn Blocker);
     impl Drop for Over {
         fn drop(&mut self) {
-            self.0.unmask();
+            // SAFETY: begun below, in this context, and ended here alone.
+            unsafe { self.0.unmask() };
         }
     }
     blocker.mask();
@@ -265,9 +339,22 @@ pub(crate) fn known_context_id() -> u64 {
 
 /// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns the
 /// one before. For whoever runs contexts; ids with the top bit set are those of plain threads.
+///
+/// # Safety
+/// The caller runs the contexts of this thread, and `id` is that of the one which runs next. (What is told by it: what
+/// waits for itself, and what reports say.)
 #[inline]
-pub fn set_context_id(id: u64) -> u64 {
+pub unsafe fn set_context_id(id: u64) -> u64 {
     CONTEXT_ID.with(|cell| cell.replace(id))
+}
+
+/// The number by which [`ReentrantMutex`](crate::ReentrantMutex) knows the calling context.
+#[inline]
+pub(crate) fn identity() -> u64 {
+    match installed().and_then(Blocker::identity) {
+        Some(identity) => identity.number(),
+        None => IDENTITY.with(Identity::number),
+    }
 }
 
 #[cold]

@@ -8,8 +8,10 @@ use std::num::NonZeroUsize;
 /// or `RefCell` inside makes the value mutable.
 ///
 /// The holder is the calling context: a task of a runtime (wherever its thread serves others meanwhile),
-/// otherwise the thread. So guards are not `Send`, and there is no awaited form: a future has no place to
-/// which it is bound. The type and its guards are `lock_api`'s.
+/// one poll of a spawned future, a branch that another worker took, otherwise the thread. So guards are not `Send`,
+/// and there is no awaited form: a future has no place to which it is bound. The type and its guards are `lock_api`'s.
+///
+/// One whose guard was forgotten stays locked, for its holder until that ends, for all others for ever.
 ///
 /// Cancelling a task does not end its wait for the lock, as for [`RwLock`](crate::RwLock), but one with a time limit.
 ///
@@ -39,26 +41,18 @@ pub type ReentrantMutexGuard<'a, T> = lock_api::ReentrantMutexGuard<'a, RawMutex
 pub type MappedReentrantMutexGuard<'a, T> =
     lock_api::MappedReentrantMutexGuard<'a, RawMutex, ContextId, T>;
 
-/// Tells [`ReentrantMutex`] who asks: [`context_id`](park::context_id).
+/// Tells [`ReentrantMutex`] who asks, by the context's [`Identity`](park::Identity).
 #[derive(Debug)]
 pub struct ContextId;
 
-// SAFETY: contexts that may use one guard are one context: guards are not `Send`, and a context's number
-// stays with it. Another's is different for as long as both live, and never 0.
+// SAFETY: a number belongs to one identity of the process, an identity to one thread. So threads get different
+// numbers, at one time and one after another. A context keeps its identity from its beginning to its end, and guards
+// are not `Send`: where one is used, the number is that of the lock.
 unsafe impl lock_api::GetThreadId for ContextId {
     const INIT: Self = Self;
 
     fn nonzero_thread_id(&self) -> NonZeroUsize {
-        let id = park::context_id();
-        #[cfg(target_pointer_width = "64")]
-        let id = id as usize;
-        // The top bit tells threads from tasks; the numbers below it must fit.
-        #[cfg(not(target_pointer_width = "64"))]
-        let id = {
-            let (thread, number) = ((id >> 63) as usize, id & (u64::MAX >> 1));
-            let number = usize::try_from(number).ok().filter(|n| *n <= usize::MAX >> 1);
-            thread << (usize::BITS - 1) | number.expect("less than 2^31 contexts on 32 bits")
-        };
-        NonZeroUsize::new(id).expect("numbers of contexts are not 0")
+        let number = usize::try_from(park::identity()).ok().and_then(NonZeroUsize::new);
+        number.expect("as many contexts lock re-entrant mutexes as there are words")
     }
 }

@@ -15,11 +15,11 @@ pub(crate) use std::thread_local;
 /// A thread-local that needs no initialisation at run time and no destructor, so that it can be read
 /// at any time in a thread's life.
 macro_rules! plain_thread_local {
-    (static $name:ident: $type:ty = $init:expr;) => {
+    ($(#[$meta:meta])* static $name:ident: $type:ty = $init:expr;) => {
         #[cfg(not(loom))]
-        std::thread_local! { static $name: $type = const { $init }; }
+        std::thread_local! { $(#[$meta])* static $name: $type = const { $init }; }
         #[cfg(loom)]
-        loom::thread_local! { static $name: $type = $init; }
+        loom::thread_local! { $(#[$meta])* static $name: $type = $init; }
     };
 }
 pub(crate) use plain_thread_local;

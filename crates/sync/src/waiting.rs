@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 /// What is waited for, for reports; `place` is the primitive's address.
 pub(crate) fn awaited<T: ?Sized>(kind: &'static str, place: &T) -> Awaited {
-    Awaited { kind, place: std::ptr::from_ref(place).cast::<()>().addr(), owner: None }
+    Awaited::new(kind, std::ptr::from_ref(place).cast::<()>().addr())
 }
 
 /// Blocks the calling context (thread or fiber) until `future` is ready.

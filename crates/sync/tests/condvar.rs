@@ -158,20 +158,29 @@ fn wakers_that_panic_poll_inline_or_block() {
 }
 
 /// Unwinds out of `park` when told to.
-struct Cancelling(Arc<ThreadParker>);
+struct Cancelling(Arc<ThreadParker>, AtomicUsize);
 
 struct CancelledHere;
 
-impl Blocker for Cancelling {
+// SAFETY: its one context stays on its thread, and does not unwind while it is masked.
+unsafe impl Blocker for Cancelling {
     fn waker(&self) -> Waker {
         self.0.clone().into()
     }
     fn park(&self) {
         self.0.park();
-        resume_unwind(Box::new(CancelledHere));
+        if self.1.load(SeqCst) == 0 {
+            resume_unwind(Box::new(CancelledHere));
+        }
     }
     fn park_until(&self, _: Instant) {
         self.park();
+    }
+    fn mask(&self) {
+        self.1.fetch_add(1, SeqCst);
+    }
+    unsafe fn unmask(&self) {
+        self.1.fetch_sub(1, SeqCst);
     }
 }
 
@@ -182,14 +191,17 @@ fn a_cancelled_wait_passes_its_notification_on() {
     let begun = AtomicUsize::new(0);
     thread::scope(|s| {
         let cancelled = s.spawn(|| {
-            let blocker: &'static Cancelling = Box::leak(Box::new(Cancelling(Arc::default())));
-            park::install(Some(blocker));
+            let blocker: &'static Cancelling =
+                Box::leak(Box::new(Cancelling(Arc::default(), AtomicUsize::new(0))));
+            // SAFETY: here and below, no wait is in progress; what was there comes back.
+            unsafe { park::install(Some(blocker)) };
             let mut guard = mutex.lock();
             begun.store(1, SeqCst);
             let unwound = catch_unwind(AssertUnwindSafe(|| condvar.wait(&mut guard)));
             assert!(mutex.is_locked());
             drop(guard);
-            park::install(None);
+            // SAFETY: as above.
+            unsafe { park::install(None) };
             unwound.is_err()
         });
         while begun.load(SeqCst) == 0 {

@@ -31,7 +31,8 @@ thread_local! {
 /// Who parks runs another "fiber" of this thread, to its end.
 struct Others;
 
-impl Blocker for Others {
+// SAFETY: contexts stay on their thread, and none is masked.
+unsafe impl Blocker for Others {
     fn waker(&self) -> std::task::Waker {
         std::task::Waker::noop().clone()
     }
@@ -51,9 +52,11 @@ impl Blocker for Others {
 /// Runs `f` on a thread whose other fibers are `others`, the last one first.
 fn among(others: Vec<Job>, f: impl FnOnce()) {
     OTHERS.set(others);
-    let before = park::install(Some(&Others));
+    // SAFETY: here and below, no wait is in progress; what was there comes back.
+    let before = unsafe { park::install(Some(&Others)) };
     f();
-    park::install(before);
+    // SAFETY: as above.
+    unsafe { park::install(before) };
     assert!(OTHERS.take().is_empty(), "nobody was needed");
 }
 

@@ -198,7 +198,8 @@ struct Reporting {
     seen: Cell<Option<(&'static str, usize, u64)>>,
 }
 
-impl Blocker for Reporting {
+// SAFETY: its one context stays on its thread, and nothing unwinds.
+unsafe impl Blocker for Reporting {
     fn waker(&self) -> Waker {
         self.parker.clone().into()
     }
@@ -214,8 +215,8 @@ impl Blocker for Reporting {
     fn waits_for(&self, what: Option<Awaited>) {
         if let Some(what) = what {
             // SAFETY: called while it waits, on the thread that does.
-            let owner = what.owner.map_or(0, |owner| unsafe { owner(what.place) });
-            self.seen.set(Some((what.kind, what.place, owner)));
+            let owner = what.owner().map_or(0, |owner| unsafe { owner(what.place()) });
+            self.seen.set(Some((what.kind(), what.place(), owner)));
         }
     }
 }
@@ -224,16 +225,20 @@ impl Blocker for Reporting {
 fn a_wait_names_the_mutex_and_its_owner() {
     let mutex = Mutex::new(());
     thread::scope(|s| {
-        let before = park::set_context_id(42);
+        // SAFETY: here and below, this thread has one context.
+        let before = unsafe { park::set_context_id(42) };
         let guard = mutex.lock();
-        park::set_context_id(before);
+        // SAFETY: as above.
+        unsafe { park::set_context_id(before) };
         s.spawn(|| {
             let seen = Cell::new(None);
             let blocker: &'static Reporting =
                 Box::leak(Box::new(Reporting { parker: Arc::default(), seen }));
-            park::install(Some(blocker));
+            // SAFETY: here and below, no wait is in progress; what was there comes back.
+            unsafe { park::install(Some(blocker)) };
             assert!(mutex.try_lock_for(SHORT).is_none());
-            park::install(None);
+            // SAFETY: as above.
+            unsafe { park::install(None) };
             let (kind, place, owner) = blocker.seen.get().expect("it waited");
             assert_eq!((kind, owner), ("mutex", 42));
             let from = std::ptr::from_ref(&mutex).addr();

@@ -23,7 +23,8 @@ struct TestBlocker {
 
 struct CancelledHere;
 
-impl Blocker for TestBlocker {
+// SAFETY: its one context stays on its thread, and nothing here is masked.
+unsafe impl Blocker for TestBlocker {
     fn waker(&self) -> Waker {
         self.parker.clone().into()
     }
@@ -44,9 +45,11 @@ impl Blocker for TestBlocker {
 /// Installs a leaked blocker on this thread for the time of `f`.
 fn with_blocker<R>(f: impl FnOnce(&'static TestBlocker) -> R) -> R {
     let blocker: &'static TestBlocker = Box::leak(Box::default());
-    let before = park::install(Some(blocker));
+    // SAFETY: here and below, no wait is in progress; what was there comes back.
+    let before = unsafe { park::install(Some(blocker)) };
     let result = f(blocker);
-    let was = park::install(before).expect("ours");
+    // SAFETY: as above.
+    let was = unsafe { park::install(before) }.expect("ours");
     assert!(std::ptr::addr_eq(was, blocker));
     result
 }

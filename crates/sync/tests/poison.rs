@@ -4,12 +4,14 @@
 mod common;
 
 use common::block_on;
+use sateen_sync::park::{Blocker, Identity};
 use sateen_sync::poison::{Mutex, RwLock, TryLockError};
 use sateen_sync::{ReentrantMutex, ReentrantMutexGuard, park};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Waker;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn panics(f: impl FnOnce()) {
     assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
@@ -95,15 +97,42 @@ fn locked_again_by_its_holder_only() {
     assert_eq!(part.get(), 1);
     drop(part);
     // Another context on the same thread is another holder.
-    let before = park::set_context_id(7);
+    let contexts: &'static Contexts = Box::leak(Box::default());
+    // SAFETY: here and below, no wait is in progress; what was there comes back.
+    let before = unsafe { park::install(Some(contexts)) };
     let guard = mutex.lock();
-    park::set_context_id(8);
+    assert!(mutex.try_lock().is_some());
+    contexts.current.set(1);
     assert!(mutex.try_lock().is_none());
-    park::set_context_id(7);
+    contexts.current.set(0);
     drop(guard);
-    park::set_context_id(before);
+    // SAFETY: as above.
+    unsafe { park::install(before) };
     // Forgotten, it stays with its holder, who may go on.
     std::mem::forget(mutex.lock());
     assert!(mutex.try_lock().is_some());
     thread::scope(|s| s.spawn(|| assert!(mutex.try_lock().is_none())).join().unwrap());
+}
+
+/// Two contexts of one thread.
+#[derive(Default)]
+struct Contexts {
+    current: Cell<usize>,
+    identities: [Identity; 2],
+}
+
+// SAFETY: contexts stay on their thread, and nothing unwinds.
+unsafe impl Blocker for Contexts {
+    fn waker(&self) -> Waker {
+        unreachable!("nobody waits")
+    }
+    fn park(&self) {
+        unreachable!("nobody waits")
+    }
+    fn park_until(&self, _: Instant) {
+        unreachable!("nobody waits")
+    }
+    fn identity(&self) -> Option<&Identity> {
+        Some(&self.identities[self.current.get()])
+    }
 }

@@ -132,7 +132,8 @@ struct Firing {
     earlier: AtomicUsize,
 }
 
-impl Blocker for Firing {
+// SAFETY: its one context stays on its thread, and nothing unwinds.
+unsafe impl Blocker for Firing {
     fn waker(&self) -> Waker {
         self.parker.clone().into()
     }
@@ -160,7 +161,8 @@ impl Blocker for Firing {
 fn futures_arm_their_timers_with_the_runner() {
     thread::spawn(|| {
         let blocker: &'static Firing = Box::leak(Box::default());
-        park::install(Some(blocker));
+        // SAFETY: here and below, no wait is in progress; what was there comes back.
+        unsafe { park::install(Some(blocker)) };
         let mut late = Box::pin(sleep_async(LONG));
         assert!(poll(late.as_mut()).is_pending());
         assert_eq!((blocker.queue.len(), blocker.earlier.load(SeqCst)), (1, 1));
@@ -178,7 +180,8 @@ fn futures_arm_their_timers_with_the_runner() {
         block_on(soon);
         assert!(poll(late.as_mut()).is_pending());
         assert!(blocker.queue.is_empty());
-        park::install(None);
+        // SAFETY: as above.
+        unsafe { park::install(None) };
     })
     .join()
     .unwrap();

@@ -59,7 +59,7 @@ impl Timed<Instant> for Clock {
 
 /// Blocks until `deadline`; without one for ever.
 pub(super) fn sleep(deadline: Option<Instant>) {
-    let timer = Awaited { kind: "timer", place: 0, owner: None };
+    let timer = Awaited::new("timer", 0);
     park::waiting_for(timer, || {
         while !deadline.is_some_and(has_passed) {
             match deadline {

@@ -193,7 +193,7 @@ impl<'a, 'e> Waits<'a, 'e> {
     fn sleep(&mut self, limit: Limit, patience: &mut Patience, claimed: impl Fn() -> bool) {
         let times = self.entries.iter().filter_map(|(handle, _)| handle.deadline());
         let deadline = times.chain(limit.deadline()).min();
-        let what = Awaited { kind: "channel: selection", place: 0, owner: None };
+        let what = Awaited::new("channel: selection", 0);
         park::waiting_for(what, || {
             loop {
                 if claimed() || self.list.iter_mut().any(|wait| wait.as_mut().is_woken()) {

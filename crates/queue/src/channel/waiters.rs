@@ -182,7 +182,7 @@ pub(super) fn has_passed(deadline: Instant) -> bool {
 
 /// What a caller waits for, for reports.
 pub(super) fn awaited<C>(kind: &'static str, channel: &C) -> Awaited {
-    Awaited { kind, place: std::ptr::from_ref(channel).cast::<()>().addr(), owner: None }
+    Awaited::new(kind, std::ptr::from_ref(channel).cast::<()>().addr())
 }
 
 /// How long one looks again and again before one sleeps: about as long as sleeping and being woken costs.

@@ -10,8 +10,8 @@ use sateen_base::tsc;
 
 fn waits_for(wait: &Wait, owner: Option<u64>) -> WaitsFor {
     WaitsFor {
-        kind: wait.what.kind,
-        place: wait.what.place,
+        kind: wait.what.kind(),
+        place: wait.what.place(),
         owner: owner.map(|id| Owner { id, name: None }),
         time: Duration::from_nanos(tsc::nanos(tsc::now().saturating_sub(wait.since))),
     }
@@ -76,7 +76,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     }
     if let Some(wait) = fiber.wait() {
         // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is there.
-        let owner = wait.what.owner.map(|owner| unsafe { owner(wait.what.place) });
+        let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.place()) });
         info.since = wait.since;
         info.waits_for = Some(waits_for(&wait, owner.filter(|&id| id != 0)));
     }

@@ -242,14 +242,15 @@ impl<T> JoinHandle<T> {
     /// Waits by `park` until the task is done, or `park` says that it does not wait any more.
     fn wait_with(&self, park: impl Fn() -> bool) {
         let waker = park::current_waker();
-        let task = Awaited {
-            kind: "task",
-            place: self.header.as_ptr() as usize,
-            owner: Some(|place| {
-                // SAFETY: called while the handle waits, which keeps the frame.
-                unsafe { (*(place as *const Header)).id().get() }
-            }),
-        };
+        /// # Safety
+        /// A header is there.
+        unsafe fn owner(place: usize) -> u64 {
+            // SAFETY: by contract.
+            unsafe { (*(place as *const Header)).id().get() }
+        }
+        let task = Awaited::new("task", self.header.as_ptr() as usize);
+        // SAFETY: called while the handle waits, which keeps the frame.
+        let task = unsafe { task.with_owner(owner) };
         park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});
     }
 

@@ -5,6 +5,7 @@ use crate::context;
 use crate::fiber::Fiber;
 use crate::task::locals::Locals;
 use crate::unwind::discard;
+use sateen_sync::park::Identity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -14,8 +15,10 @@ use std::ptr::NonNull;
 pub(crate) struct Running {
     /// Null in work that belongs to no task.
     pub(crate) task: *const Header,
-    /// The number that locks and reports know it by.
+    /// The number that reports know it by.
     pub(crate) id: u64,
+    /// Who it is to re-entrant mutexes: for as long as it lies here, on this thread.
+    pub(crate) identity: Identity,
     /// What ran here before and goes on afterwards; null for nothing.
     pub(crate) outer: *const Running,
     /// Only a task's own frames reach its locals, its branches do not.
@@ -47,6 +50,7 @@ impl Running {
         let running = Self {
             task,
             id,
+            identity: Identity::new(),
             outer,
             locals,
             #[cfg(debug_assertions)]

@@ -89,9 +89,11 @@ impl Worker {
         // Ordering: Release, see `current_fiber`.
         self.fiber.store(std::ptr::from_ref(fiber).cast_mut(), Ordering::Release);
         context::with(|c| c.set_fiber(Some((self, fiber))));
-        let thread_id = sateen_sync::park::set_context_id(fiber.context_id());
+        // SAFETY: here and below, what runs next on this thread.
+        let thread_id = unsafe { sateen_sync::park::set_context_id(fiber.context_id()) };
         let switched = fiber.resume();
-        sateen_sync::park::set_context_id(thread_id);
+        // SAFETY: as above.
+        unsafe { sateen_sync::park::set_context_id(thread_id) };
         context::with(|c| c.set_fiber(None));
         switched
     }

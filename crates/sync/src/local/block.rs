@@ -19,7 +19,7 @@ pub(super) fn block_local<F: Future>(what: Awaited, future: F) -> F::Output {
     if let Poll::Ready(output) = look(future.as_mut()) {
         return output;
     }
-    panic!("waiting for ever: only this thread could end the wait for a local {}", what.kind);
+    panic!("waiting for ever: only this thread could end the wait for a local {}", what.kind());
 }
 
 /// The same with a limit: then a wait that nobody can end is over with its time.

@@ -141,7 +141,8 @@ impl RawMutex {
 
     fn acquire_queued(&self, deadline: Option<Instant>) -> bool {
         let place = std::ptr::from_ref(self).expose_provenance();
-        let what = Awaited { kind: "mutex", place, owner: Some(owner_of) };
+        // SAFETY: who waits borrows the mutex.
+        let what = unsafe { Awaited::new("mutex", place).with_owner(owner_of) };
         park::waiting_for(what, || {
             let mut acquire = pin!(Acquire::new(self));
             while acquire.as_mut().attempt(park::current_waker).is_pending() {

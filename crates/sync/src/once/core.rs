@@ -122,7 +122,8 @@ impl Core {
             core.owner.load(Ordering::Relaxed)
         }
         let place = std::ptr::from_ref(self).expose_provenance();
-        Awaited { kind: "once", place, owner: Some(owner) }
+        // SAFETY: who waits borrows the core.
+        unsafe { Awaited::new("once", place).with_owner(owner) }
     }
 
     /// What the word says to one who comes; `join` to mark it, under the queue's lock, for one who

@@ -39,7 +39,7 @@ pub fn sleep_until(deadline: Instant) {
 }
 
 fn wait(park: impl Fn(), over: impl Fn() -> bool) {
-    let timer = Awaited { kind: "timer", place: 0, owner: None };
+    let timer = Awaited::new("timer", 0);
     park::waiting_for(timer, || {
         while !over() {
             park();
