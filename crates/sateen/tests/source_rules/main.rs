@@ -16,6 +16,7 @@
 
 mod generics;
 mod links;
+mod soundness;
 mod tokens;
 mod verification;
 

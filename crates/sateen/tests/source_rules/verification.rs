@@ -12,13 +12,13 @@ const COLUMNS: [&str; 8] =
 const LEFT_OUT: [&str; 2] = ["crates/sateen", "crates/lab"];
 
 /// One row, with the folder of its crate.
-struct Row {
-    folder: PathBuf,
-    cells: Vec<String>,
+pub(super) struct Row {
+    pub(super) folder: PathBuf,
+    pub(super) cells: Vec<String>,
 }
 
-/// The rows of the page, and what is wrong with its form.
-fn rows(page: &str, root: &Path) -> (Vec<Row>, Vec<String>) {
+/// The rows of the page's tables of `columns`, and what is wrong with its form.
+pub(super) fn rows(page: &str, root: &Path, columns: &[&str]) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut wrong, mut folder) = (Vec::new(), Vec::new(), None);
     for line in page.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
@@ -28,16 +28,16 @@ fn rows(page: &str, root: &Path) -> (Vec<Row>, Vec<String>) {
             continue;
         };
         let cells: Vec<String> = cells.split('|').map(|cell| cell.trim().to_owned()).collect();
-        if cells == COLUMNS || cells.iter().all(|cell| cell.chars().all(|c| c == '-')) {
+        if cells == columns || cells.iter().all(|cell| cell.chars().all(|c| c == '-')) {
             continue;
         }
         match &folder {
-            _ if cells.len() != COLUMNS.len() => {
+            _ if cells.len() != columns.len() => {
                 wrong.push(format!(
                     "{}: {} cells instead of {}",
                     cells[0],
                     cells.len(),
-                    COLUMNS.len()
+                    columns.len()
                 ));
             }
             Some(folder) => rows.push(Row { folder: folder.clone(), cells }),
@@ -48,12 +48,12 @@ fn rows(page: &str, root: &Path) -> (Vec<Row>, Vec<String>) {
 }
 
 /// What stands between backticks.
-fn names(cell: &str) -> impl Iterator<Item = &str> {
+pub(super) fn names(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
 /// The folder that `name` belongs to, and the name without it: `CRATE/NAME` is another crate's.
-fn at<'a>(name: &'a str, own: &Path) -> (PathBuf, &'a str) {
+pub(super) fn at<'a>(name: &'a str, own: &Path) -> (PathBuf, &'a str) {
     if let Some((first, rest)) = name.split_once('/') {
         let other = own.with_file_name(first);
         if other.join("Cargo.toml").is_file() {
@@ -64,7 +64,7 @@ fn at<'a>(name: &'a str, own: &Path) -> (PathBuf, &'a str) {
 }
 
 /// Whether `name`, a `FILE::TEST` or a whole file of tests, exists.
-fn is_test(name: &str, own: &Path) -> bool {
+pub(super) fn is_test(name: &str, own: &Path) -> bool {
     let (folder, name) = at(name, own);
     let (file, test) = name.split_once("::").map_or((name, None), |(f, t)| (f, Some(t)));
     let path = match file.strip_suffix(".rs") {
@@ -119,7 +119,7 @@ fn page() -> String {
 
 #[test]
 fn what_the_table_names_exists() {
-    let (rows, mut found) = rows(&page(), &root());
+    let (rows, mut found) = rows(&page(), &root(), &COLUMNS);
     assert!(rows.len() > 10, "the tables were not found: {} rows", rows.len());
     let canaries = listed_canaries();
     found.extend(rows.iter().flat_map(|row| complaints(row, &canaries, &root())));
@@ -128,7 +128,7 @@ fn what_the_table_names_exists() {
 
 #[test]
 fn what_threads_share_has_a_row() {
-    let (rows, _) = rows(&page(), &root());
+    let (rows, _) = rows(&page(), &root(), &COLUMNS);
     let listed: BTreeSet<PathBuf> = rows
         .iter()
         .flat_map(|row| names(&row.cells[1]).map(|name| row.folder.join("src").join(name)))
@@ -152,7 +152,7 @@ fn what_threads_share_has_a_row() {
 
 #[test]
 fn every_model_is_in_the_table() {
-    let (rows, _) = rows(&page(), &root());
+    let (rows, _) = rows(&page(), &root(), &COLUMNS);
     let listed: BTreeSet<PathBuf> = rows
         .iter()
         .flat_map(|row| {
@@ -204,7 +204,7 @@ fn rows_belong_to_the_crate_above_them() {
     let page = "| lost | b | c | d | e | f | g | h |\n## sateen-base\n\n\
         | Protocol | Source | README | Model | Canary | Twin | Stress | Fuzz |\n|---|---|---|---|---|---|---|---|\n\
         | a | b | c | d | e | f | g | h |\n| short | b |\n";
-    let (rows, wrong) = rows(page, Path::new("."));
+    let (rows, wrong) = rows(page, Path::new("."), &COLUMNS);
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].folder, Path::new("./crates/base"));
     assert_eq!(wrong, ["lost: below no crate's heading", "short: 2 cells instead of 8"]);
