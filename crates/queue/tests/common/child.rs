@@ -1,0 +1,37 @@
+//! Tests whose failure would end the process, or last for ever: they run in a process of their own.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a child may take. Only a child that hangs takes it all.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// True in a process of its own, which runs the test called `name` and nothing else. In the first process it starts that
+/// one, fails if it fails, dies or takes too long, and is false.
+pub(crate) fn in_child(name: &str) -> bool {
+    const MARK: &str = "SATEEN_TEST_CHILD";
+    if std::env::var_os(MARK).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut child = Command::new(program)
+        .args(["--exact", name, "--test-threads=1"])
+        .env(MARK, "1")
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("this program can be started");
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it is our child") {
+            break status;
+        }
+        if start.elapsed() > LIMIT {
+            child.kill().expect("it is our child");
+            panic!("{name} did not end within {LIMIT:?}");
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert!(status.success(), "{name} ended with {status}");
+    false
+}
