@@ -10,6 +10,7 @@ use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Ordering, fence};
+use sateen_base::unwind::{FirstPanic, run_to_end};
 use sateen_sync::wait_queue::Waiter;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -464,12 +465,12 @@ impl<Q: Buffer> Channel for Buffered<Q> {
 
     fn receivers_gone(&self) {
         self.queue.close();
+        let mut panics = FirstPanic::new();
         if Q::LIMITED && self.waiting.senders.is_any() {
-            self.waiting.senders.notify_all();
+            panics.catch(|| self.waiting.senders.notify_all());
         }
         // Nobody will receive what is left, and it may hold what others wait for.
-        while let Ok(item) = self.queue.pop(&mut 0) {
-            drop(item);
-        }
+        panics.catch(|| run_to_end(|| self.queue.pop(&mut 0).is_ok()));
+        panics.resume();
     }
 }

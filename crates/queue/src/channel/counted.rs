@@ -6,6 +6,7 @@
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_base::unwind::FirstPanic;
 use sateen_pool::HeapSizes;
 use std::alloc::{Layout, handle_alloc_error};
 use std::ops::Deref;
@@ -116,29 +117,22 @@ impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
         if self.count().fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        /// Also if telling unwinds (the drop of an item that nobody will receive).
-        struct Leave<C> {
-            channel: NonNull<Counted<C>>,
-            told: bool,
+        self.last_gone();
+    }
+}
+
+impl<C: Channel, const TX: bool> Half<C, TX> {
+    /// The last half of a kind goes. Items that nobody will receive are dropped here, and wakers are called: whatever panics,
+    /// the channel is told, and freed.
+    #[cold]
+    fn last_gone(&self) {
+        let mut panics = FirstPanic::new();
+        panics.catch(|| if TX { self.senders_gone() } else { self.receivers_gone() });
+        // Ordering: Release and Acquire, so that all the other half did comes before the channel is freed.
+        if self.counted().half_gone.swap(true, Ordering::AcqRel) {
+            // SAFETY: made by `halves`; the other half has taken it too and uses it no more.
+            panics.catch(|| unsafe { free(self.0) });
         }
-        impl<C> Drop for Leave<C> {
-            fn drop(&mut self) {
-                // SAFETY: we have not taken `half_gone` yet, so the channel is there.
-                // Ordering: Release and Acquire, so that all the other half did comes before the channel is freed.
-                let last = unsafe { self.channel.as_ref() }.half_gone.swap(true, Ordering::AcqRel);
-                // Left alone after an item whose drop unwound: that of the next one could end the process.
-                if last && self.told {
-                    // SAFETY: made by `halves`; the other half has taken it too and uses it no more.
-                    unsafe { free(self.channel) };
-                }
-            }
-        }
-        let mut leave = Leave { channel: self.0, told: false };
-        if TX {
-            self.senders_gone();
-        } else {
-            self.receivers_gone();
-        }
-        leave.told = true;
+        panics.resume();
     }
 }

@@ -6,6 +6,7 @@
 use super::wait::{Claim, Share};
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, UnsafeCell};
+use sateen_base::unwind::run_to_end;
 use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
@@ -205,8 +206,6 @@ impl<T> List<T> {
 
 impl<T> Drop for List<T> {
     fn drop(&mut self) {
-        while let Some(meeting) = self.pop() {
-            drop(meeting);
-        }
+        run_to_end(|| self.pop().is_some());
     }
 }

@@ -8,6 +8,7 @@ use super::token::{Pledge, Token};
 use super::wait::{Queued, Share, Wait};
 use super::waiters::{Waiters, awaited};
 use sateen_base::prim::time::Instant;
+use sateen_base::unwind::{FirstPanic, run_to_end};
 use sateen_base::{RawSpinLock, SpinLock};
 use sateen_sync::park;
 use std::pin::Pin;
@@ -281,7 +282,7 @@ impl<T> Zero<T> {
                     (party.phase, party.item) = (Phase::Done, Some(item));
                     party.waker.take()
                 });
-                (Some(receiver), waker)
+                (receiver, waker)
             },
             None if state.receivers_gone => {
                 drop(state);
@@ -289,19 +290,19 @@ impl<T> Zero<T> {
             }
             // SAFETY: the lock is held; the meeting is over, and nobody else uses it any more.
             None => unsafe {
-                meeting.with(|party| {
-                    (party.item, party.waker, party.share) = (Some(item), None, None);
-                    party.later = false;
+                // What the receiver left goes without the lock: a waker's destructor is user's code.
+                let left = meeting.with(|party| {
+                    (party.item, party.later) = (Some(item), false);
+                    (party.waker.take(), party.share.take())
                 });
                 state.senders.push(meeting, true);
-                (None, None)
+                drop(state);
+                drop(left);
+                return self.watching_receivers.notify_all();
             },
         };
         drop(state);
-        match receiver {
-            Some(receiver) => wake(&receiver, waker),
-            None => self.watching_receivers.notify_all(),
-        }
+        wake(&receiver, waker);
     }
 
     /// The sender was selected without its item. `false`: the receiver was too, and has left.
@@ -401,29 +402,38 @@ impl<T> Zero<T> {
 
     /// Tells those who wait on one side that the other is gone.
     fn dismiss(&self, senders: bool) {
-        loop {
-            let mut state = self.state.lock();
-            if senders {
-                state.receivers_gone = true;
-            } else {
-                state.senders_gone = true;
-            }
-            if cfg!(sateen_canary = "channel_close_silent") {
-                return;
-            }
-            let Some(meeting) = state.list(senders).pop() else { break };
-            // SAFETY: the lock is held.
-            let waker = unsafe {
-                meeting.with(|party| {
-                    party.phase = Phase::Idle;
-                    party.waker.take()
-                })
-            };
-            drop(state);
-            wake(&meeting, waker);
+        let mut state = self.state.lock();
+        if senders {
+            state.receivers_gone = true;
+        } else {
+            state.senders_gone = true;
         }
+        drop(state);
+        if cfg!(sateen_canary = "channel_close_silent") {
+            return;
+        }
+        let mut panics = FirstPanic::new();
+        // Nobody is listed from now on.
+        panics.catch(|| run_to_end(|| self.dismiss_one(senders)));
         let watching = if senders { &self.watching_senders } else { &self.watching_receivers };
-        watching.notify_all();
+        panics.catch(|| watching.notify_all());
+        panics.resume();
+    }
+
+    /// False if nobody waits on that side. A meeting without an owner goes, and its item with it.
+    fn dismiss_one(&self, senders: bool) -> bool {
+        let mut state = self.state.lock();
+        let Some(meeting) = state.list(senders).pop() else { return false };
+        // SAFETY: the lock is held.
+        let waker = unsafe {
+            meeting.with(|party| {
+                party.phase = Phase::Idle;
+                party.waker.take()
+            })
+        };
+        drop(state);
+        wake(&meeting, waker);
+        true
     }
 }
 

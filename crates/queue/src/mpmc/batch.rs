@@ -2,6 +2,7 @@
 
 use super::segment::Segment;
 use super::unbounded::{Claim, Unbounded};
+use sateen_base::unwind::run_to_end;
 use std::fmt;
 use std::iter::FusedIterator;
 
@@ -48,17 +49,18 @@ impl<T> FusedIterator for Batch<'_, T> {}
 
 impl<T> Drop for Batch<'_, T> {
     fn drop(&mut self) {
-        /// Drops the other items and leaves the slots if dropping an item panics.
+        /// Leaves the slots, also if an item's destructor panics.
         struct Leave<'b, 'a, T>(&'b mut Batch<'a, T>);
         impl<T> Drop for Leave<'_, '_, T> {
             fn drop(&mut self) {
-                self.0.for_each(drop);
                 let Batch { queue, segment, last, .. } = *self.0;
                 queue.leave(segment, last);
             }
         }
         let leave = Leave(self);
-        leave.0.for_each(drop);
+        if leave.0.len() > 0 {
+            run_to_end(|| leave.0.next().is_some());
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::place::{Place, Shape};
 use crate::patience::Patience;
 use crate::prim::{AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
+use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded};
 use std::fmt;
 
@@ -525,11 +526,10 @@ impl<T> Bounded<T> {
 
 impl<T> Drop for Bounded<T> {
     fn drop(&mut self) {
-        /// Goes on after an item's `drop` has panicked; a second panic aborts as everywhere.
-        struct Rest<'a, T>(&'a Bounded<T>);
-        impl<T> Drop for Rest<'_, T> {
+        /// Gives the memory back, also if an item's destructor panics.
+        struct Memory<'a, T>(&'a Bounded<T>);
+        impl<T> Drop for Memory<'_, T> {
             fn drop(&mut self) {
-                self.0.drop_all();
                 // SAFETY: made with as many slots; nobody else has the queue.
                 unsafe { self.0.slots.free(self.0.capacity()) };
             }
@@ -538,8 +538,8 @@ impl<T> Drop for Bounded<T> {
             // A failed model leaves threads in the middle of things: do not wait for them.
             return;
         }
-        let rest = Rest(self);
-        rest.0.drop_all();
+        let memory = Memory(self);
+        run_to_end(|| memory.0.drop_one());
     }
 }
 

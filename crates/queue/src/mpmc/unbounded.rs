@@ -10,6 +10,7 @@ use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::prim::{spin_loop, thread};
+use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded};
 use std::{fmt, ptr};
 
@@ -514,16 +515,13 @@ impl<T> Claim<T> {
 
 impl<T> Drop for Unbounded<T> {
     fn drop(&mut self) {
-        /// Goes on after an item's `drop` has panicked; a second panic aborts as everywhere.
-        struct Rest<'a, T>(&'a mut Unbounded<T>);
-        impl<T> Drop for Rest<'_, T> {
+        /// Gives the memory back, also if an item's destructor panics.
+        struct Memory<'a, T>(&'a Unbounded<T>);
+        impl<T> Drop for Memory<'_, T> {
             fn drop(&mut self) {
-                while let Ok(item) = self.0.pop() {
-                    drop(item);
-                }
                 let last = self.0.head.end.segment.load(Ordering::Relaxed);
-                // SAFETY: the queue is ours alone: whoever had a slot of a segment is gone, or has forgotten its
-                // batch. Drained, it has one segment, where both ends stand, and those in the depot.
+                // SAFETY: the queue is ours alone: a thread that had a slot of a segment is gone, or has forgotten
+                // its batch. Drained, it has one segment, where both ends stand, and those in the depot.
                 unsafe {
                     if let Some(last) = Segment::<T>::from_ptr(last) {
                         last.free();
@@ -536,10 +534,8 @@ impl<T> Drop for Unbounded<T> {
             // A failed model leaves threads in the middle of things: do not wait for them.
             return;
         }
-        let rest = Rest(self);
-        while let Ok(item) = rest.0.pop() {
-            drop(item);
-        }
+        let memory = Memory(self);
+        run_to_end(|| memory.0.pop().is_ok());
     }
 }
 

@@ -11,6 +11,7 @@
 use crate::patience::Patience;
 use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use crate::{PopError, PushError};
+use sateen_base::unwind::run_to_end;
 use sateen_base::{CachePadded, prefetch_write};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -151,28 +152,20 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        /// Drops items from `head` on; goes on after one has panicked, a second panic aborts as everywhere.
-        struct Rest<'a, T>(&'a Shared<T>, usize, usize);
-        impl<T> Rest<'_, T> {
-            fn drop_all(&mut self) {
-                while self.1 != self.2 {
-                    let slot = self.0.slot(self.1);
-                    self.1 = self.1.wrapping_add(1);
-                    // SAFETY: the halves are gone; what lies between head and tail was put in and not taken
-                    // out, and the head has moved past it.
-                    slot.with_mut(|at| unsafe { (*at).assume_init_drop() });
-                }
-            }
-        }
-        impl<T> Drop for Rest<'_, T> {
-            fn drop(&mut self) {
-                self.drop_all();
-            }
-        }
         // Ordering: Relaxed, the last reference to go has synchronised with the other.
-        let head = self.head.load(Ordering::Relaxed);
+        let mut head = self.head.load(Ordering::Relaxed);
         let tail = self.tail.load(Ordering::Relaxed);
-        Rest(self, head, tail).drop_all();
+        run_to_end(|| {
+            let left = head != tail;
+            if left {
+                let slot = self.slot(head);
+                head = head.wrapping_add(1);
+                // SAFETY: the halves are gone; what lies between head and tail was put in and not taken
+                // out, and the head has moved past it.
+                slot.with_mut(|at| unsafe { (*at).assume_init_drop() });
+            }
+            left
+        });
     }
 }
 

@@ -89,18 +89,15 @@ impl<T> Bounded<T> {
             && self.head.place.load(Ordering::SeqCst) == head.word()
     }
 
-    /// Drops all items, with the queue: also those behind a place whose owner has been forgotten.
-    pub(super) fn drop_all(&self) {
-        loop {
-            while let Ok(item) = self.pop() {
-                drop(item);
-            }
-            let head = Place::new(self.head.place.load(Ordering::Relaxed));
-            if !self.is_reserved(head) {
-                return;
-            }
+    /// Drops an item, with the queue: also one behind a place whose owner has been forgotten. False if none is left.
+    pub(super) fn drop_one(&self) -> bool {
+        let popped = self.pop().is_ok();
+        let head = Place::new(self.head.place.load(Ordering::Relaxed));
+        let reserved = !popped && self.is_reserved(head);
+        if reserved {
             self.waive(Reserved(head));
         }
+        popped || reserved
     }
 
     /// Passes over the place `head` if it was waived; whether it was.
