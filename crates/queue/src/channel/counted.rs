@@ -86,6 +86,11 @@ impl<C: Channel, const TX: bool> Half<C, TX> {
         if TX { &self.counted().senders } else { &self.counted().receivers }
     }
 
+    /// Where the channel is: no two that live are at the same place.
+    pub(super) fn address(&self) -> usize {
+        self.0.addr().get()
+    }
+
     /// Whether both are halves of one channel.
     pub(super) fn same<const OTHER: bool>(&self, other: &Half<C, OTHER>) -> bool {
         self.0 == other.0

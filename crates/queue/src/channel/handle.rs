@@ -5,9 +5,24 @@ use super::wait::{Share, Wait};
 use sateen_base::prim::time::Instant;
 use std::pin::Pin;
 
+/// A half of a channel that lives. No other that lives at the same time has the same.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HalfId {
+    /// The sending half of the channel at that address.
+    Sending(usize),
+    /// The receiving half.
+    Receiving(usize),
+    /// Of nothing: never selected.
+    Never,
+}
+
 /// A sender or a receiver, in a selection. Public for the macro alone.
 #[doc(hidden)]
 pub trait Handle {
+    /// Which half of which channel it is: clones have the same.
+    fn half(&self) -> HalfId;
+
     /// Chooses the operation if it is possible now; who knows the type of the item completes it.
     fn try_select(&self, token: &mut Token) -> bool;
 

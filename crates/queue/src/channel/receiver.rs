@@ -4,7 +4,7 @@ use super::buffered::Buffered;
 use super::clock::{self, Timed};
 use super::counted::Rx;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::handle::Handle;
+use super::handle::{HalfId, Handle};
 use super::iter::{IntoIter, Iter, TryIter};
 use super::token::Token;
 use super::wait::{Idle, Share, Wait};
@@ -321,6 +321,16 @@ impl<'a, T> IntoIterator for &'a Receiver<T> {
 }
 
 impl<T> Handle for Receiver<T> {
+    fn half(&self) -> HalfId {
+        HalfId::Receiving(match &self.flavor {
+            RxFlavor::Bounded(channel) => channel.address(),
+            RxFlavor::Unbounded(channel) => channel.address(),
+            RxFlavor::Zero(channel) => channel.address(),
+            RxFlavor::Timed(clock) => Arc::as_ptr(clock).addr(),
+            RxFlavor::Never => return HalfId::Never,
+        })
+    }
+
     fn try_select(&self, token: &mut Token) -> bool {
         match &self.flavor {
             RxFlavor::Bounded(channel) => channel.try_select_recv(token),

@@ -431,7 +431,7 @@ pub fn select_timeout<'a>(
 }
 
 /// An operation that was chosen, and must be completed: by [`SelectedOperation::send`] or
-/// [`SelectedOperation::recv`], with the sender or the receiver that was added for it.
+/// [`SelectedOperation::recv`], with the sender or the receiver that was added for it, or a clone of it.
 ///
 /// Dropped, it panics, unless the thread is panicking already; a chosen item is lost (forgotten, not dropped), a promised one
 /// does not come.
@@ -455,12 +455,9 @@ impl SelectedOperation<'_> {
     /// If all receivers are gone; with the item.
     ///
     /// # Panics
-    /// If this sender is not the one that was added; `item` is dropped.
+    /// If this sender is neither the one that was added nor a clone of it; `item` is dropped.
     pub fn send<T>(mut self, sender: &Sender<T>, item: T) -> Result<(), SendError<T>> {
-        assert!(
-            self.is_for(ptr::from_ref(sender).cast()),
-            "the selected operation is not of this sender"
-        );
+        assert!(self.is_of(sender), "the selected operation is not of this sender");
         match self.token.take() {
             Some(token) => sender.redeem(token.pledge, item).map_err(SendError),
             None => Err(SendError(item)),
@@ -473,18 +470,17 @@ impl SelectedOperation<'_> {
     /// If the channel is empty and all senders are gone.
     ///
     /// # Panics
-    /// If this receiver is not the one that was added.
+    /// If this receiver is neither the one that was added nor a clone of it.
     pub fn recv<T>(mut self, receiver: &Receiver<T>) -> Result<T, RecvError> {
-        assert!(
-            self.is_for(ptr::from_ref(receiver).cast()),
-            "the selected operation is not of this receiver"
-        );
-        // SAFETY: chosen by this receiver, whose items are of type `T`.
+        assert!(self.is_of(receiver), "the selected operation is not of this receiver");
+        // SAFETY: chosen by a receiver of the same channel. Both live, so an address names one channel, whose items
+        // are of type `T`.
         self.token.take().and_then(|mut token| unsafe { token.item.take() }).ok_or(RecvError)
     }
 
-    fn is_for(&self, handle: *const ()) -> bool {
-        ptr::eq(ptr::from_ref(self.handle).cast(), handle)
+    /// Whether it was chosen for `handle`, or for a clone of it.
+    fn is_of(&self, handle: &dyn Handle) -> bool {
+        self.handle.half() == handle.half()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::buffered::Buffered;
 use super::counted::Tx;
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::handle::Handle;
+use super::handle::{HalfId, Handle};
 use super::iter::Unsent;
 use super::token::{Pledge, Token};
 use super::wait::{Share, Wait};
@@ -253,6 +253,14 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 impl<T> Handle for Sender<T> {
+    fn half(&self) -> HalfId {
+        HalfId::Sending(match &self.flavor {
+            TxFlavor::Bounded(channel) => channel.address(),
+            TxFlavor::Unbounded(channel) => channel.address(),
+            TxFlavor::Zero(channel) => channel.address(),
+        })
+    }
+
     fn try_select(&self, token: &mut Token) -> bool {
         match &self.flavor {
             TxFlavor::Bounded(channel) => channel.try_select_send(token),
