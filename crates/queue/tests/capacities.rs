@@ -1,0 +1,110 @@
+//! Capacities at the ends of their range: what cannot be had is a panic that names the number, not the end of the process.
+#![cfg(not(loom))]
+
+#[path = "common/child.rs"]
+mod child;
+
+use child::in_child;
+use sateen_queue::mpmc::{Bounded, Unbounded};
+use sateen_queue::{ArrayQueue, channel, spsc};
+use std::panic::catch_unwind;
+
+/// `make` works, or panics with a text that has `capacity` in it.
+#[track_caller]
+fn works_or_says_so<Q>(capacity: usize, make: fn(usize) -> Q) {
+    if let Err(panic) = catch_unwind(|| drop(make(capacity))) {
+        let text = panic.downcast_ref::<String>().expect("a text with a number");
+        assert!(text.contains(&capacity.to_string()), "{text}");
+    }
+}
+
+/// `make` panics with a text that has `capacity` in it.
+#[track_caller]
+fn says_so<Q>(capacity: usize, make: fn(usize) -> Q) {
+    assert!(catch_unwind(|| drop(make(capacity))).is_err(), "{capacity}");
+    works_or_says_so(capacity, make);
+}
+
+#[test]
+fn more_than_memory_holds() {
+    if in_child("more_than_memory_holds") {
+        for capacity in [1 << 48, (1 << 48) + 1, usize::MAX / 2 + 1, usize::MAX] {
+            says_so(capacity, Bounded::<()>::new);
+            says_so(capacity, Bounded::<[u8; 100]>::new);
+            says_so(capacity, ArrayQueue::<u64>::new);
+            says_so(capacity, channel::bounded::<()>);
+            says_so(capacity, channel::bounded::<u64>);
+            says_so(capacity, spsc::bounded::<u64>);
+            works_or_says_so(capacity, spsc::bounded::<()>);
+        }
+        works_or_says_so(1 << 40, channel::bounded::<u8>);
+    }
+}
+
+/// Memory that is not used is not touched.
+#[test]
+fn much_that_is_not_used() {
+    if in_child("much_that_is_not_used") {
+        works_or_says_so(1 << 33, Bounded::<()>::new);
+        works_or_says_so(1 << 33, channel::bounded::<()>);
+        works_or_says_so(1 << 33, spsc::bounded::<()>);
+        works_or_says_so(1 << 31, spsc::bounded::<u32>);
+    }
+}
+
+#[test]
+fn one() {
+    let queue = Bounded::new(1);
+    assert!(queue.push(1).is_ok() && queue.push(2).is_err());
+    assert_eq!((queue.pop(), queue.pop().is_err()), (Ok(1), true));
+    let (mut producer, mut consumer) = spsc::bounded(1);
+    assert!(producer.push(1).is_ok() && producer.push(2).is_err());
+    assert_eq!((consumer.pop(), consumer.pop().is_err()), (Ok(1), true));
+}
+
+#[test]
+fn none() {
+    assert!(catch_unwind(|| Bounded::<u8>::new(0)).is_err());
+    assert!(catch_unwind(|| ArrayQueue::<u8>::new(0)).is_err());
+    assert!(catch_unwind(|| spsc::bounded::<u8>(0)).is_err());
+    assert!(catch_unwind(|| Unbounded::from_iter([1]).pop_batch(0).is_some()).is_err());
+    assert_eq!(channel::bounded::<u8>(0).0.capacity(), Some(0));
+}
+
+/// How many are wanted is no more than a wish.
+#[test]
+fn batches_of_any_size() {
+    for most in [1, 5, 1000, usize::MAX / 2 + 1, usize::MAX] {
+        let there = most.min(5);
+        let full = || vec![(); 5].into_iter();
+
+        let queue = Bounded::new(5);
+        assert_eq!(queue.push_from(&mut full()), Ok(5));
+        assert_eq!(queue.pop_into(&mut vec![(); 3], most), Ok(there));
+
+        let queue = Unbounded::from_iter(full());
+        assert_eq!(queue.pop_into(&mut vec![(); 3], most), Ok(there));
+        let queue = Unbounded::from_iter(full());
+        assert_eq!(queue.pop_batch(most).expect("not empty").count(), most.min(3));
+
+        let (mut producer, mut consumer) = spsc::bounded(5);
+        assert_eq!(producer.push_from(&mut full()), Ok(5));
+        assert_eq!(consumer.pop_into(&mut vec![(); 3], most), Ok(there));
+
+        let (sender, receiver) = channel::unbounded();
+        assert_eq!(sender.send_all(full()).ok(), Some(5));
+        assert_eq!(receiver.try_recv_into(&mut vec![(); 3], most), Ok(there));
+    }
+}
+
+/// Iterators say how much is left also where that cannot be said.
+#[test]
+fn more_unsent_than_can_be_counted() {
+    let (sender, receiver) = channel::bounded(0);
+    drop(receiver);
+    let unsent = sender.send_all(vec![(); usize::MAX].into_iter()).expect_err("nobody receives");
+    let mut unsent = unsent.into_inner();
+    assert_eq!(unsent.size_hint(), (usize::MAX, Some(usize::MAX)));
+    assert_eq!(unsent.next(), Some(()));
+    assert_eq!(unsent.size_hint(), (usize::MAX - 1, Some(usize::MAX - 1)));
+}
