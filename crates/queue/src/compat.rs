@@ -22,7 +22,7 @@ impl<T> ArrayQueue<T> {
     /// An empty queue for up to `cap` items.
     ///
     /// # Panics
-    /// If `cap` is 0.
+    /// If `cap` is 0 or above 2^48, or there is no memory for it.
     ///
     /// ```
     /// assert!(sateen_queue::ArrayQueue::<u8>::new(100).is_empty());

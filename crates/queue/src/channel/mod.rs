@@ -95,7 +95,7 @@ pub mod internal {
 /// Memory: about 500 bytes and a place for each item, taken at once.
 ///
 /// # Panics
-/// If `capacity` is above 2^48.
+/// If `capacity` is above 2^48, or there is no memory for it.
 ///
 /// ```
 /// use sateen_queue::channel::bounded;

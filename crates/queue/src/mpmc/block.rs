@@ -2,7 +2,7 @@
 
 use crate::prim::{AtomicU8, UnsafeCell};
 use sateen_base::prefetch_write;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -31,30 +31,56 @@ impl<H, T> Copy for Block<H, T> {}
 
 impl<H, T> Block<H, T> {
     /// Where the first slot begins.
-    const START: usize = Self::layout(0).size();
+    const START: usize = match Self::layout(0) {
+        Some(layout) => layout.size(),
+        None => panic!("items too large"),
+    };
 
-    /// Of a header and `slots` slots. Not aligned to a line: allocators have a slower path for that.
-    const fn layout(slots: usize) -> Layout {
+    /// Of a header and `slots` slots; `None` if that is more than can be addressed. Not aligned to a line: allocators have a
+    /// slower path for that.
+    const fn layout(slots: usize) -> Option<Layout> {
         let (Ok(header), Ok(slots)) =
             (Layout::new::<H>().align_to(16), Layout::array::<Slot<T>>(slots))
         else {
-            panic!("items too large")
+            return None;
         };
         match header.pad_to_align().extend(slots) {
-            Ok((layout, _)) => layout.pad_to_align(),
-            Err(_) => panic!("items too large"),
+            Ok((layout, _)) => Some(layout.pad_to_align()),
+            Err(_) => None,
         }
     }
 
-    /// A block on the heap, never on the stack, however large it is; every flag is `flag`.
+    /// A block on the heap, never on the stack, however large it is; every flag is `flag`. Aborts if memory runs out.
     pub(super) fn new(header: H, slots: usize, flag: u8) -> Self {
         assert!(slots > 0);
-        let layout = Self::layout(slots);
+        let Some(layout) = Self::layout(slots) else { panic!("items too large") };
         // SAFETY: the layout holds a slot, so it is not empty.
         let base = unsafe { alloc(layout) };
         let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
+        // SAFETY: the memory is ours alone, and large enough by its layout.
+        unsafe { Self::filled(base, header, slots, flag) }
+    }
+
+    /// As [`new`](Self::new); `None` if there is no memory. Flags of 0 do not touch it: it becomes resident as it is used.
+    pub(super) fn try_new(header: H, slots: usize, flag: u8) -> Option<Self> {
+        assert!(slots > 0);
+        let layout = Self::layout(slots)?;
+        // SAFETY: the layout holds a slot, so it is not empty.
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        if flag != 0 || cfg!(loom) {
+            // SAFETY: the memory is ours alone, and large enough by its layout.
+            return Some(unsafe { Self::filled(base, header, slots, flag) });
+        }
+        // SAFETY: as above. Zeros are slots with the flag 0 and without an item.
+        unsafe { base.cast::<H>().write(header) };
+        Some(Self(base, PhantomData))
+    }
+
+    /// # Safety
+    /// `base` is memory of the layout, the caller's alone.
+    unsafe fn filled(base: NonNull<u8>, header: H, slots: usize, flag: u8) -> Self {
         let block = Self(base, PhantomData);
-        // SAFETY: the memory is ours alone, and large and aligned enough for header and slots by its layout.
+        // SAFETY: the caller's promise.
         unsafe {
             base.cast::<H>().write(header);
             for slot in 0..slots {
@@ -79,7 +105,8 @@ impl<H, T> Block<H, T> {
                 }
             }
             self.0.cast::<H>().drop_in_place();
-            dealloc(self.0.as_ptr(), Self::layout(slots));
+            // It was allocated, so it has a layout.
+            dealloc(self.0.as_ptr(), Self::layout(slots).unwrap_unchecked());
         }
     }
 

@@ -73,7 +73,7 @@ impl<T> Bounded<T> {
     /// An empty queue for up to `capacity` items.
     ///
     /// # Panics
-    /// If `capacity` is 0 or above 2^48.
+    /// If `capacity` is 0 or above 2^48, or there is no memory for it.
     ///
     /// ```
     /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(1000).capacity(), 1000);
@@ -91,7 +91,10 @@ impl<T> Bounded<T> {
             let place = AtomicU64::new(start.word());
             CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
         };
-        Self { head: end(), tail: end(), shape, slots: Block::new((), capacity, shape.free(start)) }
+        let Some(slots) = Block::try_new((), capacity, shape.free(start)) else {
+            panic!("no memory for a queue of {capacity} items")
+        };
+        Self { head: end(), tail: end(), shape, slots }
     }
 
     /// Puts `item` in at the back.

@@ -92,7 +92,7 @@ impl<T> std::panic::RefUnwindSafe for Consumer<T> {}
 /// looks full or empty. Source: Lamport's ring (1983) with cached far indices.
 ///
 /// # Panics
-/// If `capacity` is 0 or above 2^48 (2^31 where words have 32 bits).
+/// If `capacity` is 0 or above 2^48 (2^31 where words have 32 bits), or there is no memory for it.
 ///
 /// ```
 /// use sateen_queue::{PopError, PushError, spsc};
@@ -112,18 +112,31 @@ pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consume
     assert!(capacity > 0, "capacity must be non-zero");
     let places = capacity.checked_next_power_of_two().filter(|_| capacity as u64 <= 1 << 48);
     let Some(places) = places else { panic!("a capacity of {capacity} items is above the limit") };
-    let slots = (0..places).map(|_| UnsafeCell::new(MaybeUninit::uninit()));
+    let Some(slots) = slots(places) else { panic!("no memory for a queue of {capacity} items") };
     let shared = Arc::new(Shared {
         tail: CachePadded::new(AtomicUsize::new(position)),
         head: CachePadded::new(AtomicUsize::new(position)),
         closed: CachePadded::new(AtomicBool::new(false)),
         capacity,
-        slots: slots.collect(),
+        slots,
     });
     let patience = || Patience::new(position as u64, capacity);
     let producer =
         Producer { shared: shared.clone(), tail: position, head: position, patience: patience() };
     (producer, Consumer { shared, head: position, tail: position, patience: patience() })
+}
+
+/// Slots without items, in memory that is not touched; `None` if there is none.
+fn slots<T>(count: usize) -> Option<Box<[Slot<T>]>> {
+    let mut slots = Vec::<Slot<T>>::new();
+    slots.try_reserve_exact(count).ok()?;
+    if cfg!(loom) {
+        slots.extend((0..count).map(|_| UnsafeCell::new(MaybeUninit::uninit())));
+    } else {
+        // SAFETY: there is room for as many, and a cell of what need not be initialised need not be either.
+        unsafe { slots.set_len(count) };
+    }
+    Some(slots.into_boxed_slice())
 }
 
 impl<T> Shared<T> {
