@@ -1,7 +1,7 @@
 //! Capacities at the ends of their range: what cannot be had is a panic that names the number, not the end of the process.
 #![cfg(not(loom))]
 
-#[path = "common/child.rs"]
+#[path = "../../base/tests/common/child.rs"]
 mod child;
 
 use child::in_child;

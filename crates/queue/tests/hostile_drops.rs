@@ -1,7 +1,7 @@
 //! Items whose destructors panic: all of them are dropped, one panic comes out, and the process goes on.
 #![cfg(not(loom))]
 
-#[path = "common/child.rs"]
+#[path = "../../base/tests/common/child.rs"]
 mod child;
 
 use child::in_child;

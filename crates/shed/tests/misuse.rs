@@ -290,3 +290,70 @@ fn a_refused_ready_does_not_wake_who_runs<L: Layout>() {
     run(&[task], Ok(()));
     assert_eq!(shed.state(task), Ok(TaskState::Ready));
 }
+
+/// A batch of none executes none, on stripes too, where a thread takes more than it wants from others.
+#[test]
+fn a_batch_of_none_executes_none() {
+    fn check<L: Layout + 'static>() {
+        for fifo in [false, true] {
+            let builder = Shed::builder().tasks(64).layout::<L>();
+            let shed = if fifo { builder.fifo_all() } else { builder };
+            let shed = shed.build().expect("small");
+            let mut ids = [TaskId::NONE; 64];
+            shed.create_all(&mut (0..64), &mut ids).expect("room");
+            std::thread::scope(|s| {
+                // Another thread has another stripe.
+                s.spawn(|| shed.ready(&ids).expect("idle")).join().expect("no panic");
+            });
+            let ran = shed.execute_batch(0, 0, |_, _| unreachable!("none is wanted"));
+            assert_eq!(ran, Ok(0));
+            let mut sum = 0;
+            for most in [1, u32::MAX / 2 + 1, u32::MAX] {
+                let run = |_, n: &mut i32| {
+                    sum += *n;
+                    Outcome::Complete
+                };
+                shed.execute_batch(0, most, run).expect("there is such a channel");
+            }
+            while shed.execute_one(0, |_, n| {
+                sum += *n;
+                Outcome::Complete
+            }) != Ok(None)
+            {}
+            assert_eq!(sum, 63 * 64 / 2);
+        }
+    }
+    check::<sateen_shed::Packed>();
+    check::<sateen_shed::Padded>();
+    check::<sateen_shed::Pausing>();
+    check::<sateen_shed::Sharded>();
+    check::<sateen_shed::Sharded<2>>();
+    check::<sateen_shed::Growing>();
+}
+
+/// Nothing is asked of it, nothing is done.
+#[test]
+fn nothing_is_done_to_no_tasks() {
+    let shed = Shed::<u8>::builder().tasks(1).dependencies(1).build().expect("small");
+    let [task] = shed.create([1]).expect("room");
+    assert_eq!(shed.create([]), Ok([]));
+    assert_eq!(shed.create_all(&mut [1].into_iter(), &mut []), Ok(0));
+    assert_eq!(shed.create_some(&mut [1].into_iter(), &mut []), 0);
+    assert_eq!(shed.depend(&[], &[task]), Ok(()));
+    assert_eq!(shed.depend(&[task], &[]), Ok(()));
+    assert_eq!(shed.ready(&[]), Ok(()));
+    assert_eq!(shed.free(&[]), Ok(()));
+    assert_eq!(shed.set_tag(&[], 7), Ok(()));
+    for channel in [1, u16::MAX / 2 + 1, u16::MAX] {
+        assert_eq!(shed.set_channel(&[], channel), shed.has_ready(channel).map(drop));
+        assert!(shed.execute_batch(channel, 0, |_, _| Outcome::Complete).is_err());
+    }
+    for bits in [0, 1, u64::MAX / 2 + 1, u64::MAX - 1, u64::MAX] {
+        let forged = TaskId::from_bits(bits);
+        if forged != task {
+            assert!(shed.state(forged).is_err() && shed.cancel(forged).is_err());
+            assert!(shed.ready(&[forged]).is_err() && shed.free(&[forged]).is_err());
+            assert!(shed.depend(&[task], &[forged]).is_err() && shed.tag(forged).is_err());
+        }
+    }
+}
