@@ -12,6 +12,7 @@ use crate::buffer::{Buffer, Retired};
 use crate::index::Top;
 use crate::prim::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence};
 use crate::stage::Stage;
+use sateen_base::unwind::run_to_end;
 use std::marker::PhantomData;
 
 /// The words that the owner writes.
@@ -137,26 +138,13 @@ impl<T, S: Stage> Drop for Inner<T, S> {
             // A failed model leaves threads in the middle of things.
             return;
         }
-        /// Drops items one by one, going on after a panic, and then frees the buffers.
-        struct Rest<T> {
+        /// Frees the buffers, also if an item's destructor panics.
+        struct Buffers<T> {
             buffer: Buffer<T>,
-            index: u32,
-            end: u32,
             retired: Vec<Retired<T>>,
         }
-        impl<T> Rest<T> {
-            fn drop_items(&mut self) {
-                while self.index != self.end {
-                    let index = self.index;
-                    self.index = index.wrapping_add(1);
-                    // SAFETY: an item between top and bottom that nobody claimed.
-                    drop(unsafe { self.buffer.read(index).assume_init() });
-                }
-            }
-        }
-        impl<T> Drop for Rest<T> {
+        impl<T> Drop for Buffers<T> {
             fn drop(&mut self) {
-                self.drop_items();
                 for retired in self.retired.drain(..) {
                     // SAFETY: the deque has no thieves any more.
                     unsafe { retired.free() };
@@ -167,14 +155,22 @@ impl<T, S: Stage> Drop for Inner<T, S> {
         }
 
         let top = Top(self.top.load(Ordering::Relaxed));
-        let mut rest = Rest {
+        let (mut index, end) = (top.index(), self.owner.bottom.load(Ordering::Relaxed));
+        let buffers = Buffers {
             buffer: Buffer::unpack(self.root[top.half()].load(Ordering::Relaxed)),
-            index: top.index(),
-            end: self.owner.bottom.load(Ordering::Relaxed),
             // SAFETY: dropped by the last user, after whom nobody comes.
             retired: self.left_over.with_mut(|list| unsafe { std::mem::take(&mut *list) }),
         };
-        rest.drop_items();
+        run_to_end(|| {
+            let left = index != end;
+            if left {
+                let next = index;
+                index = next.wrapping_add(1);
+                // SAFETY: an item between top and bottom that nobody claimed.
+                drop(unsafe { buffers.buffer.read(next).assume_init() });
+            }
+            left
+        });
     }
 }
 

@@ -10,6 +10,7 @@ use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::unwind::run_to_end;
 
 impl<T, L: Layout> Shed<T, L> {
     /// Creates as many tasks as there are payloads, on channel 0: all or none. They run once they are [`ready`](Self::ready), or
@@ -268,7 +269,8 @@ fn chain<'a, T, L: Layout>(
     Some(chain)
 }
 
-/// Tasks that are being created: all of them go if the user's iterator panics.
+/// Tasks that are being created: all of them go if the user's iterator panics, but those that it has made ready, cancelled
+/// or freed: names can be guessed.
 struct Filling<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
     ids: &'a mut [TaskId],
@@ -279,9 +281,13 @@ impl<T, L: Layout> Drop for Filling<'_, T, L> {
     fn drop(&mut self) {
         let (filled, empty) = self.ids.split_at_mut(self.filled);
         self.shed.give_places(empty);
-        // Nobody knows their names.
-        let freed = self.shed.free(filled);
-        debug_assert!(freed.is_ok());
-        filled.fill(TaskId::NONE);
+        let mut tasks = filled.iter_mut();
+        run_to_end(|| {
+            // An error: it is somebody's who has guessed its name.
+            tasks
+                .next()
+                .map(|task| self.shed.free(&[core::mem::replace(task, TaskId::NONE)]))
+                .is_some()
+        });
     }
 }

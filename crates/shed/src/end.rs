@@ -14,6 +14,7 @@ use core::mem::needs_drop;
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::unwind::run_to_end;
 
 /// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -445,25 +446,25 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 
     /// Tells the user that a task was cancelled, whose payload is the caller's, and drops it, also if telling panics.
     fn report(&self, index: u32) {
-        struct Told<'e, 'a, T, L: Layout>(&'e Ending<'a, T, L>, u32);
-        impl<T, L: Layout> Drop for Told<'_, '_, T, L> {
-            fn drop(&mut self) {
-                self.0.drop_payload(self.1);
-            }
-        }
         let place = self.shed.memory.place(index);
         if self.shed.is_milestone(index) {
             return;
         }
         self.shed.count(self.shed.channel_at(index), Count::Cancelled, 1);
-        let _told = Told(self, index);
-        if let Some(on_cancel) = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet) {
-            let state = State(place.state.load(Ordering::Relaxed));
-            // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.
-            place.payload.with_mut(|p| unsafe {
-                on_cancel(self.shed.name(index, state), (*p).assume_init_mut());
-            });
-        }
+        let mut on_cancel = self.shed.callbacks.cancel.as_ref().filter(|_| !self.quiet);
+        let mut dropped = false;
+        run_to_end(|| {
+            if let Some(on_cancel) = on_cancel.take() {
+                let state = State(place.state.load(Ordering::Relaxed));
+                // SAFETY: the caller made the task `Cancelled`, or runs it: either way its payload is there and the caller's.
+                place.payload.with_mut(|p| unsafe {
+                    on_cancel(self.shed.name(index, state), (*p).assume_init_mut());
+                });
+            } else if !core::mem::replace(&mut dropped, true) {
+                self.drop_payload(index);
+            }
+            !dropped
+        });
     }
 
     /// Drops the payload of a task that is the caller's, unless it is kept.
@@ -479,8 +480,15 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
 impl<T, L: Layout> Drop for Ending<'_, T, L> {
     fn drop(&mut self) {
         self.quiet = true;
-        self.work();
-        self.flush();
+        // What panics has been taken off before.
+        run_to_end(|| {
+            self.work();
+            false
+        });
+        run_to_end(|| {
+            self.flush();
+            false
+        });
     }
 }
 

@@ -144,6 +144,9 @@ impl<T, L: Layout> Shed<T, L> {
         mut run: impl FnMut(TaskId, &mut T) -> Outcome,
     ) -> Result<u32, Error> {
         self.check_channel(channel)?;
+        if most == 0 {
+            return Ok(0);
+        }
         let Some(taken) = self.pop_ready_some(channel, most as usize) else {
             return Ok(0);
         };

@@ -12,6 +12,7 @@ use crate::word::{Dependents, State};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use sateen_base::prim::Ordering;
+use sateen_base::unwind::run_to_end;
 
 pub(crate) type OnDone = Arc<dyn Fn() + Send + Sync>;
 
@@ -92,17 +93,20 @@ impl<'a, T, L: Layout> EndOfRun<'a, T, L> {
     /// `dropped`: the instance was before the milestone was done.
     #[cold]
     pub(crate) fn tell_slow(self, dropped: bool) {
-        if dropped {
-            // SAFETY: the instance has left it all to us.
-            unsafe { Freeing::new(self.shed, self.milestone) }.work();
-        }
-        if let Some(on_done) = self.on_done {
-            on_done();
-        }
+        let (mut dropped, mut on_done) = (dropped, self.on_done);
+        run_to_end(|| {
+            if core::mem::take(&mut dropped) {
+                // SAFETY: the instance has left it all to us.
+                unsafe { Freeing::new(self.shed, self.milestone) }.work();
+            } else if let Some(on_done) = on_done.take() {
+                on_done();
+            }
+            on_done.is_some()
+        });
     }
 }
 
-/// Frees an instance's places and dependencies. If dropping a payload panics, dropping this frees the rest.
+/// Frees an instance's places and dependencies: payloads first, then, also if dropping one panics, all else.
 pub(crate) struct Freeing<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
     plan: Arc<Plan>,
@@ -121,18 +125,19 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
     }
 
     pub(crate) fn work(mut self) {
-        self.free_tasks();
+        run_to_end(|| self.free_task());
     }
 
-    fn free_tasks(&mut self) {
-        while let Some(&Armed { index, .. }) = self.plan.tasks.get(self.next) {
-            self.next += 1;
-            self.free_edges(index);
-            self.vacate(index);
-            let payload = &self.shed.memory.place(index).payload;
-            // SAFETY: kept tasks keep theirs, and the place, though without a task, is in no list yet.
-            payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
-        }
+    /// False if none is left.
+    fn free_task(&mut self) -> bool {
+        let Some(&Armed { index, .. }) = self.plan.tasks.get(self.next) else { return false };
+        self.next += 1;
+        self.free_edges(index);
+        self.vacate(index);
+        let payload = &self.shed.memory.place(index).payload;
+        // SAFETY: kept tasks keep theirs, and the place, though without a task, is in no list yet.
+        payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+        true
     }
 
     fn free_edges(&mut self, index: u32) {
@@ -163,7 +168,6 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
 
 impl<T, L: Layout> Drop for Freeing<'_, T, L> {
     fn drop(&mut self) {
-        self.free_tasks();
         self.vacate(self.plan.milestone.index);
         if let Some(edges) = self.edges.take() {
             self.shed.free_edges().push(edges);

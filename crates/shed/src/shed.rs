@@ -14,10 +14,11 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::{Deref, Range};
+use core::ops::Deref;
 use sateen_base::SpinLock;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
+use sateen_base::unwind::run_to_end;
 
 /// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many and a word
 /// that counts moves.
@@ -331,37 +332,25 @@ impl<T, L: Layout> Drop for Shed<T, L> {
         let instances = self.instances.load(Ordering::Relaxed) > 0;
         if core::mem::needs_drop::<T>() || instances {
             let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-            Contents { shed: self, places: 0..fresh }.drop_all();
+            let mut places = 0..fresh;
+            run_to_end(|| places.next().map(|index| self.drop_content(index)).is_some());
         }
     }
 }
 
-/// What is in the places of a shed that nobody else sees any more. If dropping one panics, the others are dropped nevertheless.
-struct Contents<'a, T, L: Layout> {
-    shed: &'a Shed<T, L>,
-    places: Range<u32>,
-}
-
-impl<T, L: Layout> Contents<'_, T, L> {
-    fn drop_all(&mut self) {
-        for index in self.places.by_ref() {
-            match self.shed.content(index) {
-                Content::Nothing => {}
-                Content::Payload => {
-                    let payload = &self.shed.memory.place(index).payload;
-                    // SAFETY: it is there, and nobody else sees the shed any more.
-                    payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
-                }
-                // SAFETY: it is one, and nobody else sees the shed any more.
-                Content::Milestone => drop(unsafe { Plan::unsettle(self.shed, index) }),
+impl<T, L: Layout> Shed<T, L> {
+    /// Drops what is in the place of a shed that nobody else sees any more.
+    fn drop_content(&self, index: u32) {
+        match self.content(index) {
+            Content::Nothing => {}
+            Content::Payload => {
+                let payload = &self.memory.place(index).payload;
+                // SAFETY: it is there, and nobody else sees the shed any more.
+                payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
             }
+            // SAFETY: it is one, and nobody else sees the shed any more.
+            Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
         }
-    }
-}
-
-impl<T, L: Layout> Drop for Contents<'_, T, L> {
-    fn drop(&mut self) {
-        self.drop_all();
     }
 }
 

@@ -59,7 +59,7 @@ fn freed_tasks() {
         let (dropped, bombs) = bombs();
         let shed = shed();
         let tasks = shed.create(bombs).expect("room");
-        panics(|| _ = (shed.free(&tasks)));
+        panics(|| _ = shed.free(&tasks));
         assert_eq!(dropped.load(Relaxed), 4);
         is_whole(shed);
     }
@@ -79,7 +79,7 @@ fn cancelled_tasks() {
         let shed = shed.build().expect("small");
         let tasks = shed.create(bombs).expect("room");
         shed.depend(&tasks[1..], &tasks[..1]).expect("idle");
-        panics(|| _ = (shed.cancel(tasks[0])));
+        panics(|| _ = shed.cancel(tasks[0]));
         assert_eq!((dropped.load(Relaxed), told.load(Relaxed)), (4, 1));
         is_whole(shed);
     }
@@ -94,7 +94,7 @@ fn a_task_that_panics() {
         let tasks = shed.create(bombs).expect("room");
         shed.depend(&tasks[1..], &tasks[..1]).expect("idle");
         shed.ready(&tasks[..1]).expect("idle");
-        panics(|| _ = (shed.execute_one(0, |_, _| panic!("the reason"))));
+        panics(|| _ = shed.execute_one(0, |_, _| panic!("the reason")));
         assert_eq!(dropped.load(Relaxed), 4);
         is_whole(shed);
     }
@@ -109,7 +109,7 @@ fn executed_tasks() {
         shed.depend(&tasks[3..], &tasks[2..3]).expect("idle");
         shed.ready(&tasks[..3]).expect("idle");
         for _ in 0..4 {
-            panics(|| _ = (shed.execute_batch(0, 4, |_, _| Outcome::Complete)));
+            panics(|| _ = shed.execute_batch(0, 4, |_, _| Outcome::Complete));
         }
         assert_eq!(shed.execute_batch(0, 4, |_, _| Outcome::Complete), Ok(0));
         assert_eq!(dropped.load(Relaxed), 4);
@@ -123,7 +123,9 @@ fn an_instance() {
         let (dropped, bombs) = bombs();
         let shed = Shed::builder().tasks(5).dependencies(4).build().expect("small");
         let mut template = Template::new();
-        bombs.into_iter().for_each(|bomb| drop(template.task(bomb)));
+        for bomb in bombs {
+            template.task(bomb);
+        }
         let instance = template.install(&shed).expect("room");
         panics(|| drop(instance));
         assert_eq!(dropped.load(Relaxed), 4);
@@ -158,13 +160,13 @@ fn tasks_of_an_iterator_that_meddles() {
                 made += 1;
                 bombs.next()
             });
-            panics(|| _ = (shed.create_all(&mut payloads, &mut ids)));
+            panics(|| _ = shed.create_all(&mut payloads, &mut ids));
             drop(payloads);
             assert_eq!(ids, [TaskId::NONE; 4]);
             let left = u32::from(meddle == 0);
             assert_eq!(dropped.load(Relaxed), 3 - left);
             if left > 0 {
-                panics(|| _ = (shed.execute_one(0, |_, _| Outcome::Complete)));
+                panics(|| _ = shed.execute_one(0, |_, _| Outcome::Complete));
             }
             std::mem::forget(bombs.next());
             is_whole(shed);

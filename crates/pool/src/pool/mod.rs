@@ -17,6 +17,7 @@ use crate::{BuildError, Counts, Magazine, Strategy};
 use boxed::Block;
 use chunks::Chunks;
 use sateen_base::prim::{AtomicBool, Ordering};
+use sateen_base::unwind::run_to_end;
 use slot::Slot;
 use state::State;
 use std::fmt;
@@ -250,29 +251,13 @@ impl<T, S: Strategy> Pool<T, S> {
     }
 }
 
-/// Drops the values still kept, the rest of them too if one panics.
-struct DropAll<I: Iterator<Item = NonNull<T>>, T>(I);
-
-impl<I: Iterator<Item = NonNull<T>>, T> DropAll<I, T> {
-    fn run(&mut self) {
-        for value in &mut self.0 {
-            // SAFETY: whoever made this passes slots with values of which it is the owner.
-            unsafe { value.drop_in_place() };
-        }
-    }
-}
-
-impl<I: Iterator<Item = NonNull<T>>, T> Drop for DropAll<I, T> {
-    fn drop(&mut self) {
-        self.run();
-    }
-}
-
 impl<T, S: Strategy> Drop for Pool<T, S> {
     fn drop(&mut self) {
         if S::OWN_MEMORY && std::mem::needs_drop::<T>() && self.keyed.load(Ordering::Relaxed) {
             // Entries, and what leaked guards left of removed ones; boxes are none of ours.
-            DropAll(self.slots().filter(|at| self.state(*at).is_kept())).run();
+            let mut kept = self.slots().filter(|at| self.state(*at).is_kept());
+            // SAFETY: values are in them, and the pool is the only one who knows of them.
+            run_to_end(|| kept.next().map(|at| unsafe { at.drop_in_place() }).is_some());
         }
     }
 }
