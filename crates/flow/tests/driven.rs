@@ -549,3 +549,32 @@ fn idle_consumers_sleep() {
     let seen: HashSet<_> = tasks(3).collect();
     assert_eq!(seen.len(), 3);
 }
+
+/// Payloads of panics are dropped, also those that nobody hears of, and what panics in their destructors goes nowhere.
+#[test]
+fn payloads_of_all_panics_are_dropped() {
+    struct Payload(Arc<AtomicUsize>);
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Relaxed);
+            panic!("a payload");
+        }
+    }
+    let runtime = runtime(1);
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let count = dropped.clone();
+    let shed = Shed::builder()
+        .tasks(5)
+        .run_on(&runtime, Map::new(), move |_, _, ()| std::panic::panic_any(Payload(count.clone())))
+        .expect("small");
+    shed.ready(&shed.create([(); 5]).expect("room")).expect("idle");
+    let Err(WaitError::Panicked { payload, others: 4 }) = shed.wait() else {
+        panic!("five tasks panic")
+    };
+    assert_eq!(dropped.load(Relaxed), 4);
+    std::mem::forget(payload);
+    shed.ready(&shed.create([(); 5]).expect("room")).expect("idle");
+    drop(shed);
+    assert_eq!(dropped.load(Relaxed), 9);
+    runtime.shutdown().expect("an orderly end");
+}

@@ -1,6 +1,10 @@
 //! Worker queues: what goes in comes out once, in order where that is promised, whatever handlers do.
 #![cfg(not(loom))]
 
+#[path = "../../base/tests/common/child.rs"]
+mod child;
+
+use child::in_child;
 use sateen_flow::{
     DeadReason, ManualClock, Overflow, Rate, Refusal, Retry, StartError, ThrottleError, WorkerQueue,
 };
@@ -576,4 +580,24 @@ fn items_that_own_something_are_dropped_once() {
         }
         assert_eq!(drops.load(SeqCst), 100);
     }
+}
+
+/// Senders that come and go cost the same however many there are: dropping the oldest first looked at all of them.
+#[test]
+fn many_senders_come_and_go() {
+    if !in_child("many_senders_come_and_go") {
+        return;
+    }
+    let queue = WorkerQueue::builder().workers(1).start(|_, _: &mut u64| ()).unwrap();
+    let senders: Vec<_> = (0..200_000).map(|_| queue.sender()).collect();
+    senders.iter().step_by(1000).for_each(|sender| sender.send(1).unwrap());
+    let clones = senders[..10].to_vec();
+    drop(senders);
+    let more: Vec<_> = (0..10).map(|_| queue.sender()).collect();
+    clones.iter().chain(&more).for_each(|sender| sender.send(1).unwrap());
+    assert_eq!(queue.stats().sent, 220);
+    drop((clones, more));
+    assert_eq!(queue.stats().sent, 220);
+    queue.close();
+    assert_eq!(queue.stats().received, 220);
 }
