@@ -102,7 +102,7 @@ fn batches_of_any_size() {
 fn more_unsent_than_can_be_counted() {
     let (sender, receiver) = channel::bounded(0);
     drop(receiver);
-    let unsent = sender.send_all(vec![(); usize::MAX].into_iter()).expect_err("nobody receives");
+    let unsent = sender.send_all(vec![(); usize::MAX]).expect_err("nobody receives");
     let mut unsent = unsent.into_inner();
     assert_eq!(unsent.size_hint(), (usize::MAX, Some(usize::MAX)));
     assert_eq!(unsent.next(), Some(()));

@@ -1,10 +1,9 @@
 //! A handle for sending often.
 
 use super::error::SendError;
-use super::shared::{Parcel, Shared, Turn};
+use super::shared::{Count, Parcel, Shared, Turn};
 use super::{anywhere, keyed, send_async_to, send_batch_to};
-use sateen_base::CachePadded;
-use sateen_base::prim::{Arc, AtomicU64, Ordering};
+use sateen_base::prim::{Arc, Ordering};
 use std::fmt;
 use std::hash::Hash;
 
@@ -39,16 +38,15 @@ use std::hash::Hash;
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
     turn: Turn,
-    /// Stored here only.
-    sent: Arc<CachePadded<AtomicU64>>,
+    count: Arc<Count>,
 }
 
 impl<T> Sender<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
-        let (sent, number) = shared.enlist();
+        let (count, number) = shared.enlist();
         // Senders begin at different queues.
         let turn = Turn::new(number % shared.lanes.len());
-        Self { shared, turn, sent }
+        Self { shared, turn, count }
     }
 
     /// Sends an item; what happens when there is no room the [overflow rule](super::Builder::overflow) says.
@@ -129,7 +127,8 @@ impl<T> Sender<T> {
 
     fn count(&self, n: u64) {
         // Relaxed, and no exchange: nobody else writes it.
-        self.sent.store(self.sent.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+        let sent = &self.count.sent;
+        sent.store(sent.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }
 }
 
@@ -141,13 +140,13 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        self.shared.retire(&self.sent);
+        self.shared.retire(&self.count);
     }
 }
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sent = self.sent.load(Ordering::Relaxed);
+        let sent = self.count.sent.load(Ordering::Relaxed);
         f.debug_struct("Sender").field("sent", &sent).finish_non_exhaustive()
     }
 }

@@ -51,10 +51,18 @@ pub(crate) struct Crew<T> {
     pub(crate) idle: Semaphore,
 }
 
+/// How many items have been sent through a handle.
+pub(crate) struct Count {
+    /// Written by the handle's owner alone.
+    pub(crate) sent: CachePadded<AtomicU64>,
+    /// Where it is among the counts of all. Accessed with these locked.
+    place: AtomicUsize,
+}
+
 /// How many items have been sent through each handle.
 pub(crate) struct Senders {
-    /// Of handles that live: each is written by its owner alone.
-    counts: Vec<Arc<CachePadded<AtomicU64>>>,
+    /// Of handles that live.
+    counts: Vec<Arc<Count>>,
     /// Of others.
     retired: u64,
     /// Handles that there ever were.
@@ -389,25 +397,34 @@ impl<T> Shared<T> {
     // ---- Counting what was sent ----
 
     /// A count for a handle, and the handle's number.
-    pub(crate) fn enlist(&self) -> (Arc<CachePadded<AtomicU64>>, usize) {
-        let count = Arc::new(CachePadded::new(AtomicU64::new(0)));
+    pub(crate) fn enlist(&self) -> (Arc<Count>, usize) {
+        let sent = CachePadded::new(AtomicU64::new(0));
+        let count = Arc::new(Count { sent, place: AtomicUsize::new(0) });
         let mut senders = self.senders.lock();
+        count.place.store(senders.counts.len(), Ordering::Relaxed);
         senders.counts.push(Arc::clone(&count));
         senders.number += 1;
         (count, senders.number - 1)
     }
 
     /// The handle with this count is gone.
-    pub(crate) fn retire(&self, count: &Arc<CachePadded<AtomicU64>>) {
+    pub(crate) fn retire(&self, count: &Count) {
         let mut senders = self.senders.lock();
-        senders.retired += count.load(Ordering::Relaxed);
-        senders.counts.retain(|other| !Arc::ptr_eq(other, count));
+        senders.retired += count.sent.load(Ordering::Relaxed);
+        let place = count.place.load(Ordering::Relaxed);
+        // The last takes its place: the lock is held for as long however many there are.
+        let own = senders.counts.swap_remove(place);
+        if let Some(moved) = senders.counts.get(place) {
+            moved.place.store(place, Ordering::Relaxed);
+        }
+        drop(senders);
+        drop(own);
     }
 
     /// All that was sent, by whatever way.
     pub(crate) fn total_sent(&self) -> u64 {
         let senders = self.senders.lock();
-        let live: u64 = senders.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        let live: u64 = senders.counts.iter().map(|count| count.sent.load(Ordering::Relaxed)).sum();
         self.sent.sum() + senders.retired + live
     }
 

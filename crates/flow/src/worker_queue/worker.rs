@@ -11,6 +11,7 @@ use sateen_base::prim::Arc;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::tsc;
+use sateen_base::unwind::discard;
 use sateen_runtime::Cancelled;
 use sateen_sync::park::context_id;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -321,8 +322,11 @@ impl<T, C: Clock> Worker<T, C> {
     /// Drops an item whose handler has ended; its destructor is foreign code.
     #[inline(always)]
     fn drop_item(&self, item: T) {
-        if std::mem::needs_drop::<T>() && catch_unwind(AssertUnwindSafe(|| drop(item))).is_err() {
+        if std::mem::needs_drop::<T>()
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(item)))
+        {
             // The panic hook has said it; the item was handled.
+            discard(panic);
         }
     }
 
@@ -330,7 +334,7 @@ impl<T, C: Clock> Worker<T, C> {
     fn describe(&self, item: &T) {
         let describe = self.shared.callbacks.describe.as_ref();
         let said = catch_unwind(AssertUnwindSafe(|| describe.map(|describe| describe(item))));
-        self.desk().describe(said.ok().flatten());
+        self.desk().describe(said.map_err(discard).ok().flatten());
     }
 
     #[cold]
@@ -364,16 +368,16 @@ impl<T, C: Clock> Worker<T, C> {
             // The task is to end, not the item.
             resume_unwind(panic);
         }
-        // Its destructor is foreign code, too.
-        _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+        discard(panic);
     }
 
     /// Calls a user's callback; a panic in it is said by the panic hook, and goes no further.
     fn call(&self, f: impl FnOnce(&Shared<T>)) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(&self.shared)))
-            && panic.is::<Cancelled>()
-        {
-            resume_unwind(panic);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(&self.shared))) {
+            if panic.is::<Cancelled>() {
+                resume_unwind(panic);
+            }
+            discard(panic);
         }
     }
 
