@@ -75,13 +75,24 @@ impl FirstPanic {
         match catch_unwind(AssertUnwindSafe(f)) {
             Ok(result) => Some(result),
             Err(payload) => {
-                match self.0 {
-                    None => self.0 = Some(payload),
-                    Some(_) => discard(payload),
-                }
+                self.keep(payload);
                 None
             }
         }
+    }
+
+    /// Keeps a panic that was caught, if it is the first; a later one is discarded.
+    #[cold]
+    pub fn keep(&mut self, payload: Box<dyn std::any::Any + Send>) {
+        match self.0 {
+            None => self.0 = Some(payload),
+            Some(_) => discard(payload),
+        }
+    }
+
+    /// What was kept, for one who must not go on as if nothing had been.
+    pub fn take(&mut self) -> Option<Box<dyn std::any::Any + Send>> {
+        self.0.take()
     }
 
     /// Goes on with the panic, if there was one.

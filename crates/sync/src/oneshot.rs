@@ -12,9 +12,11 @@
 use crate::park::Awaited;
 use crate::sys::ShortLock;
 use crate::waiting::{block, block_pinned_timeout};
+use crate::wakers::wake;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, UnsafeCell};
+use sateen_base::unwind::discard;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -118,7 +120,7 @@ impl<T> Inner<T> {
         if before & WAITING != 0
             && let Some(waker) = self.swap_waker(None)
         {
-            waker.wake();
+            wake(waker);
         }
         true
     }
@@ -273,7 +275,7 @@ impl<T> Future for Receiver<T> {
         let mut word = inner.word.load(Ordering::Acquire);
         if word & (SENT | BROKEN) == 0 {
             // Dropping the old waker may run anything, so the word is looked at afterwards.
-            drop(inner.swap_waker(Some(cx.waker().clone())));
+            discard(inner.swap_waker(Some(cx.waker().clone())));
             #[cfg(not(sateen_canary = "oneshot_waiting_bit_missing"))]
             let waiting = WAITING;
             #[cfg(sateen_canary = "oneshot_waiting_bit_missing")]
@@ -295,7 +297,7 @@ impl<T> Drop for Receiver<T> {
             // SAFETY: `SENT` was set before `DEAF`, so the slot is the receiver's.
             drop(unsafe { inner.take_value() });
         }
-        drop(inner.swap_waker(None));
+        discard(inner.swap_waker(None));
     }
 }
 

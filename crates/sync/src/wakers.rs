@@ -1,8 +1,15 @@
 //! Wakers taken out under an internal lock, to be woken without it.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use sateen_base::unwind::FirstPanic;
 use std::task::Waker;
+
+/// Wakes one. Its panic goes on, but while the thread unwinds already: it would end the process.
+#[inline]
+pub(crate) fn wake(waker: Waker) {
+    let mut panic = FirstPanic::new();
+    panic.catch(|| waker.wake());
+    panic.resume();
+}
 
 /// A batch of them, small enough for a fiber's stack of one page.
 #[derive(Default)]
@@ -31,39 +38,5 @@ impl Batch {
             panics.catch(|| waker.wake());
         }
         len
-    }
-}
-
-/// The first of the panics of many calls, to go on when all were made.
-#[derive(Default)]
-pub(crate) struct FirstPanic(Option<Box<dyn Any + Send>>);
-
-impl FirstPanic {
-    /// Runs `f`; keeps its panic if it is the first.
-    pub(crate) fn catch(&mut self, f: impl FnOnce()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
-            self.keep(panic);
-        }
-    }
-
-    /// Keeps a panic that was caught, if it is the first.
-    pub(crate) fn keep(&mut self, panic: Box<dyn Any + Send>) {
-        match &mut self.0 {
-            first @ None => *first = Some(panic),
-            // Dropping it might panic in its turn, and cost the others their calls.
-            Some(_) => std::mem::forget(panic),
-        }
-    }
-
-    /// Lets nobody see it.
-    pub(crate) fn forget(self) {
-        std::mem::forget(self.0);
-    }
-
-    /// Goes on with the panic that was kept, if any was.
-    pub(crate) fn resume(self) {
-        if let Some(panic) = self.0 {
-            resume_unwind(panic);
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::queue::{Cancelled, LocalQueue, LocalWaiter};
 use crate::park::uninterrupted;
 use crate::wait_queue::Permit;
 use crate::waiting::awaited;
+use crate::wakers::wake;
 use sateen_base::prim::time::Duration;
 use std::fmt;
 use std::future::Future;
@@ -92,7 +93,7 @@ impl Condvar {
     /// Wakes the one that has waited longest, if there is one.
     pub fn notify_one(&self) {
         if let Some(waker) = self.queue.pop(Permit::One) {
-            waker.wake();
+            wake(waker);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::queue::{Cancelled, LocalQueue, LocalWaiter};
 use crate::wait_queue::Permit;
+use sateen_base::unwind::discard;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -106,6 +107,8 @@ impl Future for Take<'_> {
         // Cloned first: that may run anything.
         let waker = cx.waker().clone();
         if permits.try_take(n) {
+            // The permits must not be lost by its panic.
+            discard(waker);
             return Poll::Ready(Ok(()));
         }
         if permits.closed.get() {

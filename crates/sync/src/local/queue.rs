@@ -4,7 +4,7 @@
 //! same queue. Only one thread ever gets here: the pointers make everything `!Send` and `!Sync`.
 
 use crate::wait_queue::Permit;
-use crate::wakers::FirstPanic;
+use sateen_base::unwind::{FirstPanic, discard};
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -159,9 +159,11 @@ impl<'q> LocalWaiter<'q> {
         // Cloning may run anything, a notification too.
         if let State::Notified(permit) = this.node.state.get() {
             this.node.state.set(State::Idle);
+            // The permit must not be lost by its panic.
+            discard(waker);
             return Poll::Ready(permit);
         }
-        drop(this.node.waker.replace(Some(waker)));
+        discard(this.node.waker.replace(Some(waker)));
         Poll::Pending
     }
 
@@ -179,7 +181,8 @@ impl<'q> LocalWaiter<'q> {
                 Cancelled::Withdrawn
             }
         };
-        drop(self.node.waker.take());
+        // What is left to do of leaving is the caller's: no panic may come between.
+        discard(self.node.waker.take());
         result
     }
 }

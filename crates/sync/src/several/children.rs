@@ -2,7 +2,9 @@
 //! section *Waiting for several*.
 
 use crate::sys::ShortLock;
+use crate::wakers::wake;
 use sateen_base::prim::{AtomicBool, Ordering, UnsafeCell};
+use sateen_base::unwind::discard;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -69,7 +71,7 @@ impl Wake for ChildWaker {
             woken.parent.take()
         });
         if let Some(parent) = parent {
-            parent.wake();
+            wake(parent);
         }
     }
 }
@@ -109,7 +111,8 @@ impl<F: Future> Children<F> {
             std::mem::swap(&mut woken.indices, &mut self.round);
             woken.parent.replace(parent)
         });
-        drop(old);
+        // Its panic must not cost the round its polls.
+        discard(old);
         for at in 0..self.round.len() {
             let index = self.round[at];
             let (child, waker) = &self.wakers[index];
@@ -149,6 +152,6 @@ impl<F: Future> Children<F> {
 impl<F> Drop for Children<F> {
     fn drop(&mut self) {
         // Wakers that are still somewhere keep the shared part alive: not the parent's waker with it.
-        drop(self.shared.with(|woken| woken.parent.take()));
+        discard(self.shared.with(|woken| woken.parent.take()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::children::Children;
 use super::{Several, TrySeveral};
-use crate::wakers::FirstPanic;
+use sateen_base::unwind::FirstPanic;
 use std::any::Any;
 use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -60,6 +60,13 @@ impl<S: Several, G: Goal<S>> Future for Gather<S, G> {
     }
 }
 
+/// Goes on with the panic of a child, whoever else unwinds on this thread: a result is missing.
+fn go_on(panic: &mut FirstPanic) {
+    if let Some(panic) = panic.take() {
+        resume_unwind(panic);
+    }
+}
+
 fn empty<T>(n: usize) -> Vec<Option<T>> {
     (0..n).map(|_| None).collect()
 }
@@ -84,8 +91,8 @@ impl<S: Several> Goal<S> for JoinAll<S> {
         Continue(())
     }
 
-    fn end(self) -> S::Joined {
-        self.panic.resume();
+    fn end(mut self) -> S::Joined {
+        go_on(&mut self.panic);
         S::joined(self.outputs.into_iter().flatten().collect())
     }
 }
@@ -141,12 +148,11 @@ impl<S: TrySeveral> Goal<S> for FirstOk<S> {
         Continue(())
     }
 
-    fn end(self) -> Self::Output {
+    fn end(mut self) -> Self::Output {
         if let Some(ok) = self.ok {
-            self.panic.forget();
             return Ok(ok);
         }
-        self.panic.resume();
+        go_on(&mut self.panic);
         Err(self.errors.into_iter().flatten().collect())
     }
 }
@@ -177,8 +183,8 @@ impl<S: TrySeveral, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
         if EARLY { Break(()) } else { Continue(()) }
     }
 
-    fn end(self) -> Self::Output {
-        self.panic.resume();
+    fn end(mut self) -> Self::Output {
+        go_on(&mut self.panic);
         let errors: Vec<_> = self.errors.into_iter().flatten().collect();
         match errors.is_empty() {
             true => Ok(S::all_ok(self.oks.into_iter().flatten().collect())),

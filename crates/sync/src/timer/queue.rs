@@ -3,9 +3,10 @@
 use super::clock;
 use super::heap::{FIRED, Heap, IDLE, Node, Room};
 use crate::sys::ShortLock;
-use crate::wakers::{Batch, FirstPanic};
+use crate::wakers::Batch;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{AtomicU64, Ordering, UnsafeCell};
+use sateen_base::unwind::FirstPanic;
 use std::fmt;
 use std::ptr::NonNull;
 use std::task::Waker;

@@ -18,12 +18,13 @@ pub use list::{Permit, Place};
 pub use waiter::{Cancelled, Wait, Waiter};
 
 use crate::sys::ShortLock;
-use crate::wakers::{Batch, FirstPanic};
+use crate::wakers::{Batch, wake};
 use list::List;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Instant;
+use sateen_base::unwind::FirstPanic;
 use std::fmt;
 
 /// First come, first notified: where threads, fibers and futures wait for a condition that the owner
@@ -178,7 +179,7 @@ impl<L: RawMutex> WaitQueue<L> {
         let found = waker.is_some();
         // Here the lock is free, and the waiter may be gone: only its waker is ours.
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
         found
     }

@@ -5,6 +5,7 @@ use super::list::{Node, NodeCell, Permit, Place, State};
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
 use sateen_base::prim::time::Instant;
+use sateen_base::unwind::discard;
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
@@ -106,9 +107,10 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         });
         this.involved.set(queued);
         if !queued {
-            // SAFETY: it was not linked, so the node is still ours alone. The waker drops at the end
-            // of the statement, with no lock held.
-            drop(this.node.with_mut(|node| unsafe { (*node).waker.take() }));
+            // SAFETY: it was not linked, so the node is still ours alone.
+            let unused = this.node.with_mut(|node| unsafe { (*node).waker.take() });
+            // No lock is held. What `ready` has taken the caller is to have: no panic may come between.
+            discard(unused);
         }
         queued
     }
@@ -200,8 +202,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             let old = self.node.with_mut(|node| unsafe { (*node).waker.replace(waker) });
             (Poll::Pending, old)
         });
-        // No lock is held here: dropping a waker may run anything.
-        drop(unused);
+        // No lock is held here: dropping a waker may run anything. The permit must not be lost by a panic.
+        discard(unused);
         state
     }
 
@@ -242,7 +244,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             }
         });
         self.involved.set(false);
-        drop(waker);
+        // What is left to do of leaving is the caller's: no panic may come between.
+        discard(waker);
         result
     }
 }
