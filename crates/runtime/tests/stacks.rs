@@ -284,3 +284,68 @@ fn tasks_wait_for_the_stacks_of_sleepers() {
         }
     }
 }
+
+/// With tasks by the hundred thousand, what they take besides stacks must find room.
+#[test]
+fn far_more_tasks_than_stacks_leave_room_for_themselves() {
+    if !in_child("far_more_tasks_than_stacks_leave_room_for_themselves") {
+        return;
+    }
+    const TASKS: usize = 1_000_000;
+    let rt = builder().build().expect("a runtime");
+    assert_eq!(rt.spawn(|| 1).join().expect("runs"), 1);
+    let limit = 8_000_000 * 1024;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: reads the limit given.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+    let blocked = Blocked::spawn(&rt, TASKS);
+    while rt.stats().total().out_of_stacks == 0 {
+        std::thread::yield_now();
+    }
+    let started = blocked.started.load(SeqCst);
+    assert!(started > 20_000, "{started}");
+    assert!((started..TASKS).contains(&blocked.release()));
+    assert_eq!(rt.spawn(|| 2).join().expect("the runtime goes on"), 2);
+    rt.shutdown().expect("an orderly end");
+}
+
+/// The runtime is still there, and somebody holds a waker of a task that has ended: so are all its parts.
+#[test]
+fn a_runtime_that_has_ended_gives_its_stacks_back() {
+    if !in_child("a_runtime_that_has_ended_gives_its_stacks_back") {
+        return;
+    }
+    let rt = builder().build().expect("a runtime");
+    let before = status("VmSize");
+    let waker = rt.spawn(sateen_sync::park::current_waker).join().expect("a waker");
+    let blocked = Blocked::spawn(&rt, 2000);
+    blocked.wait_until_started(2000);
+    assert!(status("VmSize") > before + 400_000);
+    assert_eq!(blocked.release(), 2000);
+    rt.shutdown().expect("an orderly end");
+    assert!(status("VmSize") < before + 20_000, "{} KiB", status("VmSize") - before);
+    drop(waker);
+}
+
+/// What does not end keeps the slab that its stack is in, and no other.
+#[test]
+fn a_runtime_that_is_given_up_gives_the_other_stacks_back() {
+    if !in_child("a_runtime_that_is_given_up_gives_the_other_stacks_back") {
+        return;
+    }
+    let rt = builder().build().expect("a runtime");
+    let before = status("VmSize");
+    let never = Arc::new(Event::new());
+    let inner = Arc::clone(&never);
+    let resists = rt.spawn(move || sateen_sync::park::uninterrupted(|| inner.wait()));
+    let blocked = Blocked::spawn(&rt, 2000);
+    blocked.wait_until_started(2000);
+    assert_eq!(blocked.release(), 2000);
+    rt.shutdown_timeout(Duration::from_millis(1)).expect_err("one remains");
+    assert!(status("VmSize") < before + 60_000, "{} KiB", status("VmSize") - before);
+    // The rest of the end goes well, too.
+    never.set();
+    drop(resists.join());
+    rt.shutdown().expect("an orderly end");
+    assert!(status("VmSize") < before + 20_000, "{} KiB", status("VmSize") - before);
+}
