@@ -357,6 +357,8 @@ impl Drop for CurrentThread {
         if all {
             worker.set_shared(None);
             self.shared.thread_exited();
+        } else {
+            self.shared.stacks.close();
         }
     }
 }

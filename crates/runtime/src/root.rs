@@ -168,7 +168,10 @@ fn placed_fiber(worker: &Worker, size: StackSize, main: Main) -> Option<&'static
 }
 
 fn place_fiber(worker: &Worker, stack: FiberStack, main: Main) -> Option<&'static Fiber> {
-    let fiber = bare_fiber(worker);
+    let Some(fiber) = bare_fiber(worker) else {
+        worker.shared().stacks.give(stack);
+        return None;
+    };
     match fiber.place(stack, main) {
         Ok(()) => Some(fiber),
         Err(stack) => {
@@ -179,17 +182,21 @@ fn place_fiber(worker: &Worker, stack: FiberStack, main: Main) -> Option<&'stati
     }
 }
 
-/// A fiber without a stack.
-fn bare_fiber(worker: &Worker) -> &'static Fiber {
+/// A fiber without a stack; none without memory for the list that it would be in.
+fn bare_fiber(worker: &Worker) -> Option<&'static Fiber> {
     let shared = worker.shared();
-    let fiber = worker.with_bare(Vec::pop).unwrap_or_else(|| {
-        let fiber = Fiber::new(worker, Arc::clone(shared));
-        let address = Arc::as_ptr(&fiber);
-        shared.fibers.lock().push(fiber);
-        address
-    });
+    let fiber = match worker.with_bare(Vec::pop) {
+        Some(fiber) => fiber,
+        None => {
+            shared.fibers.lock().try_reserve(1).ok()?;
+            let fiber = Fiber::new(worker, Arc::clone(shared));
+            let address = Arc::as_ptr(&fiber);
+            shared.fibers.lock().push(fiber);
+            address
+        }
+    };
     // SAFETY: fibers live as long as the runtime.
-    unsafe { &*fiber }
+    Some(unsafe { &*fiber })
 }
 
 /// Starts `task`, which asks for a larger stack than others have, on one of its own. Without memory for
@@ -227,7 +234,7 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let stands_in = worker.index() >= shared.regular;
     loop {
         let spare = worker.with_idle(|idle| idle.len());
-        if spare != 0 && (shared.stall.any_starved() || shared.stacks.is_over()) {
+        if spare != 0 && shared.stacks.is_tight() {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
@@ -258,7 +265,7 @@ fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
     while let Some(entry) = worker.take_handoff() {
         worker.execute(fiber, entry);
         let spare = worker.with_idle(|idle| idle.len());
-        if spare >= IDLE_FIBERS || (spare != 0 && worker.shared().stacks.is_over()) {
+        if spare >= IDLE_FIBERS || (spare != 0 && worker.shared().stacks.is_tight()) {
             break;
         }
         worker.with_idle(|idle| idle.push(fiber));

@@ -97,7 +97,8 @@ impl Shared {
             drained.absent();
             watch.as_ref().inspect(|watch| watch.absent());
         }
-        let exited = Exited { count: spares.count(), timekeeper: false, wakers: Vec::new() };
+        let exited =
+            Exited { count: spares.count(), timekeeper: false, done: false, wakers: Vec::new() };
         Self {
             regular,
             spares,
@@ -179,6 +180,8 @@ impl Shared {
     pub(crate) fn start_cancelling(&self) {
         // Ordering: Release pairs with `is_cancelling`.
         self.cancelling.store(true, Ordering::Release);
+        // What is left then may stay for ever, with no use for spare ones.
+        self.stacks.tighten();
     }
 
     /// Whether everything is to end.
@@ -393,11 +396,16 @@ impl Shared {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         count(&mut exited);
         let all = exited.are_all(self.workers.len());
-        let wakers = if all { std::mem::take(&mut exited.wakers) } else { Vec::new() };
         drop(exited);
+        let mut wakers = Vec::new();
         if all {
             // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need them.
             self.forget_fibers();
+            // Others may keep this part for long. Before anybody learns of the end.
+            run_and_discard(|| self.stacks.close());
+            let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+            exited.done = true;
+            wakers = std::mem::take(&mut exited.wakers);
         }
         self.changed.notify_all();
         wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
@@ -410,7 +418,7 @@ impl Shared {
         loop {
             {
                 let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-                if exited.are_all(self.workers.len()) {
+                if exited.done {
                     return true;
                 }
                 if !exited.wakers.iter().any(|other| other.will_wake(&waker)) {
@@ -445,6 +453,8 @@ struct Exited {
     count: usize,
     /// The timekeeper's thread has not.
     timekeeper: bool,
+    /// All have left, and what they leave has been given back.
+    done: bool,
     wakers: Vec<Waker>,
 }
 

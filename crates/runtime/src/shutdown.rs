@@ -168,6 +168,8 @@ impl Runtime {
         if self.shared.wait_all_exited(Some(Instant::now())) {
             return Ok(());
         }
+        // What remains keeps its own.
+        self.shared.stacks.close();
         let remain = |fiber: FiberInfo| Remaining { why: WhyRemaining::of(&fiber), fiber };
         Err(ShutdownError::TimedOut {
             ended: self.shared.exited(),

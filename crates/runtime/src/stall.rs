@@ -22,6 +22,13 @@ pub(crate) enum State {
     Asleep,
 }
 
+impl State {
+    /// Whether it lacks a stack.
+    pub(crate) fn is_starved(self) -> bool {
+        matches!(self, Self::Starved | Self::Stuck)
+    }
+}
+
 /// How many workers are in each state.
 #[derive(Debug)]
 pub(crate) struct Stall([AtomicUsize; 4]);

@@ -281,7 +281,13 @@ impl Worker {
     // ---- the owner's side ----
 
     pub(crate) fn set_stall(&self, state: State) {
-        self.shared().stall.set(&self.own.stall, state);
+        let (shared, before) = (self.shared(), self.stall_state());
+        shared.stall.set(&self.own.stall, state);
+        match (before.is_starved(), state.is_starved()) {
+            (false, true) => shared.stacks.tighten(),
+            (true, false) => shared.stacks.loosen(),
+            _ => {}
+        }
     }
 
     pub(crate) fn stall_state(&self) -> State {

@@ -21,6 +21,34 @@ fn membarrier(command: libc::c_int) -> libc::c_long {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
+/// Bytes of address space that the process may still map; none if there is no limit, or it cannot be told. Allocates
+/// nothing.
+fn address_space_left() -> Option<usize> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call fills the limit.
+    let failed = cfg!(miri) || unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } != 0;
+    if failed || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let mut text = [0u8; 64];
+    // SAFETY: the path is terminated; the call writes into `text`; the descriptor is ours.
+    let read = unsafe {
+        let file = libc::open(c"/proc/self/statm".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return None;
+        }
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        usize::try_from(read).ok()?
+    };
+    let pages = text[..read].split(|&byte| byte == b' ').next()?;
+    let pages: usize = std::str::from_utf8(pages).ok()?.parse().ok()?;
+    // SAFETY: takes no pointers.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+    let limit = usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX);
+    Some(limit.saturating_sub(pages.saturating_mul(page)))
+}
+
 impl Os for Linux {
     fn register_heavy_barrier() -> bool {
         // (Miri knows no such call.)
@@ -87,8 +115,16 @@ impl Os for Linux {
         }
     }
 
-    fn reserve(size: usize) -> io::Result<*mut u8> {
-        let base = unix::reserve(size, libc::MAP_NORESERVE)?;
+    fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
+        let spare = match address_space_left() {
+            // Looking takes nothing from other threads meanwhile, as a mapping would.
+            Some(left) if left < size.saturating_add(spare) => {
+                return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+            }
+            Some(_) => 0,
+            None => spare,
+        };
+        let base = unix::reserve(size, spare, libc::MAP_NORESERVE)?;
         // Huge pages would make every touched stack cost 2 MiB. And this comes before the first guard:
         // now that the flags are the same and no page is there, the kernel merges the mapping with its
         // neighbour. An old kernel may refuse: harmless.

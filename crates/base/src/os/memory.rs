@@ -11,6 +11,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// up to three, and the number of mappings has a limit, at which memory allocation fails too.
 static SPLITS: AtomicUsize = AtomicUsize::new(0);
 
+/// Bytes of all mappings of the process.
+static RESERVED: AtomicUsize = AtomicUsize::new(0);
+/// Address space that must be left when memory has been reserved, and one part in so many of what is reserved
+/// besides. Else a program that blocks ever more tasks would use up its limit to the last byte, and the next
+/// allocation on the heap would end it.
+const SPARE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
+const SPARE_PART: usize = 8;
+
 /// How pages of a [`Mapping`] are made inaccessible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -62,6 +70,19 @@ impl Mapping {
     /// The system's error when its limit on maps or memory is reached, or so nearly that little else
     /// could be had; `InvalidInput` for a size that is 0, or no multiple, or absurd.
     pub fn reserve(size: usize) -> io::Result<Self> {
+        // Ordering: Relaxed, a sum that guards no data; so below.
+        Self::reserve_beside(size, SPARE + RESERVED.load(Relaxed) / SPARE_PART)
+    }
+
+    /// [`Mapping::reserve`] that may take the last there is. For a few that cannot wait.
+    ///
+    /// # Errors
+    /// As [`Mapping::reserve`].
+    pub fn reserve_last(size: usize) -> io::Result<Self> {
+        Self::reserve_beside(size, 0)
+    }
+
+    fn reserve_beside(size: usize, spare: usize) -> io::Result<Self> {
         if size == 0 || !size.is_multiple_of(Self::PAGE) || size > isize::MAX as usize / 2 {
             let reason = format!("cannot reserve {size} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -70,8 +91,9 @@ impl Mapping {
         if faults::strikes(Fault::Memory) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        let base = NonNull::new(Host::reserve(size)?)
+        let base = NonNull::new(Host::reserve(size, spare)?)
             .ok_or_else(|| io::Error::other("the system mapped memory at address 0"))?;
+        RESERVED.fetch_add(size, Relaxed);
         Ok(Self { base, size, splits: AtomicUsize::new(0) })
     }
 
@@ -153,7 +175,8 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: as given by `reserve`; the owner is gone, so no user is left.
         unsafe { Host::release(self.base.as_ptr(), self.size) }
-        // Ordering: Relaxed, a count.
+        // Ordering: Relaxed, counts.
+        RESERVED.fetch_sub(self.size, Relaxed);
         SPLITS.fetch_sub(*self.splits.get_mut(), Relaxed);
     }
 }

@@ -49,8 +49,9 @@ trait Os {
     fn pin_current_thread(core: usize) -> io::Result<()>;
     /// The cores the calling thread may run on, in ascending order; empty if it cannot be told.
     fn allowed_cores() -> Vec<usize>;
-    /// Reserves `size` bytes of zeroed read-write memory.
-    fn reserve(size: usize) -> io::Result<*mut u8>;
+    /// Reserves `size` bytes of zeroed read-write memory, if `spare` bytes of address space more are left then. Where
+    /// that cannot be told, some that are, or none.
+    fn reserve(size: usize, spare: usize) -> io::Result<*mut u8>;
     /// Returns what [`Os::reserve`] gave.
     ///
     /// # Safety

@@ -62,8 +62,8 @@ impl Os for Portable {
     }
 
     #[cfg(unix)]
-    fn reserve(size: usize) -> io::Result<*mut u8> {
-        super::unix::reserve(size, 0)
+    fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
+        super::unix::reserve(size, spare, 0)
     }
 
     #[cfg(unix)]
@@ -84,7 +84,7 @@ impl Os for Portable {
     }
 
     #[cfg(not(unix))]
-    fn reserve(_size: usize) -> io::Result<*mut u8> {
+    fn reserve(_size: usize, _spare: usize) -> io::Result<*mut u8> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no memory maps here"))
     }
 

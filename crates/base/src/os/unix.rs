@@ -3,24 +3,26 @@
 use std::io;
 use std::time::Duration;
 
-/// Address space that must be left when memory has been reserved. Else a program that blocks ever more
-/// tasks would use up its limit to the last byte, and the next allocation on the heap would end it.
-const HEADROOM: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
+/// Most that is mapped for a moment to see whether it could be.
+const PROBE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
 
-pub(super) fn reserve(size: usize, flags: libc::c_int) -> io::Result<*mut u8> {
+pub(super) fn reserve(size: usize, spare: usize, flags: libc::c_int) -> io::Result<*mut u8> {
+    let spare = spare.min(PROBE);
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
     // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), size + HEADROOM, prot, flags, -1, 0) };
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), size + spare, prot, flags, -1, 0) };
     if base == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
     let base = base.cast::<u8>();
     // The upper part stays: Linux fills address space from above, so it borders on what was mapped
     // before, and merges.
-    // SAFETY: the lower part of what was mapped above, not in use.
-    unsafe { release(base, HEADROOM) };
-    Ok(base.wrapping_add(HEADROOM))
+    if spare != 0 {
+        // SAFETY: the lower part of what was mapped above, not in use.
+        unsafe { release(base, spare) };
+    }
+    Ok(base.wrapping_add(spare))
 }
 
 /// # Safety

@@ -55,7 +55,7 @@ impl Os for Windows {
         Vec::new()
     }
 
-    fn reserve(size: usize) -> io::Result<*mut u8> {
+    fn reserve(size: usize, _spare: usize) -> io::Result<*mut u8> {
         // SAFETY: a fresh reservation touches nothing that exists.
         let base = unsafe {
             VirtualAlloc(std::ptr::null(), size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)

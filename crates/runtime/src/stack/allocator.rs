@@ -119,6 +119,12 @@ pub trait StackAllocator: Send + Sync {
 
     /// The runtime has been idle for a while: gives memory that is not in use back to the system.
     fn trim(&self) {}
+
+    /// The runtime has ended, or been given up with tasks that do not end: gives all memory back that is not in use.
+    /// What still runs may ask for more.
+    fn close(&self) {
+        self.trim();
+    }
 }
 
 /// A fresh mapping for each stack, gone when its task is.

@@ -24,6 +24,7 @@ pub(crate) use high_water::high_water;
 
 use crate::join_stack::Slot;
 use corosensei::stack::StackPointer;
+use sateen_base::CachePadded;
 use sateen_base::os::{Mapping, min_signal_stack, valgrind};
 use sateen_base::prim::{AtomicUsize, Ordering};
 use std::io;
@@ -212,6 +213,8 @@ pub(crate) struct Stacks {
     live: AtomicUsize,
     /// How many more than the limit, or than the system gives in peace, have been taken.
     beyond: AtomicUsize,
+    /// Reasons to keep no spare stacks. On a line that is seldom written.
+    tight: CachePadded<AtomicUsize>,
 }
 
 impl Stacks {
@@ -221,14 +224,9 @@ impl Stacks {
         limit: usize,
         overhead: usize,
     ) -> Self {
-        Self {
-            allocator,
-            size,
-            limit,
-            overhead,
-            live: AtomicUsize::new(0),
-            beyond: AtomicUsize::new(0),
-        }
+        let zero = || AtomicUsize::new(0);
+        let tight = CachePadded::new(zero());
+        Self { allocator, size, limit, overhead, live: zero(), beyond: zero(), tight }
     }
 
     /// Makes a first stack and gives it back, to find out early whether there is memory for any.
@@ -257,13 +255,26 @@ impl Stacks {
             self.beyond.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
+        self.tighten();
         self.allocate_by(self.size, |size| self.allocator.allocate_last(size)).ok()
     }
 
-    /// Whether more stacks are in use than there should be.
+    /// There is a reason more to keep no spare stacks.
+    pub(crate) fn tighten(&self) {
+        // Ordering: Relaxed, a hint that guards no data; so below.
+        self.tight.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// That reason is gone.
+    pub(crate) fn loosen(&self) {
+        self.tight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether spare stacks are to be given back: some worker has none, or more are in use than there should be, or the
+    /// runtime ends by force.
     #[inline]
-    pub(crate) fn is_over(&self) -> bool {
-        self.beyond.load(Ordering::Relaxed) != 0
+    pub(crate) fn is_tight(&self) -> bool {
+        self.tight.load(Ordering::Relaxed) != 0
     }
 
     fn allocate(&self, size: StackSize) -> io::Result<FiberStack> {
@@ -294,10 +305,10 @@ impl Stacks {
     /// One less is in use: of those beyond the limit, as long as there are such.
     fn count_out(&self) {
         let less = |count: usize| count.checked_sub(1);
-        if self.is_over()
+        if self.is_tight()
             && self.beyond.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
         {
-            return;
+            return self.loosen();
         }
         if self.limit != usize::MAX {
             // Ordering: Relaxed, as above.
@@ -318,6 +329,11 @@ impl Stacks {
     /// Whether [`Stacks::trim`] would give memory back.
     pub(crate) fn has_spare(&self) -> bool {
         self.allocator.has_spare()
+    }
+
+    /// Gives all memory back that is not in use. The runtime has ended, or will not end.
+    pub(crate) fn close(&self) {
+        self.allocator.close();
     }
 
     /// Gives memory that is not in use back to the system.

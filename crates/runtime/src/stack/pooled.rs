@@ -166,12 +166,22 @@ impl PooledStacks {
         self.high_water.min(IDLE_WARM)
     }
 
+    /// Bytes of a stack for which `size` are asked.
+    fn real_size(&self, size: usize) -> io::Result<usize> {
+        if size > MAX_TOTAL {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // An odd number of pages with the guard: the hot pages of neighbouring stacks then differ in the bits
+        // by which the processor's address caches are indexed.
+        Ok(((size + self.guard_size()) | Mapping::PAGE) - self.guard_size())
+    }
+
     #[cold]
     fn allocate_slow(&self, size: usize) -> io::Result<Stack> {
         let mut stacks = self.with_class(size, |class| class.next_slab());
         // Outside of the lock: two workers may both add a slab.
         let slab = loop {
-            match Slab::new(size, stacks, self.guard, self.guard_size()) {
+            match Slab::new(size, stacks, self.guard, self.guard_size(), Mapping::reserve) {
                 Ok(slab) => break slab,
                 Err(error) if stacks == 1 => return Err(error),
                 Err(_) => stacks /= 2,
@@ -183,13 +193,16 @@ impl PooledStacks {
 
 impl StackAllocator for PooledStacks {
     fn allocate(&self, size: usize) -> io::Result<Stack> {
-        if size > MAX_TOTAL {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        // An odd number of pages with the guard: the hot pages of neighbouring stacks then differ in the bits
-        // by which the processor's address caches are indexed.
-        let size = ((size + self.guard_size()) | Mapping::PAGE) - self.guard_size();
+        let size = self.real_size(size)?;
         self.with_class(size, Class::take).map_or_else(|| self.allocate_slow(size), Ok)
+    }
+
+    fn allocate_last(&self, size: usize) -> io::Result<Stack> {
+        self.allocate(size).or_else(|_| {
+            let size = self.real_size(size)?;
+            let slab = Slab::new(size, 1, self.guard, self.guard_size(), Mapping::reserve_last)?;
+            self.with_class(size, |class| Ok(class.add(slab)))
+        })
     }
 
     unsafe fn deallocate(&self, stack: Stack) {
@@ -214,12 +227,22 @@ impl StackAllocator for PooledStacks {
     }
 
     fn trim(&self) {
+        self.trim_to(self.idle_warm());
+    }
+
+    fn close(&self) {
+        self.trim_to(0);
+    }
+}
+
+impl PooledStacks {
+    /// Gives memory that is not in use back to the system, but for `keep` stacks of each size.
+    fn trim_to(&self, keep: usize) {
         // Ordering: Relaxed, a hint.
         self.spare.store(false, Ordering::Relaxed);
         let sizes: Vec<usize> = self.classes.lock().iter().map(|class| class.size).collect();
         for size in sizes {
             // One at a time: others wait for the lock.
-            let keep = self.idle_warm();
             while let Some(unmapped) = self.with_class(size, |class| class.cool_excess(keep)) {
                 drop(unmapped);
             }
@@ -391,9 +414,10 @@ impl Slab {
         stacks: usize,
         guard: Option<Guard>,
         guard_size: usize,
+        reserve: fn(usize) -> io::Result<Mapping>,
     ) -> io::Result<Box<Self>> {
         let stride = size + guard_size;
-        let map = Mapping::reserve(stacks * stride + guard_size)?;
+        let map = reserve(stacks * stride + guard_size)?;
         if let Some(how) = guard {
             for index in 0..=stacks {
                 // SAFETY: not part of any stack.

@@ -7,11 +7,12 @@ use super::{files, read, root, shown};
 const CRATES: [&str; 6] = ["queue", "pool", "deque", "shed", "runtime", "flow"];
 
 /// `pub` types that no user can name: crate and name.
-const UNSEEN: [(&str, &str); 9] = [
+const UNSEEN: [(&str, &str); 10] = [
     ("deque", "Bare"),
     ("flow", "Lane"),
     ("flow", "Link"),
     ("flow", "Slot"),
+    ("runtime", "Aside"),
     ("runtime", "CountLatch"),
     ("runtime", "GateGuard"),
     ("runtime", "Inbox"),
