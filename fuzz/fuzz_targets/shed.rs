@@ -1,4 +1,4 @@
-//! What `crates/shed/tests/model.rs` does with random bytes, with those that lead the fuzzer to new code.
+//! `crates/shed/tests/beside_twin/mod.rs` with the bytes that lead the fuzzer to new code.
 #![no_main]
 
 #[path = "../../crates/shed/tests/beside_twin/mod.rs"]

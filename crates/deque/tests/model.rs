@@ -1,121 +1,13 @@
 //! Each stage and flavour beside a `VecDeque`, from starts near every wrap-around.
 #![cfg(not(loom))]
 
+mod beside_twin;
+
+use beside_twin::{Item, Pair, STARTS};
 use sateen_base::XorShift;
-use sateen_deque::{Asymmetric, Cached, Padded, Plain, Stage, Steal, Worker};
-use std::collections::VecDeque;
+use sateen_deque::{Asymmetric, Cached, Padded, Plain, Stage, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Generation and index to start from.
-const STARTS: [(u32, u32); 4] =
-    [(0, 0), (u32::MAX, u32::MAX - 3), (u32::MAX - 1, i32::MAX as u32 - 100), (7, u32::MAX - 300)];
-
-/// An item that can be told apart.
-trait Item: Sized {
-    fn make(id: u64) -> Self;
-    fn id(&self) -> u64;
-}
-
-impl Item for u64 {
-    fn make(id: u64) -> Self {
-        id
-    }
-    fn id(&self) -> u64 {
-        *self
-    }
-}
-
-impl Item for Box<u64> {
-    fn make(id: u64) -> Self {
-        Self::new(id)
-    }
-    fn id(&self) -> u64 {
-        **self
-    }
-}
-
-impl Item for [u64; 20] {
-    fn make(id: u64) -> Self {
-        [id; 20]
-    }
-    fn id(&self) -> u64 {
-        assert!(self.iter().all(|&i| i == self[0]), "torn");
-        self[19]
-    }
-}
-
-struct Pair<T, S: Stage> {
-    deque: Worker<T, S>,
-    lifo: bool,
-    /// Oldest in front.
-    twin: VecDeque<u64>,
-}
-
-impl<T: Item, S: Stage> Pair<T, S> {
-    fn new(lifo: bool, (generation, index): (u32, u32), split: bool) -> Self {
-        let deque = Worker::for_tests(lifo, generation, index, split);
-        Self { deque, lifo, twin: VecDeque::new() }
-    }
-
-    fn push(&mut self, id: u64) {
-        self.deque.push(T::make(id));
-        self.twin.push_back(id);
-    }
-
-    fn pop(&mut self) {
-        let expected = if self.lifo { self.twin.pop_back() } else { self.twin.pop_front() };
-        assert_eq!(self.deque.pop().map(|item| item.id()), expected);
-    }
-
-    fn steal(&mut self) {
-        match self.deque.stealer().steal() {
-            Steal::Success(item) => assert_eq!(Some(item.id()), self.twin.pop_front()),
-            Steal::Empty => assert!(self.twin.is_empty()),
-            Steal::Retry => panic!("nobody else is there"),
-        }
-    }
-
-    /// A batch to `to`; the number is not specified beyond its bounds.
-    fn batch<D: Stage>(&mut self, to: &mut Pair<T, D>, limit: usize, keep: bool) {
-        let (before, held) = (self.deque.len(), to.deque.len());
-        assert_eq!((before, held), (self.twin.len(), to.twin.len()));
-        let s = self.deque.stealer();
-        let kept = if keep {
-            match s.steal_batch_with_limit_and_pop(&to.deque, limit) {
-                Steal::Success(item) => Some(item.id()),
-                outcome => return assert!(outcome.is_empty() && before == 0),
-            }
-        } else {
-            let outcome = s.steal_batch_with_limit(&to.deque, limit);
-            if !outcome.is_success() {
-                return assert!(outcome.is_empty() && before == 0);
-            }
-            None
-        };
-        let taken = before - self.deque.len();
-        assert!(taken > 0 && taken <= limit && taken <= before.div_ceil(2));
-        let mut ids: Vec<u64> = self.twin.drain(..taken).collect();
-        if let Some(kept) = kept {
-            let expected = if self.lifo { ids.pop() } else { Some(ids.remove(0)) };
-            assert_eq!(Some(kept), expected);
-        }
-        if self.lifo != to.lifo {
-            ids.reverse();
-        }
-        to.twin.extend(ids);
-        assert_eq!(to.deque.len(), to.twin.len());
-    }
-
-    fn check(&self) {
-        let s = self.deque.stealer();
-        assert_eq!((self.deque.len(), s.len()), (self.twin.len(), self.twin.len()));
-        assert_eq!(
-            (self.deque.is_empty(), s.is_empty()),
-            (self.twin.is_empty(), self.twin.is_empty())
-        );
-    }
-}
 
 fn beside_a_twin<T: Item, S: Stage>(lifo: bool, start: (u32, u32), split: bool, seed: u64) {
     let mut rng = XorShift::new(seed);
@@ -231,4 +123,14 @@ fn a_panic_in_a_drop_loses_nothing_else() {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(w)));
     assert!(caught.is_err());
     assert_eq!(drops.load(Ordering::Relaxed), 100);
+}
+
+#[test]
+fn drawn_operations() {
+    let mut random = XorShift::new(0xF022);
+    for seed in 0..if cfg!(miri) { 10 } else { 2_000 } {
+        let mut bytes = vec![0; 20 + seed % 1500];
+        bytes.fill_with(|| (random.next_u64() >> 32) as u8);
+        beside_twin::run(&bytes);
+    }
 }

@@ -1,47 +1,11 @@
 //! The results file: writing and reading.
 
+pub(crate) use super::document::{Document, Metric, SCHEMA, Section};
+
 use crate::error::{Error, input};
 use crate::store::Record;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::Path;
-
-/// Version of the layout.
-const SCHEMA: u32 = 1;
-
-/// A results file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Document {
-    pub(crate) schema: u32,
-    /// Where the figures come from.
-    pub(crate) machine: Map<String, Value>,
-    pub(crate) results: Vec<Section>,
-}
-
-/// The figures of one experiment.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Section {
-    pub(crate) name: String,
-    pub(crate) metrics: Vec<Metric>,
-}
-
-/// One figure.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Metric {
-    pub(crate) id: String,
-    pub(crate) name: String,
-    /// The median.
-    pub(crate) value: f64,
-    pub(crate) units: String,
-    pub(crate) trend: String,
-    pub(crate) description: String,
-    pub(crate) best: f64,
-    pub(crate) worst: f64,
-    pub(crate) mean: f64,
-    pub(crate) median: f64,
-    pub(crate) sd: f64,
-    pub(crate) runs: usize,
-}
 
 impl Document {
     /// The document for `records`; `machine` is completed with the records' notes.
@@ -65,13 +29,6 @@ impl Document {
         Self { schema: SCHEMA, machine, results }
     }
 
-    /// The document as text.
-    pub(crate) fn text(&self) -> String {
-        // Strings, finite numbers and maps with string keys always serialise.
-        let text = serde_json::to_string_pretty(self).expect("a document of plain values");
-        text + "\n"
-    }
-
     /// Reads the file `path`.
     ///
     /// # Errors
@@ -79,14 +36,7 @@ impl Document {
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| input(format!("cannot use `{}`: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
-        let value: Value =
-            serde_json::from_str(&text).map_err(|e| fail(format!("not JSON ({e})")))?;
-        match value.get("schema").and_then(Value::as_u64) {
-            Some(s) if s == u64::from(SCHEMA) => {}
-            Some(s) => return Err(fail(format!("schema {s} is not {SCHEMA}"))),
-            None => return Err(fail("not a results file of the lab (no `schema`)".to_owned())),
-        }
-        serde_json::from_value(value).map_err(|e| fail(format!("not a results file ({e})")))
+        Self::parse(&text).map_err(fail)
     }
 
     /// All figures.

@@ -1,6 +1,7 @@
 //! Everything that leaves the lab: tables, lines, JSON, diffs, plots, progress.
 
 pub(crate) mod diff;
+mod document;
 mod file;
 pub(crate) mod json;
 pub(crate) mod lines;

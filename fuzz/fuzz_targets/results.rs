@@ -1,0 +1,10 @@
+//! `crates/lab/tests/drawn/results.rs` with the bytes that lead the fuzzer to new code.
+#![no_main]
+
+#[path = "../../crates/lab/src/report/document.rs"]
+#[allow(dead_code, reason = "the lab uses more of it")]
+mod document;
+#[path = "../../crates/lab/tests/drawn/results.rs"]
+mod results;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| results::run(bytes));
