@@ -17,6 +17,8 @@ pub mod aside;
 #[cfg(not(loom))]
 mod aside;
 #[cfg(not(loom))]
+mod announce;
+#[cfg(not(loom))]
 mod blocking;
 #[cfg(not(loom))]
 mod builder;

@@ -11,6 +11,7 @@
 //! | root | [`Switch::resume`] | the fiber |
 //! | fiber | [`Back::switch`], or its main function's return | the root |
 
+use crate::announce::{self, Announced};
 use crate::context;
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::stack::FiberStack;
@@ -29,7 +30,7 @@ pub(crate) const THREAD_OVERHEAD: usize = 32 * 1024;
 
 /// The root's side of a fiber that has a stack.
 pub(crate) enum Switch {
-    Coroutine(Coroutine<(), (), (), FiberStack>),
+    Coroutine(Coroutine<(), (), (), FiberStack>, Announced),
     Thread(OwnThread),
 }
 
@@ -55,18 +56,20 @@ impl Switch {
         if let Some(threads) = threads {
             return OwnThread::start(stack, fiber, main, threads).map(Self::Thread);
         }
-        Ok(Self::Coroutine(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             let fiber = fiber.get();
             fiber.set_back(Back::Coroutine(yielder));
             main(fiber.worker(), fiber);
-        })))
+            announce::back();
+        });
+        Ok(Self::Coroutine(coroutine, Announced::new()))
     }
 
     /// Runs the fiber until it switches back. Root only.
     #[inline]
     pub(crate) fn resume(&mut self) -> Switched {
         match self {
-            Self::Coroutine(coroutine) => match coroutine.resume(()) {
+            Self::Coroutine(coroutine, known) => match known.resume(|| coroutine.resume(())) {
                 CoroutineResult::Yield(()) => Switched::Suspended,
                 CoroutineResult::Return(()) => Switched::Finished,
             },
@@ -77,7 +80,7 @@ impl Switch {
     /// The stack of a fiber that has finished. Root only.
     pub(crate) fn into_stack(self, threads: Option<&Threads>) -> FiberStack {
         match (self, threads) {
-            (Self::Coroutine(coroutine), _) => coroutine.into_stack(),
+            (Self::Coroutine(coroutine, _), _) => coroutine.into_stack(),
             (Self::Thread(own), Some(threads)) => threads.ended(own),
             (Self::Thread(own), None) => own.stack,
         }
@@ -92,8 +95,11 @@ impl Back {
     #[inline]
     pub(crate) unsafe fn switch(self) {
         match self {
-            // SAFETY: the coroutine that this stands for is running, on this stack.
-            Self::Coroutine(yielder) => unsafe { (*yielder).suspend(()) },
+            Self::Coroutine(yielder) => {
+                announce::back();
+                // SAFETY: the coroutine that this stands for is running, on this stack.
+                unsafe { (*yielder).suspend(()) }
+            }
             // SAFETY: the thread that runs the fiber keeps its baton.
             Self::Thread(baton) => unsafe { (*baton).to_root() },
             Self::Nowhere => sateen_base::abort_with("a fiber switched before it started"),

@@ -1,0 +1,78 @@
+//! Tells ThreadSanitizer which fiber runs; in other builds nothing.
+//!
+//! `cfg(sateen_tsan)` is set by `.ci/run deep`. Without being told the checker would take all fibers of a
+//! worker for one thread, and would find no race between them. AddressSanitizer is told by corosensei,
+//! whose feature for it `cfg(sateen_asan)` switches on.
+//!
+//! | who is about to switch | calls | to |
+//! |---|---|---|
+//! | root | [`Announced::resume`] | the fiber |
+//! | fiber, also at its end | [`back`] | the root |
+
+#[cfg(sateen_tsan)]
+use std::{cell::Cell, ffi::c_void, ptr};
+
+#[cfg(sateen_tsan)]
+unsafe extern "C" {
+    fn __tsan_get_current_fiber() -> *mut c_void;
+    fn __tsan_create_fiber(flags: u32) -> *mut c_void;
+    fn __tsan_switch_to_fiber(fiber: *mut c_void, flags: u32);
+    fn __tsan_destroy_fiber(fiber: *mut c_void);
+}
+
+#[cfg(sateen_tsan)]
+std::thread_local! {
+    /// What the fiber that runs on this thread switches back to. Another fiber, for a runtime inside a task.
+    static ROOT: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// A fiber as the checker knows it.
+#[derive(Debug)]
+pub(crate) struct Announced {
+    #[cfg(sateen_tsan)]
+    fiber: *mut c_void,
+}
+
+impl Announced {
+    pub(crate) fn new() -> Self {
+        Self {
+            // SAFETY: it may be called at any time.
+            #[cfg(sateen_tsan)]
+            fiber: unsafe { __tsan_create_fiber(0) },
+        }
+    }
+
+    /// Runs `switch`, which switches to the fiber and returns when that has switched back.
+    #[inline(always)]
+    pub(crate) fn resume<R>(&self, switch: impl FnOnce() -> R) -> R {
+        #[cfg(sateen_tsan)]
+        // SAFETY: the fiber was made by `new` and is destroyed by `drop`; the switch follows at once.
+        let outer = unsafe {
+            let outer = ROOT.replace(__tsan_get_current_fiber());
+            __tsan_switch_to_fiber(self.fiber, 0);
+            outer
+        };
+        let result = switch();
+        #[cfg(sateen_tsan)]
+        ROOT.set(outer);
+        result
+    }
+}
+
+#[cfg(sateen_tsan)]
+impl Drop for Announced {
+    fn drop(&mut self) {
+        // SAFETY: the root drops it, so it does not run.
+        unsafe { __tsan_destroy_fiber(self.fiber) };
+    }
+}
+
+/// The running fiber is about to switch to its root.
+#[inline(always)]
+pub(crate) fn back() {
+    #[cfg(sateen_tsan)]
+    // SAFETY: the root set it, and waits in `resume`.
+    unsafe {
+        __tsan_switch_to_fiber(ROOT.get(), 0);
+    }
+}
