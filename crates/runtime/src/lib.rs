@@ -12,12 +12,12 @@
 //! waiter's frames but what it waits for; no panic passes a job's boundary except to its joiner. States,
 //! protocols and proofs: `README.md` of this crate.
 
+#[cfg(not(loom))]
+mod announce;
 #[cfg(loom)]
 pub mod aside;
 #[cfg(not(loom))]
 mod aside;
-#[cfg(not(loom))]
-mod announce;
 #[cfg(not(loom))]
 mod blocking;
 #[cfg(not(loom))]
