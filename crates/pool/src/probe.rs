@@ -2,7 +2,20 @@
 
 use sateen_base::prim::{AtomicU64, Ordering};
 
-/// Where a strategy reports its searches: [`NoCount`], which is free, or [`Count`], for the lab.
+/// Where a strategy reports its searches: [`NoCount`], which is free, or [`Count`], for the lab. Implemented for those two
+/// only: it is told in the midst of a search.
+///
+/// ```compile_fail
+/// use sateen_pool::{Counts, Probe};
+/// #[derive(Default)]
+/// struct Own;
+/// impl Probe for Own {
+///     fn took(&self, _places: u64, _retries: u64) {}
+///     fn counts(&self) -> Counts {
+///         Counts::default()
+///     }
+/// }
+/// ```
 pub trait Probe: Default + Send + Sync {
     /// An allocation looked at `places` words, and lost `retries` races on the way.
     fn took(&self, places: u64, retries: u64);

@@ -5,6 +5,15 @@ use std::ptr::NonNull;
 
 /// How a [`BlockPool`](crate::BlockPool) keeps track of its blocks.
 ///
+/// Its operations are for the pool whose blocks they are:
+///
+/// ```compile_fail,E0133
+/// use sateen_pool::{BlockPool, Magazine, Strategy};
+/// let pool = BlockPool::<Magazine>::new(8, 8, 8).unwrap();
+/// let second = Magazine::new(pool.blocks()).unwrap();
+/// second.take(pool.blocks()); // A block that the pool gives out, too.
+/// ```
+///
 /// # Safety
 /// A block that [`take`](Self::take) gave is not given again before it came back through
 /// [`give`](Self::give), and what was done with it before is visible to its next user. Blocks that `take` gives have

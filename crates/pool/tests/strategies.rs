@@ -296,3 +296,15 @@ mod misuse {
         noticed::<Magazine>();
     }
 }
+
+/// Numbers that no block has are refused, in release builds too.
+#[test]
+fn blocks_have_numbers_below_the_capacity() {
+    let pool = BlockPool::<LockFreeFlags>::new(8, 8, 8).expect("memory");
+    assert!(pool.blocks().contains(pool.blocks().at(7)));
+    for index in [8, usize::MAX / 2 + 1, usize::MAX] {
+        let text = std::panic::catch_unwind(|| pool.blocks().at(index)).expect_err("no block");
+        let text = text.downcast_ref::<String>().expect("a text with the number");
+        assert!(text.contains(&index.to_string()), "{text}");
+    }
+}
