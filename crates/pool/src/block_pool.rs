@@ -30,7 +30,8 @@ impl<S: Strategy> BlockPool<S> {
     /// A free block; `None` if none is left.
     #[inline]
     pub fn take(&self) -> Option<NonNull<u8>> {
-        self.strategy.take(&self.blocks)
+        // SAFETY: made for these blocks, which are the pool's alone.
+        unsafe { self.strategy.take(&self.blocks) }
     }
 
     /// Takes a block back.

@@ -97,9 +97,23 @@ impl Blocks {
         self.stride
     }
 
-    /// Block `index`, which is below the capacity.
-    #[inline(always)]
+    /// Block `index`.
+    ///
+    /// # Panics
+    /// If the index is not below the capacity.
+    #[inline]
     pub fn at(&self, index: usize) -> NonNull<u8> {
+        assert!(index < self.capacity, "block {index} of {}", self.capacity);
+        // SAFETY: below the capacity.
+        unsafe { self.block(index) }
+    }
+
+    /// Block `index`.
+    ///
+    /// # Safety
+    /// The index is below the capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn block(&self, index: usize) -> NonNull<u8> {
         debug_assert!(index < self.capacity, "block {index} of {}", self.capacity);
         // SAFETY: within the memory, as the index is below the capacity.
         unsafe { self.base.add(index * self.stride) }

@@ -29,7 +29,7 @@ unsafe impl<A: GlobalAlloc + Default> Strategy for Global<A> {
     }
 
     #[inline]
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
         // SAFETY: a pool's blocks have a size.
         NonNull::new(unsafe { self.0.alloc(blocks.layout()) })
     }

@@ -61,7 +61,7 @@ unsafe impl<P: Probe> Strategy for LockFreeFlags<P> {
     }
 
     #[inline]
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
         let mut at = self.last.load(Ordering::Relaxed);
         let mut retries = 0;
         for looked in 1..=self.flags.len() {
@@ -75,7 +75,8 @@ unsafe impl<P: Probe> Strategy for LockFreeFlags<P> {
             if won.is_ok() || cfg!(sateen_canary = "flags-take-blind") {
                 self.last.store(at, Ordering::Relaxed);
                 self.probe.took(looked as u64, retries);
-                return Some(blocks.at(at));
+                // SAFETY: there are as many flags as blocks.
+                return Some(unsafe { blocks.block(at) });
             }
             retries += 1;
         }

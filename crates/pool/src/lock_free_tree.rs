@@ -286,7 +286,7 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
     }
 
     #[inline]
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
         let start = self.start();
         let leaf = start.load(Ordering::Relaxed) as usize;
         let mut cost = Cost::default();
@@ -295,7 +295,8 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
             found = self.take_slow(leaf, found, start, &mut cost);
         }
         self.probe.took(cost.places, cost.retries);
-        found.map(|index| blocks.at(index))
+        // SAFETY: made for as many blocks, and each index is one of a block.
+        found.map(|index| unsafe { blocks.block(index) })
     }
 
     #[inline]

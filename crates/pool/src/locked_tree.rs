@@ -119,10 +119,11 @@ unsafe impl<L: RawMutex, P: Probe> Strategy for LockedTree<L, P> {
     }
 
     #[inline]
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
         let (index, looked) = self.state.lock().take();
         self.probe.took(looked as u64, 0);
-        index.map(|index| blocks.at(index))
+        // SAFETY: made for as many blocks, and each index is one of a block.
+        index.map(|index| unsafe { blocks.block(index) })
     }
 
     #[inline]

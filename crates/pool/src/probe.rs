@@ -16,11 +16,18 @@ use sateen_base::prim::{AtomicU64, Ordering};
 ///     }
 /// }
 /// ```
-pub trait Probe: Default + Send + Sync {
+pub trait Probe: sealed::Sealed + Default + Send + Sync {
     /// An allocation looked at `places` words, and lost `retries` races on the way.
     fn took(&self, places: u64, retries: u64);
     /// The sums.
     fn counts(&self) -> Counts;
+}
+
+mod sealed {
+    /// Users' code must not run in the midst of a search: it could take blocks there.
+    pub trait Sealed {}
+    impl Sealed for super::NoCount {}
+    impl Sealed for super::Count {}
 }
 
 /// Sums of what [`Count`] saw.

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 /// ```compile_fail,E0133
 /// use sateen_pool::{BlockPool, Magazine, Strategy};
 /// let pool = BlockPool::<Magazine>::new(8, 8, 8).unwrap();
-/// let second = Magazine::new(pool.blocks()).unwrap();
+/// let second = <Magazine as Strategy>::new(pool.blocks()).unwrap();
 /// second.take(pool.blocks()); // A block that the pool gives out, too.
 /// ```
 ///
@@ -37,7 +37,10 @@ pub unsafe trait Strategy: Sized {
     fn new(blocks: &Blocks) -> Result<Self, BuildError>;
 
     /// A free block, now the caller's; `None` if none is left.
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>>;
+    ///
+    /// # Safety
+    /// [`new`](Self::new) was given the same `blocks`, and nothing else gives these out.
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>>;
 
     /// Takes a block back.
     ///

@@ -36,7 +36,7 @@ unsafe impl Strategy for Stack {
         Ok(Self { free: Mutex::new((0..blocks.capacity()).rev().collect()), made })
     }
 
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
         // SAFETY: never written after `new`.
         assert!(self.made.with(|made| unsafe { *made }));
         self.free.lock().unwrap().pop().map(|index| blocks.at(index))

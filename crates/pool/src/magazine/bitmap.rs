@@ -193,7 +193,8 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
                 // From above: what is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
                 while mirrored != 0 {
-                    let block = blocks.at(last - mirrored.trailing_zeros() as usize);
+                    // SAFETY: made for these blocks; a set bit is one of theirs.
+                    let block = unsafe { blocks.block(last - mirrored.trailing_zeros() as usize) };
                     // They are going to be written, one after the other: better to miss the cache for all at once.
                     prefetch_write(block.as_ptr());
                     put(block);

@@ -89,7 +89,7 @@ unsafe impl<P: Probe> Strategy for Magazine<P> {
     }
 
     #[inline(always)]
-    fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
         let block = self.caches.take(blocks)?;
         self.goes(blocks, block, true);
         Some(block)

@@ -212,7 +212,8 @@ impl<S: Strategy> Chunks<S> {
     #[inline]
     pub(crate) fn at(&self, index: usize) -> Option<NonNull<u8>> {
         if index < self.first.capacity() {
-            return Some(self.first.blocks().at(index));
+            // SAFETY: below the capacity.
+            return Some(unsafe { self.first.blocks().block(index) });
         }
         self.at_slow(index)
     }
@@ -224,7 +225,8 @@ impl<S: Strategy> Chunks<S> {
         for cell in 0..MORE {
             let size = self.plan.next(total);
             if index - total < size {
-                return Some(self.later(cell)?.blocks().at(index - total));
+                // SAFETY: the chunk in this cell has that size by the plan.
+                return Some(unsafe { self.later(cell)?.blocks().block(index - total) });
             }
             total += size;
         }
