@@ -1,0 +1,425 @@
+//! Policies of the user's making that do what they should not.
+
+mod common;
+
+use common::Watchdog;
+use sateen_runtime::policy::{self, Policy, Runnable, Scheduling, Sleeper};
+use sateen_runtime::{Runtime, Spawn, join, scope, spawn, spawn_async, yield_now};
+use sateen_sync::Event;
+use std::collections::VecDeque;
+use std::process::Command;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a task's handle says that was dropped on a foreign thread.
+const LOST: &str = "the scheduling policy dropped the task where nobody could run it";
+
+/// What is queued anywhere.
+type Queue = Arc<Mutex<VecDeque<Runnable>>>;
+
+/// One queue for all, whatever is in it.
+struct Mixed(Queue);
+
+impl Policy for Mixed {
+    fn awakened(&self, runnable: Runnable) {
+        self.0.lock().expect("no panic").push_back(runnable);
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.0.lock().expect("no panic").pop_front()
+    }
+    fn has_ready(&self) -> bool {
+        !self.0.lock().expect("no panic").is_empty()
+    }
+}
+
+fn mixed(queue: &Queue) -> Scheduling {
+    let queue = Arc::clone(queue);
+    policy::custom(move |_| Box::new(Mixed(Arc::clone(&queue))))
+}
+
+fn with_policy(workers: usize, policy: Scheduling) -> Runtime {
+    Runtime::builder().workers(workers).policy(policy).build().expect("a runtime")
+}
+
+/// Waits several times, and stays on its thread.
+fn stays() -> u32 {
+    let mine = Rc::new(thread::current().id());
+    for _ in 0..10 {
+        let held = Rc::clone(&mine);
+        yield_now();
+        assert_eq!(*held, thread::current().id());
+    }
+    1
+}
+
+/// As a future it may wander, between its polls.
+async fn wanders() -> u32 {
+    let mut turns = 10;
+    std::future::poll_fn(move |cx| {
+        turns -= 1;
+        cx.waker().wake_by_ref();
+        if turns == 0 { std::task::Poll::Ready(1) } else { std::task::Poll::Pending }
+    })
+    .await
+}
+
+fn mixed_work(rt: &Runtime) {
+    let tasks: Vec<_> = (0..50).map(|_| rt.spawn(stays)).collect();
+    let futures: Vec<_> = (0..50).map(|_| rt.spawn_async(wanders())).collect();
+    let count = AtomicUsize::new(0);
+    rt.scope(|s| {
+        for _ in 0..50 {
+            s.spawn(|_| _ = count.fetch_add(stays() as usize, SeqCst));
+        }
+        join(stays, stays);
+    });
+    assert_eq!(count.into_inner(), 50);
+    let sum: u32 = tasks.into_iter().chain(futures).map(|task| task.join().expect("done")).sum();
+    assert_eq!(sum, 100);
+}
+
+#[test]
+fn started_tasks_stay_at_home_whoever_picks_them() {
+    let _dog = Watchdog::new("one queue for all workers");
+    for workers in [1, 2, 4] {
+        let rt = with_policy(workers, mixed(&Queue::default()));
+        mixed_work(&rt);
+        rt.shutdown().expect("an orderly end");
+    }
+}
+
+#[test]
+fn runtimes_may_mix_up_their_work() {
+    let _dog = Watchdog::new("one queue for two runtimes");
+    let queue = Queue::default();
+    let runtimes = [1, 2].map(|workers| with_policy(workers, mixed(&queue)));
+    thread::scope(|s| {
+        for rt in &runtimes {
+            s.spawn(|| mixed_work(rt));
+        }
+    });
+}
+
+/// Gives each runnable that `which` names to another thread, which drops it.
+struct Discards(Mixed, fn(&Runnable) -> bool);
+
+impl Policy for Discards {
+    fn awakened(&self, runnable: Runnable) {
+        if self.1(&runnable) {
+            thread::spawn(move || drop(runnable)).join().expect("dropped");
+        } else {
+            self.0.awakened(runnable);
+        }
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.0.pick_next()
+    }
+    fn has_ready(&self) -> bool {
+        self.0.has_ready()
+    }
+}
+
+fn discards(which: fn(&Runnable) -> bool) -> Scheduling {
+    policy::custom(move |_| Box::new(Discards(Mixed(Queue::default()), which)))
+}
+
+#[test]
+fn what_another_thread_drops_is_run_or_refused() {
+    let _dog = Watchdog::new("runnables dropped elsewhere");
+    for workers in [1, 2] {
+        let rt = with_policy(workers, discards(Runnable::is_pinned));
+        mixed_work(&rt);
+        drop(rt);
+
+        let rt = with_policy(workers, discards(|runnable| runnable.name() == Some("lost")));
+        let (task, future, scoped) = rt.install(|| {
+            let lost = || Spawn::new().name("lost");
+            let done = AtomicBool::new(false);
+            // Has no name: nothing is lost here.
+            scope(|s| s.spawn(|_| done.store(true, SeqCst)));
+            (lost().spawn(|| 1), lost().spawn_async(async { 2 }), done.into_inner())
+        });
+        assert!(scoped);
+        assert_eq!(task.join().expect_err("lost").to_string(), LOST);
+        assert_eq!(future.join().expect("polled"), 2);
+        rt.shutdown().expect("an orderly end");
+
+        // Work in scopes is awaited by its scope.
+        let rt = with_policy(workers, discards(|runnable| runnable.id().is_none()));
+        let count = AtomicUsize::new(0);
+        rt.scope(|s| (0..10).for_each(|_| s.spawn(|_| _ = count.fetch_add(1, SeqCst))));
+        assert_eq!(count.into_inner(), 10);
+    }
+}
+
+/// Holds what it gets while the gate is shut, and says that it has nothing.
+struct Withholds(Mixed, Arc<AtomicBool>);
+
+impl Policy for Withholds {
+    fn awakened(&self, runnable: Runnable) {
+        self.0.awakened(runnable);
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.has_ready().then(|| self.0.pick_next()).flatten()
+    }
+    fn has_ready(&self) -> bool {
+        self.1.load(SeqCst) && self.0.has_ready()
+    }
+}
+
+#[test]
+fn a_worker_sleeps_while_a_started_task_is_withheld() {
+    let _dog = Watchdog::new("a policy that withholds a fiber");
+    let open = Arc::new(AtomicBool::new(true));
+    let gate = Arc::clone(&open);
+    let policy =
+        policy::custom(move |_| Box::new(Withholds(Mixed(Queue::default()), Arc::clone(&gate))));
+    let rt = with_policy(1, policy);
+    let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));
+    let task = rt.spawn({
+        let (go, begun) = (Arc::clone(&go), Arc::clone(&begun));
+        move || {
+            begun.set();
+            go.wait();
+        }
+    });
+    begun.wait();
+    open.store(false, SeqCst);
+    go.set();
+    while rt.stats().sleeping == 0 {
+        thread::yield_now();
+    }
+    assert!(!task.is_finished());
+    // The runtime does not end under it.
+    thread::scope(|s| {
+        s.spawn(|| rt.shutdown().expect("an orderly end"));
+        while rt.spawn(|| ()).join().is_ok() {
+            thread::yield_now();
+        }
+        assert!(!task.is_finished());
+        open.store(true, SeqCst);
+        // Something has to wake the worker.
+        while !task.is_finished() {
+            rt.fibers();
+        }
+    });
+    task.join().expect("gone on");
+}
+
+#[test]
+fn what_a_policy_holds_at_the_end_is_refused() {
+    let _dog = Watchdog::new("a policy that keeps tasks");
+    let open = Arc::new(AtomicBool::new(false));
+    let gate = Arc::clone(&open);
+    let policy =
+        policy::custom(move |_| Box::new(Withholds(Mixed(Queue::default()), Arc::clone(&gate))));
+    let rt = with_policy(2, policy);
+    let task = rt.install(|| spawn(|| ()));
+    rt.shutdown().expect("an orderly end");
+    drop(rt);
+    assert_eq!(task.join().expect_err("lost").to_string(), LOST);
+}
+
+/// Uses the runtime in each of its methods, as a hook might.
+struct Busy(Mixed, sateen_sync::Mutex<u32>);
+
+impl Busy {
+    fn work(&self) {
+        *self.1.lock() += 1;
+        let (a, b) = join(|| 1, || 2);
+        scope(|s| s.spawn(move |_| assert_eq!(a + b, 3)));
+        assert!(spawn(|| ()).join().is_err(), "nobody would run it");
+        assert!(spawn_async(async {}).join().is_err(), "nobody would run it");
+        yield_now();
+        sateen_runtime::sleep(Duration::from_micros(10));
+    }
+}
+
+impl Policy for Busy {
+    fn awakened(&self, runnable: Runnable) {
+        self.work();
+        self.0.awakened(runnable);
+        self.work();
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.work();
+        self.0.pick_next()
+    }
+    fn has_ready(&self) -> bool {
+        self.work();
+        self.0.has_ready()
+    }
+    fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
+        self.work();
+        sleeper.sleep_until(deadline);
+    }
+    fn notify(&self) {
+        self.work();
+    }
+    fn property_change(&self, _: sateen_runtime::TaskId, _: u64) {
+        self.work();
+    }
+}
+
+#[test]
+fn a_policy_may_use_the_runtime_as_a_hook_may() {
+    let _dog = Watchdog::new("a policy that uses the runtime");
+    for workers in [1, 2] {
+        let policy =
+            policy::custom(|_| Box::new(Busy(Mixed(Queue::default()), Default::default())));
+        let rt = with_policy(workers, policy);
+        mixed_work(&rt);
+        let task = rt.spawn_with(Spawn::new().property(1), yield_now);
+        task.set_property(2);
+        task.join().expect("done");
+    }
+}
+
+/// Cancels, spawns and closes in `notify`, wherever that is called.
+#[test]
+fn a_notification_may_do_anything() {
+    struct Notified(Mixed, Arc<Mutex<Option<Arc<Runtime>>>>);
+    impl Policy for Notified {
+        fn awakened(&self, runnable: Runnable) {
+            self.0.awakened(runnable);
+        }
+        fn pick_next(&self) -> Option<Runnable> {
+            self.0.pick_next()
+        }
+        fn has_ready(&self) -> bool {
+            self.0.has_ready()
+        }
+        fn notify(&self) {
+            let runtime = self.1.lock().ok().and_then(|place| place.clone());
+            if let Some(runtime) = runtime {
+                drop(runtime.spawn(|| ()));
+                drop(runtime.spawn_async(async {}));
+                runtime.fibers();
+                runtime.stats();
+            }
+        }
+    }
+    let _dog = Watchdog::new("a notification that uses the runtime");
+    let place = Arc::new(Mutex::new(None));
+    let inside = Arc::clone(&place);
+    let policy =
+        policy::custom(move |_| Box::new(Notified(Mixed(Queue::default()), Arc::clone(&inside))));
+    let rt = Arc::new(with_policy(2, policy));
+    *place.lock().expect("no panic") = Some(Arc::clone(&rt));
+    let event = Arc::new(Event::new());
+    for _ in 0..20 {
+        let event = Arc::clone(&event);
+        drop(rt.spawn(move || event.wait()));
+        drop(rt.spawn_async(std::future::pending::<()>()));
+    }
+    mixed_work(&rt);
+    // Cancels what waits, under whatever lists it has.
+    rt.shutdown_timeout(Duration::from_millis(50)).expect("all ended");
+    *place.lock().expect("no panic") = None;
+}
+
+#[test]
+fn policies_whose_destructors_panic() {
+    struct Bomb(Mixed);
+    impl Policy for Bomb {
+        fn awakened(&self, runnable: Runnable) {
+            self.0.awakened(runnable);
+        }
+        fn pick_next(&self) -> Option<Runnable> {
+            self.0.pick_next()
+        }
+        fn has_ready(&self) -> bool {
+            self.0.has_ready()
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a policy's destructor");
+        }
+    }
+    let rt = with_policy(2, policy::custom(|_| Box::new(Bomb(Mixed(Queue::default())))));
+    mixed_work(&rt);
+    drop(rt);
+}
+
+/// Panics in one method, once armed.
+struct Panics(Mixed, &'static str, Arc<AtomicBool>);
+
+impl Panics {
+    fn come(&self, method: &str) {
+        assert!(method != self.1 || !self.2.load(SeqCst), "in {method}");
+    }
+}
+
+impl Policy for Panics {
+    fn awakened(&self, runnable: Runnable) {
+        self.come("awakened");
+        self.0.awakened(runnable);
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.come("pick_next");
+        self.0.pick_next()
+    }
+    fn has_ready(&self) -> bool {
+        self.come("has_ready");
+        self.0.has_ready()
+    }
+    fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
+        self.come("suspend_until");
+        sleeper.sleep_until(deadline);
+    }
+    fn notify(&self) {
+        self.come("notify");
+    }
+    fn property_change(&self, _: sateen_runtime::TaskId, _: u64) {
+        self.come("property_change");
+    }
+}
+
+/// Runs this test for each method in a process of its own: that ends at once, and says why.
+#[test]
+fn a_panic_ends_the_process_before_anything_is_lost() {
+    const METHODS: [&str; 6] =
+        ["awakened", "pick_next", "has_ready", "suspend_until", "notify", "property_change"];
+    const NAME: &str = "SATEEN_TEST_PANICS_IN";
+    if let Ok(method) = std::env::var(NAME) {
+        let method = METHODS.into_iter().find(|&known| known == method).expect("a method");
+        let _dog = Watchdog::new(method);
+        let armed = Arc::new(AtomicBool::new(false));
+        let arm = Arc::clone(&armed);
+        let policy = policy::custom(move |_| {
+            Box::new(Panics(Mixed(Queue::default()), method, Arc::clone(&arm)))
+        });
+        let rt = with_policy(2, policy);
+        loop {
+            // So that the next submission notifies somebody.
+            while rt.stats().sleeping < 2 {
+                thread::yield_now();
+            }
+            armed.store(true, SeqCst);
+            let task = rt.spawn_with(Spawn::new().property(1), || {
+                scope(|s| s.spawn(|_| yield_now()));
+                let child = Spawn::new().property(1).spawn(yield_now);
+                child.set_property(2);
+                child.join().expect("done");
+            });
+            task.set_property(3);
+            task.join().expect("done");
+            rt.install(|| join(yield_now, yield_now));
+        }
+    }
+    for method in METHODS {
+        let output = Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "a_panic_ends_the_process_before_anything_is_lost", "--nocapture"])
+            .env(NAME, method)
+            .output()
+            .expect("the child runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{method}: {errors}");
+        let told = errors.contains("a scheduling policy panicked");
+        assert!(told && errors.contains(&format!("in {method}")), "{method}: {errors}");
+    }
+}
