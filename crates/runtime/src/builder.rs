@@ -5,7 +5,7 @@ use crate::context;
 use crate::current_thread::CurrentThread;
 use crate::hooks::Hooks;
 use crate::overflow;
-use crate::policy::{self, Scheduling};
+use crate::policy::{self, Scheduling, call_user};
 use crate::report::Watch;
 use crate::root;
 use crate::runtime::Runtime;
@@ -16,6 +16,7 @@ use crate::stack::{
     DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, StackSizeError, Stacks,
 };
 use crate::switch::{THREAD_OVERHEAD, Threads};
+use crate::unwind::Quiet;
 use crate::worker::Worker;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
@@ -193,13 +194,13 @@ impl Builder {
     /// Called on each worker's thread before it takes work, also on a substitute's. It is not a task: what it joins runs on the
     /// spot, what it spawns is refused. A panic in it is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.on_start = Some(Box::new(hook));
+        self.hooks.on_start = Some(Quiet::new(Box::new(hook)));
         self
     }
 
     /// Called on each worker's thread after its last work; otherwise as [`Builder::on_start`].
     pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.on_exit = Some(Box::new(hook));
+        self.hooks.on_exit = Some(Quiet::new(Box::new(hook)));
         self
     }
 
@@ -353,7 +354,7 @@ impl Builder {
 
     /// For [`Builder::current_thread`]: called when something arrives for a thread that is not running its
     /// tasks, or that stops while some could still run, so that the thread gets to them. Called on any
-    /// thread, perhaps more often than needed; must not block or panic.
+    /// thread, perhaps more often than needed. What it waits for blocks that thread; a panic ends the process.
     pub fn on_arrival(mut self, arrival: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_arrival = Some(Box::new(arrival));
         self
@@ -371,7 +372,11 @@ impl Builder {
         overflow::install();
         let policies = policy::activate(policy::round_robin().0, 1);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
-        let alarm = self.on_arrival.map(|arrival| Box::new(move |_: usize| arrival()) as Alarm);
+        let alarm = self.on_arrival.map(|arrival| {
+            let arrival = Quiet::new(arrival);
+            let call = move |_: usize| call_user("an arrival callback panicked", &*arrival);
+            Box::new(call) as Alarm
+        });
         let setup = Setup {
             threads: None,
             hooks: Hooks::default(),

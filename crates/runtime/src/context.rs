@@ -36,6 +36,9 @@ pub(crate) struct Saved {
     inline: u32,
 }
 
+/// The fiber that a thread ran before it left it for a while, and its worker.
+pub(crate) struct Left(*const Worker, *const Fiber);
+
 thread_local! {
     static CONTEXT: Context = const {
         Context {
@@ -124,6 +127,23 @@ impl Context {
                 self.stack.set(std::ptr::null());
                 self.fiber.set(std::ptr::null());
             }
+        }
+    }
+
+    /// No fiber runs for a while, though the thread stays what it is; what to give [`Context::return_to`].
+    pub(crate) fn leave_fiber(&self) -> Left {
+        let left = Left(self.worker.get(), self.fiber.get());
+        if !left.1.is_null() {
+            self.set_fiber(None);
+        }
+        left
+    }
+
+    pub(crate) fn return_to(&self, left: Left) {
+        let Left(worker, fiber) = left;
+        if !fiber.is_null() {
+            // SAFETY: they run the caller's frames, which keep them.
+            self.set_fiber(unsafe { worker.as_ref().zip(fiber.as_ref()) });
         }
     }
 

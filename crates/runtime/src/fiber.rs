@@ -154,6 +154,11 @@ impl Fiber {
         unsafe { &*self.worker }
     }
 
+    /// The runtime that it belongs to.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. The stack back: there is
     /// no thread to go with it. Root only.
     pub(crate) fn place(&self, stack: FiberStack, main: Main) -> Result<(), FiberStack> {

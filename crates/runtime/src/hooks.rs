@@ -1,11 +1,13 @@
 //! What users hang into the life of worker threads.
 
+use crate::unwind::Quiet;
+
 /// A function called with a worker's index on its thread.
 pub(crate) type Hook = Box<dyn Fn(usize) + Send + Sync>;
 
 /// Start and exit hooks.
 #[derive(Default)]
 pub(crate) struct Hooks {
-    pub(crate) on_start: Option<Hook>,
-    pub(crate) on_exit: Option<Hook>,
+    pub(crate) on_start: Option<Quiet<Hook>>,
+    pub(crate) on_exit: Option<Quiet<Hook>>,
 }

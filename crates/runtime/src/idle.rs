@@ -234,7 +234,7 @@ impl Worker {
             shared.sleep.cancel(me);
             return false;
         }
-        let drains = shared.is_closing() && self.suspended() == 0;
+        let drains = shared.is_closing() && !self.has_started();
         if drains && shared.drain() {
             watch.inspect(|watch| watch.wakes());
             shared.sleep.cancel(me);

@@ -88,17 +88,28 @@ impl LiveFutures {
         list.add(u64::MAX);
     }
 
-    /// Cancels all. Nothing foreign runs under the locks: what is pending is queued, to be dropped.
+    /// Cancels all, with no lock held: to queue what is pending may call a policy.
     #[cold]
     pub(crate) fn cancel(&self) {
         for list in &self.0 {
-            let first = list.first.lock();
-            let mut place = first.0;
-            while let Some(head) = place {
-                // SAFETY: in the list, so it does not end while the lock is held.
+            let mut heads = Vec::new();
+            {
+                let first = list.first.lock();
+                let mut place = first.0;
+                while let Some(head) = place {
+                    // SAFETY: in the list, so it does not end while the lock is held.
+                    unsafe {
+                        FutureHead::retain(head);
+                        place = FutureHead::links(head).around.with(|around| (*around).1);
+                    }
+                    heads.push(head);
+                }
+            }
+            for head in heads {
+                // SAFETY: the count taken above keeps the frame, and the caller the runtime.
                 unsafe {
                     Header::cancel(head.cast());
-                    place = FutureHead::links(head).around.with(|around| (*around).1);
+                    FutureHead::release(head);
                 }
             }
         }

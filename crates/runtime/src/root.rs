@@ -8,6 +8,7 @@
 use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
+use crate::hooks::Hook;
 use crate::shared::Shared;
 use crate::stack::{FiberStack, StackSize};
 use crate::starve::starve;
@@ -61,7 +62,7 @@ pub(crate) fn call_off_fiber(f: impl FnOnce()) {
     unsafe { sateen_sync::park::install(before) };
 }
 
-fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
+fn call_hook(hook: Option<&Hook>, index: usize) {
     if let Some(hook) = hook {
         call_off_fiber(|| hook(index));
     }
@@ -70,7 +71,7 @@ fn call_hook(hook: Option<&(dyn Fn(usize) + Send + Sync)>, index: usize) {
 fn root_loop(worker: &Worker) {
     let shared = worker.shared();
     let mut naps = 0;
-    while !shared.is_stopped() || worker.has_ready() {
+    while !shared.is_stopped() || worker.has_started() {
         naps = step(worker, naps);
     }
     end_idle(worker);

@@ -155,10 +155,13 @@ impl Runtime {
             .workers
             .iter()
             .zip(&jobs)
-            .filter_map(|(worker, job)| worker.post(&self.shared, job.entry_here()).then_some(job))
+            .filter_map(|(worker, job)| worker.put(job.entry_here()).then_some((worker, job)))
             .collect();
+        // Before anybody is notified: that may call a policy, which may end the runtime.
         drop(gate);
-        let results: Vec<_> = posted.into_iter().map(|job| job.wait_caught("broadcast")).collect();
+        posted.iter().for_each(|(worker, _)| _ = self.shared.sleep.wake_owner(worker.index()));
+        let results: Vec<_> =
+            posted.into_iter().map(|(_, job)| job.wait_caught("broadcast")).collect();
         let (mut values, mut panic) = (Vec::with_capacity(results.len()), None);
         for result in results {
             match result {

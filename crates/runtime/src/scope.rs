@@ -45,6 +45,15 @@ pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
     unsafe { &*(*job).scope }.waiter()
 }
 
+/// [`run`] on a thread that runs no fiber.
+///
+/// # Safety
+/// As [`run`].
+pub(crate) unsafe fn run_off_fiber(job: *const ScopeJob) {
+    // SAFETY: the scope waits for the job.
+    unsafe { ((*job).run)(job) }
+}
+
 /// What the scope's jobs need to find it.
 #[derive(Debug)]
 struct Inner {

@@ -131,31 +131,53 @@ impl Shared {
 
     /// Hands work in from a thread that is no worker of this runtime.
     pub(crate) fn submit(&self, entry: Entry) -> Result<(), Closed> {
-        let _inside = self.enter_gate()?;
-        self.submit_inside(entry);
+        let inside = self.enter_gate()?;
+        self.submit_through(inside, entry);
         Ok(())
     }
 
     /// [`Shared::submit`] for those whose own work keeps the runtime from ending.
     pub(crate) fn submit_inside(&self, entry: Entry) {
+        self.announce(self.queue(entry));
+    }
+
+    /// [`Shared::submit`] for those who are inside. They have left before anybody is notified: that may call a policy,
+    /// which may end the runtime.
+    pub(crate) fn submit_through(&self, inside: GateGuard<'_>, entry: Entry) {
+        let at = self.queue(entry);
+        drop(inside);
+        self.announce(at);
+    }
+
+    /// Queues work from outside, at one worker or for all. [`Shared::announce`] follows.
+    fn queue(&self, entry: Entry) -> Option<usize> {
         if self.workers[0].policy.is_alone() {
-            return self.deal_out(entry);
+            return Some(self.deal_out(entry));
         }
         self.injector.push(entry);
+        None
+    }
+
+    /// Wakes who is to take what was queued.
+    fn announce(&self, at: Option<usize>) {
+        if let Some(index) = at {
+            self.sleep.wake_owner(index);
+            return;
+        }
         // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
         // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
         fence(Ordering::SeqCst);
         self.sleep.wake_searcher();
     }
 
-    /// Gives it to one worker after another.
-    fn deal_out(&self, entry: Entry) {
+    /// Gives it to one worker after another; which.
+    fn deal_out(&self, entry: Entry) -> usize {
         let count = self.workers.len();
         loop {
             // Ordering: Relaxed, a number that guards no data.
-            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-            if self.workers[turn % count].post(self, entry) {
-                return;
+            let index = self.turn.fetch_add(1, Ordering::Relaxed) % count;
+            if self.workers[index].put(entry) {
+                return index;
             }
         }
     }
@@ -167,13 +189,10 @@ impl Shared {
 
     /// Makes the fibers that `which` names look whether they have been cancelled. How many.
     pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) -> usize {
-        let fibers = self.fibers.lock();
-        let mut count = 0;
-        for fiber in fibers.iter().filter(|fiber| which(fiber)) {
-            fiber.unpark();
-            count += 1;
-        }
-        count
+        // Outside of the lock: a policy may be called, which may do anything.
+        let named: Vec<_> = self.fibers.lock().iter().filter(|f| which(f)).cloned().collect();
+        named.iter().for_each(|fiber| fiber.unpark());
+        named.len()
     }
 
     /// From now on every task and future counts as cancelled.

@@ -63,10 +63,7 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         watch.stuck(shared);
     }
     // It may not be able to start work, but it must not keep the runtime from ending.
-    let drains = shared.is_closing()
-        && worker.suspended() == 0
-        && !worker.has_ready()
-        && !worker.has_stashed();
+    let drains = shared.is_closing() && !worker.has_started() && !worker.has_stashed();
     if drains {
         shared.drain();
     }

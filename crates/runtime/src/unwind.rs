@@ -47,3 +47,29 @@ impl<T> Drop for Held<T> {
         }
     }
 }
+
+/// Something of the user's whose destructor's panic goes nowhere, wherever it is dropped.
+pub(crate) struct Quiet<T>(Option<T>);
+
+impl<T> Quiet<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+}
+
+impl<T> std::ops::Deref for Quiet<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(value) => value,
+            None => sateen_base::abort_with("used after its end"),
+        }
+    }
+}
+
+impl<T> Drop for Quiet<T> {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}

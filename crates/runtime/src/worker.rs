@@ -264,17 +264,23 @@ impl Worker {
 
     /// Puts `entry` where only this worker finds it; false if it never will or does not now. Any thread.
     pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
-        {
-            let mut mail = self.mail.lock();
-            // Ordering: Relaxed, under the lock.
-            if self.absent.load(Ordering::Relaxed) {
-                return false;
-            }
-            mail.push_back(entry);
-            // Ordering: Relaxed, under the lock; a hint outside of it.
-            self.has_mail.store(true, Ordering::Relaxed);
+        let taken = self.put(entry);
+        if taken {
+            shared.sleep.wake_owner(self.index);
         }
-        shared.sleep.wake_owner(self.index);
+        taken
+    }
+
+    /// [`Worker::post`] for a caller that wakes the worker afterwards.
+    pub(crate) fn put(&self, entry: Entry) -> bool {
+        let mut mail = self.mail.lock();
+        // Ordering: Relaxed, under the lock.
+        if self.absent.load(Ordering::Relaxed) {
+            return false;
+        }
+        mail.push_back(entry);
+        // Ordering: Relaxed, under the lock; a hint outside of it.
+        self.has_mail.store(true, Ordering::Relaxed);
         true
     }
 

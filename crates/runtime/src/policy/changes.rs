@@ -1,8 +1,7 @@
 //! How policies learn of properties that have changed: a box for each worker, emptied before it picks.
 
-use super::Policy;
 use crate::task::TaskId;
-use sateen_base::prim::{Arc, AtomicBool, Ordering};
+use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, SpinLock};
 use std::collections::HashMap;
 
@@ -31,33 +30,26 @@ impl Changes {
             changed.news.store(true, Ordering::Relaxed);
         }
     }
-}
 
-/// A policy of the user's making, at its worker.
-pub(crate) struct Custom {
-    pub(super) policy: Arc<dyn Policy>,
-    pub(super) changes: Arc<Changes>,
-    pub(super) worker: usize,
-}
-
-impl Custom {
-    /// Tells the policy of what has changed. The worker's thread only.
+    /// Tells `f` of what has changed since the last time. Worker `index` only.
     #[inline]
-    pub(super) fn pass_on_changes(&self) {
-        let changed = &self.changes.0[self.worker];
+    pub(super) fn pass_on(&self, index: usize, f: impl Fn(TaskId, u64)) {
+        let changed = &self.0[index];
         // Ordering: Relaxed, a hint; what comes now is told next time.
         if changed.news.load(Ordering::Relaxed) {
-            self.pass_on_slow(changed);
+            changed.pass_on_slow(f);
         }
     }
+}
 
+impl Changed {
     #[cold]
-    fn pass_on_slow(&self, changed: &Changed) {
+    fn pass_on_slow(&self, f: impl Fn(TaskId, u64)) {
         let list = {
-            let mut list = changed.list.lock();
-            changed.news.store(false, Ordering::Relaxed);
+            let mut list = self.list.lock();
+            self.news.store(false, Ordering::Relaxed);
             std::mem::take(&mut *list)
         };
-        list.into_iter().for_each(|(task, property)| self.policy.property_change(task, property));
+        list.into_iter().for_each(|(task, property)| f(task, property));
     }
 }

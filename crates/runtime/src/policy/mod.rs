@@ -5,6 +5,7 @@
 //! take them from there (not under [`round_robin`], where every worker is alone).
 
 mod changes;
+mod custom;
 mod round_robin;
 mod runnable;
 mod shared_queue;
@@ -18,7 +19,8 @@ use crate::fiber::Fiber;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, TaskId};
 pub(crate) use changes::Changes;
-use changes::Custom;
+use custom::Custom;
+pub(crate) use custom::call_user;
 use lock_api::RawMutex;
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
@@ -33,11 +35,17 @@ pub(crate) use stealing::Stealing;
 /// state.
 ///
 /// All methods but [`notify`](Policy::notify) are called on the worker's thread, one at a time, and not
-/// from a task: they must not block, spawn, or panic (a panic aborts the process).
+/// from a task. What they wait for blocks that thread, and what they spawn is refused. A panic ends the
+/// process.
 ///
 /// A policy keeps what it is given until it returns it from [`pick_next`](Policy::pick_next), here or,
-/// if it [may move](Runnable::is_pinned), at another worker of the same runtime. A [`Runnable`] that is
-/// dropped is not lost: it goes back to the end of the worker's reserve.
+/// if it [may move](Runnable::is_pinned), at another worker of the same runtime. A started task that is returned
+/// elsewhere goes to its own worker. A [`Runnable`] that is dropped is not lost: it goes back to the end of a
+/// worker's reserve. Only a task that has not started, and is dropped on a thread that is no worker, ends with
+/// [`JoinError::Lost`](crate::JoinError::Lost).
+///
+/// What a policy keeps for ever never runs. With a started task it keeps the runtime from ending, too; tasks that have
+/// not started do not, if [`has_ready`](Policy::has_ready) is false, and are lost in the end.
 ///
 /// ```
 /// use sateen_runtime::policy::{self, Policy, Runnable};
@@ -85,7 +93,7 @@ pub trait Policy: Send + Sync {
     }
 
     /// Ends a present or the next [`suspend_until`](Policy::suspend_until). Called from any thread, and
-    /// only needed by those that replace it.
+    /// only needed by those that replace it. It may do what a hook may do, but is best short.
     fn notify(&self) {}
 
     /// The property of a task has changed
@@ -227,10 +235,8 @@ pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
         Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
         Kind::Custom(mut make) => {
             let changes = Arc::new(Changes::new(workers));
-            let custom = |worker| {
-                let changes = Arc::clone(&changes);
-                Active::Custom(Custom { policy: make(worker).into(), changes, worker })
-            };
+            let custom =
+                |worker| Active::Custom(Custom::new(make(worker), Arc::clone(&changes), worker));
             (0..workers).map(custom).collect()
         }
     }
@@ -238,22 +244,14 @@ pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
 
 impl Active {
     #[inline]
-    fn policy(&self) -> &dyn Policy {
-        match self {
-            Self::Stealing(policy) => policy,
-            Self::Sharing(policy) => policy,
-            Self::SharingLocked(policy) => &**policy,
-            Self::RoundRobin(policy) => policy,
-            Self::Custom(custom) => &*custom.policy,
-        }
-    }
-
-    #[inline]
     pub(crate) fn awakened(&self, entry: Entry) {
-        let runnable = Runnable::new(entry);
+        let runnable = || Runnable::new(entry);
         match self {
-            Self::Stealing(policy) => policy.awakened(runnable),
-            _ => self.policy().awakened(runnable),
+            Self::Stealing(policy) => policy.awakened(runnable()),
+            Self::Sharing(policy) => policy.awakened(runnable()),
+            Self::SharingLocked(policy) => policy.awakened(runnable()),
+            Self::RoundRobin(policy) => policy.awakened(runnable()),
+            Self::Custom(custom) => custom.awakened(entry),
         }
     }
 
@@ -262,7 +260,7 @@ impl Active {
     pub(crate) fn awaken_fiber(&self, fiber: &Fiber) {
         match self {
             Self::Stealing(policy) => policy.push_fiber(fiber),
-            _ => self.policy().awakened(Runnable::new(Entry::fiber(fiber))),
+            _ => self.awakened(Entry::fiber(fiber)),
         }
     }
 
@@ -283,7 +281,7 @@ impl Active {
             Self::Sharing(policy) => policy.push_normal(entry),
             Self::SharingLocked(policy) => policy.push_normal(entry),
             Self::RoundRobin(policy) => policy.push_normal(entry),
-            _ => self.policy().awakened(Runnable::new(entry)),
+            Self::Custom(custom) => custom.awakened(entry),
         }
     }
 
@@ -300,17 +298,27 @@ impl Active {
     pub(crate) fn pick_next(&self) -> Option<Entry> {
         match self {
             Self::Stealing(policy) => policy.pick_next(),
-            Self::Custom(custom) => {
-                custom.pass_on_changes();
-                custom.policy.pick_next()
-            }
-            _ => self.policy().pick_next(),
+            Self::Sharing(policy) => policy.pick_next(),
+            Self::SharingLocked(policy) => policy.pick_next(),
+            Self::RoundRobin(policy) => policy.pick_next(),
+            Self::Custom(custom) => return custom.pick_next(),
         }
         .map(Runnable::into_entry)
     }
 
     pub(crate) fn has_ready(&self) -> bool {
-        self.policy().has_ready()
+        match self {
+            Self::Stealing(policy) => policy.has_ready(),
+            Self::Sharing(policy) => policy.has_ready(),
+            Self::SharingLocked(policy) => policy.has_ready(),
+            Self::RoundRobin(policy) => policy.has_ready(),
+            Self::Custom(custom) => custom.has_ready(),
+        }
+    }
+
+    /// Whether a fiber that it holds can be had now. Those of the user's making may withhold some.
+    pub(crate) fn gives_fibers(&self) -> bool {
+        self.custom().is_none_or(Custom::has_ready)
     }
 
     /// Takes `task` out of the queue if it is at the end where it would be if it had just been spawned.
@@ -370,24 +378,21 @@ impl Active {
     }
 
     /// The user's policy, if this is one.
-    pub(crate) fn custom(&self) -> Option<&Arc<dyn Policy>> {
+    pub(crate) fn custom(&self) -> Option<&Custom> {
         match self {
-            Self::Custom(custom) => Some(&custom.policy),
+            Self::Custom(custom) => Some(custom),
             _ => None,
         }
     }
 
     /// Where policies are told of changed properties, if they want to know.
     pub(crate) fn changes(&self) -> Option<&Arc<Changes>> {
-        match self {
-            Self::Custom(custom) => Some(&custom.changes),
-            _ => None,
-        }
+        self.custom().map(Custom::changes)
     }
 }
 
 /// What wakes workers whose policies sleep in a way of their own.
 pub(crate) fn alarm(policies: &[Active]) -> Option<Alarm> {
-    let custom: Option<Vec<_>> = policies.iter().map(|p| p.custom().cloned()).collect();
-    custom.map(|policies| Box::new(move |index: usize| policies[index].notify()) as Alarm)
+    policies.first()?.custom()?;
+    Some(custom::alarm(policies.iter().filter_map(Active::custom)))
 }

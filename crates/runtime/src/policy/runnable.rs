@@ -1,6 +1,6 @@
 //! What policies handle.
 
-use crate::context;
+use super::custom::give_back;
 use crate::entry::{Entry, Work};
 use crate::task::{Header, Priority, TaskId};
 
@@ -8,7 +8,7 @@ use crate::task::{Header, Priority, TaskId};
 /// was spawned or woken.
 ///
 /// Must be returned from [`pick_next`](super::Policy::pick_next) some time. Dropped instead, it goes
-/// to the end of the calling worker's reserve.
+/// to the end of the reserve of the calling worker, or of its own if it has started.
 #[derive(Debug)]
 #[must_use = "a runnable that is not returned runs last"]
 pub struct Runnable(Option<Entry>);
@@ -74,10 +74,7 @@ impl Runnable {
 impl Drop for Runnable {
     fn drop(&mut self) {
         if let Some(entry) = self.0.take() {
-            match context::with(context::Context::thread) {
-                Some(worker) => worker.stash(entry),
-                None => sateen_base::abort_with("a policy lost a runnable"),
-            }
+            give_back(entry);
         }
     }
 }

@@ -43,6 +43,24 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// Takes a count of the frame, as a waker has one.
+    ///
+    /// # Safety
+    /// The future has not ended.
+    pub(crate) unsafe fn retain(head: NonNull<Self>) {
+        // SAFETY: by contract.
+        unsafe { head.as_ref() }.word.retain();
+    }
+
+    /// Gives back what [`Head::retain`] took.
+    ///
+    /// # Safety
+    /// Once for each.
+    pub(crate) unsafe fn release(head: NonNull<Self>) {
+        // SAFETY: by contract.
+        unsafe { release(head) };
+    }
+
     /// # Safety
     /// The frame stays while the answer is used.
     pub(crate) unsafe fn links<'a>(head: NonNull<Self>) -> &'a Links {
@@ -250,6 +268,25 @@ unsafe fn enqueue(head: NonNull<Head>) {
         // A place that was written is that of a worker that runs.
         shared.workers[place as usize].post(&shared, entry);
     }
+}
+
+/// Whether it was spawned on `shared`.
+///
+/// # Safety
+/// The caller has its entry.
+pub(crate) unsafe fn is_of(head: NonNull<Head>, shared: &Arc<Shared>) -> bool {
+    // SAFETY: the entry keeps the frame.
+    std::ptr::eq(unsafe { head.as_ref() }.home, Arc::as_ptr(shared))
+}
+
+/// Queues it again at its runtime.
+///
+/// # Safety
+/// The entry is the caller's, who gives it up.
+#[cold]
+pub(crate) unsafe fn send_home(head: NonNull<Head>) {
+    // SAFETY: by contract.
+    unsafe { enqueue(head) };
 }
 
 /// # Safety

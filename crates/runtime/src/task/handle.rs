@@ -30,6 +30,8 @@ pub enum JoinError {
     NoRuntime(String),
     /// It was cancelled before it gave a result.
     Cancelled,
+    /// A scheduling [policy](crate::policy::Policy) dropped it on a thread that is no worker, before it started.
+    Lost,
     /// It asked for a stack of this many bytes: more than there can be.
     StackSize(usize),
     /// It was to run on a worker that does not exist.
@@ -83,6 +85,9 @@ impl std::fmt::Display for JoinError {
             Self::OutOfStacks => f.write_str("no stack left to start the task on"),
             Self::NoRuntime(reason) => write!(f, "there is no global runtime: {reason}"),
             Self::Cancelled => f.write_str("the task was cancelled"),
+            Self::Lost => {
+                f.write_str("the scheduling policy dropped the task where nobody could run it")
+            }
             Self::StackSize(size) => {
                 write!(f, "cannot give a task {size} bytes of stack: {MAX_STACK} is the most")
             }

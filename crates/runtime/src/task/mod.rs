@@ -17,7 +17,9 @@ mod start;
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
-pub(crate) use future::{Head as FutureHead, poll_queued};
+pub(crate) use future::{
+    Head as FutureHead, is_of as is_future_of, poll_queued, send_home as send_future_home,
+};
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;
 pub use identity::{Priority, TaskId};
@@ -408,6 +410,24 @@ pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
             Work::Job(job) | Work::Here(job) | Work::Survey(job) => ((*job).run)(job),
             // Only tasks and jobs are posted.
             _ => sateen_base::abort_with("posted what belongs to no worker"),
+        }
+    }
+}
+
+/// A policy has dropped what has not started where nobody could run it: tasks fail, and what somebody waits for
+/// runs here.
+///
+/// # Safety
+/// The caller owns the entry, which is no fiber's and no future's, and runs no task.
+#[cold]
+pub(crate) unsafe fn refuse_lost(entry: Entry) {
+    // SAFETY: by contract.
+    unsafe {
+        match entry.decode() {
+            Work::Task(header) => refuse_queued(header, JoinError::Lost),
+            Work::Job(job) => context::run_inline(|| ((*job).run)(job)),
+            Work::Scoped(job) => context::run_inline(|| crate::scope::run_off_fiber(job)),
+            _ => sateen_base::abort_with("a policy was given what belongs to no policy"),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::context;
 use crate::entry::Entry;
+use crate::gate::GateGuard;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
@@ -208,7 +209,7 @@ impl Spawn {
         {
             return self.spawn_inside(worker, f, location);
         }
-        let Ok(_inside) = shared.enter_gate() else {
+        let Ok(inside) = shared.enter_gate() else {
             return task::refused(f, JoinError::ShutDown, location);
         };
         if let Some(error) = self.impossible(shared) {
@@ -217,8 +218,8 @@ impl Spawn {
         let place = self.worker;
         let (header, handle) = task::new(f, shared, self.birth(shared, Ids::outside(), location));
         match place {
-            Some(index) => post(shared, index, Entry::task(header)),
-            None => shared.submit_inside(Entry::task(header)),
+            Some(index) => post_through(Some(inside), shared, index, Entry::task(header)),
+            None => shared.submit_through(inside, Entry::task(header)),
         }
         handle
     }
@@ -269,7 +270,21 @@ impl Spawn {
 
 /// Puts a task where only worker `index` finds it.
 fn post(shared: &Shared, index: usize, entry: Entry) {
-    if !shared.workers[index].post(shared, entry) {
+    post_through(None, shared, index, entry);
+}
+
+/// [`post`] for those who are inside of the gate, if they are. They have left before anybody is notified.
+pub(super) fn post_through(
+    inside: Option<GateGuard<'_>>,
+    shared: &Shared,
+    index: usize,
+    entry: Entry,
+) {
+    let taken = shared.workers[index].put(entry);
+    drop(inside);
+    if taken {
+        shared.sleep.wake_owner(index);
+    } else {
         // SAFETY: not posted, so it is ours. (The worker's thread was never run.)
         unsafe { task::refuse_posted(shared, index, entry) };
     }

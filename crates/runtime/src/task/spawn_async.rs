@@ -1,5 +1,6 @@
 //! Spawning futures.
 
+use super::options::post_through;
 use super::{Ids, JoinError, JoinHandle, Spawn, future};
 use crate::context;
 use crate::entry::Entry;
@@ -110,10 +111,13 @@ impl Spawn {
     {
         let worker = context::with(context::Context::worker).filter(|w| w.is_of(shared));
         // On a worker, what runs there keeps the runtime from ending.
-        let gate = if worker.is_none() { Some(shared.enter_gate()) } else { None };
-        if let Some(Err(_)) = gate {
-            return refused(future, JoinError::ShutDown, location);
-        }
+        let inside = match worker {
+            Some(_) => None,
+            None => match shared.enter_gate() {
+                Ok(inside) => Some(inside),
+                Err(_) => return refused(future, JoinError::ShutDown, location),
+            },
+        };
         if let Some(error) = self.impossible(shared) {
             return refused(future, error, location);
         }
@@ -124,10 +128,7 @@ impl Spawn {
         let entry = Entry::future(head);
         match (place, worker) {
             (Some(index), _) => {
-                if !shared.workers[index].post(shared, entry) {
-                    // SAFETY: not posted, so it is ours.
-                    unsafe { task::refuse_posted(shared, index, entry) };
-                }
+                post_through(inside, shared, index, entry);
             }
             (None, Some(_)) if dispatch => {
                 if let Some((worker, fiber)) = here() {
@@ -138,7 +139,10 @@ impl Spawn {
                 worker.push_entry(entry);
                 Worker::poll();
             }
-            (None, None) => shared.submit_inside(entry),
+            (None, None) => match inside {
+                Some(inside) => shared.submit_through(inside, entry),
+                None => shared.submit_inside(entry),
+            },
         }
         handle
     }

@@ -188,7 +188,12 @@ impl Worker {
     /// Whether a fiber of this worker can go on.
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
-        self.own.ready.get() != 0 || !self.inbox.is_empty()
+        !self.inbox.is_empty() || self.own.ready.get() != 0 && self.policy.gives_fibers()
+    }
+
+    /// Whether a fiber of this worker waits, or can go on, or is withheld by its policy.
+    pub(crate) fn has_started(&self) -> bool {
+        self.suspended() != 0 || self.own.ready.get() != 0 || !self.inbox.is_empty()
     }
 
     /// Whether a fiber of this worker can go on, or something waits that it could start.
@@ -259,19 +264,23 @@ impl Worker {
     #[cold]
     pub(crate) fn pick_fiber(&self) -> Option<Entry> {
         self.take_inbox();
-        let mut aside = Vec::new();
+        let mut others = Vec::new();
         let mut found = None;
         while self.own.ready.get() != 0 && found.is_none() {
-            match self.policy.pick_next().or_else(|| self.unstash()) {
+            match self.policy.pick_next() {
                 Some(entry) if entry.is_fiber() => found = Some(entry),
-                Some(entry) => aside.push(entry),
-                None => break,
+                Some(entry) => others.push(entry),
+                // Those that a policy has dropped lie in mail and stash.
+                None => {
+                    found = self.take_set_aside(Entry::is_fiber);
+                    break;
+                }
             }
         }
         if let Some(entry) = found {
             self.note_picked(entry);
         }
-        aside.into_iter().rev().for_each(|entry| self.push_entry(entry));
+        others.into_iter().rev().for_each(|entry| self.push_entry(entry));
         found
     }
 

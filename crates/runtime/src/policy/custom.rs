@@ -1,0 +1,125 @@
+//! A policy of the user's making, at its worker.
+//!
+//! What it does with what it is given is its own affair, and may be wrong; so nothing here relies on it. It is called
+//! off the running fiber, as a hook is: a wait in it blocks the thread, and what it spawns is refused. A panic of
+//! its ends the process, for what it was given may then be anywhere. What it returns at the wrong worker, or drops
+//! anywhere, goes back to where it belongs.
+
+use super::{Changes, Policy, Runnable, Sleeper};
+use crate::context;
+use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
+use crate::sleepers::Alarm;
+use crate::task;
+use crate::unwind::Quiet;
+use sateen_base::AbortGuard;
+use sateen_base::prim::Arc;
+use sateen_base::prim::time::Instant;
+use sateen_sync::park;
+
+/// What the process says that a panic ends.
+const PANICKED: &str = "a scheduling policy panicked";
+
+pub(crate) struct Custom {
+    policy: Quiet<Arc<dyn Policy>>,
+    changes: Arc<Changes>,
+    worker: usize,
+}
+
+impl Custom {
+    pub(super) fn new(policy: Box<dyn Policy>, changes: Arc<Changes>, worker: usize) -> Self {
+        Self { policy: Quiet::new(policy.into()), changes, worker }
+    }
+
+    fn call<R>(&self, f: impl FnOnce(&dyn Policy) -> R) -> R {
+        call_user(PANICKED, || f(&**self.policy))
+    }
+
+    pub(super) fn awakened(&self, entry: Entry) {
+        self.call(|policy| policy.awakened(Runnable::new(entry)));
+    }
+
+    /// What this worker may run. The worker's thread only.
+    pub(super) fn pick_next(&self) -> Option<Entry> {
+        self.changes.pass_on(self.worker, |task, property| {
+            self.call(|policy| policy.property_change(task, property));
+        });
+        loop {
+            let entry = self.call(|policy| policy.pick_next())?.into_entry();
+            if is_at_home(entry) {
+                return Some(entry);
+            }
+            give_back(entry);
+        }
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        self.call(|policy| policy.has_ready())
+    }
+
+    pub(crate) fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
+        self.call(|policy| policy.suspend_until(sleeper, deadline));
+    }
+
+    pub(crate) fn changes(&self) -> &Arc<Changes> {
+        &self.changes
+    }
+}
+
+/// Wakes workers whose policies sleep in a way of their own.
+pub(super) fn alarm<'a>(policies: impl Iterator<Item = &'a Custom>) -> Alarm {
+    let policies: Vec<_> = policies.map(|custom| Quiet::new(Arc::clone(&*custom.policy))).collect();
+    Box::new(move |index| call_user(PANICKED, || policies[index].notify()))
+}
+
+/// Calls what must not panic, wherever the runtime is: with nothing of it in reach that could be found half done.
+pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
+    let guard = AbortGuard::new(panicked);
+    let fiber = context::with(context::Context::leave_fiber);
+    // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken yet, and `f` returns.
+    let before = unsafe { park::install(None) };
+    let result = context::run_inline(f);
+    // SAFETY: as above.
+    unsafe { park::install(before) };
+    context::with(|c| c.return_to(fiber));
+    guard.disarm();
+    result
+}
+
+/// Whether the calling worker may run it: other workers' fibers it must not resume, and futures are counted where
+/// they were spawned. All else can run anywhere.
+fn is_at_home(entry: Entry) -> bool {
+    let Some(worker) = context::with(context::Context::thread) else { return false };
+    match entry.decode() {
+        // SAFETY: a fiber that can go on keeps its runtime.
+        Work::Fiber(fiber) => std::ptr::eq(unsafe { (*fiber).worker() }, worker),
+        // SAFETY: a queued future's entry keeps its frame.
+        Work::Future(head) => unsafe { task::is_future_of(head, worker.shared()) },
+        _ => true,
+    }
+}
+
+/// Puts what a policy has dropped, or returned elsewhere, where it is run. Any thread.
+#[cold]
+pub(super) fn give_back(entry: Entry) {
+    let worker = context::with(context::Context::thread);
+    if let Some(worker) = worker
+        && is_at_home(entry)
+    {
+        return worker.stash(entry);
+    }
+    match entry.decode() {
+        // SAFETY: a fiber that can go on keeps its runtime.
+        Work::Fiber(fiber) => send_home(unsafe { &*fiber }),
+        // SAFETY: the entry is ours, and gone with this.
+        Work::Future(head) => unsafe { task::send_future_home(head) },
+        // SAFETY: as above; the thread runs no task, or this would be at home.
+        _ => unsafe { task::refuse_lost(entry) },
+    }
+}
+
+fn send_home(fiber: &Fiber) {
+    if !fiber.worker().post(fiber.shared(), Entry::fiber(fiber)) {
+        sateen_base::abort_with("a worker has left before its fibers");
+    }
+}
