@@ -6,6 +6,7 @@ use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
     CancelToken, Cancelled, JoinError, Spawn, check_cancelled, fork, join, scope, spawn, yield_now,
 };
+use sateen_sync::promise::{BrokenPromise, PackagedTask};
 use sateen_sync::{Event, Mutex, park};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -265,5 +266,33 @@ fn cancelling_from_many_threads_while_tasks_come_and_go() {
             }
         });
         assert_eq!(ended.into_inner(), 800);
+    });
+}
+
+/// The cancelled task does not go on, and whoever waits for the value is not taken for cancelled.
+#[test]
+fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
+    at_all_counts(|rt| {
+        let (never, went_on) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
+        let begun = Arc::new(Event::new());
+        let wait = (never.clone(), begun.clone());
+        let mut package = PackagedTask::new(move || {
+            wait.1.set();
+            wait.0.wait();
+        });
+        let future = package.future().expect("the first");
+        let getter = rt.spawn(move || future.get());
+        let runner = rt.spawn({
+            let went_on = went_on.clone();
+            move || {
+                package.run();
+                went_on.store(true, SeqCst);
+            }
+        });
+        begun.wait();
+        runner.cancel();
+        assert!(is_cancelled(runner.join()));
+        assert!(!went_on.load(SeqCst));
+        assert_eq!(getter.join().expect("nobody cancelled it"), Err(BrokenPromise));
     });
 }
