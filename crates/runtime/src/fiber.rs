@@ -269,7 +269,7 @@ impl Fiber {
 
     /// How many wakers of this fiber there are, about. The caller holds one count besides the runtime's.
     pub(crate) fn wakers(self: &Arc<Self>) -> usize {
-        (Arc::strong_count(self) - self.kept.count()).saturating_sub(2)
+        in_use(Arc::strong_count(self), self.kept.count())
     }
 
     /// See [`Blocker::waits_for`].
@@ -456,6 +456,12 @@ impl Fiber {
     }
 }
 
+/// Counts of wakers that are used, of `counts` with `kept` ones, the runtime's and the caller's. The two are read one
+/// after another, so away from home `kept` may be the larger.
+fn in_use(counts: usize, kept: usize) -> usize {
+    counts.saturating_sub(kept).saturating_sub(2)
+}
+
 impl Linked for Fiber {
     fn link(&self) -> &AtomicPtr<Self> {
         &self.next
@@ -558,5 +564,18 @@ unsafe impl Blocker for Suspend {
 impl std::fmt::Debug for Fiber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Fiber").field("shared", &Arc::as_ptr(&self.shared)).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::in_use;
+
+    #[test]
+    fn wakers_are_none_when_more_are_kept_than_there_were() {
+        assert_eq!(
+            [(2, 0), (5, 1), (6, 4), (3, 4), (0, 4)].map(|(c, k)| in_use(c, k)),
+            [0, 2, 0, 0, 0]
+        );
     }
 }
