@@ -72,6 +72,7 @@ fn ticks_per_ns() -> f64 {
             crate::prim::spin_loop();
         }
         let c1 = now();
-        (c1 - c0) as f64 / t0.elapsed().as_nanos() as f64
+        // (Counters of two cores may differ.)
+        c1.saturating_sub(c0).max(1) as f64 / t0.elapsed().as_nanos() as f64
     })
 }

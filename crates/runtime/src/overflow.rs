@@ -136,13 +136,16 @@ impl Line {
 
 /// Has overflows reported from now on, in the whole process.
 pub(crate) fn install() {
-    os::on_fault(|address| {
+    let handler = |address| {
         let fiber = context::with(context::Context::fiber);
         if let Some(fiber) = fiber.filter(|fiber| fiber.record().is_guard(address)) {
             report(fiber);
             std::process::abort();
         }
-    });
+    };
+    // SAFETY: it reads words that are whole at any time (a thread-local without a destructor, a fiber's record), and
+    // writes a line by system calls.
+    unsafe { os::on_fault(handler) };
 }
 
 #[cfg(test)]

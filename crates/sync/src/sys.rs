@@ -130,18 +130,19 @@ impl<L: RawMutex> ShortLock<L> {
     /// half changed, and others spin.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
+        // Around the lock's own code, too: a node that is about to be freed must get out of its list.
+        let guard = sateen_base::AbortGuard::new("a panic under the lock of a queue");
         #[cfg(not(loom))]
         self.raw.lock();
         #[cfg(loom)]
         let held = self.raw.lock().expect("nobody panics under this lock");
-        let guard = sateen_base::AbortGuard::new("a panic under the lock of a queue");
         let result = f();
-        guard.disarm();
         #[cfg(not(loom))]
         // SAFETY: locked above, on this thread.
         unsafe {
             self.raw.unlock();
         }
+        guard.disarm();
         #[cfg(loom)]
         drop(held);
         result

@@ -20,8 +20,14 @@ static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::n
 /// did, on its signal stack. If it returns, whatever was installed before is called, and so on as if
 /// there were no handler. Only the first call of this function counts.
 ///
-/// The handler may do only what is safe in a signal handler: no allocation, no locks, no panic.
-pub fn on_fault(handler: fn(usize)) {
+/// ```compile_fail,E0133
+/// sateen_base::os::on_fault(|_| ());
+/// ```
+///
+/// # Safety
+/// The handler does only what is safe in a signal handler: no allocation, no locks, no panic. It may run in the middle
+/// of anything that the thread does, and uses nothing that may be half changed then.
+pub unsafe fn on_fault(handler: fn(usize)) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         HANDLER.store(handler as *mut (), Ordering::Release);

@@ -159,7 +159,8 @@ impl Os for Linux {
 
     fn advise_huge_pages(at: *const u8, len: usize) {
         const PAGE: usize = super::Mapping::PAGE;
-        let (from, to) = (at.addr().next_multiple_of(PAGE), (at.addr() + len) / PAGE * PAGE);
+        let from = at.addr().checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
+        let to = at.addr().checked_add(len).map_or(0, |end| end / PAGE * PAGE);
         if from < to {
             // SAFETY: this advice changes neither what memory holds nor who may use it; refused for what is not mapped.
             unsafe {

@@ -39,6 +39,7 @@ impl PlatformMutex {
 #[cfg(unix)]
 mod imp {
     use std::cell::UnsafeCell;
+    use std::mem::MaybeUninit;
     use std::ptr;
     use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -66,13 +67,18 @@ mod imp {
         #[cold]
         fn make_slow(&self) -> *mut Native {
             let fresh = Box::into_raw(Box::new(Native::new(libc::PTHREAD_MUTEX_INITIALIZER)));
+            // SAFETY: nobody else has seen it.
+            unsafe { initialise(UnsafeCell::raw_get(fresh)) };
             let empty = ptr::null_mut();
             // Ordering: Release publishes the fresh mutex; Acquire, the one of whoever was faster.
             match self.0.compare_exchange(empty, fresh, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => fresh,
                 Err(theirs) => {
                     // SAFETY: nobody else has seen it.
-                    drop(unsafe { Box::from_raw(fresh) });
+                    unsafe {
+                        libc::pthread_mutex_destroy(UnsafeCell::raw_get(fresh));
+                        drop(Box::from_raw(fresh));
+                    }
                     theirs
                 }
             }
@@ -81,8 +87,9 @@ mod imp {
         #[inline]
         pub(super) fn lock(&self) {
             // SAFETY: initialised, and never moved.
-            let error = unsafe { libc::pthread_mutex_lock(self.native()) };
-            debug_assert_eq!(error, 0, "pthread_mutex_lock");
+            if unsafe { libc::pthread_mutex_lock(self.native()) } != 0 {
+                not_locked();
+            }
         }
 
         #[inline]
@@ -97,6 +104,32 @@ mod imp {
             let error = unsafe { libc::pthread_mutex_unlock(self.native()) };
             debug_assert_eq!(error, 0, "pthread_mutex_unlock");
         }
+    }
+
+    /// Makes it one of the kind that waits for ever when its holder locks it again. The kind that the static
+    /// initialiser makes need not: nothing is said of it in that case, and then it may let the holder in.
+    ///
+    /// # Safety
+    /// There is room for a mutex, which is the caller's alone.
+    unsafe fn initialise(native: *mut libc::pthread_mutex_t) {
+        let mut kind = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
+        // SAFETY: by contract; the attributes are initialised before they are used.
+        let errors = unsafe {
+            [
+                libc::pthread_mutexattr_init(kind.as_mut_ptr()),
+                libc::pthread_mutexattr_settype(kind.as_mut_ptr(), libc::PTHREAD_MUTEX_NORMAL),
+                libc::pthread_mutex_init(native, kind.as_ptr()),
+                libc::pthread_mutexattr_destroy(kind.as_mut_ptr()),
+            ]
+        };
+        if errors != [0; 4] {
+            crate::abort_with("the system makes no mutex");
+        }
+    }
+
+    #[cold]
+    fn not_locked() -> ! {
+        crate::abort_with("the system did not lock a mutex");
     }
 
     impl Drop for Mutex {

@@ -3,7 +3,10 @@
 use std::io;
 
 /// Does nothing here.
-pub fn on_fault(_handler: fn(usize)) {}
+///
+/// # Safety
+/// See the one of systems that have signals.
+pub unsafe fn on_fault(_handler: fn(usize)) {}
 
 /// Nothing here.
 #[derive(Debug)]
