@@ -24,6 +24,7 @@ use crate::timer::TimerQueue;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
+use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -34,7 +35,7 @@ use std::task::Waker;
 /// | must | keep one token per context: a wake before [`park`](Blocker::park) makes it return at once |
 /// | must | make what the waker did before `wake` visible to the context after `park` |
 /// | may | return from `park` for no reason |
-/// | may | unwind out of `park` (cancellation): the primitives of this crate withdraw the wait then |
+/// | may | unwind out of `park`, with [`Cancelled`]: the primitives of this crate withdraw the wait then |
 ///
 /// # Safety
 /// | An implementation | |
@@ -108,6 +109,21 @@ pub unsafe trait Blocker: 'static {
     /// One of the calling context's that the caller began, and that nobody else ends.
     unsafe fn unmask(&self) {}
 }
+
+/// What a task that is cancelled unwinds with, out of [`park`](Blocker::park) and elsewhere.
+///
+/// The task's boundary catches it, and its joiner learns of it by an error. Code that catches panics lets it through
+/// by resuming the unwinding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the task was cancelled")
+    }
+}
+
+impl std::error::Error for Cancelled {}
 
 /// What a context waits for, for reports; see [`Blocker::waits_for`].
 #[derive(Clone, Copy, Debug)]

@@ -5,24 +5,10 @@ use crate::context;
 use crate::fiber::Fiber;
 use sateen_base::SpinLock;
 use sateen_base::prim::{AtomicBool, Ordering};
+pub use sateen_sync::park::Cancelled;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
-
-/// What a cancelled task unwinds with; see [`JoinHandle::cancel`](super::JoinHandle::cancel).
-///
-/// Caught by the task's boundary, which turns it into [`JoinError::Cancelled`](super::JoinError). Code that
-/// catches panics lets it through by resuming the unwinding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cancelled;
-
-impl std::fmt::Display for Cancelled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the task was cancelled")
-    }
-}
-
-impl std::error::Error for Cancelled {}
 
 /// Whether the calling task, or the one whose branch the caller is, has been cancelled.
 pub(super) fn is_cancelled() -> bool {

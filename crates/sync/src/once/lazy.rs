@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 /// A value that is made when it is first used: std's `LazyLock` whose waiting suspends a fiber.
 ///
-/// If the initialiser panics the value is poisoned: every use panics.
+/// If the initialiser panics, or its task is cancelled within, the value is poisoned: every use panics.
 ///
 /// Cost: 56 bytes, the value and the initialiser; one load to use it.
 ///

@@ -15,7 +15,7 @@ use std::pin::pin;
 
 /// Runs one closure, once: std's `Once` whose waiting suspends a fiber and can be awaited.
 ///
-/// A closure that panics poisons it: later calls panic, except
+/// A closure that panics (or whose task is cancelled) poisons it: later calls panic, except
 /// [`call_once_force`](Self::call_once_force). A closure that comes back to the same `Once` panics (and
 /// so poisons it) instead of waiting for itself, where that can be seen: within one thread or fiber.
 ///

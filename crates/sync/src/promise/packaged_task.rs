@@ -1,13 +1,15 @@
 //! A closure with the future of its result.
 
 use super::{Promise, PromiseFuture};
+use crate::park::Cancelled;
+use sateen_base::unwind::discard;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A closure to be run by somebody else, with a future of what it returns.
 ///
 /// [`run`](Self::run) catches a panic of the closure and passes it to the future. A task that is dropped
-/// without having run breaks its promise.
+/// without having run breaks its promise, and so does one whose runner is cancelled: the unwinding of that goes on.
 ///
 /// ```
 /// use sateen_sync::PackagedTask;
@@ -39,7 +41,14 @@ impl<F: FnOnce() -> T, T> PackagedTask<F, T> {
     /// With the panic of a waker, not with one of the closure.
     pub fn run(self) {
         let Self { f, promise } = self;
-        promise.set_result(catch_unwind(AssertUnwindSafe(f)));
+        match catch_unwind(AssertUnwindSafe(f)) {
+            // It is the runner's, not the future's.
+            Err(cancelled) if cancelled.is::<Cancelled>() => {
+                discard(promise);
+                resume_unwind(cancelled);
+            }
+            result => promise.set_result(result),
+        }
     }
 }
 
