@@ -8,9 +8,11 @@ use crate::context;
 use crate::join_stack::Job;
 use crate::runtime::{Installed, Runtime};
 use crate::shared::Shared;
+use crate::unwind::run_and_discard;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_sync::park;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -47,10 +49,10 @@ struct State {
     closed: bool,
 }
 
-/// A job whose caller waits for it, and with it the caller's runtime.
+/// A job whose caller waits for it, and with it the caller's runtime; or one that frees itself, of no runtime.
 struct Shipped(*const Job, *const Shared);
 
-// SAFETY: an `Installed` of a closure that is Send; whoever takes it from the queue runs it, once.
+// SAFETY: of a closure that is Send; whoever takes it from the queue runs it, once.
 unsafe impl Send for Shipped {}
 
 impl Shipped {
@@ -62,7 +64,49 @@ impl Shipped {
     }
 }
 
+/// A closure that nobody waits for.
+#[repr(C)]
+struct Sent<F> {
+    job: Job,
+    f: F,
+}
+
+impl<F: FnOnce() + Send + 'static> Sent<F> {
+    fn alloc(f: F) -> Shipped {
+        let sent = Box::into_raw(Box::new(Self { job: Job { run: Self::run }, f }));
+        Shipped(sent.cast(), std::ptr::null())
+    }
+
+    /// # Safety
+    /// `job` starts a `Sent<F>` made by `alloc`; called once.
+    unsafe fn run(job: *const Job) {
+        // SAFETY: by contract.
+        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
+        apart(this.f);
+    }
+}
+
+/// Calls `f` as on a thread that belongs to no runtime, wherever that is.
+fn apart(f: impl FnOnce()) {
+    let saved = context::with(context::Context::step_out);
+    // SAFETY: no wait of this context is under way that `f` could take part in: it gets none of the frames below, and
+    // is over when they go on, with their blocker and their number. Without a number the thread draws one.
+    let (blocker, id) = unsafe { (park::install(None), park::set_context_id(0)) };
+    run_and_discard(f);
+    // SAFETY: as they were.
+    unsafe {
+        park::set_context_id(id);
+        park::install(blocker);
+    }
+    context::with(|c| c.restore(&saved));
+}
+
 impl Pool {
+    /// Calls `f` on one of the threads; without any, here. What comes of it is discarded.
+    pub(crate) fn send(&self, f: impl FnOnce() + Send + 'static) {
+        self.ship(Sent::alloc(f));
+    }
+
     pub(crate) fn new(limits: Limits) -> Self {
         let (state, changed) = (Mutex::new(State::default()), Condvar::new());
         Self(Arc::new(Inner { limits, state, changed }))

@@ -359,6 +359,7 @@ impl Drop for CurrentThread {
             self.shared.thread_exited();
         } else {
             self.shared.stacks.close();
+            self.shared.close_timers();
         }
     }
 }

@@ -143,6 +143,11 @@ impl Fiber {
         &self.join_stack
     }
 
+    /// Whether it is one of this runtime's.
+    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.shared), shared)
+    }
+
     /// What is said of it should it overflow.
     pub(crate) fn record(&self) -> &Record {
         &self.record

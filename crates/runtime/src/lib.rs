@@ -35,6 +35,8 @@ mod entry;
 #[cfg(not(loom))]
 mod fiber;
 #[cfg(not(loom))]
+mod foreign;
+#[cfg(not(loom))]
 mod fork;
 #[cfg(loom)]
 pub mod gate;

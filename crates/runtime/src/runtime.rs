@@ -209,7 +209,8 @@ pub(crate) struct Installed<F, R> {
     job: Job,
     /// 1 once the result is there.
     done: AtomicUsize,
-    waker: Waker,
+    /// The runner takes it.
+    waker: UnsafeCell<Option<Waker>>,
     f: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
 }
@@ -222,7 +223,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         Self {
             job: Job { run: Self::run },
             done: AtomicUsize::new(0),
-            waker: park::current_waker(),
+            waker: UnsafeCell::new(Some(park::current_waker())),
             f: UnsafeCell::new(ManuallyDrop::new(f)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -253,15 +254,16 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     /// `job` starts an `Installed<F, R>`; called once.
     unsafe fn run(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the waiter's frame stays until `done` is set; the waker is cloned before that.
+        // SAFETY: the waiter's frame stays until `done` is set; the waker is taken before that, by us alone. It
+        // may be of the user's making, so it is not cloned: that might panic.
         unsafe {
             let f = (*this).take();
             let result = catch_unwind(AssertUnwindSafe(f));
             (*this).result.with_mut(|place| (*place).write(result));
-            let waker = (*this).waker.clone();
+            let waker = (*this).waker.with_mut(|waker| (*waker).take());
             // Ordering: Release publishes the result to `wait_caught`.
             (*this).done.store(1, Ordering::Release);
-            run_and_discard(|| waker.wake());
+            run_and_discard(|| waker.map(Waker::wake));
         }
     }
 

@@ -5,6 +5,7 @@ use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
+use crate::foreign::Foreign;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::latch::Waiter;
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) watch: Option<Watch>,
     /// Threads for calls that block.
     pub(crate) blocking: blocking::Pool,
+    /// Wakers that are due, and that tasks are to call.
+    pub(crate) foreign: Foreign,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveFutures,
     /// A shutdown does not wait any longer.
@@ -118,6 +121,7 @@ impl Shared {
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             timekeeper: Timekeeper::new(),
+            foreign: Foreign::new(),
             futures: LiveFutures::new(workers.len()),
             cancelling: AtomicBool::new(false),
             gate: Gate::new(),
@@ -428,12 +432,17 @@ impl Shared {
         }
         self.changed.notify_all();
         wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
+        if all {
+            self.close_timers();
+        }
     }
 
     /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime). False:
     /// `deadline` came first.
     pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
         let waker = park::current_waker();
+        // Cloned and dropped without the lock, for it may be of the user's making.
+        let mut kept = Some(waker.clone());
         loop {
             {
                 let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -441,7 +450,7 @@ impl Shared {
                     return true;
                 }
                 if !exited.wakers.iter().any(|other| other.will_wake(&waker)) {
-                    exited.wakers.push(waker.clone());
+                    exited.wakers.extend(kept.take());
                 }
             }
             match deadline {

@@ -35,6 +35,7 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     worker.read_mail();
     // Who sleeps in time holds a stack, and nobody else may be there to wake it.
     let fired = worker.fire_timers();
+    shared.foreign.send_away(shared);
     let put = worker.put_all_aside(naps >= NAPS);
     if naps == 0 {
         // Sleepers may hold spare stacks.

@@ -5,6 +5,7 @@
 
 use crate::fiber::Fiber;
 use crate::latch::Waiter;
+use crate::shared::Shared;
 use sateen_base::prim::{Arc, AtomicU32, Ordering};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
@@ -54,6 +55,13 @@ impl Kept {
 }
 
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
+
+/// Whether it wakes a fiber of this runtime.
+#[inline]
+pub(crate) fn is_of(waker: &Waker, shared: &Shared) -> bool {
+    // SAFETY: with this table it has a count of its fiber.
+    std::ptr::eq(waker.vtable(), &TABLE) && unsafe { (*waker.data().cast::<Fiber>()).is_of(shared) }
+}
 
 /// A waker for the calling fiber.
 #[inline]

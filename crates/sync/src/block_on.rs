@@ -6,7 +6,7 @@ use sateen_base::prim::{AtomicBool, Ordering};
 use std::future::IntoFuture;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
 /// Runs `future` to its end on the calling context: a thread blocks while it is pending, a fiber
 /// suspends. It may be called anywhere, also inside a future that another `block_on` polls.
@@ -29,7 +29,7 @@ pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     use std::future::Future as _;
     let mut future = pin!(future.into_future());
     let signal = Arc::new(Signal { woken: AtomicBool::new(false), context: park::current_waker() });
-    let waker = Waker::from(signal.clone());
+    let waker = signal.waker();
     loop {
         if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return out;
@@ -57,12 +57,13 @@ impl Signal {
     }
 }
 
-impl Wake for Signal {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+impl Signal {
+    fn waker(self: &Arc<Self>) -> Waker {
+        // SAFETY: the table's functions treat the pointer as one count of the signal.
+        unsafe { Waker::from_raw(RawWaker::new(Arc::into_raw(Arc::clone(self)).cast(), &TABLE)) }
     }
 
-    fn wake_by_ref(self: &Arc<Self>) {
+    fn wake(&self) {
         #[cfg(sateen_canary = "block_on_token_first")]
         self.context.wake_by_ref();
         // Ordering: Release pairs with the Acquire in `wait`. Whoever set it first wakes the context.
@@ -71,4 +72,41 @@ impl Wake for Signal {
             self.context.wake_by_ref();
         }
     }
+}
+
+/// A static of our own, unlike the table behind [`std::task::Wake`]: by its address [`context_of`] knows it.
+static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
+
+/// # Safety
+/// For all four: `signal` comes with a count of a [`Signal`], which the waker that is used has.
+unsafe fn clone(signal: *const ()) -> RawWaker {
+    // SAFETY: by contract.
+    unsafe { Arc::increment_strong_count(signal.cast::<Signal>()) };
+    RawWaker::new(signal, &TABLE)
+}
+
+unsafe fn wake(signal: *const ()) {
+    // SAFETY: by contract; the count goes at the end.
+    unsafe { Arc::from_raw(signal.cast::<Signal>()) }.wake();
+}
+
+unsafe fn wake_by_ref(signal: *const ()) {
+    // SAFETY: by contract.
+    unsafe { &*signal.cast::<Signal>() }.wake();
+}
+
+unsafe fn release(signal: *const ()) {
+    // SAFETY: by contract; given away here.
+    drop(unsafe { Arc::from_raw(signal.cast::<Signal>()) });
+}
+
+/// The waker of the context that waits, if `waker` is one that [`block_on`] polls with, else `waker`: so that
+/// whoever runs contexts knows its own.
+#[doc(hidden)]
+pub fn context_of(waker: &Waker) -> &Waker {
+    if !std::ptr::eq(waker.vtable(), &TABLE) {
+        return waker;
+    }
+    // SAFETY: a waker with our table has a count of a signal, which lives as long as the waker is borrowed.
+    unsafe { &(*waker.data().cast::<Signal>()).context }
 }

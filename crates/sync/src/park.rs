@@ -17,6 +17,8 @@
 //! thread's own parker may be gone. [`current_waker`] then gives a waker that does nothing and
 //! [`park`] sleeps for 100 µs: the loop polls. Correct, slow, and rare.
 
+#[doc(hidden)]
+pub use crate::block_on::context_of;
 pub use crate::identity::Identity;
 use crate::sys::{plain_thread_local, thread_local};
 pub use crate::thread_parker::ThreadParker;

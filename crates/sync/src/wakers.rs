@@ -33,9 +33,18 @@ impl Batch {
 
     /// Wakes and forgets every one, whatever the others do; how many there were.
     pub(crate) fn wake_all(&mut self, panics: &mut FirstPanic) -> usize {
+        self.hand_out(panics, Waker::wake)
+    }
+
+    /// The same by `wake`.
+    pub(crate) fn hand_out(
+        &mut self,
+        panics: &mut FirstPanic,
+        mut wake: impl FnMut(Waker),
+    ) -> usize {
         let len = std::mem::take(&mut self.len);
         for waker in self.wakers[..len].iter_mut().filter_map(Option::take) {
-            panics.catch(|| waker.wake());
+            panics.catch(|| wake(waker));
         }
         len
     }

@@ -17,7 +17,7 @@ use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
 use crate::shared::Shared;
-use crate::unwind::run_and_discard;
+use crate::unwind::{discard, run_and_discard};
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering};
@@ -213,6 +213,8 @@ impl Part {
         drop(fibers);
         *part.stage.lock() = Stage::Told(told);
         survey.told(1);
+        // With it may go a waker of the user's making.
+        discard(survey);
     }
 }
 

@@ -150,10 +150,8 @@ impl<F: Future> Frame<F> {
     /// # Safety
     /// `head` starts a `Frame<F>` that nobody refers to.
     unsafe fn free(head: NonNull<Head>) {
-        // SAFETY: made by `new`; ours alone.
-        let frame = unsafe { Box::from_raw(head.cast::<Self>().as_ptr()) };
-        frame.head.task.drop_waker();
-        drop(frame);
+        // SAFETY: made by `new`; ours alone. Its result and its handle's waker are gone, see `drop_result`.
+        drop(unsafe { Box::from_raw(head.cast::<Self>().as_ptr()) });
     }
 }
 
@@ -168,11 +166,17 @@ unsafe fn refuse<F: Future>(header: NonNull<Header>, error: JoinError) {
     unsafe { Frame::<F>::drop(header.cast(), error) };
 }
 
+/// The task and its handle are through: drops what of it is the user's. The last waker, wherever that is, frees the
+/// frame.
+///
 /// # Safety
 /// `header` starts a `Frame<F>` that is done, with a result that is the caller's.
 unsafe fn drop_result<F: Future>(header: NonNull<Header>) {
     // SAFETY: by contract.
-    discard(unsafe { exchange_result::<F>(header) });
+    unsafe {
+        header.as_ref().drop_waker();
+        discard(exchange_result::<F>(header));
+    }
 }
 
 /// # Safety
@@ -417,6 +421,13 @@ pub(super) unsafe fn refuse_queued(head: NonNull<Head>, shared: &Shared, error: 
 
 static WAKER: RawWakerVTable =
     RawWakerVTable::new(clone_raw, wake_raw, wake_by_ref_raw, release_raw);
+
+/// Whether it wakes a future of this runtime.
+pub(crate) fn is_waker_of(waker: &Waker, shared: &Shared) -> bool {
+    // SAFETY: with this table it keeps its future's frame.
+    std::ptr::eq(waker.vtable(), &WAKER)
+        && unsafe { std::ptr::eq(head(waker.data()).as_ref().home, shared) }
+}
 
 fn raw_waker(head: NonNull<Head>) -> RawWaker {
     RawWaker::new(head.as_ptr().cast(), &WAKER)

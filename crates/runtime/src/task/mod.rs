@@ -18,7 +18,8 @@ pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
 pub(crate) use future::{
-    Head as FutureHead, is_of as is_future_of, poll_queued, send_home as send_future_home,
+    Head as FutureHead, is_of as is_future_of, is_waker_of as is_future_waker_of, poll_queued,
+    send_home as send_future_home,
 };
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::Ids;

@@ -32,6 +32,7 @@ impl Worker {
         withdraw: impl Fn() -> bool,
     ) {
         loop {
+            self.shared().foreign.send_away(self.shared());
             // Others fire our timers too, but there may be none.
             let next = [deadline, self.timers.earliest()].into_iter().flatten().min();
             let Some(next) = next else { return thread.park() };

@@ -58,7 +58,7 @@ impl Worker {
             self.counters.publications.bump();
         }
         if self.has_request(TIMER) {
-            self.mind_timers();
+            self.mind_timers(fiber);
         }
         if self.has_request(READY) && !fiber.is_held() {
             self.let_ready_through(fiber);

@@ -8,8 +8,10 @@
 //! called (`timekeeper.rs`), which asks the workers to look when it is time.
 
 use super::{TIMER, Worker};
+use crate::fiber::Fiber;
 use crate::unwind::run_and_discard;
 use sateen_base::prim::time::{Duration, Instant};
+use std::task::Waker;
 
 /// What a worker knows and whoever minds the timers may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,24 +82,35 @@ impl Worker {
 
     /// Answers [`TIMER`]: fires what is due, and sees to it that somebody minds the rest.
     #[cold]
-    pub(super) fn mind_timers(&self) {
+    pub(super) fn mind_timers(&self, fiber: &Fiber) {
         // First clear, then look: what is raised later stands.
         self.requests.clear(TIMER);
+        let mut foreign = Vec::new();
         // The caller may be in the middle of a push, with a branch in its frame: nothing unwinds here.
-        run_and_discard(|| self.fire_timers());
+        run_and_discard(|| self.fire_timers_with(|waker| foreign.push(waker)));
         self.note(News::LOOKED);
         self.pass_news_on();
+        // Everybody may be busy, as the caller is.
+        self.call_now(fiber, foreign);
     }
 
     /// Fires what is due, at every worker. Whether anything was.
     pub(crate) fn fire_timers(&self) -> bool {
+        self.fire_timers_with(|waker| self.call_later(waker))
+    }
+
+    /// [`Worker::fire_timers`], giving `foreign` the wakers that may not be called here.
+    fn fire_timers_with(&self, mut foreign: impl FnMut(Waker)) -> bool {
         let mut now = None;
         let mut fired = 0;
         for worker in &self.shared().workers {
             if let Some(earliest) = worker.timers.earliest() {
                 let now = *now.get_or_insert_with(Instant::now);
                 if earliest <= now {
-                    fired += worker.timers.fire(now);
+                    fired += worker.timers.fire_with(now, |waker| match self.owns(&waker) {
+                        true => waker.wake(),
+                        false => foreign(waker),
+                    });
                 }
             }
         }

@@ -74,8 +74,30 @@ impl TimerQueue {
     /// With the first panic of a waker, after all have been woken.
     #[inline]
     pub fn fire(&self, now: Instant) -> usize {
+        self.fire_with(now, Waker::wake)
+    }
+
+    /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for whoever cannot call just
+    /// any waker where it fires timers.
+    ///
+    /// # Panics
+    /// With the first panic of `wake`, after it has had all.
+    ///
+    /// ```
+    /// use sateen_sync::timer::{Timer, TimerQueue};
+    /// use std::{pin::pin, task::Waker, time::Instant};
+    ///
+    /// let (queue, mut later) = (TimerQueue::new(), Vec::new());
+    /// let mut timer = pin!(Timer::new(&queue));
+    /// timer.as_mut().arm(Instant::now(), Waker::noop().clone());
+    /// queue.fire_with(Instant::now(), |waker| later.push(waker));
+    /// assert!(timer.has_fired());
+    /// later.into_iter().for_each(Waker::wake);
+    /// ```
+    #[inline]
+    pub fn fire_with(&self, now: Instant, wake: impl FnMut(Waker)) -> usize {
         let now = clock::ticks(now);
-        if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED) }
+        if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED, wake) }
     }
 
     /// For whoever will serve it no longer: takes all timers out and wakes their wakers without firing
@@ -85,11 +107,19 @@ impl TimerQueue {
     /// # Panics
     /// As [`fire`](Self::fire).
     pub fn close(&self) {
-        self.locked(|heap| heap.closed = true);
-        self.pop_all(u64::MAX, IDLE);
+        self.close_with(Waker::wake);
     }
 
-    fn pop_all(&self, now: u64, state: u32) -> usize {
+    /// As [`close`](Self::close), but gives each waker to `wake` instead of waking it.
+    ///
+    /// # Panics
+    /// With the first panic of `wake`, after it has had all.
+    pub fn close_with(&self, wake: impl FnMut(Waker)) {
+        self.locked(|heap| heap.closed = true);
+        self.pop_all(u64::MAX, IDLE, wake);
+    }
+
+    fn pop_all(&self, now: u64, state: u32, mut wake: impl FnMut(Waker)) -> usize {
         let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
         let (mut count, mut most) = (0, None);
         loop {
@@ -104,7 +134,7 @@ impl TimerQueue {
             });
             let full = batch.is_full();
             // The lock is free, and the timers may be gone: only their wakers are ours.
-            count += batch.wake_all(&mut panics);
+            count += batch.hand_out(&mut panics, &mut wake);
             if !full {
                 break;
             }
