@@ -454,3 +454,29 @@ fn a_tree_of_scopes_when_the_system_gives_no_more() {
         rt.shutdown().expect("an orderly end");
     });
 }
+
+/// Whatever moves between workers, or does not, and whatever a suspended task keeps.
+#[test]
+fn under_every_policy() {
+    use sateen_runtime::policy;
+    type Make = fn() -> policy::Scheduling;
+    let policies: [(&str, Make); 3] = [
+        ("work stealing", policy::work_stealing),
+        ("work sharing", policy::work_sharing),
+        ("round robin", policy::round_robin),
+    ];
+    let all = policies.into_iter().flat_map(|policy| [(policy, false), (policy, true)]);
+    for ((name, make), strict) in all {
+        for (workers, stacks) in LIMITS {
+            let what = format!("{name} on {workers} workers with {stacks} stacks, {strict}");
+            watched(&what, || {
+                let builder = Runtime::builder().workers(workers).max_stacks(stacks);
+                let rt = builder.strict(strict).policy(make()).build().expect("a runtime");
+                assert_eq!(rt.install(|| sleepers(3, 2, nap)), 14);
+                let event = Event::new();
+                rt.install(|| join(|| event.wait(), || event.set()));
+                rt.shutdown().expect("an orderly end");
+            });
+        }
+    }
+}
