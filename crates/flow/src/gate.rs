@@ -12,6 +12,7 @@
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
+use sateen_base::unwind::run_and_discard;
 use sateen_base::{CachePadded, fence as asymmetric};
 use sateen_sync::park::current_waker;
 use sateen_sync::wait_queue::{Cancelled, Place, WaitQueue, Waiter};
@@ -65,17 +66,30 @@ impl Gate {
             }
         }
         if self.is_wanted() {
-            self.tell_one_slow();
+            _ = self.tell_one_slow();
         }
     }
 
+    /// Whether somebody was there.
     #[cold]
-    fn tell_one_slow(&self) {
-        self.queue.notify_one_with(|outcome| {
-            if outcome.found {
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
-            }
-        });
+    fn tell_one_slow(&self) -> bool {
+        let mut found = false;
+        let mut notify = || {
+            self.queue.notify_one_with(|outcome| {
+                if outcome.found {
+                    self.waiting.fetch_sub(1, Ordering::Relaxed);
+                }
+                found = outcome.found;
+            })
+        };
+        if cfg!(loom) {
+            // A model that fails panics everywhere.
+            notify();
+        } else {
+            // The waker is foreign code, and the caller may have an item in hand that a panic would lose.
+            run_and_discard(&mut notify);
+        }
+        found
     }
 
     /// Something has changed that all wait for.
@@ -83,8 +97,13 @@ impl Gate {
     pub fn tell_all(&self) {
         // Ordering: SeqCst as in `tell_one`.
         fence(Ordering::SeqCst);
-        let told = self.queue.notify_all();
-        self.waiting.fetch_sub(told, Ordering::Relaxed);
+        // Who announces itself after the fence sees the change. The queue is in order, so those before come first.
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        for _ in 0..waiting {
+            if !self.tell_one_slow() {
+                break;
+            }
+        }
     }
 
     /// Waits until somebody tells or `deadline` is over, unless `ready` says that there is no need. Blocks the thread, or

@@ -31,6 +31,10 @@ mod hold;
 #[cfg(not(loom))]
 mod hub;
 #[cfg(loom)]
+pub mod idle;
+#[cfg(not(loom))]
+mod idle;
+#[cfg(loom)]
 pub mod lane;
 #[cfg(not(loom))]
 mod lane;

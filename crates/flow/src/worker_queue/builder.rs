@@ -7,11 +7,11 @@ use super::shared::{Callbacks, Crew, Overflow, Shared};
 use super::worker::Ticket;
 use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
 use crate::gate::Gate;
+use crate::idle::Idle;
 use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
-use sateen_base::prim::{Arc, thread};
+use sateen_base::prim::{Arc, AtomicUsize, thread};
 use sateen_runtime::{Runtime, Spawn, Spawner};
-use sateen_sync::Semaphore;
 use std::any::Any;
 use std::fmt;
 
@@ -151,7 +151,7 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// Called with the worker and the payload when a handler has panicked.
+    /// Called with the worker and the payload when a handler has panicked. A panic of its own goes no further.
     pub fn on_panic(
         mut self,
         on_panic: impl Fn(usize, &(dyn Any + Send)) + Send + Sync + 'static,
@@ -161,7 +161,8 @@ impl<T, C> Builder<T, C> {
     }
 
     /// Is given the items whose handlers panicked, and those whose handlers asked for another try after the queue was aborted. Without it they
-    /// are dropped, and counted. Items that wait to be tried again are returned by `abort`.
+    /// are dropped, and counted. Items that wait to be tried again are returned by `abort`. If all workers have been made to end (a
+    /// runtime that ended by force, a clock that panicked), it is given what is left; without it `abort` returns that.
     pub fn dead_letter(
         mut self,
         dead_letter: impl Fn(DeadLetter<T>) + Send + Sync + 'static,
@@ -234,7 +235,8 @@ impl<T, C> Builder<T, C> {
             lanes: (crew..queues).step_by(crews).collect(),
             gate: Gate::new(),
             later: Later::new(),
-            idle: Semaphore::new(0),
+            idle: Idle::new(),
+            next: AtomicUsize::new(0),
         };
         let shared = Arc::new(Shared::new(
             (0..queues).map(lane).collect(),

@@ -58,7 +58,7 @@ impl From<Result<(), Retry>> for Handled {
 pub struct DeadLetter<T> {
     /// As the handler left it.
     pub item: T,
-    /// Who had it.
+    /// Who had it, or ended last.
     pub worker: usize,
     /// Why.
     pub reason: DeadReason,
@@ -72,6 +72,8 @@ pub enum DeadReason {
     Panicked(String),
     /// It was to come again, and the queue was aborted meanwhile.
     Aborted,
+    /// All workers were made to end before any of them had it.
+    Ended,
 }
 
 impl DeadReason {
@@ -85,6 +87,7 @@ impl fmt::Display for DeadReason {
         match self {
             Self::Panicked(message) => write!(f, "its handler panicked: {message}"),
             Self::Aborted => f.write_str("the queue was aborted"),
+            Self::Ended => f.write_str("all workers had ended"),
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::Rate;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
+use sateen_base::unwind::discard;
 use sateen_sync::park::context_id;
 use shared::{Parcel, Shared, Turn, Way};
 use std::fmt;
@@ -224,8 +225,11 @@ impl<T> WorkerQueue<T> {
         self.shared.finished.wait();
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
-            // Handlers' panics are caught; what else there is was said by the panic hook.
-            _ = thread.join();
+            // A handler that owns the queue is dropped by its worker's thread.
+            if thread.thread().id() != thread::current().id() {
+                // Handlers' panics are caught; what else there is was said by the panic hook.
+                discard(thread.join());
+            }
         }
     }
 

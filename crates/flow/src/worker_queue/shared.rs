@@ -10,12 +10,14 @@ use super::later::Later;
 use super::patience::Patience;
 use crate::Rate;
 use crate::gate::Gate;
+use crate::idle::Idle;
 use crate::lane::Lane;
 use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use sateen_base::unwind::{discard, run_and_discard};
 use sateen_base::{CachePadded, SpinLock, tsc};
 use sateen_queue::{PushError, TrustedItems};
+use sateen_sync::Event;
 use sateen_sync::counter::StripedCounter;
-use sateen_sync::{Event, Semaphore, SemaphoreGuard};
 use std::any::Any;
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -47,8 +49,10 @@ pub(crate) struct Crew<T> {
     /// Where they sleep.
     pub(crate) gate: Gate,
     pub(crate) later: Later<T>,
-    /// Without capacity: a permit for each idle worker that nobody has sent to.
-    pub(crate) idle: Semaphore,
+    /// Without capacity: who is idle.
+    pub(crate) idle: Idle,
+    /// The lane whose sender is told first when the next worker is idle.
+    pub(crate) next: AtomicUsize,
 }
 
 /// How many items have been sent through a handle.
@@ -250,19 +254,13 @@ impl<T> Shared<T> {
         mut parcel: Parcel<T>,
         wait: bool,
     ) -> Result<(), SendError<T>> {
-        let (mut patience, mut permitted) = (Patience::new(), false);
+        let mut patience = Patience::new();
         loop {
-            parcel = match self.attempt(way, parcel, permitted, wait) {
+            parcel = match self.attempt(way, parcel, wait) {
                 ControlFlow::Continue(parcel) => parcel,
                 ControlFlow::Break(result) => return result,
             };
-            if patience.wait() {
-                // Look again.
-            } else if self.rendezvous {
-                // Refused only if it is closed, which the next attempt says.
-                let permit = self.crew_of(way.lane()).idle.acquire(1);
-                permitted = permit.map(SemaphoreGuard::forget).is_ok();
-            } else {
+            if !patience.wait() {
                 self.gate_of(way).wait(None, || self.has_room(way));
             }
         }
@@ -274,31 +272,23 @@ impl<T> Shared<T> {
         way: Way,
         mut parcel: Parcel<T>,
     ) -> Result<(), SendError<T>> {
-        let mut permitted = false;
         loop {
-            parcel = match self.attempt(way, parcel, permitted, true) {
+            parcel = match self.attempt(way, parcel, true) {
                 ControlFlow::Continue(parcel) => parcel,
                 ControlFlow::Break(result) => return result,
             };
-            if self.rendezvous {
-                let permit = self.crew_of(way.lane()).idle.acquire_async(1).await;
-                permitted = permit.map(SemaphoreGuard::forget).is_ok();
-            } else {
-                self.gate_of(way).wait_async(|| self.has_room(way)).await;
-            }
+            self.gate_of(way).wait_async(|| self.has_room(way)).await;
         }
     }
 
-    /// One attempt to send: it has come to an end, or the parcel is to wait. `permitted`: there is an idle worker for it.
+    /// One attempt to send: it has come to an end, or the parcel is to wait.
     fn attempt(
         &self,
         way: Way,
         parcel: Parcel<T>,
-        permitted: bool,
         wait: bool,
     ) -> ControlFlow<Result<(), SendError<T>>, Parcel<T>> {
         let tried = match way {
-            _ if permitted => self.hand_over(way.lane(), parcel),
             Way::From(lane) => self.try_lanes(lane, parcel),
             Way::Only(lane) => self.try_lane(lane, parcel),
         };
@@ -328,17 +318,9 @@ impl<T> Shared<T> {
 
     /// Puts it into `lane` if there is room, or without capacity if a worker is idle.
     fn try_lane(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
-        if self.rendezvous && !self.lanes[lane].queue.is_closed() {
-            match self.crew_of(lane).idle.try_acquire(1) {
-                Ok(permit) => permit.forget(),
-                Err(_) => return Err(SendError { item: parcel, reason: Refusal::Full }),
-            }
+        if self.rendezvous && !self.lanes[lane].queue.is_closed() && !self.appoint(lane) {
+            return Err(SendError { item: parcel, reason: Refusal::Full });
         }
-        self.hand_over(lane, parcel)
-    }
-
-    /// Puts it into `lane`, and tells a worker.
-    fn hand_over(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
         self.lanes[lane].push(parcel, &self.crew_of(lane).gate).map_err(|error| {
             let reason = if error.is_full() { Refusal::Full } else { Refusal::Closed };
             SendError { item: error.into_inner(), reason }
@@ -350,16 +332,17 @@ impl<T> Shared<T> {
         match self.overflow {
             Overflow::DropNewest => {
                 self.count_dropped();
-                drop(parcel);
+                discard(parcel);
                 Ok(())
             }
             Overflow::DropOldest if !self.rendezvous => {
                 match self.lanes[lane].queue.force_push(parcel) {
                     Ok(oldest) => {
-                        if oldest.is_some() {
-                            self.count_dropped();
-                        }
                         self.crew_of(lane).gate.tell_one();
+                        if let Some(oldest) = oldest {
+                            self.count_dropped();
+                            discard(oldest);
+                        }
                         Ok(())
                     }
                     Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
@@ -368,6 +351,7 @@ impl<T> Shared<T> {
             // Nothing is queued that could be dropped.
             Overflow::DropOldest => {
                 self.count_dropped();
+                discard(parcel);
                 Ok(())
             }
             Overflow::Block | Overflow::Error => Err(refused(parcel, Refusal::Full)),
@@ -384,9 +368,58 @@ impl<T> Shared<T> {
 
     /// Whether a sender that waits should look again.
     fn has_room(&self, way: Way) -> bool {
+        let has_room = |lane: &Lane<_>| {
+            if self.rendezvous { self.can_meet(lane) } else { lane.is_open_to_try() }
+        };
         match way {
-            Way::From(_) => self.lanes.iter().any(Lane::is_open_to_try),
-            Way::Only(lane) => self.lanes[lane].is_open_to_try(),
+            Way::From(_) => self.lanes.iter().any(has_room),
+            Way::Only(lane) => has_room(&self.lanes[lane]),
+        }
+    }
+
+    // ---- Without capacity ----
+
+    /// Whether an item might go there.
+    fn can_meet(&self, lane: &Lane<Parcel<T>>) -> bool {
+        let is_free = || !(self.keyed && lane.hold.is_held());
+        lane.queue.is_closed() || self.crews[lane.crew].idle.is_any() && is_free()
+    }
+
+    /// Takes an idle worker for an item of `lane`, and if the order counts the lane's hold, which goes with the item.
+    fn appoint(&self, index: usize) -> bool {
+        let lane = &self.lanes[index];
+        let idle = &self.crews[lane.crew].idle;
+        // Looking first, so that nobody is kept from what we cannot use.
+        if !idle.is_any() || self.keyed && !lane.hold.try_take() {
+            return false;
+        }
+        if !idle.try_take() {
+            if self.keyed {
+                self.free(index);
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Gives back the hold of a lane to which items are sent only with it.
+    pub(crate) fn free(&self, lane: usize) {
+        self.lanes[lane].hold.give();
+        self.lanes[lane].room.tell_one();
+        self.room.tell_one();
+    }
+
+    /// A worker of `crew` is idle for whom nobody has sent.
+    pub(crate) fn add_idle(&self, crew: usize) {
+        let Crew { idle, lanes, next, .. } = &self.crews[crew];
+        idle.add();
+        self.room.tell_one();
+        if self.keyed {
+            // Of each lane one, for all but one may find that theirs is held. Another goes first each time.
+            let start = next.fetch_add(1, Ordering::Relaxed) % lanes.len();
+            for &lane in lanes[start..].iter().chain(&lanes[..start]) {
+                self.lanes[lane].room.tell_one();
+            }
         }
     }
 
@@ -436,7 +469,6 @@ impl<T> Shared<T> {
             lane.queue.close();
         }
         for crew in &self.crews {
-            crew.idle.close();
             crew.gate.tell_all();
         }
         for lane in &self.lanes {
@@ -457,24 +489,35 @@ impl<T> Shared<T> {
         // takes one more item.
         self.aborted.store(true, Ordering::Release);
         let mut items = Vec::new();
-        for lane in &self.lanes {
-            lane.empty(|parcel| items.push(parcel.item));
-        }
-        for crew in &self.crews {
-            items.extend(crew.later.close().into_iter().map(|parcel| parcel.item));
-        }
+        self.take_all(|item| items.push(item));
         self.returned.fetch_add(items.len() as u64, Ordering::Relaxed);
         self.close();
         items
     }
 
-    /// A worker has ended.
-    pub(crate) fn leave(&self) {
+    /// Worker `index` has ended.
+    pub(crate) fn leave(&self, index: usize) {
         // Ordering: AcqRel, so that who is told by `finished` sees what all workers did.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             // After workers that were made to end, too, nobody may wait for one.
             self.close();
+            if self.callbacks.dead_letter.is_some() {
+                self.take_all(|item| {
+                    self.returned.fetch_add(1, Ordering::Relaxed);
+                    run_and_discard(|| self.bury(item, index, DeadReason::Ended));
+                });
+            }
             self.finished.set();
+        }
+    }
+
+    /// Takes out all items that no handler has in hand, and closes the queue for good.
+    fn take_all(&self, mut take: impl FnMut(T)) {
+        for lane in &self.lanes {
+            lane.empty(|parcel| take(parcel.item));
+        }
+        for crew in &self.crews {
+            crew.later.close().into_iter().for_each(|parcel| take(parcel.item));
         }
     }
 
@@ -495,6 +538,13 @@ impl<T> Shared<T> {
         if let Some(dead_letter) = &self.callbacks.dead_letter {
             dead_letter(DeadLetter { item, worker, reason });
         }
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // One by one: of two that panic together the process would end.
+        self.take_all(discard);
     }
 }
 

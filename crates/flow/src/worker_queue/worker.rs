@@ -51,11 +51,19 @@ pub(crate) struct Worker<T, C> {
 }
 
 /// What is told when a worker ends, however it does.
-struct Leave<T>(Arc<Shared<T>>);
+struct Leave<T> {
+    shared: Arc<Shared<T>>,
+    index: usize,
+}
 
 impl<T> Drop for Leave<T> {
     fn drop(&mut self) {
-        self.0.leave();
+        let context = &self.shared.desks[self.index].context;
+        // Also if it has not begun: it may call the user's code, which must not wait for it.
+        context.store(context_id(), Ordering::Relaxed);
+        self.shared.leave(self.index);
+        // Who comes after it on this thread or fiber is a stranger.
+        context.store(0, Ordering::Relaxed);
     }
 }
 
@@ -72,7 +80,7 @@ impl<T, C: Clock> Ticket<T, C> {
         // Of several workers of a crew each prefers another lane.
         let home = index / shared.crews.len() % lanes;
         let seen = (0..lanes).map(|_| u64::MAX).collect();
-        let leave = Leave(Arc::clone(&shared));
+        let leave = Leave { shared: Arc::clone(&shared), index };
         let worker = Worker {
             shared,
             index,
@@ -94,10 +102,17 @@ impl<T, C: Clock> Ticket<T, C> {
 
     /// Works until the queue is closed and empty.
     pub(crate) fn run<R: Into<Handled>>(self, handler: &impl Fn(usize, &mut T) -> R) {
+        let Self { worker, leave } = self;
         // The worker is dropped first, and gives back what it holds, even if a cancelled task unwinds.
-        let _leave = self.leave;
-        let mut worker = self.worker;
-        worker.run(handler);
+        let end = catch_unwind(AssertUnwindSafe(move || {
+            let mut worker = worker;
+            worker.run(handler);
+        }));
+        // Not while it unwinds: the last one buries what is left, which is the user's code.
+        drop(leave);
+        if let Err(panic) = end {
+            resume_unwind(panic);
+        }
     }
 }
 
@@ -161,6 +176,9 @@ impl<T, C: Clock> Worker<T, C> {
     /// The front item of a lane, unless another worker holds it.
     #[inline]
     fn take(&mut self, at: usize) -> Option<Parcel<T>> {
+        if self.shared.rendezvous {
+            return self.meet(at);
+        }
         if self.shared.keyed && !self.hold(at) {
             return None;
         }
@@ -168,9 +186,6 @@ impl<T, C: Clock> Worker<T, C> {
         self.shared.room.tell_one();
         if self.shared.keyed {
             self.lane(at).room.tell_one();
-        }
-        if self.shared.rendezvous {
-            self.met();
         }
         Some(parcel)
     }
@@ -206,10 +221,7 @@ impl<T, C: Clock> Worker<T, C> {
         }
         if self.shared.rendezvous && self.offered {
             // If an item has been sent for it meanwhile, that one waits for the next who is idle.
-            if let Ok(permit) = self.shared.crews[self.crew].idle.try_acquire(1) {
-                permit.forget();
-                self.offered = false;
-            }
+            self.withdraw();
         }
         Some(parcel)
     }
@@ -276,17 +288,25 @@ impl<T, C: Clock> Worker<T, C> {
 
     // ---- Without capacity ----
 
-    /// It has taken an item that was sent for an idle worker: for itself, or else for one who is still idle.
-    fn met(&mut self) {
-        if !std::mem::take(&mut self.offered) {
-            self.shared.crews[self.crew].idle.add_permits(1);
+    /// An item that was sent for an idle worker: for this one, or else for one that is still idle. With it comes the hold of its
+    /// lane.
+    #[cold]
+    fn meet(&mut self, at: usize) -> Option<Parcel<T>> {
+        let parcel = self.lane(at).queue.pop().ok()?;
+        if self.shared.keyed {
+            self.release();
+            self.held = Some(self.shared.crews[self.crew].lanes[at]);
         }
+        if !std::mem::take(&mut self.offered) {
+            self.shared.add_idle(self.crew);
+        }
+        Some(parcel)
     }
 
     /// Says that it is idle.
     fn offer(&mut self) {
         if !std::mem::replace(&mut self.offered, true) {
-            self.shared.crews[self.crew].idle.add_permits(1);
+            self.shared.add_idle(self.crew);
         }
     }
 
@@ -350,7 +370,12 @@ impl<T, C: Clock> Worker<T, C> {
             Ok(()) => crew.gate.tell_one(),
             Err(Again { parcel, .. }) => {
                 self.shared.returned.fetch_add(1, Ordering::Relaxed);
-                self.call(|shared| shared.bury(parcel.item, self.index, DeadReason::Aborted));
+                let bury = |shared: &Shared<T>| {
+                    shared.bury(parcel.item, self.index, DeadReason::Aborted);
+                };
+                if let Some(cancelled) = self.call(bury) {
+                    resume_unwind(cancelled);
+                }
             }
         }
     }
@@ -359,26 +384,31 @@ impl<T, C: Clock> Worker<T, C> {
     fn panicked(&mut self, item: T, panic: Box<dyn std::any::Any + Send>) {
         self.desk().end(Ended::Panicked);
         let index = self.index;
-        if let Some(on_panic) = &self.shared.callbacks.on_panic {
-            self.call(|_| on_panic(index, &*panic));
-        }
+        let on_panic = self.shared.callbacks.on_panic.as_ref();
+        let told = on_panic.and_then(|on_panic| self.call(|_| on_panic(index, &*panic)));
         let reason = DeadReason::panicked(&*panic);
-        self.call(|shared| shared.bury(item, index, reason));
-        if panic.is::<Cancelled>() {
-            // The task is to end, not the item.
-            resume_unwind(panic);
+        let buried = self.call(|shared| shared.bury(item, index, reason));
+        // The task may have to end, but not before the item has found its place.
+        let cancelled = if panic.is::<Cancelled>() {
+            Some(panic)
+        } else {
+            discard(panic);
+            told.or(buried)
+        };
+        if let Some(cancelled) = cancelled {
+            resume_unwind(cancelled);
         }
-        discard(panic);
     }
 
-    /// Calls a user's callback; a panic in it is said by the panic hook, and goes no further.
-    fn call(&self, f: impl FnOnce(&Shared<T>)) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(&self.shared))) {
-            if panic.is::<Cancelled>() {
-                resume_unwind(panic);
-            }
-            discard(panic);
+    /// Calls a user's callback; a panic in it is said by the panic hook, and goes no further. What comes back says that the task was
+    /// cancelled in it.
+    fn call(&self, f: impl FnOnce(&Shared<T>)) -> Option<Box<dyn std::any::Any + Send>> {
+        let panic = catch_unwind(AssertUnwindSafe(|| f(&self.shared))).err()?;
+        if panic.is::<Cancelled>() {
+            return Some(panic);
         }
+        discard(panic);
+        None
     }
 
     // ---- Waiting ----
@@ -424,7 +454,9 @@ impl<T, C: Clock> Worker<T, C> {
     fn has_new(&self) -> bool {
         let waits = |&lane: &usize| {
             let Lane { queue, hold, .. } = &self.shared.lanes[lane];
-            !(queue.is_empty() || self.shared.keyed && hold.is_held())
+            // Without capacity the hold comes with the item.
+            let others = self.shared.keyed && !self.shared.rendezvous && hold.is_held();
+            !(queue.is_empty() || others)
         };
         self.shared.crews[self.crew].lanes.iter().any(waits)
     }
@@ -488,6 +520,9 @@ impl<T, C> Worker<T, C> {
     /// Gives its hold back, and sees to it that what came meanwhile is not forgotten.
     fn release(&mut self) {
         let Some(lane) = self.held.take() else { return };
+        if self.shared.rendezvous {
+            return self.shared.free(lane);
+        }
         let Lane { queue, hold, .. } = &self.shared.lanes[lane];
         hold.give();
         let gate = &self.shared.crews[self.crew].gate;
@@ -499,9 +534,19 @@ impl<T, C> Worker<T, C> {
     }
 }
 
+impl<T, C> Worker<T, C> {
+    /// It is not idle any more, though it takes no item.
+    fn withdraw(&mut self) {
+        if std::mem::take(&mut self.offered) {
+            self.shared.crews[self.crew].idle.withdraw();
+        }
+    }
+}
+
 impl<T, C> Drop for Worker<T, C> {
     fn drop(&mut self) {
         self.release();
+        self.withdraw();
         // A cancelled one may have kept the time.
         self.pass_time_on();
     }

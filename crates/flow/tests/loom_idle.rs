@@ -1,0 +1,119 @@
+//! Models of sending without capacity: an item goes to an idle worker.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_flow::gate::Gate;
+use sateen_flow::idle::Idle;
+use sateen_flow::lane::Lane;
+
+/// A worker queue of one lane, with room for an item a worker.
+struct Flow {
+    lane: Lane<Box<u32>>,
+    gate: Gate,
+    idle: Idle,
+}
+
+impl Flow {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { lane: Lane::new(1, 0), gate: Gate::new(), idle: Idle::new() })
+    }
+
+    fn add(&self) {
+        self.idle.add();
+        self.lane.room.tell_one();
+    }
+
+    /// Works as a worker does; the sum of what it has handled.
+    fn work(&self) -> u32 {
+        let (mut handled, mut offered) = (0, false);
+        loop {
+            if let Ok(item) = self.lane.queue.pop() {
+                if !std::mem::take(&mut offered) {
+                    self.add();
+                }
+                handled += *item;
+            } else if self.lane.is_drained() {
+                return handled;
+            } else {
+                if !std::mem::replace(&mut offered, true) {
+                    self.add();
+                }
+                self.gate.wait(None, || !self.lane.queue.is_empty() || self.lane.is_drained());
+            }
+        }
+    }
+
+    /// Waits for an idle worker and sends; what was accepted.
+    fn send(&self, item: u32) -> u32 {
+        loop {
+            if self.lane.queue.is_closed() {
+                return 0;
+            }
+            if self.idle.try_take() {
+                return match self.lane.push(Box::new(item), &self.gate) {
+                    Ok(()) => item,
+                    Err(refused) => {
+                        assert!(refused.is_closed(), "no room for an idle worker's item");
+                        0
+                    }
+                };
+            }
+            self.lane.room.wait(None, || self.idle.is_any() || self.lane.queue.is_closed());
+        }
+    }
+
+    fn close(&self) {
+        self.lane.queue.close();
+        self.gate.tell_all();
+        self.lane.room.tell_all();
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// A worker and a sender that wait for each other: who is not told is a deadlock.
+#[test]
+fn a_sender_and_a_worker_meet() {
+    check(3, || {
+        let flow = Flow::new();
+        let worker = thread::spawn({
+            let flow = Arc::clone(&flow);
+            move || flow.work()
+        });
+        assert_eq!(flow.send(1), 1);
+        flow.close();
+        assert_eq!(worker.join().unwrap(), 1);
+    });
+}
+
+/// Two senders and one worker that becomes idle again: one at a time has it.
+#[test]
+fn an_idle_worker_is_taken_once() {
+    check(2, || {
+        let flow = Flow::new();
+        let senders = [1, 10].map(|item| {
+            let flow = Arc::clone(&flow);
+            thread::spawn(move || flow.send(item))
+        });
+        flow.add();
+        // The one who was taken for another, and one more.
+        let mut handled = 0;
+        for _ in 0..2 {
+            while flow.lane.queue.is_empty() {
+                flow.gate.wait(None, || !flow.lane.queue.is_empty());
+            }
+            if let Ok(item) = flow.lane.queue.pop() {
+                handled += *item;
+                flow.add();
+            }
+        }
+        let accepted: u32 = senders.map(|sender| sender.join().unwrap()).iter().sum();
+        assert_eq!((accepted, handled), (11, 11));
+    });
+}
