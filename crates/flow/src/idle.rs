@@ -4,11 +4,11 @@
 //! |---|---|---|
 //! | `free` | workers that have said they are idle, less the items that were sent for them and not taken yet | a worker: says it is idle, +1; takes an item though it has not said so, +1; goes on to something else or ends, -1. A sender: sends for one, -1 |
 //!
-//! It is below 0 while items wait for workers that have gone on to something else. Nothing is guarded by it, so all accesses are
-//! relaxed: who raises it tells those who wait for that, through a fence. Model: `tests/loom_idle.rs`.
+//! It is below 0 while items wait for workers that have gone on to something else. Who raises it tells those who wait for that,
+//! through a fence. Model: `tests/loom_idle.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::prim::Ordering::Relaxed;
+use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::AtomicUsize;
 
 /// The word.
@@ -43,7 +43,8 @@ impl Idle {
                 self.free.store(free - 1, Relaxed);
                 return true;
             }
-            match self.free.compare_exchange_weak(free, free - 1, Relaxed, Relaxed) {
+            // Ordering: Acquire pairs with the Release in `add`: the room that the worker has made in the lane is seen.
+            match self.free.compare_exchange_weak(free, free - 1, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(seen) => free = seen,
             }
@@ -53,7 +54,9 @@ impl Idle {
 
     /// A worker is idle, or one that was sent for has nothing after all. Then tell who waits for one.
     pub fn add(&self) {
-        self.free.fetch_add(1, Relaxed);
+        let order = if cfg!(sateen_canary = "idle_add_relaxed") { Relaxed } else { Release };
+        // Ordering: Release pairs with the Acquire in `try_take`; otherwise the lane may seem full to who is let in.
+        self.free.fetch_add(1, order);
     }
 
     /// A worker is not idle any more, though it takes no item: what was sent for it waits for another.

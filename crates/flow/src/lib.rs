@@ -8,6 +8,10 @@
 //! look for it is awake or queued, and not suspended. Protocol and proof are in the crate's `README.md`.
 #![forbid(unsafe_code)]
 
+#[cfg(loom)]
+pub mod attendance;
+#[cfg(not(loom))]
+mod attendance;
 #[cfg(not(loom))]
 mod drain;
 #[cfg(not(loom))]
@@ -54,6 +58,10 @@ pub mod seat;
 mod seat;
 #[cfg(not(loom))]
 mod throttle;
+#[cfg(loom)]
+pub mod timekeeper;
+#[cfg(not(loom))]
+mod timekeeper;
 #[cfg(not(loom))]
 mod worker_queue;
 

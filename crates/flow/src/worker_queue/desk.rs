@@ -2,6 +2,7 @@
 //!
 //! The counts are stored by their worker alone, in a cache line of its own; anybody reads them.
 
+use crate::attendance::Calls;
 use hdrhistogram::Histogram;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
@@ -17,10 +18,8 @@ const LONGEST: u64 = 3_600_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Desk {
-    /// Handler calls that have begun.
-    begun: AtomicU64,
-    /// Handler calls that have ended, however.
-    ended: AtomicU64,
+    /// Its handler calls, however they end.
+    pub(crate) calls: Calls,
     panicked: AtomicU64,
     retried: AtomicU64,
     /// Who it is, once it runs: a context's number.
@@ -49,8 +48,7 @@ fn count(counter: &AtomicU64) {
 impl Desk {
     pub(crate) fn new() -> Self {
         Self {
-            begun: AtomicU64::new(0),
-            ended: AtomicU64::new(0),
+            calls: Calls::new(),
             panicked: AtomicU64::new(0),
             retried: AtomicU64::new(0),
             context: AtomicU64::new(0),
@@ -64,7 +62,7 @@ impl Desk {
 
     #[inline(always)]
     pub(crate) fn begin(&self) {
-        count(&self.begun);
+        self.calls.begin();
     }
 
     #[inline(always)]
@@ -74,7 +72,7 @@ impl Desk {
             Ended::Panicked => count(&self.panicked),
             Ended::Retried => count(&self.retried),
         }
-        count(&self.ended);
+        self.calls.end();
     }
 
     pub(crate) fn describe(&self, item: Option<String>) {
@@ -111,18 +109,16 @@ impl Desk {
     // ---- Anybody's ----
 
     pub(crate) fn begun(&self) -> u64 {
-        self.begun.load(Relaxed)
+        self.calls.begun()
     }
 
     /// Whether a handler runs.
     pub(crate) fn is_busy(&self) -> bool {
-        // The end first: what begins after it only adds to the difference.
-        let ended = self.ended.load(Relaxed);
-        self.begun() != ended
+        self.calls.running().is_some()
     }
 
     pub(crate) fn ended(&self) -> u64 {
-        self.ended.load(Relaxed)
+        self.calls.ended()
     }
 
     pub(crate) fn panicked(&self) -> u64 {

@@ -5,19 +5,17 @@
 //! `README.md`, section *Coming again*.
 
 use super::shared::Parcel;
+use crate::timekeeper::Timekeeper;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{AtomicU64, Ordering};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The items of one crew that wait for their time.
 pub(crate) struct Later<T> {
     start: Instant,
-    /// When the first is due, in nanoseconds from `start`; `u64::MAX` if there is none. Changed with the heap locked.
-    earliest: AtomicU64,
-    /// Until when a worker sleeps at most; `u64::MAX` if none keeps the time.
-    kept: AtomicU64,
+    /// When the first is due, in nanoseconds from `start`, and who wakes then.
+    pub(crate) time: Timekeeper,
     heap: SpinLock<Heap<T>>,
 }
 
@@ -33,21 +31,6 @@ struct Entry<T> {
     due: u64,
     number: u64,
     again: Again<T>,
-}
-
-/// Keeps the time for the items that come again, until it is dropped.
-pub(crate) struct Keeper<'a> {
-    kept: &'a AtomicU64,
-    until: u64,
-    /// When the first is due; none if that is never.
-    pub(crate) deadline: Option<Instant>,
-}
-
-impl Drop for Keeper<'_> {
-    fn drop(&mut self) {
-        // Unless another has taken over, for an earlier one.
-        _ = self.kept.compare_exchange(self.until, u64::MAX, Ordering::Relaxed, Ordering::Relaxed);
-    }
 }
 
 /// An item, and the lane whose hold it keeps, if any.
@@ -83,8 +66,7 @@ impl<T> Later<T> {
     pub(crate) fn new() -> Self {
         Self {
             start: Instant::now(),
-            earliest: AtomicU64::new(u64::MAX),
-            kept: AtomicU64::new(u64::MAX),
+            time: Timekeeper::new(),
             heap: SpinLock::new(Heap { entries: BinaryHeap::new(), next: 0, closed: false }),
         }
     }
@@ -111,7 +93,7 @@ impl<T> Later<T> {
     /// An item whose time has come. One load if there is none at all.
     #[inline]
     pub(crate) fn pop(&self) -> Option<Again<T>> {
-        if self.earliest.load(Ordering::Relaxed) == u64::MAX { None } else { self.pop_slow() }
+        if self.is_empty() { None } else { self.pop_slow() }
     }
 
     #[cold]
@@ -131,30 +113,17 @@ impl<T> Later<T> {
 
     /// Whether an item's time has come.
     pub(crate) fn is_due(&self) -> bool {
-        let earliest = self.earliest.load(Ordering::Relaxed);
-        earliest != u64::MAX && earliest <= self.now()
+        self.time.earliest().is_some_and(|earliest| earliest <= self.now())
     }
 
-    /// Whether something is here that nobody keeps the time for.
-    pub(crate) fn needs_keeper(&self) -> bool {
-        self.earliest.load(Ordering::Relaxed) < self.kept.load(Ordering::Relaxed)
-    }
-
-    /// Keeps the time, if anybody has to.
-    pub(crate) fn keep(&self) -> Option<Keeper<'_>> {
-        // Relaxed: a sleeper looks again, after a fence, whether one is needed.
-        let until = self.earliest.load(Ordering::Relaxed);
-        let new = until < self.kept.fetch_min(until, Ordering::Relaxed);
-        new.then(|| Keeper {
-            kept: &self.kept,
-            until,
-            deadline: self.start.checked_add(Duration::from_nanos(until)),
-        })
+    /// When that time of a [`Timekeeper`] is; none if that is never.
+    pub(crate) fn deadline(&self, time: u64) -> Option<Instant> {
+        self.start.checked_add(Duration::from_nanos(time))
     }
 
     /// Whether nothing is kept.
     pub(crate) fn is_empty(&self) -> bool {
-        self.earliest.load(Ordering::Relaxed) == u64::MAX
+        self.time.earliest().is_none()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -174,8 +143,6 @@ impl<T> Later<T> {
     }
 
     fn note(&self, heap: &Heap<T>) {
-        let earliest = heap.entries.peek().map_or(u64::MAX, |entry| entry.0.due);
-        // Relaxed: who pushes tells the sleepers after it, through a fence.
-        self.earliest.store(earliest, Ordering::Relaxed);
+        self.time.set_earliest(heap.entries.peek().map(|entry| entry.0.due));
     }
 }

@@ -265,17 +265,17 @@ impl<T> WorkerQueue<T> {
         let finished = |limit| !self.is_inside() && self.shared.finished.wait_timeout(limit);
         let mut before = Vec::new();
         let done = finished(limit / 2) || {
-            before.extend(desks.iter().map(|desk| desk.begun()));
+            before.extend(desks.iter().map(|desk| desk.calls.running()));
             finished(limit - limit / 2)
         };
         if done {
             self.close();
             return Ok(());
         }
-        let hanging = |(worker, call): (usize, u64)| {
+        let hanging = |(worker, before): (usize, Option<u64>)| {
             let desk = &desks[worker];
-            let hangs = desk.is_busy() && desk.begun() == call;
-            hangs.then(|| Hanging { worker, call, item: desk.item() })
+            let call = before.filter(|_| desk.calls.still_runs(before))?;
+            Some(Hanging { worker, call, item: desk.item() })
         };
         Err(CloseError {
             hanging: before.into_iter().enumerate().filter_map(hanging).collect(),

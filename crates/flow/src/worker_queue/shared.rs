@@ -9,6 +9,7 @@ use super::handled::{DeadLetter, DeadReason};
 use super::later::Later;
 use super::patience::Patience;
 use crate::Rate;
+use crate::attendance::Roll;
 use crate::gate::Gate;
 use crate::idle::Idle;
 use crate::lane::Lane;
@@ -101,7 +102,7 @@ pub(crate) struct Shared<T> {
     /// No handler is started any more.
     pub(crate) aborted: AtomicBool,
     /// Workers that have not ended.
-    pub(crate) live: AtomicUsize,
+    roll: Roll,
     /// None is left.
     pub(crate) finished: Event,
     /// Bits of the rate of each worker.
@@ -167,7 +168,7 @@ impl<T> Shared<T> {
             keyed,
             callbacks,
             aborted: AtomicBool::new(false),
-            live: AtomicUsize::new(workers),
+            roll: Roll::new(workers),
             finished: Event::new(),
             rate: AtomicU64::new(rate.bits()),
             senders: SpinLock::new(Senders { counts: Vec::new(), retired: 0, number: 0 }),
@@ -497,8 +498,7 @@ impl<T> Shared<T> {
 
     /// Worker `index` has ended.
     pub(crate) fn leave(&self, index: usize) {
-        // Ordering: AcqRel, so that who is told by `finished` sees what all workers did.
-        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.roll.leave() {
             // After workers that were made to end, too, nobody may wait for one.
             self.close();
             if self.callbacks.dead_letter.is_some() {

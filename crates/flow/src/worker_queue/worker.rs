@@ -432,10 +432,11 @@ impl<T, C: Clock> Worker<T, C> {
             return true;
         }
         let crew = &self.shared.crews[self.crew];
-        let keeper = crew.later.keep();
-        crew.gate.wait(keeper.as_ref().and_then(|keeper| keeper.deadline), || {
+        let keeper = crew.later.time.keep();
+        let deadline = keeper.as_ref().and_then(|keeper| crew.later.deadline(keeper.until()));
+        crew.gate.wait(deadline, || {
             let awake = self.has_work() || self.is_drained() || self.is_aborted();
-            awake || crew.later.needs_keeper()
+            awake || crew.later.time.needs_keeper()
         });
         drop(keeper);
         if self.has_new() {
@@ -512,9 +513,7 @@ impl<T, C> Worker<T, C> {
     /// It goes on to other work. If items are to come again, somebody else must keep the time.
     fn pass_time_on(&self) {
         let crew = &self.shared.crews[self.crew];
-        if crew.later.needs_keeper() {
-            crew.gate.tell_one();
-        }
+        crew.later.time.pass_on(&crew.gate);
     }
 
     /// Gives its hold back, and sees to it that what came meanwhile is not forgotten.

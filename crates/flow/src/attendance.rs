@@ -1,0 +1,95 @@
+//! What who closes a worker queue learns of its workers: who is in which call, and when all have left.
+//!
+//! | word | meaning | changed by |
+//! |---|---|---|
+//! | `begun`, `ended` | handler calls of one worker that have begun, and that have ended | that worker: `begun` up by 1, then `ended` |
+//! | `live` | workers that have not left | each worker once, when it leaves: down by 1 |
+//!
+//! Proof: the crate's `README.md`, section *Ending*. Model: `tests/loom_attendance.rs`.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
+
+/// The calls of one worker, written by it alone.
+#[derive(Debug)]
+pub struct Calls {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Calls {
+    /// None yet.
+    pub fn new() -> Self {
+        Self { begun: AtomicU64::new(0), ended: AtomicU64::new(0) }
+    }
+
+    /// A call begins.
+    #[inline(always)]
+    pub fn begin(&self) {
+        self.begun.store(self.begun.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// It has ended.
+    #[inline(always)]
+    pub fn end(&self) {
+        let order = if cfg!(sateen_canary = "attendance_end_relaxed") { Relaxed } else { Release };
+        // Ordering: Release pairs with the Acquire in `ended`: who sees the end sees the beginning.
+        self.ended.store(self.ended.load(Relaxed) + 1, order);
+    }
+
+    /// How many have begun.
+    pub fn begun(&self) -> u64 {
+        self.begun.load(Relaxed)
+    }
+
+    /// How many have ended. Their beginnings are visible then.
+    #[inline]
+    pub fn ended(&self) -> u64 {
+        // Ordering: Acquire pairs with the Release in `end`; otherwise a call might seem to run that has not begun.
+        self.ended.load(Acquire)
+    }
+
+    /// The call that runs, if one does: the how manieth, from 1 on.
+    pub fn running(&self) -> Option<u64> {
+        if cfg!(sateen_canary = "attendance_begun_first") {
+            let begun = self.begun();
+            return (begun != self.ended()).then_some(begun);
+        }
+        // The end first: what begins after it only adds to the difference.
+        let ended = self.ended();
+        let begun = self.begun();
+        (begun != ended).then_some(begun)
+    }
+
+    /// Whether a call runs that ran already when [`running`](Self::running) said `before`.
+    pub fn still_runs(&self, before: Option<u64>) -> bool {
+        before.is_some() && self.running() == before
+    }
+}
+
+/// Who has not left yet.
+#[derive(Debug)]
+pub struct Roll {
+    live: AtomicUsize,
+}
+
+impl Roll {
+    /// So many.
+    pub fn new(workers: usize) -> Self {
+        Self { live: AtomicUsize::new(workers) }
+    }
+
+    /// One leaves; whether it is the last, to whom all is visible that the others did.
+    pub fn leave(&self) -> bool {
+        let order = if cfg!(sateen_canary = "attendance_leave_relaxed") { Relaxed } else { AcqRel };
+        // Ordering: Release for what this one did, Acquire for the last one, which tells those who wait.
+        self.live.fetch_sub(1, order) == 1
+    }
+}

@@ -1,0 +1,92 @@
+//! Which sleeper keeps the time for items that come again.
+//!
+//! | word | meaning | changed by |
+//! |---|---|---|
+//! | `earliest` | when the first item is due; `NEVER` if there is none | who puts an item in or takes one out, with the items locked |
+//! | `kept` | until when a sleeper sleeps at most; `NEVER` if none keeps the time | a sleeper: lowered before it sleeps, `NEVER` after that, unless another has lowered it further |
+//!
+//! Accesses are relaxed: who lowers `earliest` tells a sleeper, through a fence, and sleepers look again after one. Proof: the crate's
+//! `README.md`, section *Coming again*. Model: `tests/loom_timekeeper.rs`.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use crate::gate::Gate;
+use sateen_base::prim::Ordering::Relaxed;
+use sateen_base::prim::searched::AtomicU64;
+
+/// No time at all.
+const NEVER: u64 = u64::MAX;
+
+/// The two words.
+#[derive(Debug)]
+pub struct Timekeeper {
+    earliest: AtomicU64,
+    kept: AtomicU64,
+}
+
+impl Default for Timekeeper {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Timekeeper {
+    /// Nothing is waited for.
+    pub fn new() -> Self {
+        Self { earliest: AtomicU64::new(NEVER), kept: AtomicU64::new(NEVER) }
+    }
+
+    /// When the first item is due.
+    #[inline]
+    pub fn earliest(&self) -> Option<u64> {
+        Some(self.earliest.load(Relaxed)).filter(|&earliest| earliest != NEVER)
+    }
+
+    /// The first item is due then. The caller has the items locked, and tells somebody after that.
+    pub fn set_earliest(&self, earliest: Option<u64>) {
+        self.earliest.store(earliest.unwrap_or(NEVER), Relaxed);
+    }
+
+    /// Whether an item waits that nobody keeps the time for.
+    #[inline]
+    pub fn needs_keeper(&self) -> bool {
+        self.earliest.load(Relaxed) < self.kept.load(Relaxed)
+    }
+
+    /// Keeps the time, if somebody has to. The caller announces that it sleeps, and looks again whether another is needed.
+    pub fn keep(&self) -> Option<Keeper<'_>> {
+        let until = self.earliest.load(Relaxed);
+        let lower = |kept| (until < kept).then_some(until);
+        self.kept.fetch_update(Relaxed, Relaxed, lower).ok()?;
+        Some(Keeper { kept: &self.kept, until })
+    }
+
+    /// The caller goes on to other work. If an item waits, another must keep the time.
+    pub fn pass_on(&self, gate: &Gate) {
+        if self.needs_keeper() && !cfg!(sateen_canary = "timekeeper_no_pass_on") {
+            gate.tell_one();
+        }
+    }
+}
+
+/// Keeps the time until it is dropped.
+#[derive(Debug)]
+pub struct Keeper<'a> {
+    kept: &'a AtomicU64,
+    until: u64,
+}
+
+impl Keeper<'_> {
+    /// When the first item is due.
+    pub fn until(&self) -> u64 {
+        self.until
+    }
+}
+
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        if !cfg!(sateen_canary = "timekeeper_drop_forgets") {
+            // Unless another has taken over, for an earlier one.
+            _ = self.kept.compare_exchange(self.until, NEVER, Relaxed, Relaxed);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Models of closing a worker queue with a time limit: who hangs is said truly, and the end is the end.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+use sateen_flow::attendance::{Calls, Roll};
+use sateen_sync::Event;
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// A worker that comes to the end of each call, looked at twice meanwhile: what is said of it is so at some moment.
+#[test]
+fn nobody_hangs_who_does_not() {
+    check(3, || {
+        let calls = Arc::new(Calls::new());
+        let worker = thread::spawn({
+            let calls = Arc::clone(&calls);
+            move || {
+                for _ in 0..2 {
+                    calls.begin();
+                    calls.end();
+                }
+            }
+        });
+        let before = calls.running();
+        // There is no call 0, and not a third.
+        assert!(before.is_none_or(|call| (1..=2).contains(&call)), "{before:?}");
+        let ended = calls.ended();
+        if calls.still_runs(before) {
+            assert!(before.is_some_and(|call| call > ended), "{before:?} had ended");
+        }
+        worker.join().unwrap();
+        assert_eq!(calls.running(), None);
+        assert!(!calls.still_runs(before));
+    });
+}
+
+/// What two workers did.
+struct Team {
+    roll: Roll,
+    finished: Event,
+    did: [UnsafeCell<u32>; 2],
+}
+
+// SAFETY: the cells are what the model watches.
+unsafe impl Sync for Team {}
+// SAFETY: as above.
+unsafe impl Send for Team {}
+
+/// Who closes waits for the last to leave, and sees what all did.
+#[test]
+fn the_end_shows_what_all_did() {
+    check(3, || {
+        let did = [UnsafeCell::new(0), UnsafeCell::new(0)];
+        let team = Arc::new(Team { roll: Roll::new(2), finished: Event::new(), did });
+        let workers = [0, 1].map(|index| {
+            let team = Arc::clone(&team);
+            thread::spawn(move || {
+                // SAFETY: each has its own, and the other thread reads it when all have left.
+                team.did[index].with_mut(|did| unsafe { *did = 1 });
+                if team.roll.leave() {
+                    team.finished.set();
+                }
+            })
+        });
+        team.finished.wait();
+        for did in &team.did {
+            // SAFETY: all have left.
+            assert_eq!(did.with(|did| unsafe { *did }), 1);
+        }
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}

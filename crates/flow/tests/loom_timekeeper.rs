@@ -1,0 +1,116 @@
+//! Models of waiting for items that come again: of the sleepers one keeps the time.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
+use sateen_base::prim::searched::{AtomicBool, AtomicU32};
+use sateen_base::prim::time::{Duration, Instant};
+use sateen_flow::gate::Gate;
+use sateen_flow::timekeeper::Timekeeper;
+
+/// One item that comes again, some new ones, and those who handle them.
+struct Crew {
+    gate: Gate,
+    time: Timekeeper,
+    /// The time has come. Only a sleep that was kept up to its end brings it.
+    due: AtomicBool,
+    new: AtomicU32,
+    handled: AtomicBool,
+}
+
+impl Crew {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            gate: Gate::new(),
+            time: Timekeeper::new(),
+            due: AtomicBool::new(false),
+            new: AtomicU32::new(0),
+            handled: AtomicBool::new(false),
+        })
+    }
+
+    /// As a handler that asks for its item again does.
+    fn again(&self) {
+        self.time.set_earliest(Some(1));
+        self.gate.tell_one();
+    }
+
+    fn send(&self) {
+        self.new.fetch_add(1, Release);
+        self.gate.tell_one();
+    }
+
+    fn take_new(&self) -> bool {
+        self.new.fetch_update(Acquire, Relaxed, |new| new.checked_sub(1)).is_ok()
+    }
+
+    /// Works as a worker does, until it has a new item, whose handler never returns, or the one that comes again was handled.
+    fn work(&self) {
+        while !self.handled.load(Acquire) {
+            if self.take_new() {
+                return self.time.pass_on(&self.gate);
+            }
+            if self.due.load(Acquire) && self.time.earliest().is_some() {
+                self.time.set_earliest(None);
+                self.handled.store(true, Release);
+                return self.gate.tell_all();
+            }
+            let keeper = self.time.keep();
+            // Under loom a time limit is over as soon as somebody looks.
+            let deadline = keeper.as_ref().map(|_| Instant::now() + Duration::from_secs(1));
+            self.gate.wait(deadline, || {
+                let awake = self.new.load(Relaxed) > 0 || self.handled.load(Relaxed);
+                awake || self.due.load(Relaxed) || self.time.needs_keeper()
+            });
+            // If there is something new it was told of that, and its time is not over.
+            if keeper.is_some() && self.new.load(Relaxed) == 0 {
+                self.due.store(true, Release);
+            }
+            drop(keeper);
+            if self.new.load(Relaxed) > 0 {
+                self.time.pass_on(&self.gate);
+            }
+        }
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(f);
+}
+
+/// A worker that sleeps, and an item that is to come again: if nobody keeps the time it is a deadlock.
+#[test]
+fn an_item_that_comes_again_is_waited_for() {
+    check(3, || {
+        let crew = Crew::new();
+        let worker = thread::spawn({
+            let crew = Arc::clone(&crew);
+            move || crew.work()
+        });
+        crew.again();
+        worker.join().unwrap();
+        assert!(crew.handled.load(Relaxed));
+    });
+}
+
+/// The one that keeps the time gets a new item that holds it up for ever: the other one keeps the time from then on.
+#[test]
+fn the_time_is_passed_on() {
+    check(2, || {
+        let crew = Crew::new();
+        crew.again();
+        let workers = [0, 1].map(|_| {
+            let crew = Arc::clone(&crew);
+            thread::spawn(move || crew.work())
+        });
+        crew.send();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(crew.handled.load(Relaxed));
+    });
+}
