@@ -173,7 +173,12 @@ fn results_are_dropped_once_whoever_looked() {
     assert_eq!(live.load(SeqCst), 0);
     g.run(&runtime).unwrap();
     drop((g, task));
-    assert_eq!(live.load(SeqCst), 0);
+    // A worker that has run the last task may hold on to the shed for a moment.
+    in_time(move || {
+        while live.load(SeqCst) > 0 {
+            std::thread::yield_now();
+        }
+    });
 }
 
 /// The payload may be anything: a panic while the message is looked for would be one too many.
