@@ -409,3 +409,40 @@ fn stress_notify_all_against_leaving() {
     });
     assert!(queue.is_empty());
 }
+
+/// In a process of its own: a panic under the queue's lock used to end it.
+#[test]
+fn closures_that_panic_leave_the_queue_in_order() {
+    const INSIDE: &str = "SATEEN_TEST_PANIC_UNDER_LOCK";
+    if std::env::var_os(INSIDE).is_some() {
+        return panics_under_the_lock();
+    }
+    let child = std::process::Command::new(std::env::current_exe().expect("its path"))
+        .args(["--exact", "closures_that_panic_leave_the_queue_in_order", "--nocapture"])
+        .env(INSIDE, "1")
+        .output()
+        .expect("a child");
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+}
+
+fn panics_under_the_lock() {
+    let panics = |f: &mut dyn FnMut()| {
+        assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
+    };
+    let queue = WaitQueue::new();
+    panics(&mut || queue.wait_unless(|| panic!("ready")));
+    panics(&mut || _ = queue.wait_unless_until(Instant::now(), || panic!("ready")));
+    panics(&mut || _ = poll(pin!(queue.wait_unless_async(|| panic!("ready"))).as_mut()));
+    assert!(queue.is_empty());
+    let (first, waker) = Counter::new();
+    let mut waits = [(); 3].map(|()| Box::pin(queue.wait_unless_async(|| false)));
+    for wait in &mut waits {
+        assert!(poll_with(wait.as_mut(), &waker).is_pending());
+    }
+    panics(&mut || _ = queue.notify_one_with(|_| panic!("then")));
+    assert!(poll(waits[0].as_mut()).is_ready() && first.get() == 1);
+    panics(&mut || _ = queue.notify_all_with(|| panic!("first")));
+    assert!(poll_with(waits[1].as_mut(), &waker).is_pending(), "nobody was notified");
+    assert_eq!(queue.notify_all(), 2);
+    assert_eq!(first.get(), 3);
+}
