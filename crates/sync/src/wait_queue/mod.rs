@@ -9,7 +9,7 @@
 //!   the lock and touches nothing but the waker it took.
 //! * A waiter unlinks itself in `Drop`, from any thread; notified and then dropped, it passes the
 //!   permit on.
-//! * Nothing unwinds while the lock is held: closures that run under it abort the process if they do.
+//! * Nothing unwinds while the lock is held: closures that run under it are caught, and go on after it.
 
 mod list;
 mod waiter;
@@ -18,7 +18,7 @@ pub use list::{Permit, Place};
 pub use waiter::{Cancelled, Wait, Waiter};
 
 use crate::sys::ShortLock;
-use crate::wakers::{Batch, wake};
+use crate::wakers::Batch;
 use list::List;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
@@ -110,8 +110,8 @@ impl<L: RawMutex> WaitQueue<L> {
     /// Blocks the caller (thread or fiber) until it is notified, unless `ready` says there is no need
     /// to wait.
     ///
-    /// `ready` runs once, under the queue's spinlock: it must be short, must not block, must not use
-    /// this queue, and must not panic (the process would abort).
+    /// `ready` runs once, under the queue's spinlock: it should be short. If it blocks, or uses this queue, all who
+    /// use the queue wait for it, and itself perhaps for ever. If it panics nobody joins, and the panic goes on.
     ///
     /// A return says that the caller was notified, not that the condition still holds: loop.
     /// If [`park`](crate::park::park) unwinds the wait is withdrawn.
@@ -168,19 +168,22 @@ impl<L: RawMutex> WaitQueue<L> {
     /// `then` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
     ///
     /// # Panics
-    /// If the waker panics; the waiter is notified nevertheless.
+    /// If `then` does, or the waker; the waiter is notified nevertheless.
     pub fn notify_one_with(&self, then: impl FnOnce(Outcome)) -> bool {
+        let mut panics = FirstPanic::new();
         let waker = self.locked(|list| {
             // SAFETY: the lock is held.
             let waker = unsafe { list.pop(Permit::One, u64::MAX) };
-            then(Outcome { found: waker.is_some(), more: !list.is_empty() });
+            let outcome = Outcome { found: waker.is_some(), more: !list.is_empty() };
+            panics.catch(|| then(outcome));
             waker
         });
         let found = waker.is_some();
         // Here the lock is free, and the waiter may be gone: only its waker is ours.
         if let Some(waker) = waker {
-            wake(waker);
+            panics.catch(|| waker.wake());
         }
+        panics.resume();
         found
     }
 
@@ -199,7 +202,7 @@ impl<L: RawMutex> WaitQueue<L> {
     /// `first` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
     ///
     /// # Panics
-    /// As [`notify_all`](Self::notify_all).
+    /// As [`notify_all`](Self::notify_all); if `first` does, nobody is notified.
     pub fn notify_all_with(&self, first: impl FnOnce()) -> usize {
         self.notify_all_if(|| {
             first();
@@ -212,7 +215,7 @@ impl<L: RawMutex> WaitQueue<L> {
         let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
         let mut limit = 0;
         self.locked(|list| {
-            if first() {
+            if panics.catch(first) == Some(true) {
                 limit = list.next_ticket();
                 list.fill(&mut batch, limit);
             }

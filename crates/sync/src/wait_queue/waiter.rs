@@ -5,11 +5,12 @@ use super::list::{Node, NodeCell, Permit, Place, State};
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
 use sateen_base::prim::time::Instant;
-use sateen_base::unwind::discard;
+use sateen_base::unwind::{FirstPanic, discard};
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
@@ -80,7 +81,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// [`wait_unless`](WaitQueue::wait_unless).
     ///
     /// # Panics
-    /// If it waits already, or holds a permit that has not been taken.
+    /// If it waits already, or holds a permit that has not been taken; if `ready` does, and then it does not wait.
     pub fn enqueue(
         self: Pin<&mut Self>,
         place: Place,
@@ -96,8 +97,9 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             let early = ready();
             move || early
         };
+        let mut panic = FirstPanic::new();
         let queued = this.queue.locked(|list| {
-            if ready() {
+            if panic.catch(ready) != Some(false) {
                 return false;
             }
             // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it stays
@@ -111,6 +113,9 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             let unused = this.node.with_mut(|node| unsafe { (*node).waker.take() });
             // No lock is held. What `ready` has taken the caller is to have: no panic may come between.
             discard(unused);
+            if let Some(panic) = panic.take() {
+                resume_unwind(panic);
+            }
         }
         queued
     }
