@@ -54,6 +54,8 @@ pub mod spin;
 mod sys;
 mod thread_parker;
 pub mod timer;
+#[cfg(doctest)]
+mod variance;
 mod wait_group;
 pub mod wait_queue;
 mod waiting;

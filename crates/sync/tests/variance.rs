@@ -1,0 +1,40 @@
+//! What gives values out only stays covariant: it can stand for one of a shorter lifetime. (What must be invariant is
+//! tried in `src/variance.rs`.)
+#![cfg(not(loom))]
+
+use sateen_sync::several::Each;
+use sateen_sync::timer::{Timeout, Timer, TimerQueue};
+use sateen_sync::wait_queue::Waiter;
+use sateen_sync::{
+    Acquire, AutoEventWait, BarrierWait, CounterWait, EventWait, MappedReentrantMutexGuard,
+    MappedRwLockReadGuard, SemaphoreGuard,
+};
+
+/// Declares that each type with `'static` can stand for the one with `'a`.
+macro_rules! shortens {
+    ($($name:ident: $long:ty => $short:ty;)*) => { $(
+        #[test]
+        fn $name() {
+            fn shorter<'a>(it: $long) -> $short {
+                it
+            }
+            let _: fn($long) -> $long = shorter;
+        }
+    )* };
+}
+
+shortens! {
+    waiter: Waiter<'static> => Waiter<'a>;
+    event_wait: EventWait<'static> => EventWait<'a>;
+    auto_event_wait: AutoEventWait<'static> => AutoEventWait<'a>;
+    barrier_wait: BarrierWait<'static> => BarrierWait<'a>;
+    counter_wait: CounterWait<'static> => CounterWait<'a>;
+    acquire: Acquire<'static> => Acquire<'a>;
+    semaphore_guard: SemaphoreGuard<'static> => SemaphoreGuard<'a>;
+    timer: Timer<&'static TimerQueue> => Timer<&'a TimerQueue>;
+    timeout: Timeout<&'static u8> => Timeout<&'a u8>;
+    each: Each<&'static [u8]> => Each<&'a [u8]>;
+    read_part: MappedRwLockReadGuard<'static, &'static str> => MappedRwLockReadGuard<'a, &'a str>;
+    reentrant_part: MappedReentrantMutexGuard<'static, &'static str>
+        => MappedReentrantMutexGuard<'a, &'a str>;
+}
