@@ -38,25 +38,38 @@ thread_local! {
     static LENT: RefCell<Borrowed> = const { RefCell::new(Borrowed(None)) };
 }
 
+/// When the thread has the two locals: the runtime's, and the one that a task borrows.
+#[derive(Clone, Copy)]
+enum Order {
+    RuntimeFirst,
+    LentFirst,
+    /// The task is the first to use it.
+    LentInTask,
+    /// As before, and the runtime's comes last.
+    RuntimeAfterTask,
+}
+
 /// A task waits within the one local, and the runtime is in the other. How often the task went on after its
 /// local was gone, and how many closures were dropped that had not started.
-fn end_with_a_task_inside(runtime_first: bool) -> (usize, usize) {
+fn end_with_a_task_inside(order: Order) -> (usize, usize) {
     let (late, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counts = (Arc::clone(&late), Arc::clone(&dropped));
     let thread = std::thread::spawn(move || {
-        if runtime_first {
-            RUNTIME.set(None);
+        if matches!(order, Order::LentFirst) {
             LENT.set(Borrowed(None));
-        } else {
-            LENT.set(Borrowed(None));
+        }
+        if !matches!(order, Order::RuntimeAfterTask) {
             RUNTIME.set(None);
         }
+        if matches!(order, Order::RuntimeFirst) {
+            LENT.set(Borrowed(None));
+        }
         let gone = Arc::new(AtomicBool::new(false));
-        LENT.with_borrow_mut(|lent| lent.0 = Some(Arc::clone(&gone)));
         let runtime = here();
         let event = Arc::new(Event::new());
         drop(runtime.spawn_local(move || {
-            LENT.with(|_| {
+            LENT.with(|lent| {
+                lent.borrow_mut().0 = Some(Arc::clone(&gone));
                 let _looks = Looks(gone, counts.0);
                 event.wait();
             });
@@ -73,8 +86,10 @@ fn end_with_a_task_inside(runtime_first: bool) -> (usize, usize) {
 #[test]
 fn no_task_goes_on_when_its_threads_locals_go() {
     let _dog = Watchdog::new("a runtime in a thread-local");
-    assert_eq!(end_with_a_task_inside(true), (0, 1));
-    assert_eq!(end_with_a_task_inside(false), (0, 1));
+    use Order::*;
+    for order in [RuntimeFirst, LentFirst, LentInTask, RuntimeAfterTask] {
+        assert_eq!(end_with_a_task_inside(order), (0, 1));
+    }
 }
 
 /// The end of a thread says nothing about others, nor about what comes before it.
@@ -82,7 +97,7 @@ fn no_task_goes_on_when_its_threads_locals_go() {
 fn elsewhere_a_drop_ends_what_waits() {
     let ended = Rc::new(Cell::new(0));
     for _ in 0..2 {
-        end_with_a_task_inside(true);
+        end_with_a_task_inside(Order::RuntimeFirst);
         let runtime = here();
         let (ends, event) = (Rc::clone(&ended), Arc::new(Event::new()));
         struct Ends(Rc<Cell<u32>>);
@@ -145,6 +160,7 @@ fn one_that_is_older_cannot_run_at_the_end() {
     const NAME: &str = "one_that_is_older_cannot_run_at_the_end";
     if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
         let thread = std::thread::spawn(|| {
+            at_end(|| ());
             let runtime = here();
             drop(runtime.spawn_local(yield_now));
             at_end(move || _ = runtime.run_until_idle());
