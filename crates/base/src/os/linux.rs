@@ -213,4 +213,30 @@ impl Os for Linux {
         const MAPS_PER_THREAD: usize = 5;
         Some((Self::map_limit() / MAPS_PER_THREAD).max(1))
     }
+
+    /// As `std` does it, where the C library has this function: the youngest destructor goes first.
+    fn at_thread_end(f: fn()) -> bool {
+        type Destructor = unsafe extern "C" fn(*mut libc::c_void);
+        type Register =
+            unsafe extern "C" fn(Destructor, *mut libc::c_void, *mut libc::c_void) -> libc::c_int;
+        /// # Safety
+        /// `f` is what [`Linux::at_thread_end`] registered.
+        unsafe extern "C" fn call(f: *mut libc::c_void) {
+            // SAFETY: by contract; functions are as large as pointers here.
+            let f = unsafe { std::mem::transmute::<*mut libc::c_void, fn()>(f) };
+            f();
+        }
+        if cfg!(miri) {
+            return false;
+        }
+        // SAFETY: the name is that of a function of this type, if there is one.
+        let register = unsafe {
+            let place = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_thread_atexit_impl".as_ptr());
+            std::mem::transmute::<*mut libc::c_void, Option<Register>>(place)
+        };
+        // The last argument is any address of this library, which is kept until the call.
+        let here = call as Destructor as *mut libc::c_void;
+        // SAFETY: `call` gets what it expects.
+        register.is_some_and(|register| unsafe { register(call, f as *mut _, here) } == 0)
+    }
 }

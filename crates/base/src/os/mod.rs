@@ -18,6 +18,7 @@ mod memory;
 mod mutex;
 #[cfg(any(not(any(target_os = "linux", windows)), test))]
 mod portable;
+mod thread_end;
 #[cfg(unix)]
 mod unix;
 pub mod valgrind;
@@ -27,6 +28,7 @@ mod windows;
 pub use fault::{SignalStack, on_fault, write_stderr};
 pub use memory::{Guard, Mapping};
 pub use mutex::PlatformMutex;
+pub use thread_end::{ThreadEnd, mark_thread, thread_end};
 
 #[cfg(target_os = "linux")]
 use linux::Linux as Host;
@@ -100,6 +102,11 @@ trait Os {
     /// See [`thread_limit`].
     fn thread_limit() -> Option<usize> {
         None
+    }
+    /// Calls `f` on the calling thread when that ends, before the destructors of all thread-locals that are there
+    /// by now; false if the system cannot.
+    fn at_thread_end(_f: fn()) -> bool {
+        false
     }
 }
 
