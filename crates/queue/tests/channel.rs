@@ -1,10 +1,14 @@
 //! What channels say when they cannot: each error, each text, what comes back, and what is dropped.
 #![cfg(not(loom))]
 
+#[path = "../../base/tests/common/child.rs"]
+mod child;
+
+use child::in_child;
 use sateen_queue::channel::{
-    ReadyTimeoutError, RecvError, RecvTimeoutError, Select, SelectTimeoutError, SendError,
-    SendTimeoutError, TryReadyError, TryRecvError, TrySelectError, TrySendError, after, at,
-    bounded, never, select, tick, unbounded,
+    ReadyTimeoutError, Receiver, RecvError, RecvTimeoutError, Select, SelectTimeoutError,
+    SendError, SendTimeoutError, Sender, TryReadyError, TryRecvError, TrySelectError, TrySendError,
+    after, at, bounded, never, select, tick, unbounded,
 };
 use std::cell::Cell;
 use std::future::Future;
@@ -133,15 +137,52 @@ fn a_place_that_is_given_up_is_room_again() {
     assert_eq!(other, Ok(()));
 }
 
+/// A place that was promised first does not hold up what comes behind it. Its item comes later, then.
 #[test]
-fn a_promised_item_hides_what_is_behind_it() {
+fn a_promised_item_hides_nothing() {
     let (tx, rx) = bounded(2);
     let mut selection = Select::new();
     selection.send(&tx);
     let selected = selection.select();
-    tx.send(2).unwrap();
     assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    tx.send(2).unwrap();
+    assert_eq!(rx.try_recv(), Ok(2));
     selected.send(&tx, 1).unwrap();
+    assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1]);
+}
+
+/// Nor does it afterwards, however often the ring has been gone round since.
+#[test]
+fn a_promise_that_was_passed_over_is_kept_elsewhere() {
+    for laps in [1, 2, 63, 64, 65, 127, 128, 129, 256] {
+        let (tx, rx) = bounded(2);
+        let mut selection = Select::new();
+        selection.send(&tx);
+        let selected = selection.select();
+        for i in 0..2 * laps {
+            tx.send(i).unwrap();
+            assert_eq!(rx.recv(), Ok(i));
+        }
+        tx.send(7).unwrap();
+        selected.send(&tx, 8).unwrap();
+        assert_eq!(rx.try_iter().collect::<Vec<_>>(), [7, 8]);
+    }
+}
+
+/// The same if it is given up then.
+#[test]
+fn a_promise_that_was_passed_over_is_given_up_quietly() {
+    let (tx, rx) = bounded(2);
+    let mut selection = Select::new();
+    selection.send(&tx);
+    let selected = selection.select();
+    for i in 0..128 {
+        tx.send(i).unwrap();
+        assert_eq!(rx.recv(), Ok(i));
+    }
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(selected))).is_err());
+    tx.send(1).unwrap();
+    tx.send(2).unwrap();
     assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
 }
 
@@ -435,21 +476,93 @@ fn a_promise_broken_elsewhere_drops_no_items() {
     assert_eq!(dropped.counts(), (1, 0));
 }
 
-/// What is behind a promised place is dropped with the channel, even if the promise was forgotten.
+/// What is behind a promised place is received, or dropped with the channel, even if the promise was forgotten.
 #[test]
 fn a_forgotten_promise_keeps_no_items() {
     let item = Arc::new(());
-    let (sender, receiver) = bounded(4);
-    sender.send(item.clone()).unwrap();
-    for _ in 0..2 {
+    for received in [true, false] {
+        let (sender, receiver) = bounded(4);
+        sender.send(item.clone()).unwrap();
+        for _ in 0..2 {
+            forget_a_promise(&sender);
+        }
+        sender.send(item.clone()).unwrap();
+        if received {
+            assert!(receiver.recv().is_ok() && receiver.recv().is_ok());
+            assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+        }
+        drop((sender, receiver));
+        assert_eq!(Arc::strong_count(&item), 1);
+    }
+}
+
+fn forget_a_promise<T>(sender: &Sender<T>) {
+    let mut sending = Select::new();
+    sending.send(sender);
+    std::mem::forget(sending.select());
+}
+
+/// Promises that were forgotten take all the room there is: it is room again as soon as somebody receives, whether they
+/// come before the senders or after.
+#[test]
+fn forgotten_promises_take_no_room_for_ever() {
+    if !in_child("forgotten_promises_take_no_room_for_ever") {
+        return;
+    }
+    for receiver_first in [true, false] {
+        let (sender, receiver) = bounded(2);
+        thread::scope(|s| {
+            let receive = || s.spawn(|| receiver.recv());
+            let early = receiver_first.then(|| {
+                let early = receive();
+                // It may sleep by now, or not: both must do.
+                thread::sleep(SOON);
+                early
+            });
+            forget_a_promise(&sender);
+            forget_a_promise(&sender);
+            assert_eq!(sender.try_send(0), Err(TrySendError::Full(0)));
+            let sent = s.spawn(|| sender.send(1));
+            let received = early.unwrap_or_else(receive).join().unwrap();
+            assert_eq!((sent.join().unwrap(), received), (Ok(()), Ok(1)));
+        });
+    }
+}
+
+/// A receiver that was chosen for an operation which nobody completes waits no longer than it wanted to.
+#[test]
+fn a_forgotten_rendezvous_ends_in_time() {
+    if !in_child("a_forgotten_rendezvous_ends_in_time") {
+        return;
+    }
+    let (sender, receiver) = bounded::<u8>(0);
+    thread::scope(|s| {
+        // The receiver waits, and a selection chooses it.
+        let waiting = s.spawn(|| receiver.recv_timeout(20 * SOON));
         let mut sending = Select::new();
         sending.send(&sender);
-        std::mem::forget(sending.select());
-    }
-    sender.send(item.clone()).unwrap();
-    assert_eq!((receiver.try_recv().is_ok(), receiver.try_recv().is_ok()), (true, false));
-    drop((sender, receiver));
-    assert_eq!(Arc::strong_count(&item), 1);
+        if let Ok(chosen) = sending.select_timeout(20 * SOON) {
+            std::mem::forget(chosen);
+        }
+        assert_eq!(waiting.join().unwrap(), Err(RecvTimeoutError::Timeout));
+        // The selection waits, and the receiver chooses it.
+        for receive in [
+            |rx: &Receiver<u8>| rx.recv_timeout(20 * SOON).is_ok(),
+            |rx: &Receiver<u8>| rx.try_recv().is_ok(),
+        ] {
+            let chosen = AtomicUsize::new(0);
+            let forgetful = s.spawn(|| {
+                let mut sending = Select::new();
+                sending.send(&sender);
+                std::mem::forget(sending.select());
+                chosen.store(1, Relaxed);
+            });
+            while chosen.load(Relaxed) == 0 {
+                assert!(!receive(&receiver));
+            }
+            forgetful.join().unwrap();
+        }
+    });
 }
 
 /// A sink or a future that has sent all it had says so again.
