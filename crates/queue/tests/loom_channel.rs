@@ -164,17 +164,63 @@ fn a_selection_passes_on_what_it_does_not_take() {
     });
 }
 
-/// A selected place is filled later: who waits is woken then, also for what has come behind it.
+/// A selected place is filled later: a receiver that waits is woken then.
 #[test]
 fn a_promised_item_wakes() {
     model(2, || {
         let (sender, receiver) = bounded(2);
-        let other = thread::spawn(move || (receiver.recv().unwrap(), receiver.recv().unwrap()));
+        let other = thread::spawn(move || receiver.recv());
         let mut select = Select::new();
         select.send(&sender);
-        let selected = select.select();
-        sender.send(2).unwrap();
-        selected.send(&sender, 1).unwrap();
-        assert_eq!(other.join().unwrap(), (1, 2));
+        select.select().send(&sender, 1).unwrap();
+        assert_eq!(other.join().unwrap(), Ok(1));
+    });
+}
+
+/// A place that is promised is passed over for what comes behind it, or filled first: both items come out, once.
+#[test]
+fn a_promise_is_kept_or_passed_over() {
+    model(2, || {
+        let (sender, receiver) = bounded(2);
+        let mut select = Select::new();
+        select.send(&sender);
+        let selected = select.try_select().unwrap();
+        let behind = sender.clone();
+        let other = thread::spawn(move || {
+            behind.send(Box::new(2)).unwrap();
+            drop(behind);
+            let first = *receiver.recv().unwrap();
+            first + *receiver.recv().unwrap()
+        });
+        selected.send(&sender, Box::new(1)).unwrap();
+        assert_eq!(other.join().unwrap(), 3);
+    });
+}
+
+/// What is behind a promise that is forgotten is received.
+#[test]
+fn a_forgotten_promise_hides_nothing() {
+    model(2, || {
+        let (sender, receiver) = bounded(3);
+        let other = thread::spawn(move || receiver.recv());
+        let mut select = Select::new();
+        select.send(&sender);
+        std::mem::forget(select.try_select().unwrap());
+        sender.send(1).unwrap();
+        assert_eq!(other.join().unwrap(), Ok(1));
+    });
+}
+
+/// A promise that is forgotten takes the only place: a receiver passes over it, asleep or not, and the sender gets it.
+#[test]
+fn a_forgotten_promise_holds_up_nobody() {
+    model(2, || {
+        let (sender, receiver) = bounded(1);
+        let other = thread::spawn(move || receiver.recv());
+        let mut select = Select::new();
+        select.send(&sender);
+        std::mem::forget(select.try_select().unwrap());
+        sender.send(1).unwrap();
+        assert_eq!(other.join().unwrap(), Ok(1));
     });
 }

@@ -163,3 +163,17 @@ fn a_receiver_leaves_while_the_item_is_to_come() {
         other.join().unwrap();
     });
 }
+
+/// A promise that is forgotten ends with the senders.
+#[test]
+fn a_forgotten_promise_ends_with_the_senders() {
+    model(3, || {
+        let (sender, receiver) = bounded::<u8>(0);
+        let other = thread::spawn(move || receiver.recv());
+        let mut select = Select::new();
+        select.send(&sender);
+        std::mem::forget(select.try_select());
+        drop(sender);
+        assert_eq!(other.join().unwrap(), Err(RecvError));
+    });
+}

@@ -44,9 +44,12 @@ pub(super) trait Buffer {
     fn close(&self);
     fn is_closed(&self) -> bool;
 
+    /// Whether there is no room only because of a promise that a pop would pass over.
+    fn is_full_of_promises(&self) -> bool;
+
     /// Promises room for one item, which comes later.
     fn pledge(&self) -> Result<Pledge, PushError<()>>;
-    /// The item comes; the error has it back.
+    /// The item comes; the error has it back: there will never be room, or the place was passed over.
     fn redeem(&self, pledge: Pledge, item: Self::Item) -> Result<(), Self::Item>;
     /// It does not come.
     fn waive(&self, pledge: Pledge);
@@ -103,6 +106,10 @@ impl<T> Buffer for Bounded<T> {
         self.is_closed()
     }
 
+    fn is_full_of_promises(&self) -> bool {
+        self.is_full_of_promises()
+    }
+
     fn pledge(&self) -> Result<Pledge, PushError<()>> {
         self.reserve().map(|reserved| Pledge::Place(reserved.into_word()))
     }
@@ -111,9 +118,8 @@ impl<T> Buffer for Bounded<T> {
         match pledge {
             // SAFETY: such a pledge is made by `pledge` alone, and used once.
             Pledge::Place(word) => self.redeem(unsafe { Reserved::from_word(word) }, item),
-            _ => return Err(item),
+            _ => Err(item),
         }
-        Ok(())
     }
 
     fn waive(&self, pledge: Pledge) {
@@ -170,6 +176,10 @@ impl<T> Buffer for Unbounded<T> {
         self.is_closed()
     }
 
+    fn is_full_of_promises(&self) -> bool {
+        false
+    }
+
     fn pledge(&self) -> Result<Pledge, PushError<()>> {
         if self.is_closed() { Err(PushError::Closed(())) } else { Ok(Pledge::Free) }
     }
@@ -209,9 +219,33 @@ impl<Q: Buffer> Buffered<Q> {
 
     #[inline]
     pub(super) fn try_send(&self, item: Q::Item) -> Result<(), PushError<Q::Item>> {
-        self.queue.push(item)?;
-        self.waiting.receivers.notify_one();
-        Ok(())
+        match self.queue.push(item) {
+            Ok(()) => {
+                self.waiting.receivers.notify_one();
+                Ok(())
+            }
+            Err(PushError::Full(item)) => {
+                self.ask_for_room();
+                Err(PushError::Full(item))
+            }
+            closed => closed,
+        }
+    }
+
+    /// There is no room. If a receiver that sleeps would make some, by passing over a promise, it is woken: it went to sleep
+    /// before that was made.
+    #[cold]
+    fn ask_for_room(&self) {
+        if self.queue.is_full_of_promises() && cfg!(not(sateen_canary = "channel_promise_unasked"))
+        {
+            self.waiting.receivers.notify_one();
+        }
+    }
+
+    /// Whether a sender should try, instead of sleeping: there is room, or somebody to ask for it.
+    fn is_worth_trying(&self) -> bool {
+        self.queue.is_pushable()
+            || (self.waiting.receivers.is_any() && self.queue.is_full_of_promises())
     }
 
     #[inline]
@@ -250,7 +284,7 @@ impl<Q: Buffer> Buffered<Q> {
     ) -> Result<(), SendTimeoutError<Q::Item>> {
         let mut item = Some(item);
         let what = awaited("channel: room", self);
-        let ready = || self.queue.is_pushable();
+        let ready = || self.is_worth_trying();
         let sent = self.waiting.senders.block(what, deadline, ready, || self.attempt(&mut item));
         match (sent, item) {
             (Some(Ok(())), _) | (_, None) => Ok(()),
@@ -282,11 +316,14 @@ impl<Q: Buffer> Buffered<Q> {
     ) -> Result<usize, Option<Q::Item>> {
         let mut attempt = || match self.queue.push_from(items) {
             Ok(count) => Some(Ok(count)),
-            Err(PushError::Full(())) => None,
+            Err(PushError::Full(())) => {
+                self.ask_for_room();
+                None
+            }
             Err(PushError::Closed(())) => Some(Err(None)),
         };
         let what = awaited("channel: room", self);
-        let ready = || self.queue.is_pushable();
+        let ready = || self.is_worth_trying();
         let sent = match attempt() {
             Some(sent) => sent,
             None => {
@@ -373,7 +410,7 @@ impl<Q: Buffer> Buffered<Q> {
         item: &mut Option<Q::Item>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), ()>> {
-        let ready = || self.queue.is_pushable();
+        let ready = || self.is_worth_trying();
         self.waiting.senders.poll(waiter, cx, ready, || self.attempt(item))
     }
 
@@ -391,7 +428,10 @@ impl<Q: Buffer> Buffered<Q> {
         token.pledge = match self.queue.pledge() {
             Ok(pledge) => pledge,
             Err(PushError::Closed(())) => Pledge::Gone,
-            Err(PushError::Full(())) => return false,
+            Err(PushError::Full(())) => {
+                self.ask_for_room();
+                return false;
+            }
         };
         true
     }
@@ -403,13 +443,20 @@ impl<Q: Buffer> Buffered<Q> {
     }
 
     pub(super) fn redeem(&self, pledge: Pledge, item: Q::Item) -> Result<(), Q::Item> {
-        let behind = matches!(pledge, Pledge::Place(_));
-        self.queue.redeem(pledge, item)?;
-        if behind && self.queue.is_closed() {
+        let placed = matches!(pledge, Pledge::Place(_));
+        match self.queue.redeem(pledge, item) {
+            Ok(()) => {}
+            // Passed over: it comes as any other.
+            Err(item) if placed => {
+                return self.send(item, None).map_err(SendTimeoutError::into_inner);
+            }
+            Err(item) => return Err(item),
+        }
+        if placed && self.queue.is_closed() {
             // Nobody will receive it, nor what is behind it.
             self.receivers_gone();
         } else {
-            self.after_pledge(behind);
+            self.after_pledge();
         }
         Ok(())
     }
@@ -417,22 +464,17 @@ impl<Q: Buffer> Buffered<Q> {
     /// Drops no items, which may be of another thread: what nobody will receive goes with the channel.
     pub(super) fn waive(&self, pledge: Pledge) {
         self.queue.waive(pledge);
-        self.after_pledge(true);
+        self.after_pledge();
     }
 
-    /// Items behind a pledged place can be received only now, and who was woken for them sleeps again: then all
-    /// are woken.
-    fn after_pledge(&self, behind: bool) {
+    /// A pledged place was filled or waived: a receiver that sleeps takes the item, or makes the place room again. What is
+    /// behind has brought a permit of its own.
+    fn after_pledge(&self) {
         if cfg!(sateen_canary = "channel_pledge_silent") {
             return;
         }
-        if behind {
-            // Ordering: SeqCst, between the item and the flag, and the tail: see `Waiters::is_any`.
-            fence(Ordering::SeqCst);
-            if self.queue.len() > 1 && self.waiting.receivers.is_any() {
-                return self.waiting.receivers.notify_all();
-            }
-        }
+        // Ordering: SeqCst, between the item and the flag: see `Waiters::is_any`.
+        fence(Ordering::SeqCst);
         self.waiting.receivers.notify_one();
     }
 
@@ -451,7 +493,7 @@ impl<Q: Buffer> Buffered<Q> {
 
     /// Waits until there may be room; `None` if there is.
     pub(super) fn wait_send(&self) -> Option<Pin<Box<dyn Wait + '_>>> {
-        Queued::join(&self.waiting.senders, || self.queue.is_pushable())
+        Queued::join(&self.waiting.senders, || self.is_worth_trying())
     }
 }
 

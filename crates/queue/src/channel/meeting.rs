@@ -17,7 +17,7 @@ use std::task::Waker;
 /// |---|---|---|---|
 /// | `Listed` | yes | a sender's, but not if it comes `later` | peer: `Done`, or `Matched` if the item comes later; owner: withdraws, `Idle`; disconnection: `Idle` |
 /// | `Idle` | no | a sender's own again | |
-/// | `Matched` | no | none yet | sender: `Done`; receiver: `Left` |
+/// | `Matched` | of promised ones | none yet | sender: `Done`; receiver: `Left`; disconnection: `Idle` |
 /// | `Done` | no | the receiver's, until it takes it; none if it was taken, or the sender gave up | |
 /// | `Left` | no | none | |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +137,18 @@ impl<T> List<T> {
         }
         self.set_next(prev, meeting);
         self.set_prev(next, meeting);
+    }
+
+    /// Lists a meeting of a receiver whose item comes later.
+    ///
+    /// # Safety
+    /// As [`push`](Self::push).
+    pub(super) unsafe fn promise(&mut self, meeting: &Arc<Meeting<T>>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.push(meeting.clone(), false);
+            meeting.with(|party| party.phase = Phase::Matched);
+        }
     }
 
     /// Takes a meeting out.

@@ -6,7 +6,7 @@ use super::token::{Pledge, Token};
 use super::wait::Wait;
 use super::waiters::{Patience, has_passed};
 use super::zero::{Stand, Taken, Zero};
-use sateen_base::prim::time::Instant;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -115,7 +115,11 @@ impl<'a, T> Receiving<'a, T> {
         }
     }
 
-    /// Waits no longer for somebody to come; but if somebody has, for the item. `None` if there is none.
+    /// How long one waits for the item of a sender that was chosen, when one would wait no longer.
+    const GRACE: Duration = Duration::from_millis(10);
+
+    /// Waits no longer for somebody to come; but if somebody has, a moment for the item. `None` if there is none: its sender may
+    /// have forgotten it.
     pub(super) fn finish(&mut self) -> Option<T> {
         let zero = self.zero;
         if zero.withdraw(self.meeting.as_ref()?, false).0 {
@@ -123,7 +127,8 @@ impl<'a, T> Receiving<'a, T> {
             return None;
         }
         let what = super::waiters::awaited("channel: item", zero);
-        block(what, None, self, |party, cx| {
+        let limit = Instant::now().checked_add(Self::GRACE);
+        let item = block(what, limit, self, |party, cx| {
             let Some(meeting) = &party.meeting else { return Poll::Ready(None) };
             let item = match zero.look(meeting, cx.waker()) {
                 Stand::Pending => return Poll::Pending,
@@ -132,8 +137,8 @@ impl<'a, T> Receiving<'a, T> {
             };
             party.meeting = None;
             Poll::Ready(item)
-        })
-        .flatten()
+        });
+        item.unwrap_or_else(|| self.meeting.take().and_then(|meeting| zero.abandon(&meeting)))
     }
 }
 

@@ -434,7 +434,8 @@ pub fn select_timeout<'a>(
 /// [`SelectedOperation::recv`], with the sender or the receiver that was added for it, or a clone of it.
 ///
 /// Dropped, it panics, unless the thread is panicking already; a chosen item is lost (forgotten, not dropped), a promised one
-/// does not come.
+/// does not come. Forgotten ([`std::mem::forget`]), it holds up nobody's items: receivers pass over its place as soon as
+/// something is behind it or no room is left, and a rendezvous with a time limit ends in time.
 #[must_use = "a chosen operation must be completed"]
 pub struct SelectedOperation<'a> {
     /// `None` when completed.
@@ -449,7 +450,8 @@ impl SelectedOperation<'_> {
         self.index
     }
 
-    /// Completes it by sending `item`. Never waits, unless whoever was to receive it has been cancelled.
+    /// Completes it by sending `item`. Waits only if its place is gone: receivers passed over it for what came behind it, or
+    /// the one that was to receive it has left, and there is no room elsewhere.
     ///
     /// # Errors
     /// If all receivers are gone; with the item.

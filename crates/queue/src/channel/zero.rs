@@ -26,6 +26,8 @@ pub(super) struct Zero<T> {
 struct State<T> {
     senders: List<T>,
     receivers: List<T>,
+    /// Receivers of items that come later: matched meetings.
+    promised: List<T>,
     senders_gone: bool,
     receivers_gone: bool,
 }
@@ -61,6 +63,7 @@ impl<T> Zero<T> {
         let state = State {
             senders: List::new(),
             receivers: List::new(),
+            promised: List::new(),
             senders_gone: false,
             receivers_gone: false,
         };
@@ -99,12 +102,14 @@ impl<T> Zero<T> {
             let gone = state.senders_gone;
             return Err(if gone { TryRecvError::Disconnected } else { TryRecvError::Empty });
         };
-        // SAFETY: the lock is held.
+        // SAFETY: the lock is held, and the meeting is in no list.
         let (item, waker) = unsafe {
-            sender.with(|party| {
-                party.phase = if party.later { Phase::Matched } else { Phase::Done };
-                (party.item.take(), party.waker.take())
-            })
+            if sender.with(|party| party.later) {
+                state.promised.promise(&sender);
+            } else {
+                sender.with(|party| party.phase = Phase::Done);
+            }
+            sender.with(|party| (party.item.take(), party.waker.take()))
         };
         drop(state);
         match item {
@@ -254,22 +259,32 @@ impl<T> Zero<T> {
         if self.withdraw(&meeting, false).0 {
             return;
         }
-        let state = self.state.lock();
-        // SAFETY: the lock is held.
-        let item = unsafe {
-            meeting.with(|party| {
-                if party.phase == Phase::Matched {
-                    party.phase = Phase::Left;
-                }
-                party.item.take()
-            })
-        };
-        drop(state);
-        if let Some(item) = item
+        if let Some(item) = self.abandon(&meeting)
             && cfg!(not(sateen_canary = "channel_handed_item_dropped"))
         {
             self.put_back(meeting, item);
         }
+    }
+
+    /// A receiver waits no longer for an item that comes later: its sender will have to look for another. The item, if it
+    /// has come.
+    pub(super) fn abandon(&self, meeting: &Meeting<T>) -> Option<T> {
+        let mut state = self.state.lock();
+        // SAFETY: the lock is held; a matched meeting is among the promised ones.
+        let (item, left) = unsafe {
+            let matched = meeting.with(|party| party.phase) == Phase::Matched;
+            let left = matched.then(|| state.promised.unlink(meeting));
+            let item = meeting.with(|party| {
+                if matched {
+                    party.phase = Phase::Left;
+                }
+                party.item.take()
+            });
+            (item, left)
+        };
+        drop(state);
+        drop(left);
+        item
     }
 
     /// An item whose receiver has left after it was handed over: the next one gets it.
@@ -307,22 +322,22 @@ impl<T> Zero<T> {
 
     /// The sender was selected without its item. `false`: the receiver was too, and has left.
     pub(super) fn fill(&self, meeting: &Arc<Meeting<T>>, item: &mut Option<T>) -> bool {
-        let state = self.state.lock();
-        // SAFETY: the lock is held.
-        let (filled, waker) = unsafe {
-            meeting.with(|party| {
-                if party.phase != Phase::Matched {
-                    return (false, None);
-                }
+        let mut state = self.state.lock();
+        // SAFETY: the lock is held; a matched meeting is among the promised ones.
+        let (listed, waker) = unsafe {
+            if meeting.with(|party| party.phase) != Phase::Matched {
+                return false;
+            }
+            let listed = state.promised.unlink(&**meeting);
+            let waker = meeting.with(|party| {
                 (party.phase, party.item) = (Phase::Done, item.take());
-                (true, party.waker.take())
-            })
+                party.waker.take()
+            });
+            (listed, waker)
         };
         drop(state);
-        if filled {
-            wake(meeting, waker);
-        }
-        filled
+        wake(&listed, waker);
+        true
     }
 
     pub(super) fn try_select_send(&self, token: &mut Token) -> bool {
@@ -331,8 +346,8 @@ impl<T> Zero<T> {
             _ if state.receivers_gone => Pledge::Gone,
             None => return false,
             Some(receiver) => {
-                // SAFETY: the lock is held.
-                unsafe { receiver.with(|party| party.phase = Phase::Matched) };
+                // SAFETY: the lock is held, and the meeting is in no list.
+                unsafe { state.promised.promise(&receiver) };
                 Pledge::Meeting(Arc::into_raw(receiver).cast())
             }
         };
@@ -423,7 +438,13 @@ impl<T> Zero<T> {
     /// False if nobody waits on that side. A meeting without an owner goes, and its item with it.
     fn dismiss_one(&self, senders: bool) -> bool {
         let mut state = self.state.lock();
-        let Some(meeting) = state.list(senders).pop() else { return false };
+        let listed = state.list(senders).pop();
+        // No sender is left, so what was promised was forgotten.
+        let promised = || state.promised.pop();
+        let alone = senders || cfg!(sateen_canary = "channel_promise_unlisted");
+        let Some(meeting) = (if alone { listed } else { listed.or_else(promised) }) else {
+            return false;
+        };
         // SAFETY: the lock is held.
         let waker = unsafe {
             meeting.with(|party| {

@@ -2,7 +2,7 @@
 //!
 //! Who may touch what:
 //! * an end's `place`: anybody, by exchange; its `patience`: anybody, it is a guess.
-//! * a slot's flag, its turn: read by anybody; stored by whoever claimed the slot.
+//! * a slot's flag, its turn: read by anybody; stored by whoever claimed the slot; that of a reserved one with `promises` locked.
 //! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read by the
 //!   consumer that claimed it, before it stores the turn "free".
 
@@ -17,7 +17,7 @@ use crate::patience::Patience;
 use crate::prim::{AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::unwind::run_to_end;
-use sateen_base::{Backoff, CachePadded};
+use sateen_base::{Backoff, CachePadded, RawSpinLock, SpinLock};
 use std::fmt;
 
 /// One end of the ring.
@@ -49,6 +49,8 @@ pub struct Bounded<T> {
     shape: Shape,
     /// As many slots as the capacity.
     slots: Block<(), T>,
+    /// Held by who ends a reservation: see the module `reserved`.
+    promises: SpinLock<()>,
 }
 
 // SAFETY: items move in from one thread and out to another, never shared between two.
@@ -94,7 +96,8 @@ impl<T> Bounded<T> {
         let Some(slots) = Block::try_new((), capacity, shape.free(start)) else {
             panic!("no memory for a queue of {capacity} items")
         };
-        Self { head: end(), tail: end(), shape, slots }
+        let promises = SpinLock::from_raw(RawSpinLock::new(), ());
+        Self { head: end(), tail: end(), shape, slots, promises }
     }
 
     /// Puts `item` in at the back.
@@ -513,7 +516,9 @@ impl<T> Bounded<T> {
         // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
         // was empty when the tail was read.
         let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
-        if self.shape.open(tail) != head.word() && !self.is_reserved(head) {
+        if self.shape.open(tail) != head.word()
+            && (!self.is_reserved(head) || self.pass_over_slow(head, tail))
+        {
             if self.skip_waived(head) {
                 *waived += 1;
                 return Ok(Found::Again);

@@ -1,12 +1,15 @@
 //! Places that are claimed now and filled later, by whoever will do something else in between: what a channel's
-//! selection needs. Nobody waits for them: until it is filled, a reserved place hides itself and what is behind it.
+//! selection needs. Nobody waits for them, and what is behind them is not lost: consumers pass over a reserved place that
+//! hides something, or takes room that somebody may wait for. Its owner learns of it when the item comes.
 //!
-//! | a claimed place's turn | meaning | leaves it |
+//! | a claimed place's turn | meaning | leaves it, with `promises` locked |
 //! |---|---|---|
-//! | [`Place::free`], half way round | reserved: the item comes later, or not at all | its owner |
-//! | [`Place::full`], half way round | waived: there will be no item | the consumer that passes over it |
+//! | [`Place::free`], half way round | reserved: the item comes later, or not at all | owner: filled or waived; consumer: waived |
+//! | [`Place::full`], half way round | waived: there will be no item | the consumer that passes over it, by claiming it |
 //!
-//! Half way round the byte is as far as possible from the turns of a place that are near each other in time.
+//! Half way round the byte is as far as possible from the turns of a place that are near each other in time. An owner may come after
+//! any number of laps: whether its place was passed over the head says. The head passes a reserved place only after that was waived, so
+//! under the lock a place not passed, with the turn of a reserved one, is still its owner's.
 
 use super::{Bounded, Found};
 use crate::PushError;
@@ -59,25 +62,80 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// The item comes.
-    pub(crate) fn redeem(&self, Reserved(place): Reserved, item: T) {
-        // SAFETY: claimed by `reserve` when it was free, and untouched since: consumers stop before it.
+    /// The item comes; back if the place was passed over.
+    pub(crate) fn redeem(&self, Reserved(place): Reserved, item: T) -> Result<(), T> {
+        let _promises = self.promises.lock();
+        if !self.holds(place) {
+            return Err(item);
+        }
+        // SAFETY: claimed by `reserve` when it was free, and still the caller's: consumers stop before it.
         unsafe { Self::fill(self.slot(place), self.shape.full(place), item) };
+        Ok(())
     }
 
     /// The item does not come.
     pub(crate) fn waive(&self, Reserved(place): Reserved) {
+        let _promises = self.promises.lock();
+        if self.holds(place) {
+            self.mark_waived(place);
+        }
+    }
+
+    /// Whether `place` is still its owner's, who asks with `promises` locked.
+    fn holds(&self, place: Place) -> bool {
+        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        cfg!(sateen_canary = "bounded-passed-unseen")
+            || (self.shape.between(head, place) < self.capacity()
+                && Self::turn(self.slot(place)) == self.shape.free(place) ^ HALF)
+    }
+
+    /// Whether something is behind the place `head`, which is reserved, or no room is left. Looks at as many places as are
+    /// reserved or waived.
+    fn is_in_the_way(&self, head: Place, tail: Place) -> bool {
+        let claimed = self.shape.between(head, tail);
+        let is_item = |distance| {
+            let place = self.shape.advanced(head, distance);
+            let (turn, none) = (Self::turn(self.slot(place)), self.shape.free(place) ^ HALF);
+            // Neither reserved nor waived: there, or about to be filled.
+            turn != none && turn != none | 1
+        };
+        let hides = (1..claimed).any(is_item) && cfg!(not(sateen_canary = "bounded-promise-kept"));
+        hides || claimed >= self.capacity()
+    }
+
+    fn mark_waived(&self, place: Place) {
         // Ordering: Release, as in `fill`: the place's next writer comes after its last reader.
         self.slot(place).flag.store(self.shape.full(place) ^ HALF, Ordering::Release);
     }
 
-    /// Whether a pop would give an item or say that the queue is closed: unlike [`Bounded::is_empty`] it takes a
-    /// reserved front place for nothing.
+    /// Waives the place `head` for its owner if it is reserved, and hides something or takes room that somebody may wait for.
+    /// False if it is no hindrance; else it is reserved no longer.
+    pub(super) fn pass_over_slow(&self, head: Place, tail: Place) -> bool {
+        if !self.is_in_the_way(head, tail) {
+            return false;
+        }
+        let _promises = self.promises.lock();
+        // Else its owner was faster.
+        if self.is_reserved(head) {
+            self.mark_waived(head);
+        }
+        true
+    }
+
+    /// Whether the queue is full, and the first place is reserved: a consumer would make room.
+    pub(crate) fn is_full_of_promises(&self) -> bool {
+        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        self.is_reserved(head) && self.is_full()
+    }
+
+    /// Whether a pop would give an item, pass over a place, or say that the queue is closed: unlike [`Bounded::is_empty`] it
+    /// takes a single reserved place for nothing.
     pub(crate) fn is_poppable(&self) -> bool {
         // Ordering: SeqCst, as in `is_empty`.
         let head = Place::new(self.head.place.load(Ordering::SeqCst));
         let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
-        let there = self.shape.open(tail) != head.word() && !self.is_reserved(head);
+        let there = self.shape.open(tail) != head.word()
+            && (!self.is_reserved(head) || self.is_in_the_way(head, tail));
         there || self.shape.is_closed(tail)
     }
 
@@ -123,7 +181,7 @@ mod tests {
         assert!(!queue.is_reserved(queue.shape.start(0)));
         let reserved = queue.reserve().unwrap();
         assert!(queue.is_reserved(queue.shape.start(64)));
-        queue.redeem(reserved, 1);
+        queue.redeem(reserved, 1).unwrap();
         assert!(!queue.is_reserved(queue.shape.start(64)));
     }
 }
