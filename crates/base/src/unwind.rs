@@ -4,6 +4,8 @@
 //! the first: that ends the process. So what drops many things catches each panic, and passes on the first.
 
 #[cfg(feature = "std")]
+use core::mem::ManuallyDrop;
+#[cfg(feature = "std")]
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Drops `value`; a panic in its destructor ends here, and so does one in that panic's own payload.
@@ -99,13 +101,22 @@ impl FirstPanic {
     ///
     /// Discards it instead while the thread unwinds already: two panics at once end the process.
     #[inline]
-    pub fn resume(mut self) {
-        if let Some(payload) = self.0.take()
-            && !std::thread::panicking()
-        {
-            // What is left of `self` is empty.
-            resume_unwind(payload);
+    pub fn resume(self) {
+        // Nothing is left to drop.
+        let mut this = ManuallyDrop::new(self);
+        if let Some(payload) = this.0.take() {
+            go_on(payload);
         }
+    }
+}
+
+#[cfg(feature = "std")]
+#[cold]
+fn go_on(payload: Box<dyn std::any::Any + Send>) {
+    if std::thread::panicking() {
+        discard(payload);
+    } else {
+        resume_unwind(payload);
     }
 }
 

@@ -68,7 +68,7 @@ impl AutoEvent {
 
     #[cold]
     fn set_slow(&self) {
-        self.queue.notify_one_with(|outcome| {
+        self.queue.notify_one_then(|outcome| {
             let set = if outcome.found { 0 } else { SET };
             let waiters = if outcome.more { WAITERS } else { 0 };
             // Ordering: Release as in `set`; a waiter that was found gets it through the queue's lock.

@@ -12,11 +12,10 @@
 use crate::park::Awaited;
 use crate::sys::ShortLock;
 use crate::waiting::{block, block_pinned_timeout};
-use crate::wakers::wake;
+use crate::wakers::{let_go, wake};
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, UnsafeCell};
-use sateen_base::unwind::discard;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -269,13 +268,14 @@ impl<T> Future for Receiver<T> {
 
     /// # Panics
     /// If polled again after it was ready.
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let inner = self.inner.as_ref().expect("a oneshot receiver was polled after it was ready");
         // Ordering: Acquire pairs with the Release in `Inner::finish`.
         let mut word = inner.word.load(Ordering::Acquire);
         if word & (SENT | BROKEN) == 0 {
             // Dropping the old waker may run anything, so the word is looked at afterwards.
-            discard(inner.swap_waker(Some(cx.waker().clone())));
+            let_go(inner.swap_waker(Some(cx.waker().clone())));
             #[cfg(not(sateen_canary = "oneshot_waiting_bit_missing"))]
             let waiting = WAITING;
             #[cfg(sateen_canary = "oneshot_waiting_bit_missing")]
@@ -297,7 +297,7 @@ impl<T> Drop for Receiver<T> {
             // SAFETY: `SENT` was set before `DEAF`, so the slot is the receiver's.
             drop(unsafe { inner.take_value() });
         }
-        discard(inner.swap_waker(None));
+        let_go(inner.swap_waker(None));
     }
 }
 

@@ -2,6 +2,8 @@
 //! locals, and constructors that cannot be `const` under loom.
 
 use lock_api::RawMutex;
+#[cfg(not(loom))]
+use sateen_base::AbortGuard;
 use sateen_base::RawSpinLock;
 pub(crate) use sateen_base::const_except_loom;
 use sateen_base::prim::searched::AtomicU32;
@@ -130,22 +132,50 @@ impl<L: RawMutex> ShortLock<L> {
     /// half changed, and others spin.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
-        // Around the lock's own code, too: a node that is about to be freed must get out of its list.
-        let guard = sateen_base::AbortGuard::new("a panic under the lock of a queue");
+        self.with_foreign(|| {
+            let guard = AbortGuard::new("a panic under the lock of a queue");
+            let result = f();
+            guard.disarm();
+            result
+        })
+    }
+
+    /// The same for an `f` that calls foreign code, with everything in order whenever it does. If it unwinds the lock
+    /// is given back.
+    #[inline]
+    pub(crate) fn with_foreign<R>(&self, f: impl FnOnce() -> R) -> R {
         #[cfg(not(loom))]
-        self.raw.lock();
+        let _held = Held::new(&self.raw);
         #[cfg(loom)]
-        let held = self.raw.lock().expect("nobody panics under this lock");
-        let result = f();
-        #[cfg(not(loom))]
-        // SAFETY: locked above, on this thread.
-        unsafe {
-            self.raw.unlock();
-        }
+        let _held = self.raw.lock().expect("nobody panics under this lock");
+        f()
+    }
+}
+
+/// Holds a lock. A panic of the lock's own code ends the process: a node that is about to be freed must get out of its
+/// list.
+#[cfg(not(loom))]
+struct Held<'a, L: RawMutex>(&'a L);
+
+#[cfg(not(loom))]
+impl<'a, L: RawMutex> Held<'a, L> {
+    #[inline(always)]
+    fn new(lock: &'a L) -> Self {
+        let guard = AbortGuard::new("the lock of a queue panicked");
+        lock.lock();
         guard.disarm();
-        #[cfg(loom)]
-        drop(held);
-        result
+        Self(lock)
+    }
+}
+
+#[cfg(not(loom))]
+impl<L: RawMutex> Drop for Held<'_, L> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let guard = AbortGuard::new("the lock of a queue panicked");
+        // SAFETY: locked in `new`, on this thread: it is dropped where it was made.
+        unsafe { self.0.unlock() };
+        guard.disarm();
     }
 }
 

@@ -1,14 +1,26 @@
 //! Wakers taken out under an internal lock, to be woken without it.
 
-use sateen_base::unwind::FirstPanic;
+use sateen_base::unwind::{FirstPanic, discard, run_and_discard};
 use std::task::Waker;
+use std::thread::panicking;
 
 /// Wakes one. Its panic goes on, but while the thread unwinds already: it would end the process.
 #[inline]
 pub(crate) fn wake(waker: Waker) {
-    let mut panic = FirstPanic::new();
-    panic.catch(|| waker.wake());
-    panic.resume();
+    if panicking() { wake_quietly(waker) } else { waker.wake() }
+}
+
+#[cold]
+fn wake_quietly(waker: Waker) {
+    run_and_discard(|| waker.wake());
+}
+
+/// Drops one that is not used any more. Its panic ends here: there is more to do for the caller, or for who called it.
+#[inline]
+pub(crate) fn let_go(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        discard(waker);
+    }
 }
 
 /// A batch of them, small enough for a fiber's stack of one page.

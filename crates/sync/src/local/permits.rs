@@ -2,7 +2,7 @@
 
 use super::queue::{Cancelled, LocalQueue, LocalWaiter};
 use crate::wait_queue::Permit;
-use sateen_base::unwind::discard;
+use crate::wakers::let_go;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -108,7 +108,7 @@ impl Future for Take<'_> {
         let waker = cx.waker().clone();
         if permits.try_take(n) {
             // The permits must not be lost by its panic.
-            discard(waker);
+            let_go(Some(waker));
             return Poll::Ready(Ok(()));
         }
         if permits.closed.get() {

@@ -4,7 +4,8 @@
 //! same queue. Only one thread ever gets here: the pointers make everything `!Send` and `!Sync`.
 
 use crate::wait_queue::Permit;
-use sateen_base::unwind::{FirstPanic, discard};
+use crate::wakers::let_go;
+use sateen_base::unwind::FirstPanic;
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -160,10 +161,10 @@ impl<'q> LocalWaiter<'q> {
         if let State::Notified(permit) = this.node.state.get() {
             this.node.state.set(State::Idle);
             // The permit must not be lost by its panic.
-            discard(waker);
+            let_go(Some(waker));
             return Poll::Ready(permit);
         }
-        discard(this.node.waker.replace(Some(waker)));
+        let_go(this.node.waker.replace(Some(waker)));
         Poll::Pending
     }
 
@@ -182,7 +183,7 @@ impl<'q> LocalWaiter<'q> {
             }
         };
         // What is left to do of leaving is the caller's: no panic may come between.
-        discard(self.node.waker.take());
+        let_go(self.node.waker.take());
         result
     }
 }

@@ -273,7 +273,7 @@ impl RawMutex {
             }
             // Nobody is on the way, and only the holder can change that: `WAKING` is still clear when
             // the closure runs.
-            let found = self.queue.notify_one_with(|outcome| {
+            let found = self.queue.notify_one_then(|outcome| {
                 if outcome.found {
                     // Ordering: Release as in `release`. The waiter that was taken out cannot return
                     // before this closure's lock is released, so the mutex still exists then.
@@ -293,7 +293,7 @@ impl RawMutex {
     /// A notified waiter gives up: its place on the way to the lock goes to the next, if there is one.
     pub(super) fn pass_on(&self) {
         #[cfg(not(sateen_canary = "mutex_permit_dropped"))]
-        self.queue.notify_one_with(|outcome| {
+        self.queue.notify_one_then(|outcome| {
             self.update(Ordering::Relaxed, |word| {
                 if outcome.found { word & !no_more(outcome.more) } else { word & (LOCKED | FAIR) }
             });

@@ -8,7 +8,7 @@
 //! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for the readers to leave; newcomers are barred |
 //! | `HEAD` 8 | by who holds the gate, under the queue's lock | it waits for the word to admit it |
 //! | `BARRED` 16 | by the same one, and by a fair unlock while `HEAD` | newcomers go to the gate |
-//! | 32 and up | by readers | how many hold it shared |
+//! | 32 and up | by readers | how many hold it shared; none gets in while the highest of them, `FULL`, is set |
 //!
 //! `HEAD` and `BARRED` are cleared by who holds the gate, when it gets in or gives up; `UPGRADING` by who
 //! set it, likewise.
@@ -31,6 +31,8 @@ const UPGRADING: usize = 4;
 const HEAD: usize = 8;
 const BARRED: usize = 16;
 const READER: usize = 32;
+/// Half of what could be counted: no more readers get in.
+const FULL: usize = 1 << (usize::BITS - 1);
 
 /// Of the accesses that give the lock back.
 const GIVE_BACK: Ordering = if cfg!(sateen_canary = "rwlock_unlock_relaxed") {
@@ -57,9 +59,8 @@ impl Kind {
     fn grant(self, word: usize, head: bool) -> Option<usize> {
         let bar = if head { 0 } else { BARRED };
         let (excludes, new) = match self {
-            // As many readers as a word can count are all that there can be.
-            Self::Read => (WRITER | UPGRADING | bar, word.checked_add(READER)?),
-            Self::ReadAgain => (WRITER, word.checked_add(READER)?),
+            Self::Read => (WRITER | UPGRADING | FULL | bar, word.wrapping_add(READER)),
+            Self::ReadAgain => (WRITER | FULL, word.wrapping_add(READER)),
             Self::Upgradable => (WRITER | UPGRADABLE | bar, word | UPGRADABLE),
             Self::Write => (!(UPGRADING | HEAD | BARRED) | bar, word | WRITER),
             Self::Upgrade => {
@@ -269,15 +270,14 @@ mod tests {
 
     #[test]
     fn readers_are_not_counted_past_what_a_word_holds() {
-        let full = usize::MAX & !(READER - 1);
-        let nearly = full - READER;
+        let nearly = FULL - READER;
         for kind in [Kind::Read, Kind::ReadAgain] {
-            assert_eq!(kind.grant(nearly, false), Some(full));
-            assert_eq!(kind.grant(full, false), None);
-            assert_eq!(kind.grant(full, true), None);
+            assert_eq!(kind.grant(nearly, false), Some(FULL));
+            assert_eq!(kind.grant(FULL, false), None);
+            assert_eq!(kind.grant(FULL, true), None);
         }
         let lock = RawRwLock::new();
-        lock.word.store(full, Ordering::Relaxed);
+        lock.word.store(FULL, Ordering::Relaxed);
         assert!(!lock.try_take(Kind::Read, false) && !lock.try_take(Kind::Write, false));
         lock.give_back(READER, 0);
         assert!(lock.try_take(Kind::Read, false));

@@ -162,7 +162,7 @@ impl Semaphore {
     /// The caller owns `WAKING`: hands it to the first waiter, or clears it if there is none.
     #[cold]
     pub(super) fn wake_front(&self) {
-        self.queue.notify_one_with(|outcome| {
+        self.queue.notify_one_then(|outcome| {
             let mut word = self.load();
             loop {
                 let new = match (outcome.found, outcome.more) {

@@ -2,9 +2,8 @@
 //! section *Waiting for several*.
 
 use crate::sys::ShortLock;
-use crate::wakers::wake;
+use crate::wakers::{let_go, wake};
 use sateen_base::prim::{AtomicBool, Ordering, UnsafeCell};
-use sateen_base::unwind::discard;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -112,7 +111,7 @@ impl<F: Future> Children<F> {
             woken.parent.replace(parent)
         });
         // Its panic must not cost the round its polls.
-        discard(old);
+        let_go(old);
         for at in 0..self.round.len() {
             let index = self.round[at];
             let (child, waker) = &self.wakers[index];
@@ -152,6 +151,6 @@ impl<F: Future> Children<F> {
 impl<F> Drop for Children<F> {
     fn drop(&mut self) {
         // Wakers that are still somewhere keep the shared part alive: not the parent's waker with it.
-        discard(self.shared.with(|woken| woken.parent.take()));
+        let_go(self.shared.with(|woken| woken.parent.take()));
     }
 }

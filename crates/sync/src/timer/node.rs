@@ -2,8 +2,8 @@
 
 use super::TimerQueue;
 use super::heap::{ARMED, FIRED, Node};
+use crate::wakers::let_go;
 use sateen_base::prim::time::Instant;
-use sateen_base::unwind::discard;
 use std::fmt;
 use std::marker::PhantomPinned;
 use std::ops::Deref;
@@ -113,7 +113,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
     fn withdraw(&self) {
         if self.node.state() == ARMED {
             // SAFETY: armed, so `armed_in` is where, and alive as said in `arm`.
-            discard(unsafe { (*self.armed_in).disarm(&self.node) });
+            let_go(unsafe { (*self.armed_in).disarm(&self.node) });
         }
         // From here on the node is ours alone. The model takes us at our word.
         #[cfg(loom)]

@@ -18,7 +18,7 @@ pub use list::{Permit, Place};
 pub use waiter::{Cancelled, Wait, Waiter};
 
 use crate::sys::ShortLock;
-use crate::wakers::Batch;
+use crate::wakers::{Batch, wake};
 use list::List;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
@@ -26,6 +26,7 @@ use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Instant;
 use sateen_base::unwind::FirstPanic;
 use std::fmt;
+use std::task::Waker;
 
 /// First come, first notified: where threads, fibers and futures wait for a condition that the owner
 /// of the queue defines. The base of every blocking primitive here.
@@ -159,7 +160,7 @@ impl<L: RawMutex> WaitQueue<L> {
     /// # Panics
     /// If the waker panics; the waiter is notified nevertheless.
     pub fn notify_one(&self) -> bool {
-        self.notify_one_with(|_| ())
+        self.notify_one_then(|_| ())
     }
 
     /// The same, running `then` under the queue's lock after the waiter was taken out and before
@@ -170,20 +171,41 @@ impl<L: RawMutex> WaitQueue<L> {
     /// # Panics
     /// If `then` does, or the waker; the waiter is notified nevertheless.
     pub fn notify_one_with(&self, then: impl FnOnce(Outcome)) -> bool {
-        let mut panics = FirstPanic::new();
+        /// Woken at the end, also if `then` unwinds.
+        struct Notified(Option<Waker>);
+        impl Drop for Notified {
+            fn drop(&mut self) {
+                if let Some(waker) = self.0.take() {
+                    wake(waker);
+                }
+            }
+        }
+        let mut notified = Notified(None);
+        self.locked_foreign(|list| {
+            // SAFETY: the lock is held.
+            notified.0 = unsafe { list.pop(Permit::One, u64::MAX) };
+            then(Outcome { found: notified.0.is_some(), more: !list.is_empty() });
+        });
+        // Here the lock is free, and the waiter may be gone: only its waker is ours.
+        let found = notified.0.is_some();
+        drop(notified);
+        found
+    }
+
+    /// The same for a `then` that does not unwind: the process would end.
+    #[inline]
+    pub(crate) fn notify_one_then(&self, then: impl FnOnce(Outcome)) -> bool {
         let waker = self.locked(|list| {
             // SAFETY: the lock is held.
             let waker = unsafe { list.pop(Permit::One, u64::MAX) };
-            let outcome = Outcome { found: waker.is_some(), more: !list.is_empty() };
-            panics.catch(|| then(outcome));
+            then(Outcome { found: waker.is_some(), more: !list.is_empty() });
             waker
         });
         let found = waker.is_some();
         // Here the lock is free, and the waiter may be gone: only its waker is ours.
         if let Some(waker) = waker {
-            panics.catch(|| waker.wake());
+            wake(waker);
         }
-        panics.resume();
         found
     }
 
@@ -214,8 +236,8 @@ impl<L: RawMutex> WaitQueue<L> {
     pub(crate) fn notify_all_if(&self, first: impl FnOnce() -> bool) -> usize {
         let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
         let mut limit = 0;
-        self.locked(|list| {
-            if panics.catch(first) == Some(true) {
+        self.locked_foreign(|list| {
+            if first() {
                 limit = list.next_ticket();
                 list.fill(&mut batch, limit);
             }
@@ -242,6 +264,15 @@ impl<L: RawMutex> WaitQueue<L> {
     /// Whether nobody waits, at some moment during the call. Takes the lock.
     pub fn is_empty(&self) -> bool {
         self.locked(|list| list.is_empty())
+    }
+
+    /// Runs `f` on the list under the lock. `f` calls foreign code, which may unwind, while the list is in order.
+    #[inline]
+    fn locked_foreign<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
+        self.lock.with_foreign(|| {
+            // SAFETY: the lock is held until after the last use of the reference.
+            self.list.with_mut(|list| f(unsafe { &mut *list }))
+        })
     }
 
     /// Runs `f` on the list under the lock; `f` must not unwind.

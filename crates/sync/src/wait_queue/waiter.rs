@@ -2,15 +2,14 @@
 
 use super::WaitQueue;
 use super::list::{Node, NodeCell, Permit, Place, State};
+use crate::wakers::let_go;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
 use sateen_base::prim::time::Instant;
-use sateen_base::unwind::{FirstPanic, discard};
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
-use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
@@ -97,9 +96,9 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             let early = ready();
             move || early
         };
-        let mut panic = FirstPanic::new();
-        let queued = this.queue.locked(|list| {
-            if panic.catch(ready) != Some(false) {
+        // (If `ready` unwinds, the waker stays in the idle node until the next wait, or the end.)
+        let queued = this.queue.locked_foreign(|list| {
+            if ready() {
                 return false;
             }
             // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it stays
@@ -112,10 +111,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             // SAFETY: it was not linked, so the node is still ours alone.
             let unused = this.node.with_mut(|node| unsafe { (*node).waker.take() });
             // No lock is held. What `ready` has taken the caller is to have: no panic may come between.
-            discard(unused);
-            if let Some(panic) = panic.take() {
-                resume_unwind(panic);
-            }
+            let_go(unused);
         }
         queued
     }
@@ -208,7 +204,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             (Poll::Pending, old)
         });
         // No lock is held here: dropping a waker may run anything. The permit must not be lost by a panic.
-        discard(unused);
+        let_go(unused);
         state
     }
 
@@ -250,7 +246,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         });
         self.involved.set(false);
         // What is left to do of leaving is the caller's: no panic may come between.
-        discard(waker);
+        let_go(waker);
         result
     }
 }
