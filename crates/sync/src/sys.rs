@@ -2,12 +2,10 @@
 //! locals, and constructors that cannot be `const` under loom.
 
 use lock_api::RawMutex;
-#[cfg(not(loom))]
-use sateen_base::AbortGuard;
-use sateen_base::RawSpinLock;
 pub(crate) use sateen_base::const_except_loom;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::{AbortGuard, RawSpinLock};
 
 #[cfg(loom)]
 pub(crate) use loom::thread_local;
