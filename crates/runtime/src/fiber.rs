@@ -419,13 +419,14 @@ impl Fiber {
         self.park_word.resumed();
     }
 
-    /// Makes this fiber, which was started with `task`, look whether that was cancelled; if the task is
-    /// `shared`, the fibers with its branches too. Any thread that keeps the runtime.
-    pub(crate) fn interrupt(&self, task: &Header, shared: bool) {
-        self.unpark();
+    /// This fiber, which was started with `task`, and if that is `shared`, the fibers with its branches too: those
+    /// that are to look whether it was cancelled. Any thread that keeps the runtime.
+    pub(crate) fn runners(&self, task: &Header, shared: bool) -> Vec<Arc<Self>> {
+        let mut runners = vec![self.to_arc()];
         if shared {
-            self.shared.interrupt(|fiber| std::ptr::eq(fiber.task(), task));
+            runners.extend(self.shared.fibers_that(|fiber| std::ptr::eq(fiber.task(), task)));
         }
+        runners
     }
 
     /// Bytes of the stack.

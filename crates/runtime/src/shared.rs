@@ -194,9 +194,13 @@ impl Shared {
     /// Makes the fibers that `which` names look whether they have been cancelled. How many.
     pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) -> usize {
         // Outside of the lock: a policy may be called, which may do anything.
-        let named: Vec<_> = self.fibers.lock().iter().filter(|f| which(f)).cloned().collect();
+        let named = self.fibers_that(which);
         named.iter().for_each(|fiber| fiber.unpark());
         named.len()
+    }
+
+    pub(crate) fn fibers_that(&self, which: impl Fn(&Fiber) -> bool) -> Vec<Arc<Fiber>> {
+        self.fibers.lock().iter().filter(|fiber| which(fiber)).cloned().collect()
     }
 
     /// From now on every task and future counts as cancelled.

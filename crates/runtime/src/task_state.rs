@@ -8,7 +8,7 @@
 //! | `DONE` | end of the run | the result is written, and the handle's alone |
 //! | `WAITING` | registration | the handle has left a waker and does not touch its place |
 //! | `CANCELLED` | a canceller, once | the task is to end at its next cancellation point, or not to start |
-//! | `CANCELLING` | with `CANCELLED` | that canceller still delivers: the run does not end before it is through |
+//! | `CANCELLING` | with `CANCELLED` | that canceller still looks for fibers: the run does not end before it has a count of each |
 //! | `SHARED` | first theft of a branch | other fibers than the starter's may run branches of the task |
 //!
 //! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever of

@@ -1,5 +1,5 @@
 //! Models of cancellation: a cancelled task that waits is woken and ends, whenever the mark comes; and its
-//! canceller is through with the fiber before the task is over.
+//! canceller has its count of the fiber before the task is over.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -17,7 +17,7 @@ struct Fiber {
     worker: Notify,
     /// Whether the task, or a branch of it, is published as what runs here.
     runs: AtomicBool,
-    /// Others touch the fiber only while what keeps it is not over.
+    /// Whoever has no count of the fiber takes one only while what keeps it is not over.
     there: UnsafeCell<bool>,
 }
 
@@ -32,9 +32,14 @@ impl Fiber {
         }
     }
 
-    fn unpark(&self) {
+    /// Takes a count, with which the memory stays. (The model's is there anyway.)
+    fn count(&self) -> &Self {
         // SAFETY: what is modelled: nobody writes it at this time.
         assert!(self.there.with(|there| unsafe { *there }));
+        self
+    }
+
+    fn unpark(&self) {
         if self.word.unpark() {
             self.handed.store(1, Relaxed);
             self.worker.notify();
@@ -81,16 +86,19 @@ impl Model {
     /// As `Header::cancel`.
     fn cancel(&self) {
         let Cancel::Deliver { started, shared } = self.task.cancel() else { return };
+        let mut runners = [None, None];
         if started {
             // SAFETY: null, or a fiber of this model.
             if let Some(fiber) = unsafe { self.started_on.wait().as_ref() } {
-                fiber.unpark();
+                runners[0] = Some(fiber.count());
                 if shared && self.other.runs.load(Acquire) {
-                    self.other.unpark();
+                    runners[1] = Some(self.other.count());
                 }
             }
         }
         self.task.cancel_delivered();
+        // What may call the user's code: the task may be over by now.
+        runners.into_iter().flatten().for_each(Fiber::unpark);
     }
 
     /// As `run_queued`.

@@ -1,10 +1,13 @@
 //! Cancellation: a mark on the task, and a wake-up for whatever waits in it.
 
 use super::Header;
+use super::future::Woken;
 use crate::context;
 use crate::fiber::Fiber;
+use crate::latch::Waiter;
 use sateen_base::SpinLock;
 use sateen_base::prim::{AtomicBool, Ordering};
+use sateen_base::unwind::FirstPanic;
 pub use sateen_sync::park::Cancelled;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
@@ -67,12 +70,39 @@ struct Inner {
     /// Set together with the flag.
     event: sateen_sync::Event,
     attached: SpinLock<Attached>,
+    /// Whoever has a token keeps those above it, through which it is cancelled.
+    parent: Option<Arc<Inner>>,
 }
 
 #[derive(Debug, Default)]
 struct Attached {
     tasks: std::collections::HashSet<Task>,
     children: Vec<Weak<Inner>>,
+    /// So many children and the dead ones are looked for: twice as many as were alive the last time.
+    tidy_at: usize,
+}
+
+/// The least number of children at which dead ones are looked for.
+const TIDY_LEAST: usize = 16;
+
+impl Attached {
+    fn add_child(&mut self, child: Weak<Inner>) {
+        if self.children.len() >= self.tidy_at.max(TIDY_LEAST) {
+            self.children.retain(|child| child.strong_count() > 0);
+            self.tidy_at = 2 * self.children.len();
+        }
+        self.children.push(child);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // One after another: nested drops of a long chain would overflow the stack.
+        let mut parent = self.parent.take();
+        while let Some(mut last) = parent.and_then(Arc::into_inner) {
+            parent = last.parent.take();
+        }
+    }
 }
 
 /// A task that has not ended.
@@ -82,6 +112,25 @@ struct Task(NonNull<Header>);
 // SAFETY: an address, used under the lock that the task takes before it ends.
 unsafe impl Send for Task {}
 
+/// What is left to do for tasks that were marked: to wake what runs them. That may call the user's code (a policy, a
+/// callback for arrivals), so no lock is held, and the tasks may end in the meantime.
+#[derive(Default)]
+#[must_use]
+pub(super) struct Delivery {
+    /// Each keeps its runtime's memory. One that has ended what it was named for is woken for nothing.
+    pub(super) fibers: Vec<sateen_base::prim::Arc<Fiber>>,
+    pub(super) entry: Option<Woken>,
+}
+
+impl Delivery {
+    pub(super) fn deliver(self) {
+        if let Some(entry) = self.entry {
+            entry.enqueue();
+        }
+        self.fibers.iter().for_each(|fiber| fiber.unpark());
+    }
+}
+
 impl CancelToken {
     /// A token that is not cancelled.
     pub fn new() -> Self {
@@ -89,13 +138,19 @@ impl CancelToken {
     }
 
     /// A token that is cancelled with this one, or alone.
+    ///
+    /// Cost: an allocation and a short lock; now and then a look at all children, for those that are gone.
     pub fn child(&self) -> Self {
-        let child = Self::new();
+        let mut child = Inner::default();
+        child.parent = Some(Arc::clone(&self.0));
+        let child = Self(Arc::new(child));
         let cancelled = {
             let mut attached = self.0.attached.lock();
-            attached.children.retain(|child| child.strong_count() > 0);
-            attached.children.push(Arc::downgrade(&child.0));
-            self.is_cancelled()
+            let cancelled = self.is_cancelled();
+            if !cancelled {
+                attached.add_child(Arc::downgrade(&child.0));
+            }
+            cancelled
         };
         if cancelled {
             child.cancel();
@@ -105,27 +160,29 @@ impl CancelToken {
 
     /// Cancels all tasks that have this token or a child of it, now and later. A second time does
     /// nothing.
+    ///
+    /// # Panics
+    /// With the first panic of a waker of those who wait for a token, after all is cancelled.
     pub fn cancel(&self) {
-        let children = {
-            let attached = self.0.attached.lock();
-            // Ordering: Release pairs with the Acquire in `is_cancelled`; under the lock, so that a task
-            // that attaches later sees it.
-            if self.0.cancelled.swap(true, Ordering::Release) {
-                return;
-            }
-            for task in &attached.tasks {
-                // SAFETY: a task detaches itself, under this lock, before it ends.
-                unsafe { Header::cancel(task.0) };
-            }
-            attached.children.clone()
-        };
-        self.0.event.set();
-        children.iter().filter_map(Weak::upgrade).for_each(|child| Self(child).cancel());
+        let mut deliveries = Vec::new();
+        let (mut found, mut left) = (Vec::new(), vec![Arc::clone(&self.0)]);
+        // All are marked before anything is called that may do anything.
+        while let Some(token) = left.pop() {
+            let Some(children) = token.mark(&mut deliveries) else { continue };
+            left.extend(children.iter().filter_map(Weak::upgrade));
+            found.push(token);
+        }
+        deliveries.into_iter().for_each(Delivery::deliver);
+        let mut panics = FirstPanic::new();
+        for token in found {
+            panics.catch(|| token.event.set());
+        }
+        panics.resume();
     }
 
     /// Whether it has been cancelled.
     pub fn is_cancelled(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `cancel`.
+        // Ordering: Acquire pairs with the Release in `mark`.
         self.0.cancelled.load(Ordering::Acquire)
     }
 
@@ -140,16 +197,35 @@ impl CancelToken {
     }
 
     pub(super) fn attach(&self, task: NonNull<Header>) {
-        let mut attached = self.0.attached.lock();
-        if self.is_cancelled() {
+        let delivery = {
+            let mut attached = self.0.attached.lock();
+            if !self.is_cancelled() {
+                attached.tasks.insert(Task(task));
+                return;
+            }
             // SAFETY: new, so nobody else has it yet.
-            unsafe { Header::cancel(task) };
-        } else {
-            attached.tasks.insert(Task(task));
-        }
+            unsafe { Header::mark_cancelled(task) }
+        };
+        delivery.deliver();
     }
 
     pub(super) fn detach(&self, task: NonNull<Header>) {
         self.0.attached.lock().tasks.remove(&Task(task));
+    }
+}
+
+impl Inner {
+    /// Marks it and its tasks, and gives its children, which are to follow. None: it was marked before.
+    fn mark(&self, deliveries: &mut Vec<Delivery>) -> Option<Vec<Weak<Self>>> {
+        let mut attached = self.attached.lock();
+        // Ordering: Release pairs with the Acquire in `is_cancelled`; under the lock, so that a task
+        // that attaches later sees it.
+        if self.cancelled.swap(true, Ordering::Release) {
+            return None;
+        }
+        // SAFETY: a task detaches itself, under this lock, before it ends.
+        deliveries
+            .extend(attached.tasks.iter().map(|task| unsafe { Header::mark_cancelled(task.0) }));
+        Some(std::mem::take(&mut attached.children))
     }
 }

@@ -6,7 +6,7 @@
 //! the frame. The runtime is kept by its list of live futures: while one has not ended, the workers
 //! have not, so a waker that finds it pending finds the runtime.
 
-use super::{Actions, Birth, Header, JoinError, JoinHandle, Running, identity, start};
+use super::{Actions, Birth, Delivery, Header, JoinError, JoinHandle, Running, identity, start};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
@@ -330,17 +330,26 @@ pub(super) unsafe fn drop_handle(header: NonNull<Header>) {
 ///
 /// # Safety
 /// `header` starts a future's task, and the caller keeps it from ending.
-pub(super) unsafe fn interrupt(header: NonNull<Header>, shared: bool) {
-    // SAFETY: by contract.
-    let task = unsafe {
-        wake(header.cast());
-        header.as_ref()
-    };
+pub(super) unsafe fn interrupt(header: NonNull<Header>, shared: bool) -> Delivery {
+    let head: NonNull<Head> = header.cast();
+    // SAFETY: by contract. An entry that is ours from now on keeps the future until it is queued.
+    let (entry, task) =
+        unsafe { (head.as_ref().word.wake().then_some(Woken(head)), header.as_ref()) };
     // A poll that this misses began after the wake-up, and has seen the mark.
     let fiber = task.started_on.now();
     // SAFETY: fibers live as long as their runtime, which does not end before the future.
-    if let Some(fiber) = unsafe { fiber.as_ref() } {
-        fiber.interrupt(task, shared);
+    let fibers = unsafe { fiber.as_ref() }.map_or(Vec::new(), |fiber| fiber.runners(task, shared));
+    Delivery { fibers, entry }
+}
+
+/// The entry of a future that was woken and is not queued yet.
+pub(super) struct Woken(NonNull<Head>);
+
+impl Woken {
+    /// Queues it.
+    pub(super) fn enqueue(self) {
+        // SAFETY: the entry is ours.
+        unsafe { enqueue(self.0) };
     }
 }
 

@@ -14,6 +14,7 @@ mod options;
 mod spawn_async;
 mod start;
 
+use cancel::Delivery;
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
 pub use current::{Current, current};
@@ -144,26 +145,40 @@ impl Header {
         }
     }
 
-    /// Marks the task as cancelled and makes whatever fiber runs it look.
+    /// Marks the task as cancelled and makes whatever fiber runs it look. No lock is held: delivering may call a
+    /// policy, or a callback for arrivals.
+    ///
+    /// # Safety
+    /// The caller keeps the frame.
+    pub(crate) unsafe fn cancel(header: NonNull<Self>) {
+        // SAFETY: by contract.
+        unsafe { Self::mark_cancelled(header) }.deliver();
+    }
+
+    /// [`Header::cancel`] but for what may call the user's code.
     ///
     /// # Safety
     /// The caller keeps the frame: it holds the handle, or the lock of the token that the task leaves
     /// before it ends.
-    pub(crate) unsafe fn cancel(header: NonNull<Self>) {
+    unsafe fn mark_cancelled(header: NonNull<Self>) -> Delivery {
         // SAFETY: by contract.
         let this = unsafe { header.as_ref() };
-        let Cancel::Deliver { started, shared } = this.state.cancel() else { return };
-        if this.actions.is_future {
+        let Cancel::Deliver { started, shared } = this.state.cancel() else {
+            return Delivery::default();
+        };
+        let delivery = if this.actions.is_future {
             // SAFETY: by contract; the future does not end before `cancel_delivered`.
-            unsafe { future::interrupt(header, shared) };
+            unsafe { future::interrupt(header, shared) }
         } else if started {
             // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
             // lock is free), and until then its runtime lives, and all fibers with it.
-            if let Some(fiber) = unsafe { this.started_on.wait().as_ref() } {
-                fiber.interrupt(this, shared);
-            }
-        }
+            let fiber = unsafe { this.started_on.wait().as_ref() };
+            Delivery { fibers: fiber.map_or(Vec::new(), |f| f.runners(this, shared)), entry: None }
+        } else {
+            Delivery::default()
+        };
         this.state.cancel_delivered();
+        delivery
     }
 }
 

@@ -213,6 +213,8 @@ impl Spawn {
             return task::refused(f, JoinError::ShutDown, location);
         };
         if let Some(error) = self.impossible(shared) {
+            // The closure's destructor may end the runtime.
+            drop(inside);
             return task::refused(f, error, location);
         }
         let place = self.worker;

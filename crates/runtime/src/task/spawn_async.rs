@@ -119,6 +119,8 @@ impl Spawn {
             },
         };
         if let Some(error) = self.impossible(shared) {
+            // The future's destructor may end the runtime.
+            drop(inside);
             return refused(future, error, location);
         }
         let (place, dispatch) = (self.worker(), self.dispatches());
