@@ -92,3 +92,23 @@ fn no_allocation_after_construction() {
     }
     assert!(mappings() < before + 10, "{before} mappings became {}", mappings());
 }
+
+/// Sizes at the ends of their range are errors, not the end of the process.
+#[test]
+fn capacities_of_any_size() {
+    use sateen_pool::{BlockPool, Growth, LockFreeTree, Magazine, Pool};
+    for capacity in [0, 1 << 33, usize::MAX / 2 + 1, usize::MAX] {
+        assert!(Pool::<()>::new(capacity).is_err());
+        assert!(Pool::<[u8; 4096]>::new(capacity).is_err());
+        assert!(BlockPool::<Magazine>::new(capacity, 1, 1).is_err());
+        assert!(BlockPool::<LockFreeTree>::new(capacity, 1, 1).is_err());
+        for growth in [Growth::Doubling, Growth::Fixed(capacity)] {
+            let most = usize::MAX;
+            assert!(Pool::<u8>::builder(capacity).grow(growth, most).build().is_err());
+            let built = Pool::<u8>::builder(1).grow(growth, capacity).build();
+            assert!(built.is_err(), "{growth:?} {capacity}");
+        }
+    }
+    let pool = Pool::<()>::new(1).expect("small");
+    assert!(pool.try_alloc(()).is_ok());
+}
