@@ -203,6 +203,24 @@ fn through_the_bitmap() {
     });
 }
 
+/// A full cache spills a block while the last one of the depot is taken past all caches: the taker has one of the
+/// two, the other is not lost.
+#[test]
+fn one_is_taken_while_another_comes_back() {
+    model(3, || {
+        let (pool, mut held) = filled(4, 2);
+        pool.give_outside(held.remove(0));
+        let spilt = held.remove(0);
+        let giver = {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.give(0, spilt))
+        };
+        let mine = pool.take_outside().expect("one is free");
+        giver.join().unwrap();
+        pool.all_there([mine]);
+    });
+}
+
 /// One cache gets a block before another one gives one out, while both are reclaimed: a block is free all the time, so
 /// there is one to be had.
 #[test]
