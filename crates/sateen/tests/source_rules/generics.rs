@@ -7,7 +7,8 @@ use super::{files, read, root, shown};
 const CRATES: [&str; 6] = ["queue", "pool", "deque", "shed", "runtime", "flow"];
 
 /// `pub` types that no user can name: crate and name.
-const UNSEEN: [(&str, &str); 10] = [
+const UNSEEN: [(&str, &str); 11] = [
+    ("flow", "Keeper"),
     ("deque", "Bare"),
     ("flow", "Lane"),
     ("flow", "Link"),
