@@ -1,0 +1,259 @@
+//! Processes that fork while runtimes are alive: in the child nobody waits for threads that are gone.
+
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod common;
+
+use common::fib;
+use sateen_runtime::{
+    Builder, Runtime, block_on, blocking, join, par_for, scope, sleep, sleep_async, spawn,
+    spawn_async, yield_now,
+};
+use sateen_sync::Event;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+const MESSAGE: &str = "this runtime's threads did not survive fork()";
+
+/// Whether this is the process for test `name`; otherwise runs it in one, and checks that all was well. What forks
+/// should have few threads.
+fn in_process(name: &str) -> bool {
+    if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
+        return true;
+    }
+    let output = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env("SATEEN_TEST_CHILD", "1")
+        .output()
+        .expect("the child runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", output.status);
+    false
+}
+
+/// How a forked process ended: `Ok` with its code, `Err` with the signal. A hang is `Err(SIGALRM)`.
+fn ending(child: libc::pid_t) -> Result<i32, i32> {
+    let mut status = 0;
+    // SAFETY: `status` is a place for the answer.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    if libc::WIFEXITED(status) {
+        Ok(libc::WEXITSTATUS(status))
+    } else {
+        Err(libc::WTERMSIG(status))
+    }
+}
+
+/// Forks; in the child, which ends after 20 s, the answer is 0.
+fn fork_process() -> libc::pid_t {
+    // SAFETY: the child uses what the C library and this one keep usable, and nothing of other threads'.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "no process");
+    if child == 0 {
+        // SAFETY: the default action ends the process.
+        unsafe { libc::alarm(20) };
+    }
+    child
+}
+
+/// Runs `f` in a forked process; how that ended: 0 means that `f` returned.
+fn in_fork(f: impl FnOnce()) -> Result<i32, i32> {
+    let child = fork_process();
+    if child != 0 {
+        return ending(child);
+    }
+    let code = i32::from(catch_unwind(AssertUnwindSafe(f)).is_err());
+    // SAFETY: nothing of the parent's is to run in the child's end.
+    unsafe { libc::_exit(code) }
+}
+
+fn says<R>(f: impl FnOnce() -> R) {
+    let panic = catch_unwind(AssertUnwindSafe(|| drop(f()))).expect_err("a panic");
+    let said = common::message(panic);
+    assert!(said.contains(MESSAGE), "{said}");
+}
+
+fn is_left<T, E: std::fmt::Display>(result: Result<T, E>) {
+    let Err(error) = result else { panic!("it goes on") };
+    assert!(error.to_string().contains(MESSAGE), "{error}");
+}
+
+fn builders() -> [Builder; 2] {
+    [Runtime::builder().workers(2), Runtime::builder().workers(2).strict(true)]
+}
+
+#[test]
+fn a_plain_thread_learns_that_the_workers_are_gone() {
+    if !in_process("a_plain_thread_learns_that_the_workers_are_gone") {
+        return;
+    }
+    for builder in builders() {
+        let rt = builder.build().expect("a runtime");
+        let event = Arc::new(Event::new());
+        let waits = || {
+            let event = Arc::clone(&event);
+            rt.spawn(move || event.wait())
+        };
+        let (joined, awaited, timed) = (waits(), waits(), waits());
+        let pending = event.clone();
+        let future = rt.spawn_async(async move { pending.wait_async().await });
+        let done = rt.spawn(|| 1);
+        while !done.is_finished() {
+            std::thread::yield_now();
+        }
+        let spawner = rt.spawner();
+        let ended = in_fork(|| {
+            says(|| rt.install(|| 1));
+            says(|| rt.broadcast(|_| 1));
+            says(|| rt.scope(|s| s.spawn(|_| ())));
+            is_left(rt.spawn(|| 1).join());
+            is_left(spawner.spawn(|| 1).join());
+            is_left(rt.spawn_async(async {}).join());
+            is_left(joined.join());
+            is_left(block_on(awaited));
+            is_left(future.join());
+            drop(timed.join_timeout(Duration::from_millis(1)));
+            assert_eq!(done.join().expect("done before"), 1);
+            is_left(rt.shutdown());
+            is_left(rt.shutdown_timeout(Duration::from_millis(1)));
+            drop(rt);
+            // A new one works, with all that waits.
+            let rt = Runtime::builder().workers(2).build().expect("a new runtime");
+            assert_eq!(rt.install(|| fib(15)), 610);
+            assert_eq!(rt.spawn(|| blocking(|| 2)).join().expect("done"), 2);
+            rt.shutdown().expect("an orderly end");
+        });
+        assert_eq!(ended, Ok(0));
+        event.set();
+    }
+}
+
+#[test]
+fn the_global_runtime_is_made_anew() {
+    if !in_process("the_global_runtime_is_made_anew") {
+        return;
+    }
+    let work = || {
+        assert_eq!(fib(15), 610);
+        let count = AtomicUsize::new(0);
+        scope(|s| (0..9).for_each(|_| s.spawn(|_| _ = count.fetch_add(1, SeqCst))));
+        par_for(0..91, |_| _ = count.fetch_add(1, SeqCst));
+        assert_eq!(count.into_inner(), 100);
+        assert_eq!(spawn(|| 3).join().expect("done"), 3);
+        assert_eq!(block_on(spawn_async(async { 4 })).expect("done"), 4);
+    };
+    work();
+    let before = Runtime::global().expect("a runtime");
+    let again = || {
+        work();
+        assert_eq!(in_fork(work), Ok(0));
+    };
+    let ended = in_fork(|| {
+        says(|| before.install(|| ()));
+        again();
+    });
+    assert_eq!(ended, Ok(0));
+    work();
+}
+
+#[test]
+fn timers_of_plain_threads_fire() {
+    if !in_process("timers_of_plain_threads_fire") {
+        return;
+    }
+    let nap = || block_on(sleep_async(Duration::from_millis(5)));
+    nap();
+    assert_eq!(in_fork(nap), Ok(0));
+}
+
+#[test]
+fn a_worker_that_forks_goes_on_alone_or_ends() {
+    if !in_process("a_worker_that_forks_goes_on_alone_or_ends") {
+        return;
+    }
+    const ABORTED: Result<i32, i32> = Err(libc::SIGABRT);
+    for (builder, strict) in builders().into_iter().zip([false, true]) {
+        let rt = builder.build().expect("a runtime");
+        rt.install(|| {
+            let alone = || {
+                assert_eq!(fib(10), 55);
+                assert_eq!(spawn(|| 1).join().expect("in place"), 1);
+                assert_eq!(blocking(|| 2), 2);
+            };
+            assert_eq!(in_fork(alone), Ok(0));
+            let waits = || {
+                sleep(Duration::from_millis(2));
+                yield_now();
+                let event = Arc::new(Event::new());
+                let inner = Arc::clone(&event);
+                drop(spawn(move || inner.set()));
+                event.wait();
+            };
+            // A strict runtime's roots are threads of their own.
+            assert_eq!(in_fork(waits), if strict { ABORTED } else { Ok(0) });
+            assert_eq!(in_fork(|| Event::new().wait()), ABORTED);
+            assert_eq!(in_fork(|| sateen_runtime::no_suspend(|| Event::new().wait())), ABORTED);
+        });
+        // A branch that another worker has taken.
+        let (taken, free) = (AtomicBool::new(false), AtomicBool::new(false));
+        rt.install(|| {
+            let (child, ()) = join(
+                || {
+                    while !taken.load(SeqCst) {
+                        yield_now();
+                    }
+                    let child = fork_process();
+                    free.store(true, SeqCst);
+                    child
+                },
+                || {
+                    taken.store(true, SeqCst);
+                    while !free.load(SeqCst) {
+                        std::thread::yield_now();
+                    }
+                },
+            );
+            if child == 0 {
+                // Not reached: the branch is nobody's.
+                // SAFETY: as in `in_fork`.
+                unsafe { libc::_exit(2) };
+            }
+            assert_eq!(ending(child), ABORTED);
+        });
+    }
+}
+
+#[test]
+fn a_runtime_that_is_the_forking_thread_goes_on() {
+    if !in_process("a_runtime_that_is_the_forking_thread_goes_on") {
+        return;
+    }
+    let rt = Runtime::current_thread().expect("a runtime");
+    let event = Arc::new(Event::new());
+    let inner = Arc::clone(&event);
+    let task = rt.spawn_local(move || inner.wait());
+    rt.run_until_idle();
+    let spawner = rt.spawner();
+    let ended = in_fork(|| {
+        assert_eq!(rt.run(|| fib(10)), 55);
+        assert_eq!(rt.run(|| blocking(|| 1)), 1);
+        event.set();
+        rt.run_until(task).expect("gone on");
+        let (there, again) = (spawner.clone(), rt.spawner());
+        let thread = std::thread::spawn(move || (there.spawn(|| 1), again.spawn(|| 2)));
+        let (a, b) = thread.join().expect("no panic");
+        let sum = rt.run(|| a.join().expect("done") + b.join().expect("done"));
+        assert_eq!(sum, 3);
+        rt.run(|| sleep(Duration::from_millis(2)));
+        drop(rt);
+    });
+    assert_eq!(ended, Ok(0));
+    // Where its thread did not survive, what is sent to it is refused.
+    let rt = Runtime::current_thread().expect("a runtime");
+    let spawner = rt.spawner();
+    let refused = move || in_fork(|| is_left(spawner.spawn(|| 1).join()));
+    assert_eq!(std::thread::spawn(refused).join().expect("no panic"), Ok(0));
+    drop(rt);
+}
