@@ -230,6 +230,10 @@ where
     R: Send,
 {
     let Some(worker) = context::with(context::Context::worker) else { return f() };
+    if worker.shared().is_older_than_fork() {
+        // The pool's threads were left in the parent.
+        return f();
+    }
     let job = Installed::new(f);
     worker.shared().blocking.ship(Shipped(job.as_job(), Arc::as_ptr(worker.shared())));
     job.wait_caught("blocking").unwrap_or_else(|panic| resume_unwind(panic))

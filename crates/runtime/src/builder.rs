@@ -3,6 +3,7 @@
 use crate::blocking;
 use crate::context;
 use crate::current_thread::CurrentThread;
+use crate::forked;
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling, call_user};
@@ -369,6 +370,7 @@ impl Builder {
     pub fn current_thread(self) -> Result<CurrentThread, BuildError> {
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, 1, 0)?;
         fence::is_asymmetric();
+        forked::watch();
         overflow::install();
         let policies = policy::activate(policy::round_robin().0, 1);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
@@ -416,6 +418,7 @@ impl Builder {
         let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
         // Before there are threads: registering is 5000 times dearer with them.
         fence::is_asymmetric();
+        forked::watch();
         overflow::install();
         let strict = self.strict | strict_by_variable()?;
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };

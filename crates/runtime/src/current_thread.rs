@@ -248,6 +248,7 @@ impl CurrentThread {
     /// [`CurrentThread::enter`] for a caller that resumes nothing if the thread ends.
     fn enter_anyway(&self) -> Entered<'_> {
         assert!(!self.running.replace(true), "a runtime was run by one of its own tasks");
+        self.shared.survive();
         self.naps.set(0);
         if self.asleep.replace(false) {
             self.shared.sleep.cancel(0);
@@ -300,6 +301,7 @@ impl CurrentThread {
 
     /// For other threads, to spawn on this one.
     pub fn spawner(&self) -> Spawner {
+        self.shared.survive();
         Spawner::new(&self.shared)
     }
 

@@ -3,6 +3,7 @@
 //! The protocol, and why no wake-up is lost, is in `README.md`, "Sleeping".
 
 use crate::entry::Entry;
+use crate::forked;
 use crate::join_stack::JoinStack;
 use crate::offer;
 use crate::policy::Sleeper;
@@ -40,6 +41,9 @@ impl Worker {
     /// of the runtime, then come back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        if self.shared().is_orphan() {
+            return self.idle_alone();
+        }
         if self.rest() {
             return None;
         }
@@ -56,6 +60,25 @@ impl Worker {
             self.pass_on();
         }
         None
+    }
+
+    /// In a process that has forked: nobody else has work, and nobody else wakes anything.
+    #[cold]
+    fn idle_alone(&self) -> Option<Entry> {
+        let found = self.pick();
+        if found.is_none() && !self.has_ready() {
+            self.nap_alone();
+        }
+        found
+    }
+
+    /// Sleeps until a timer of this worker's is due. Without one the process ends, with a message: whatever waits would do
+    /// so for ever.
+    #[cold]
+    fn nap_alone(&self) {
+        let Some(at) = self.timers.earliest() else { forked::end_process() };
+        thread::sleep(at.saturating_duration_since(Instant::now()));
+        self.fire_timers();
     }
 
     fn search(&self) -> Option<Entry> {

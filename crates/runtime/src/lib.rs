@@ -38,6 +38,8 @@ mod fiber;
 mod foreign;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(not(loom))]
+mod forked;
 #[cfg(loom)]
 pub mod gate;
 #[cfg(not(loom))]

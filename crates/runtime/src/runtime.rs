@@ -5,14 +5,16 @@ use crate::context;
 use crate::current_thread::Spawner;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
+use crate::forked;
 use crate::join_stack::Job;
-use crate::shared::Shared;
+use crate::shared::{Refused, Shared};
 use crate::stats::Stats;
 use crate::task::{JoinHandle, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
+use sateen_base::os::process_generation;
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -26,6 +28,11 @@ const UNWOUND_NAP: Duration = Duration::from_micros(100);
 /// A pool of workers on which tasks, branches and loops run.
 ///
 /// Several may exist at once. Dropping one waits until everything it accepted is done.
+///
+/// A process that forks has a child without these threads. There, what would wait for them panics or fails with an
+/// error that says so ([`JoinError::Forked`](crate::JoinError::Forked)), and a drop does nothing; a new runtime works, and
+/// the [global](Runtime::global) one is new. A worker that forks goes on alone, and ends the process where it waits
+/// for others. Locks that other threads held stay locked: such a child had best do little before it calls `exec`.
 ///
 /// ```
 /// use sateen_runtime::{Runtime, join};
@@ -49,13 +56,13 @@ impl Runtime {
         Self { shared }
     }
 
-    /// The runtime that free functions use outside of any other; built at first use with the defaults.
+    /// The runtime that free functions use outside of any other; built at first use with the defaults, and anew in a
+    /// process that has forked.
     ///
     /// # Errors
     /// The same at every call, if it could not be built.
     pub fn global() -> Result<&'static Self, &'static BuildError> {
-        static GLOBAL: OnceLock<Result<Runtime, BuildError>> = OnceLock::new();
-        GLOBAL.get_or_init(|| Self::builder().build()).as_ref()
+        Global::of_this_process().runtime.get_or_init(|| Self::builder().build()).as_ref()
     }
 
     /// How many workers it has.
@@ -70,7 +77,7 @@ impl Runtime {
     /// A task of another runtime that is cancelled meanwhile waits for `f` all the same, and unwinds then.
     ///
     /// # Panics
-    /// With the panic of `f`.
+    /// With the panic of `f`; and in a process that has forked, if the runtime was made before.
     ///
     /// Cost from outside: two thread switches, some microseconds.
     pub fn install<F, R>(&self, f: F) -> R
@@ -84,8 +91,13 @@ impl Runtime {
         let job = Installed::new(f);
         match self.shared.submit(job.entry()) {
             Ok(()) => job.wait(),
-            // SAFETY: it was not submitted, so the closure is still ours.
-            Err(_) => context::run_inline(unsafe { job.take() }),
+            // SAFETY: here and below, it was not submitted, so the closure is still ours.
+            Err(Refused::ShutDown) => context::run_inline(unsafe { job.take() }),
+            Err(Refused::Forked) => {
+                // SAFETY: as above.
+                drop(unsafe { job.take() });
+                panic!("{}", forked::MESSAGE)
+            }
         }
     }
 
@@ -144,6 +156,7 @@ impl Runtime {
         let inside = self.is_own_thread();
         // In a hook nobody would be there to run the worker's own share.
         assert!(!inside || context::with(|c| c.fiber().is_some()), "broadcast in a worker's hook");
+        assert!(!self.shared.is_orphan(), "{}", forked::MESSAGE);
         let gate = if inside { None } else { Some(self.shared.enter_gate()) };
         if let Some(Err(_)) = gate {
             return Vec::new();
@@ -185,6 +198,35 @@ impl Runtime {
 
     fn is_own_thread(&self) -> bool {
         context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared))
+    }
+}
+
+/// The global runtime of one process: after a fork there is another.
+struct Global {
+    runtime: OnceLock<Result<Runtime, BuildError>>,
+    process: u32,
+}
+
+impl Global {
+    fn of_this_process() -> &'static Self {
+        static NOW: AtomicPtr<Global> = AtomicPtr::new(std::ptr::null_mut());
+        forked::watch();
+        let process = process_generation();
+        loop {
+            // Ordering: Acquire pairs with the Release below: it is seen whole.
+            let now = NOW.load(Ordering::Acquire);
+            // SAFETY: null, or leaked below.
+            let global = unsafe { now.as_ref() };
+            if let Some(global) = global.filter(|global| global.process == process) {
+                return global;
+            }
+            let new = Box::into_raw(Box::new(Self { runtime: OnceLock::new(), process }));
+            // Ordering: Release publishes it; Relaxed on failure, which is looked at anew.
+            if NOW.compare_exchange(now, new, Ordering::Release, Ordering::Relaxed).is_err() {
+                // SAFETY: just made, and nobody else has it.
+                drop(unsafe { Box::from_raw(new) });
+            }
+        }
     }
 }
 

@@ -16,19 +16,37 @@ use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::stall::Stall;
 use crate::switch::Threads;
-use crate::task;
+use crate::task::{self, JoinError};
 use crate::timekeeper::Timekeeper;
 use crate::unwind::run_and_discard;
 use crate::waker::Kept;
 use crate::watcher::{NEVER, Watcher};
 use crate::worker::Worker;
 use sateen_base::SpinLock;
+use sateen_base::os::process_generation;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
+use sateen_base::prim::{Arc, AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
 use sateen_sync::park;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
+
+/// Why a runtime takes nothing from outside.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    ShutDown,
+    Forked,
+}
+
+impl Refused {
+    /// What a task fails with.
+    pub(crate) fn error(&self) -> JoinError {
+        match self {
+            Self::ShutDown => JoinError::ShutDown,
+            Self::Forked => JoinError::Forked,
+        }
+    }
+}
 
 pub(crate) struct Shared {
     /// The regular ones, then the spares.
@@ -69,6 +87,9 @@ pub(crate) struct Shared {
     pub(crate) futures: LiveFutures,
     /// A shutdown does not wait any longer.
     cancelling: AtomicBool,
+    /// The process that it was made in, and the one that it lives in: see `forked.rs`.
+    pub(crate) born: u32,
+    pub(crate) lives_in: AtomicU32,
     gate: Gate,
     life: Life,
     drained: DrainCount,
@@ -124,6 +145,8 @@ impl Shared {
             foreign: Foreign::new(),
             futures: LiveFutures::new(workers.len()),
             cancelling: AtomicBool::new(false),
+            born: process_generation(),
+            lives_in: AtomicU32::new(process_generation()),
             gate: Gate::new(),
             life: Life::new(),
             drained,
@@ -134,7 +157,7 @@ impl Shared {
     }
 
     /// Hands work in from a thread that is no worker of this runtime.
-    pub(crate) fn submit(&self, entry: Entry) -> Result<(), Closed> {
+    pub(crate) fn submit(&self, entry: Entry) -> Result<(), Refused> {
         let inside = self.enter_gate()?;
         self.submit_through(inside, entry);
         Ok(())
@@ -187,8 +210,11 @@ impl Shared {
     }
 
     /// Keeps the runtime from closing while the answer lives.
-    pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Closed> {
-        self.gate.enter()
+    pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Refused> {
+        if self.is_orphan() {
+            return Err(Refused::Forked);
+        }
+        self.gate.enter().map_err(|Closed| Refused::ShutDown)
     }
 
     /// Makes the fibers that `which` names look whether they have been cancelled. How many.

@@ -2,6 +2,7 @@
 
 use crate::context;
 use crate::fiber::BRANCHES;
+use crate::forked;
 use crate::report::{FiberInfo, FiberState, Report};
 use crate::runtime::Runtime;
 use crate::shared::Shared;
@@ -23,6 +24,8 @@ pub enum ShutdownError {
     /// It was called on one of the runtime's own workers, in a hook of one, or within its
     /// [`blocking`](crate::blocking()), and would wait for itself. Nothing changed.
     OnOwnWorker,
+    /// The process has forked, and the runtime was left in the parent. Nothing changed.
+    Forked,
     /// The time was up, and not everything could be cancelled. The runtime accepts no more work and goes on
     /// ending, in its own threads; dropping it does not wait for that.
     #[non_exhaustive]
@@ -110,6 +113,7 @@ impl fmt::Display for ShutdownError {
             Self::OnOwnWorker => {
                 f.write_str("a runtime cannot be shut down by one of its own workers")
             }
+            Self::Forked => f.write_str(forked::MESSAGE),
             Self::TimedOut { ended, workers, remaining, stacks, futures } => {
                 write!(f, "shutdown timed out when {ended} of {workers} workers had ended; ")?;
                 write!(f, "{} fibers remain on {stacks} stacks", remaining.len())?;
@@ -181,6 +185,9 @@ impl Runtime {
     }
 
     fn close(&self) -> Result<(), ShutdownError> {
+        if self.shared.is_orphan() {
+            return Err(ShutdownError::Forked);
+        }
         if context::with(|c| c.is_member_of(&self.shared)) {
             return Err(ShutdownError::OnOwnWorker);
         }
@@ -239,6 +246,8 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         match self.close() {
+            // Its threads, which are gone, have counts of what they share: that is leaked.
+            Err(ShutdownError::Forked) => {}
             // It ends by itself once what dropped it is done.
             Err(_) => self.shared.close(),
             Ok(()) if self.shared.is_cancelling() => {}

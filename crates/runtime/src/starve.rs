@@ -6,6 +6,7 @@
 
 use crate::aside::Kind;
 use crate::entry::{Entry, Work};
+use crate::forked;
 use crate::root::{call_off_fiber, extra_fiber};
 use crate::shared::Shared;
 use crate::stall::State;
@@ -48,6 +49,10 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         return 1;
     }
     let due = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
+    if due.is_none() && naps >= NAPS && shared.is_orphan() {
+        // The others are not there, so nobody gives a stack back.
+        forked::end_process();
+    }
     worker.count_stranded();
     if worker.stall_state() != State::Stuck {
         worker.set_stall(State::Starved);

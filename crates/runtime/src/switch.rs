@@ -14,11 +14,12 @@
 use crate::announce::{self, Announced};
 use crate::context;
 use crate::fiber::{Fiber, Suspend, Switched};
+use crate::forked;
 use crate::stack::FiberStack;
 use crate::worker::Worker;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::SpinLock;
-use sateen_base::os::{self, SignalStack};
+use sateen_base::os::{self, SignalStack, process_generation};
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, thread};
 use sateen_sync::park::{self, ThreadParker};
 
@@ -124,6 +125,8 @@ impl Place {
 /// Who of a root and one fiber is the worker.
 #[derive(Debug)]
 pub(crate) struct Baton {
+    /// The process that both threads live in.
+    lives_in: u32,
     fiber: ThreadParker,
     root: ThreadParker,
     finished: AtomicBool,
@@ -131,13 +134,22 @@ pub(crate) struct Baton {
 
 impl Baton {
     fn to_fiber(&self) -> Switched {
+        self.check();
         self.fiber.unpark();
         self.root.park();
         // Ordering: Relaxed; the token that `park` took orders it.
         if self.finished.load(Ordering::Relaxed) { Switched::Finished } else { Switched::Suspended }
     }
 
+    /// The other thread has to be there.
+    fn check(&self) {
+        if self.lives_in != process_generation() {
+            forked::end_process();
+        }
+    }
+
     fn to_root(&self) {
+        self.check();
         self.root.unpark();
         self.fiber.park();
     }
@@ -163,6 +175,7 @@ impl OwnThread {
             return Err(stack);
         }
         let baton = Arc::new(Baton {
+            lives_in: process_generation(),
             fiber: ThreadParker::new(),
             root: ThreadParker::new(),
             finished: AtomicBool::new(false),

@@ -214,6 +214,11 @@ impl Os for Linux {
         Some((Self::map_limit() / MAPS_PER_THREAD).max(1))
     }
 
+    unsafe fn at_fork_in_child(handler: extern "C" fn()) {
+        // SAFETY: passed on to the caller.
+        unsafe { unix::at_fork_in_child(handler) };
+    }
+
     /// As `std` does it, where the C library has this function: the youngest destructor goes first.
     fn at_thread_end(f: fn()) -> bool {
         type Destructor = unsafe extern "C" fn(*mut libc::c_void);

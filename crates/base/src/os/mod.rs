@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicU32 as StdAtomicU32;
 mod fault;
 #[cfg(feature = "faults")]
 pub mod faults;
+mod fork;
 #[cfg(target_os = "linux")]
 mod linux;
 mod memory;
@@ -26,6 +27,7 @@ pub mod valgrind;
 mod windows;
 
 pub use fault::{SignalStack, on_fault, write_stderr};
+pub use fork::{at_fork_in_child, process_generation, watch_forks};
 pub use memory::{Guard, Mapping};
 pub use mutex::PlatformMutex;
 pub use thread_end::{ThreadEnd, mark_thread, thread_end};
@@ -103,6 +105,11 @@ trait Os {
     fn thread_limit() -> Option<usize> {
         None
     }
+    /// See [`at_fork_in_child`].
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn at_fork_in_child(_handler: extern "C" fn()) {}
     /// Calls `f` on the calling thread when that ends, before the destructors of all thread-locals that are there
     /// by now; false if the system cannot.
     fn at_thread_end(_f: fn()) -> bool {

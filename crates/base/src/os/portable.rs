@@ -79,6 +79,12 @@ impl Os for Portable {
     }
 
     #[cfg(unix)]
+    unsafe fn at_fork_in_child(handler: extern "C" fn()) {
+        // SAFETY: passed on to the caller.
+        unsafe { super::unix::at_fork_in_child(handler) };
+    }
+
+    #[cfg(unix)]
     fn min_signal_stack() -> usize {
         libc::MINSIGSTKSZ
     }

@@ -49,3 +49,13 @@ pub(super) fn process_cpu_time() -> Option<Duration> {
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } != 0;
     (!failed).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
+
+/// # Safety
+/// See [`super::Os::at_fork_in_child`].
+pub(super) unsafe fn at_fork_in_child(handler: extern "C" fn()) {
+    if !cfg!(miri) {
+        // Without memory for it the process cannot tell that it has forked; there is nothing to be done.
+        // SAFETY: passed on to the caller.
+        unsafe { libc::pthread_atfork(None, None, Some(handler)) };
+    }
+}

@@ -3,6 +3,7 @@
 use super::{Header, TaskId};
 use crate::context;
 use crate::fiber::Fiber;
+use crate::forked;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::unwind::discard;
@@ -30,6 +31,8 @@ pub enum JoinError {
     NoRuntime(String),
     /// It was cancelled before it gave a result.
     Cancelled,
+    /// The process has forked: the task, or its runtime, was left in the parent.
+    Forked,
     /// A scheduling [policy](crate::policy::Policy) dropped it on a thread that is no worker, before it started.
     Lost,
     /// It asked for a stack of this many bytes: more than there can be.
@@ -85,6 +88,7 @@ impl std::fmt::Display for JoinError {
             Self::OutOfStacks => f.write_str("no stack left to start the task on"),
             Self::NoRuntime(reason) => write!(f, "there is no global runtime: {reason}"),
             Self::Cancelled => f.write_str("the task was cancelled"),
+            Self::Forked => f.write_str(forked::MESSAGE),
             Self::Lost => {
                 f.write_str("the scheduling policy dropped the task where nobody could run it")
             }
@@ -201,6 +205,9 @@ impl<T> JoinHandle<T> {
     pub fn join(mut self) -> Result<T, JoinError> {
         assert!(!self.taken, "{TAKEN}");
         if !self.is_finished() && !self.run_in_place() {
+            if self.is_left_in_parent() {
+                return Err(JoinError::Forked);
+            }
             self.wait();
         }
         self.take_result()
@@ -257,6 +264,17 @@ impl<T> JoinHandle<T> {
         // SAFETY: called while the handle waits, which keeps the frame.
         let task = unsafe { task.with_owner(owner) };
         park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});
+    }
+
+    /// Whether nobody in this process will ever end the task. (A worker that has forked may, and a runtime that is the
+    /// forking thread.)
+    #[cold]
+    fn is_left_in_parent(&self) -> bool {
+        let survives = || {
+            let worker = context::with(context::Context::worker);
+            worker.is_some_and(|worker| worker.shared().is_older_than_fork())
+        };
+        forked::is_older(self.id()) && !survives()
     }
 
     /// Runs the task here if this is a task of the same runtime, there is stack enough, and nobody
@@ -345,7 +363,12 @@ impl<T> Future for JoinHandle<T> {
     /// Polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.taken, "{TAKEN}");
-        self.poll_with(cx.waker()).map(|()| self.take_result())
+        let polled = self.poll_with(cx.waker());
+        if polled.is_pending() && self.is_left_in_parent() {
+            self.taken = true;
+            return Poll::Ready(Err(JoinError::Forked));
+        }
+        polled.map(|()| self.take_result())
     }
 }
 

@@ -129,6 +129,12 @@ impl Ids {
         self.draw()
     }
 
+    /// Above all numbers that have been handed out, to workers too.
+    pub(crate) fn bound() -> u64 {
+        // Ordering: Relaxed, as above.
+        NEXT.load(Ordering::Relaxed)
+    }
+
     /// A number for a task that no worker spawned.
     pub(crate) fn outside() -> TaskId {
         // Ordering: Relaxed, as above.

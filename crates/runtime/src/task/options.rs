@@ -209,8 +209,9 @@ impl Spawn {
         {
             return self.spawn_inside(worker, f, location);
         }
-        let Ok(inside) = shared.enter_gate() else {
-            return task::refused(f, JoinError::ShutDown, location);
+        let inside = match shared.enter_gate() {
+            Ok(inside) => inside,
+            Err(refused) => return task::refused(f, refused.error(), location),
         };
         if let Some(error) = self.impossible(shared) {
             // The closure's destructor may end the runtime.

@@ -115,7 +115,7 @@ impl Spawn {
             Some(_) => None,
             None => match shared.enter_gate() {
                 Ok(inside) => Some(inside),
-                Err(_) => return refused(future, JoinError::ShutDown, location),
+                Err(closed) => return refused(future, closed.error(), location),
             },
         };
         if let Some(error) = self.impossible(shared) {

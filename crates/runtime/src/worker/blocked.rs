@@ -2,6 +2,7 @@
 
 use super::Worker;
 use crate::fiber::Fiber;
+use crate::forked;
 use crate::request_word::HUNGRY;
 use sateen_base::prim::time::Instant;
 use sateen_sync::park::ThreadParker;
@@ -35,7 +36,12 @@ impl Worker {
             self.shared().foreign.send_away(self.shared());
             // Others fire our timers too, but there may be none.
             let next = [deadline, self.timers.earliest()].into_iter().flatten().min();
-            let Some(next) = next else { return thread.park() };
+            let Some(next) = next else {
+                if self.shared().is_orphan() {
+                    forked::end_process();
+                }
+                return thread.park();
+            };
             if thread.park_timeout(next.saturating_duration_since(Instant::now())) {
                 return;
             }

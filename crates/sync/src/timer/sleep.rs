@@ -1,6 +1,6 @@
 //! Sleeping and time-outs, blocking and awaited.
 
-use super::fallback::{FALLBACK, Fallback};
+use super::fallback::Fallback;
 use super::{Timer, TimerQueue};
 use crate::park::{self, Awaited};
 use crate::sys::has_passed;
@@ -144,7 +144,7 @@ impl Future for Sleep {
             let here = park::timers()
                 .is_some_and(|queue| self.as_mut().arm(Home::Runner(queue), deadline, cx));
             if !here {
-                self.as_mut().arm(Home::Fallback(&FALLBACK), deadline, cx);
+                self.as_mut().arm(Home::Fallback(Fallback::here()), deadline, cx);
             }
         }
         let Some(timer) = self.timer().as_pin_mut() else { return Poll::Pending };
