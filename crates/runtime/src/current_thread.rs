@@ -4,7 +4,8 @@
 //! others. While none of them runs the worker sleeps, as far as others can tell: it is announced in the
 //! event count, and being woken means the arrival callback. Fibers stay suspended in between.
 
-use crate::builder::{BuildError, Builder};
+use crate::build_error::BuildError;
+use crate::builder::Builder;
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Suspend;

@@ -21,6 +21,8 @@ mod aside;
 #[cfg(not(loom))]
 mod blocking;
 #[cfg(not(loom))]
+mod build_error;
+#[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
 mod context;
@@ -155,7 +157,8 @@ pub use sateen_sync::{
 #[cfg(not(loom))]
 pub use {
     blocking::blocking,
-    builder::{BuildError, Builder, MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE, WorkerThread},
+    build_error::BuildError,
+    builder::{Builder, MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE, WorkerThread},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fiber::fiber_number,
     fork::fork,

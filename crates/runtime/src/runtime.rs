@@ -1,6 +1,7 @@
 //! The runtime as its users see it.
 
-use crate::builder::{BuildError, Builder};
+use crate::build_error::BuildError;
+use crate::builder::Builder;
 use crate::context;
 use crate::current_thread::Spawner;
 use crate::entry::Entry;
