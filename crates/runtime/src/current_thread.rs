@@ -10,6 +10,7 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Suspend;
 use crate::join_stack::Job;
+use crate::panic_count::Hidden;
 use crate::root;
 use crate::shared::Shared;
 use crate::starve::STUCK_NAPS;
@@ -261,7 +262,9 @@ impl CurrentThread {
         let (blocker, id) = unsafe {
             (sateen_sync::park::install(Some(&Suspend)), sateen_sync::park::set_context_id(0))
         };
-        Entered { runtime: self, saved, blocker, id }
+        // The caller may be a destructor in the thread's own unwinding, which is no task's.
+        let panics = Some(Hidden::take());
+        Entered { runtime: self, saved, blocker, id, panics }
     }
 
     /// The worker sleeps until it is entered again: what arrives calls back.
@@ -409,10 +412,14 @@ struct Entered<'a> {
     saved: context::Saved,
     blocker: Option<&'static dyn sateen_sync::park::Blocker>,
     id: u64,
+    panics: Option<Hidden>,
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
+        if let Some(panics) = self.panics.take() {
+            panics.put_back();
+        }
         // SAFETY: the caller of the runtime goes on.
         unsafe {
             sateen_sync::park::set_context_id(self.id);

@@ -10,6 +10,7 @@ use crate::inbox::Linked;
 use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
 use crate::overflow::Record;
+use crate::panic_count::Hidden;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
@@ -19,6 +20,7 @@ use crate::time::Limit;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::waker;
 use crate::worker::Worker;
+use sateen_base::prim::thread;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::tsc;
@@ -209,7 +211,28 @@ impl Fiber {
         self.start.take()
     }
 
-    /// Switches to the root. The fiber has made sure that it will be resumed.
+    /// Switches to the root, in the midst of a task. The fiber has made sure that it will be resumed.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        if thread::panicking() {
+            return self.leave_unwinding();
+        }
+        self.switch_to_root();
+    }
+
+    /// Others run on the thread until the fiber is resumed; the panic is not theirs.
+    #[cold]
+    #[inline(never)]
+    fn leave_unwinding(&self) {
+        if let Back::Thread(_) = self.back.get() {
+            return self.switch_to_root();
+        }
+        let panics = Hidden::take();
+        self.switch_to_root();
+        panics.put_back();
+    }
+
+    /// Switches to the root, at the base of the stack. The fiber has made sure that it will be resumed.
     #[inline]
     pub(crate) fn switch_to_root(&self) {
         // SAFETY: set by `main`'s caller on this very stack.
@@ -371,7 +394,8 @@ impl Fiber {
 
     #[cold]
     fn check_interrupted_slow(&self) {
-        if self.masks.get() == 0 && !self.worker().may_be_unwinding() {
+        // (The count is this fiber's; see `panic_count.rs`.)
+        if self.masks.get() == 0 && !thread::panicking() {
             cancel_unwind();
         }
     }

@@ -73,6 +73,8 @@ mod offer;
 #[cfg(not(loom))]
 mod overflow;
 #[cfg(not(loom))]
+mod panic_count;
+#[cfg(not(loom))]
 mod par;
 #[cfg(loom)]
 pub mod park_word;

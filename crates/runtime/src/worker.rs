@@ -79,10 +79,6 @@ struct Own {
     ready: Cell<usize>,
     /// Fibers that wait for a wake-up.
     suspended: Cell<usize>,
-    /// Those of them that wait in the middle of an unwinding.
-    unwinding: Cell<usize>,
-    /// A cancelled fiber may have waited on because another was unwinding.
-    deferred: Cell<bool>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
     /// What whoever minds the timers may not know.
@@ -127,8 +123,6 @@ impl Worker {
                 takes: Cell::new(index as u32),
                 ready: Cell::new(0),
                 suspended: Cell::new(0),
-                unwinding: Cell::new(0),
-                deferred: Cell::new(false),
                 ready_seen: Cell::default(),
                 timer_news: Cell::default(),
                 stall: Mine::new(),

@@ -9,6 +9,8 @@ mod common;
 mod blocking;
 #[path = "fork_join.rs"]
 mod fork_join;
+#[path = "unwinding.rs"]
+mod unwinding;
 
 use sateen_runtime::{Runtime, Spawn, yield_now};
 use sateen_sync::Event;

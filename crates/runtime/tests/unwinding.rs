@@ -100,7 +100,8 @@ fn many_wait_in_their_unwinding() {
     let _watchdog = Watchdog::new("many");
     at_all_counts(|rt| {
         let (go, waiting) = (Arc::new(Event::new()), Arc::new(AtomicUsize::new(0)));
-        let tasks: Vec<_> = (0..100)
+        let count = common::many(1000);
+        let tasks: Vec<_> = (0..count)
             .map(|_| {
                 let (go, waiting) = (Arc::clone(&go), Arc::clone(&waiting));
                 rt.spawn(move || {
@@ -118,7 +119,7 @@ fn many_wait_in_their_unwinding() {
                 })
             })
             .collect();
-        while waiting.load(SeqCst) < 100 {
+        while waiting.load(SeqCst) < count {
             std::thread::yield_now();
         }
         rt.broadcast(|_| assert!(!panicking()));

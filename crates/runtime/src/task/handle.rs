@@ -8,6 +8,7 @@ use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::unwind::discard;
 use crate::worker::Worker;
+use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
 use std::any::Any;
@@ -287,8 +288,12 @@ impl<T> JoinHandle<T> {
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
-        // Under a limit it would be held to that, too.
-        if !std::ptr::eq(self.header().home, shared) || !roomy || !fiber.limit().is_null() {
+        // Under a limit it would be held to that, too, and in an unwinding it would seem to panic.
+        if !std::ptr::eq(self.header().home, shared)
+            || !roomy
+            || !fiber.limit().is_null()
+            || thread::panicking()
+        {
             return false;
         }
         // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking

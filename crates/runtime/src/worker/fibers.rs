@@ -11,17 +11,9 @@ impl Worker {
     #[inline]
     pub(crate) fn suspend(&self, fiber: &Fiber) {
         self.counters.suspensions.bump();
-        let unwinding = thread::panicking() && self.own.unwinding.get() == 0;
         self.own.suspended.set(self.own.suspended.get() + 1);
-        if unwinding {
-            self.own.unwinding.set(1);
-        }
         self.leave(fiber);
         self.own.suspended.set(self.own.suspended.get() - 1);
-        if unwinding {
-            self.own.unwinding.set(0);
-            self.deliver_deferred();
-        }
     }
 
     /// Switches to the root from `fiber`, which has made sure that it will be resumed.
@@ -29,29 +21,11 @@ impl Worker {
     pub(super) fn leave(&self, fiber: &Fiber) {
         // Another join stack is in use from now on, with nothing public on it.
         self.publish(fiber);
-        fiber.switch_to_root();
+        fiber.leave();
     }
 
     pub(crate) fn suspended(&self) -> usize {
         self.own.suspended.get()
-    }
-
-    /// Whether the calling fiber may be in the middle of an unwinding: std knows for its thread only, and
-    /// while another fiber waits in one, it says yes for all.
-    pub(crate) fn may_be_unwinding(&self) -> bool {
-        let panicking = thread::panicking();
-        if panicking && self.own.unwinding.get() != 0 {
-            self.own.deferred.set(true);
-        }
-        panicking
-    }
-
-    /// Cancelled fibers that could not unwind while another one did can now.
-    fn deliver_deferred(&self) {
-        if self.own.deferred.replace(false) {
-            self.shared()
-                .interrupt(|fiber| std::ptr::eq(fiber.worker(), self) && fiber.is_cancelled());
-        }
     }
 
     /// Lets others have the worker: a fiber that can go on, or else one piece of new work. The caller

@@ -1,0 +1,259 @@
+//! Panics are counted for each fiber, though the standard library counts them for each thread.
+//!
+//! [`panicking`](std::thread::panicking) tells of the calling thread whether more panics were begun there than
+//! caught. A fiber that waits in a destructor, while it unwinds, leaves its panic on that count. Then locks that
+//! others on the thread hold when they panic are not poisoned, and nobody knows whether a cancelled task may
+//! unwind. So the fiber takes its panics off the count when it leaves the thread, and puts them back when it returns.
+//!
+//! The standard library has no call for that, but counts where a panic begins, and uncounts where one is caught. A
+//! [`Raised`] is a panic on a stack of its own, stopped in a destructor: it has been counted by the thread that began
+//! it, and will be uncounted by the thread that lets it go on.
+//!
+//! | to | do |
+//! |---|---|
+//! | take a panic off the thread's count | let a raised one go on, which another thread has begun |
+//! | put it back | begin one, which is then a raised one |
+//! | keep few of them | one thread, the *bank*, begins them when none is left and lets the surplus go on |
+//!
+//! Why the counts are right. Each raised panic that exists has been counted by a thread and not uncounted. A worker
+//! lets one go on only while its own count is above zero, and until it has put one back, the fiber whose panic it is
+//! does not run; so when that fiber catches its panic, it uncounts what the putting back has counted. The sum of the
+//! workers' changes is thus that of the fibers' own panics; what is raised beyond is on the bank's count, and no more
+//! is let go on there than was begun there.
+//!
+//! Why putting back cannot fail. It needs a stack, and the taking off has left one behind: it lies in the bank, or
+//! under a raised panic, and then the bank lets that one go on.
+
+use crate::announce::{self, Announced};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use sateen_base::prim::thread;
+use sateen_base::prim::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bytes for a panic that is begun and caught.
+const STACK: usize = 64 * 1024;
+
+/// So many are begun at once.
+const BATCH: usize = 8;
+/// More are not kept,
+const MOST: usize = 2 * BATCH;
+/// and none after so long: while there are any, every question whether a thread panics takes a little longer.
+const KEEP: Duration = Duration::from_millis(100);
+
+/// A panic that has been begun, and stops in a destructor. Never dropped: it would unwind on its own.
+struct Raised(Coroutine<(), (), (), DefaultStack>, Announced);
+
+// SAFETY: what lies on its stack are the frames of `body` and `raise`, and of the unwinder between them. The former have
+// nothing of the thread's. The latter has read the thread's count before, in `raise`, and changes it in `body`.
+unsafe impl Send for Raised {}
+
+impl Raised {
+    /// Counted by the calling thread.
+    fn new(stack: DefaultStack) -> Self {
+        let mut raised = Self(Coroutine::with_stack(stack, body), Announced::new());
+        match raised.resume() {
+            CoroutineResult::Yield(()) => raised,
+            CoroutineResult::Return(()) => sateen_base::abort_with("a panic did not stop"),
+        }
+    }
+
+    /// Uncounted by the calling thread.
+    fn lower(mut self) -> DefaultStack {
+        match self.resume() {
+            CoroutineResult::Yield(()) => sateen_base::abort_with("a panic stopped twice"),
+            CoroutineResult::Return(()) => self.0.into_stack(),
+        }
+    }
+
+    fn resume(&mut self) -> CoroutineResult<(), ()> {
+        let Self(coroutine, known) = self;
+        known.resume(|| coroutine.resume(()))
+    }
+}
+
+/// Nothing of it but the catch may touch what is the thread's: the compiler could keep the address.
+#[inline(never)]
+fn body(yielder: &Yielder<(), ()>, (): ()) {
+    drop(catch_unwind(AssertUnwindSafe(|| raise(yielder))));
+    announce::back();
+}
+
+#[inline(never)]
+fn raise(yielder: &Yielder<(), ()>) -> ! {
+    struct Stop<'a>(&'a Yielder<(), ()>);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            announce::back();
+            self.0.suspend(());
+        }
+    }
+    let _stop = Stop(yielder);
+    // Without the panic hook, and without an allocation for the payload.
+    resume_unwind(Box::new(()))
+}
+
+struct Bank {
+    state: Mutex<State>,
+    /// The bank's thread has something to do, or has done it.
+    changed: Condvar,
+}
+
+struct State {
+    is_open: bool,
+    raised: Vec<Raised>,
+    stacks: Vec<DefaultStack>,
+    /// Somebody waits for a raised one.
+    wants_raised: bool,
+    /// Somebody waits for a stack.
+    wants_stack: bool,
+}
+
+static BANK: Bank = Bank {
+    state: Mutex::new(State {
+        is_open: false,
+        raised: Vec::new(),
+        stacks: Vec::new(),
+        wants_raised: false,
+        wants_stack: false,
+    }),
+    changed: Condvar::new(),
+};
+
+impl Bank {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A raised one; none without memory or threads for that.
+    fn withdraw(&'static self) -> Option<Raised> {
+        let mut state = self.lock();
+        if !state.is_open {
+            let bank = thread::Builder::new().name("sateen-panics".to_owned());
+            bank.spawn(move || self.serve()).ok()?;
+            state.is_open = true;
+        }
+        loop {
+            if let Some(raised) = state.raised.pop() {
+                return Some(raised);
+            }
+            if state.stacks.is_empty() {
+                state.stacks.push(DefaultStack::new(STACK).ok()?);
+            }
+            state.wants_raised = true;
+            self.changed.notify_all();
+            state = self.wait(state);
+        }
+    }
+
+    /// Gives one back that was raised by the caller.
+    fn deposit(&self, raised: Raised) {
+        let mut state = self.lock();
+        state.raised.push(raised);
+        // Wakes those who want a stack; or the bank, which has less or more to keep now.
+        self.changed.notify_all();
+    }
+
+    /// A stack, of which there is one for everybody who has left one here.
+    fn take_stack(&self) -> DefaultStack {
+        let mut state = self.lock();
+        loop {
+            if let Some(stack) = state.stacks.pop().or_else(|| DefaultStack::new(STACK).ok()) {
+                return stack;
+            }
+            state.wants_stack = true;
+            self.changed.notify_all();
+            state = self.wait(state);
+        }
+    }
+
+    fn leave_stack(&self, stack: DefaultStack) {
+        let mut state = self.lock();
+        if state.stacks.len() < MOST {
+            state.stacks.push(stack);
+            self.changed.notify_all();
+        }
+    }
+
+    /// The life of the bank's thread. Its own count is what is raised beyond the fibers' panics.
+    fn serve(&self) {
+        let mut count = 0_usize;
+        let mut state = self.lock();
+        loop {
+            if state.wants_raised && state.raised.is_empty() {
+                let some = state.stacks.len().min(BATCH);
+                let stacks: Vec<_> = state.stacks.drain(..some).collect();
+                drop(state);
+                let raised: Vec<_> = stacks.into_iter().map(Raised::new).collect();
+                count += raised.len();
+                state = self.lock();
+                state.raised.extend(raised);
+                state.wants_raised = false;
+                self.changed.notify_all();
+                continue;
+            }
+            let surplus = state.wants_stack && state.stacks.is_empty() || state.raised.len() > MOST;
+            if surplus && count > 0 && !state.raised.is_empty() {
+                count -= self.lower_one(&mut state);
+                continue;
+            }
+            if state.raised.is_empty() {
+                state = self.wait(state);
+                continue;
+            }
+            let waited = self.changed.wait_timeout(state, KEEP);
+            let over;
+            (state, over) = waited.unwrap_or_else(PoisonError::into_inner);
+            while over.timed_out() && count > 0 && !state.raised.is_empty() {
+                count -= self.lower_one(&mut state);
+            }
+        }
+    }
+
+    /// On the bank's thread.
+    fn lower_one(&self, state: &mut State) -> usize {
+        let Some(raised) = state.raised.pop() else { return 0 };
+        state.stacks.push(raised.lower());
+        state.wants_stack = false;
+        self.changed.notify_all();
+        1
+    }
+}
+
+/// How many panics of the calling thread were taken off its count.
+#[must_use]
+pub(crate) struct Hidden(usize);
+
+impl Hidden {
+    /// Takes all off. Without memory or threads for that, they stay: then others on the thread seem to panic.
+    #[inline]
+    pub(crate) fn take() -> Self {
+        let mut hidden = Self(0);
+        if thread::panicking() {
+            hidden.take_slow();
+        }
+        hidden
+    }
+
+    #[cold]
+    fn take_slow(&mut self) {
+        while thread::panicking() {
+            let Some(raised) = BANK.withdraw() else { return };
+            BANK.leave_stack(raised.lower());
+            self.0 += 1;
+        }
+    }
+
+    /// Puts them back, on the same thread.
+    #[inline]
+    pub(crate) fn put_back(self) {
+        for _ in 0..self.0 {
+            BANK.deposit(Raised::new(BANK.take_stack()));
+        }
+    }
+}
