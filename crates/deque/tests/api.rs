@@ -3,7 +3,7 @@
 
 use sateen_deque::Steal::{self, Empty, Retry, Success};
 use sateen_deque::{Asymmetric, Cached, Injector, Padded, Plain, Stage, Stealer, Worker};
-use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 
 fn lifo<S: Stage>(items: impl IntoIterator<Item = i32>) -> Worker<i32, S> {
     let w = Worker::staged_lifo();
@@ -231,4 +231,17 @@ fn every_stage_outlives<S: Stage>() {
     let all: Vec<i32> = std::iter::from_fn(|| s.steal().success()).collect();
     assert!(all.into_iter().eq(0..999));
     assert_eq!(s.steal(), Empty);
+}
+
+#[test]
+fn an_iterator_that_panics_has_put_in_what_it_gave() {
+    let told = |i: &i32| assert!(*i < 3, "told to");
+    let (mut worker, mut injector) = (fifo::<Cached>([]), Injector::new());
+    let into_worker = || worker.extend((0..5).inspect(told));
+    assert!(catch_unwind(AssertUnwindSafe(into_worker)).is_err());
+    let into_injector = || injector.extend((0..5).inspect(told));
+    assert!(catch_unwind(AssertUnwindSafe(into_injector)).is_err());
+    assert_eq!(drained(&worker), [0, 1, 2]);
+    let stolen = std::iter::from_fn(|| injector.steal().success());
+    assert!(stolen.eq(0..3));
 }

@@ -1,6 +1,6 @@
 //! Callbacks and payloads that panic: nothing gets lost, and who waits for ready tasks learns of them.
 
-use sateen_shed::{Outcome, Shed};
+use sateen_shed::{Outcome, Shed, Template};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -74,4 +74,19 @@ fn what_becomes_ready_while_a_payload_panics_is_told() {
     assert!(catch_unwind(AssertUnwindSafe(end)).is_err());
     assert_eq!(told.load(Relaxed), 2);
     assert_eq!(end(), Ok(Some(parent)));
+}
+
+#[test]
+fn a_run_has_ended_although_telling_of_it_panics() {
+    let mut template = Template::new();
+    template.task(());
+    template.on_done(|| panic!("boom"));
+    let shed = Shed::builder().build().expect("small");
+    let instance = template.install(&shed).expect("room");
+    for _ in 0..2 {
+        instance.start().expect("no run is on");
+        let end = || shed.execute_one(0, |_, ()| Outcome::Complete);
+        assert!(catch_unwind(AssertUnwindSafe(end)).is_err());
+        assert!(instance.is_done());
+    }
 }
