@@ -179,7 +179,7 @@ impl Builder {
     ///
     /// Branches, scoped jobs and calls from outside never fail. A scope runs its own jobs on the stack that it waits on. If
     /// such work still cannot start, and nothing else runs for 40 ms (or it has waited for one second), one piece at a time
-    /// gets a stack beyond the limit: at most as many more, or 64. [`Runtime::report`](crate::Runtime::report) counts what waits then.
+    /// gets a stack beyond the limit: at most as many more, or 64 if that is more. [`Runtime::report`](crate::Runtime::report) counts what waits then.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self
