@@ -78,7 +78,7 @@ fn root_loop(worker: &Worker) {
 }
 
 /// Resumes one fiber, or naps, the `naps`th time in a row, for want of a stack. Returns the naps so far.
-#[inline]
+#[inline(always)]
 pub(crate) fn step(worker: &Worker, naps: u32) -> u32 {
     let Some(fiber) = next_fiber(worker, naps > 0) else {
         return starve(worker, naps);
@@ -105,7 +105,7 @@ pub(crate) fn end_idle(worker: &Worker) {
 
 /// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a search.
 /// None: that takes a stack, and there is none.
-#[inline]
+#[inline(always)]
 fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
     let picked = match worker.take_handoff() {
         None if starved => worker.pick_fiber(),
@@ -113,11 +113,19 @@ fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
         handed => handed,
     };
     let Some(entry) = picked else { return base_fiber(worker) };
-    if let Some(fiber) = entry.as_fiber() {
-        // (Others either start something, which says so too, or go to sleep and watch themselves.)
-        worker.announce_timer();
-        return Some(fiber);
+    match entry.as_fiber() {
+        Some(fiber) => {
+            // (Others either start something, which says so too, or go to sleep and watch themselves.)
+            worker.announce_timer();
+            Some(fiber)
+        }
+        None => next_fiber_slow(worker, entry),
     }
+}
+
+/// A fiber that can run `entry`. Without one it is put aside, and a fiber that can go on is resumed.
+#[inline(never)]
+fn next_fiber_slow(worker: &Worker, entry: Entry) -> Option<&'static Fiber> {
     match base_fiber(worker) {
         Some(fiber) => {
             worker.hand_off(entry);
@@ -138,6 +146,7 @@ fn recycle(worker: &Worker, fiber: &Fiber) {
 }
 
 /// A fiber that runs the scheduling loop; none if no stack can be had.
+#[inline(never)]
 fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
     if let Some(fiber) = worker.with_idle(Vec::pop) {
         // SAFETY: fibers live as long as the runtime.
