@@ -151,7 +151,33 @@ fn a_promised_item_hides_nothing() {
     assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1]);
 }
 
-/// Nor does it afterwards, however often the ring has been gone round since.
+/// Who waits for room is woken by a receiver that passes over a promised place.
+#[test]
+fn passing_over_a_promise_wakes_a_sender() {
+    struct Woken(AtomicUsize);
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+    let (tx, rx) = bounded(1);
+    let mut selection = Select::new();
+    selection.send(&tx);
+    let selected = selection.select();
+    let woken = Arc::new(Woken(AtomicUsize::new(0)));
+    let waker = Waker::from(woken.clone());
+    let mut cx = Context::from_waker(&waker);
+    let mut send = pin!(tx.send_async(2));
+    assert!(send.as_mut().poll(&mut cx).is_pending());
+    assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    assert_eq!(woken.0.load(Relaxed), 1);
+    assert_eq!(send.poll(&mut cx), Poll::Ready(Ok(())));
+    assert_eq!(rx.try_recv(), Ok(2));
+    selected.send(&tx, 1).unwrap();
+    assert_eq!(rx.try_recv(), Ok(1));
+}
+
+/// A promised place hides nothing afterwards either, however often the ring has been gone round since.
 #[test]
 fn a_promise_that_was_passed_over_is_kept_elsewhere() {
     for laps in [1, 2, 63, 64, 65, 127, 128, 129, 256] {

@@ -122,3 +122,24 @@ fn closing() {
         assert_eq!(semaphore.available_permits(), 1);
     });
 }
+
+/// Who is told that it is closed sees what was done before: also where a permit was there at the first look.
+#[test]
+fn closing_publishes() {
+    model(3, || {
+        let shared = Arc::new((Semaphore::new(1), UnsafeCell::new(0)));
+        let closer = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                // SAFETY: the model checks that nobody else is here.
+                shared.1.with_mut(|n| unsafe { *n = 1 });
+                shared.0.close();
+            }
+        });
+        if shared.0.try_acquire(1).is_err() {
+            // SAFETY: as above.
+            assert_eq!(shared.1.with(|n| unsafe { *n }), 1);
+        }
+        closer.join().unwrap();
+    });
+}
