@@ -1,0 +1,52 @@
+//! What reports, and those who end a runtime, ask of a fiber.
+
+use super::Fiber;
+use crate::wait_record::Wait;
+use sateen_base::prim::Arc;
+
+impl Fiber {
+    /// What it waits for, if it says so.
+    pub(crate) fn wait(&self) -> Option<Wait> {
+        self.wait.read()
+    }
+
+    /// Whether it waits for a wake-up; a hint for all but its worker.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.park_word.is_parked()
+    }
+
+    /// Whether its waits must not unwind. The worker only.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.masks.get() != 0
+    }
+
+    /// How many wakers of this fiber there are, about. The caller holds one count besides the runtime's.
+    pub(crate) fn wakers(self: &Arc<Self>) -> usize {
+        in_use(Arc::strong_count(self), self.kept.count())
+    }
+}
+
+/// Counts of wakers that are used, of `counts` with `kept` ones, the runtime's and the caller's. The two are read one
+/// after another, so away from home `kept` may be the larger.
+fn in_use(counts: usize, kept: usize) -> usize {
+    counts.saturating_sub(kept).saturating_sub(2)
+}
+
+impl std::fmt::Debug for Fiber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fiber").field("shared", &Arc::as_ptr(&self.shared)).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::in_use;
+
+    #[test]
+    fn wakers_are_none_when_more_are_kept_than_there_were() {
+        assert_eq!(
+            [(2, 0), (5, 1), (6, 4), (3, 4), (0, 4)].map(|(c, k)| in_use(c, k)),
+            [0, 2, 0, 0, 0]
+        );
+    }
+}
