@@ -178,8 +178,8 @@ impl<T> JoinHandle<T> {
     /// The handle then gives [`JoinError::Cancelled`]. A task that never waits runs to its end.
     ///
     /// What is not a cancellation point: `join`, `fork` and `scope`, which cancel their branches with the
-    /// task, wait for them and unwind then; taking a lock again after a condition wait; anything while the
-    /// task unwinds already.
+    /// task, wait for them and unwind then; taking a lock again after a condition wait; an `RwLock`, a
+    /// `ReentrantMutex` or a raw mutex without a time limit; anything while the task unwinds already.
     ///
     /// ```
     /// use sateen_runtime::{JoinError, spawn};
