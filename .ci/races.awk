@@ -4,8 +4,9 @@
 # race with what comes after. So these are left out:
 #
 # * reports about a thread that has ended;
-# * a thread frees what a thread that it has created used, which may be on its way to its end.
-/^WARNING: ThreadSanitizer/ { report = ""; within = 1; by[1] = by[2] = ""; accesses = frees = waited = 0 }
+# * a thread frees, or uses on its own stack, what a thread that it has created used before: that one may be
+#   on its way to its end.
+/^WARNING: ThreadSanitizer/ { report = ""; within = 1; by[1] = by[2] = ""; accesses = frees = waited = 0; stack = "" }
 !within { next }
 { report = report $0 "\n" }
 /^  .* by (thread T[0-9]+|main thread)/ && accesses < 2 {
@@ -13,11 +14,15 @@
     by[++accesses] = substr($0, RSTART + 3, RLENGTH - 3)
 }
 /^ +#0 (free|operator delete)/ && accesses == 1 { frees = 1 }
+/^  Location is stack of (thread T[0-9]+|main thread)/ {
+    match($0, /(thread T[0-9]+|main thread)/)
+    stack = substr($0, RSTART, RLENGTH)
+}
 /^  Thread T[0-9]+ .*, finished\)/ { waited = 1 }
 /^  Thread T[0-9]+ .*created by/ {
     match($0, /T[0-9]+/); child = "thread " substr($0, RSTART, RLENGTH)
     match($0, /created by (thread T[0-9]+|main thread)/); parent = substr($0, RSTART + 11, RLENGTH - 11)
-    if (frees && child == by[2] && parent == by[1]) { waited = 1 }
+    if ((frees || stack == parent) && child == by[2] && parent == by[1]) { waited = 1 }
 }
 /^SUMMARY: ThreadSanitizer/ {
     if (!waited) { printf "%s\n", report; found++ }
