@@ -1,0 +1,152 @@
+//! One combination of entry point, behaviour and place.
+
+use crate::behaviour::Behaviour;
+use crate::entries::Entry;
+use crate::place::Place;
+use sateen::sync::{Mutex, oneshot};
+use sateen::{CancelToken, Runtime};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a cell's code has to hand.
+pub(crate) struct Cell {
+    pub(crate) entry: &'static Entry,
+    pub(crate) behaviour: Behaviour,
+    /// Of the task that the cell runs in.
+    pub(crate) token: CancelToken,
+    /// The runtime that it runs on, if it is ours to shut down.
+    runtime: Weak<Runtime>,
+    /// Items made and not yet destroyed.
+    items: Arc<AtomicUsize>,
+    /// How often the hostile code has been called.
+    struck: AtomicUsize,
+    /// The entry point has been called by itself.
+    again: AtomicBool,
+    lock: Arc<Mutex<()>>,
+}
+
+/// Must be destroyed once.
+pub(crate) struct Item(Arc<AtomicUsize>, Box<u8>);
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        assert_eq!(*self.1, 7, "an item was destroyed twice");
+        *self.1 = 0;
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+/// Strikes when it is dropped.
+pub(crate) struct Bomb(Arc<Cell>, #[expect(dead_code, reason = "counted")] Item);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        self.0.strike();
+    }
+}
+
+impl Cell {
+    pub(crate) fn new(
+        entry: &'static Entry,
+        behaviour: Behaviour,
+        runtime: &Weak<Runtime>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            entry,
+            behaviour,
+            token: CancelToken::new(),
+            runtime: Weak::clone(runtime),
+            items: Arc::default(),
+            struck: AtomicUsize::new(0),
+            again: AtomicBool::new(false),
+            lock: Arc::default(),
+        })
+    }
+
+    pub(crate) fn item(&self) -> Item {
+        self.items.fetch_add(1, SeqCst);
+        Item(Arc::clone(&self.items), Box::new(7))
+    }
+
+    pub(crate) fn bomb(self: &Arc<Self>) -> Bomb {
+        Bomb(Arc::clone(self), self.item())
+    }
+
+    /// The hostile code. Each cell strikes a few times only, so that loops end.
+    pub(crate) fn strike(self: &Arc<Self>) {
+        if self.struck.fetch_add(1, SeqCst) < 3 {
+            self.behaviour.strike(self);
+        }
+    }
+
+    /// Whether handles, guards and results are to be leaked.
+    pub(crate) fn leaks(&self) -> bool {
+        self.behaviour == Behaviour::Leak
+    }
+
+    /// Drops `value`, or leaks it.
+    pub(crate) fn end<T>(&self, value: T) {
+        if self.leaks() { std::mem::forget(value) } else { drop(value) }
+    }
+
+    /// Waits for a lock that a thread holds for a moment.
+    pub(crate) fn wait_for_a_lock(&self) {
+        let lock = Arc::clone(&self.lock);
+        // Both waits suspend: the lock may be held by another strike on the same worker.
+        let (held, is_held) = oneshot::channel();
+        thread::spawn(move || {
+            let _guard = lock.lock();
+            _ = held.send(());
+            thread::sleep(Duration::from_micros(300));
+        });
+        _ = is_held.recv();
+        drop(self.lock.lock());
+    }
+
+    pub(crate) fn shut_down(&self) {
+        if let Some(runtime) = self.runtime.upgrade() {
+            // Refused on its own workers. From a thread: not for ever, for it may wait for us.
+            _ = runtime.shutdown_timeout(Duration::from_millis(1));
+        }
+    }
+
+    /// Calls the entry point from within itself, once.
+    pub(crate) fn enter_again(self: &Arc<Self>) {
+        if !self.again.swap(true, SeqCst) {
+            _ = catch_unwind(AssertUnwindSafe(|| (self.entry.call)(self)));
+        }
+    }
+
+    /// What must hold once the cell is over and its place is gone.
+    pub(crate) fn check(&self) {
+        // A leak is what was asked for; it must not destroy anything twice, that is all. Otherwise
+        // threads that end, and what the shutdown left to them, may still hold something for a
+        // moment.
+        let limit = Instant::now() + Duration::from_secs(20);
+        while !self.leaks() && self.items.load(SeqCst) != 0 {
+            assert!(Instant::now() < limit, "{} items were lost", self.items.load(SeqCst));
+            thread::yield_now();
+        }
+        let may_not_happen = self.entry.may_not_strike;
+        let struck = self.struck.load(SeqCst);
+        assert!(struck > 0 || may_not_happen || self.leaks(), "the hostile code was not called");
+    }
+}
+
+/// Why a cell cannot occur, or is not ours to promise.
+pub(crate) fn impossible(
+    entry: &Entry,
+    behaviour: Behaviour,
+    place: Place,
+) -> Option<&'static str> {
+    use Behaviour::{Cancel, EvilPayload, Panic, Shutdown};
+    match (behaviour, place) {
+        (Cancel, Place::Thread | Place::CurrentThread) => Some("a thread cannot be cancelled"),
+        (Shutdown, Place::CurrentThread) => Some("a current-thread runtime ends with its thread"),
+        (Panic | EvilPayload, _) if entry.panic_aborts => Some("documented to end the process"),
+        _ => entry.except.filter(|(other, _)| *other == behaviour).map(|(_, why)| why),
+    }
+}

@@ -1,0 +1,42 @@
+//! What is called, one entry for each moment at which the user's code is called back.
+
+mod flow;
+mod queues;
+mod shed;
+mod sync;
+mod tasks;
+mod wakers;
+mod work;
+
+use crate::behaviour::Behaviour;
+use crate::cell::Cell;
+use std::sync::Arc;
+
+/// An entry point, with the user's code at one moment.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) call: fn(&Arc<Cell>),
+    /// The moment may not come: the work is refused, cancelled or shut down before.
+    pub(crate) may_not_strike: bool,
+    /// A panic there ends the process, as the documentation says.
+    pub(crate) panic_aborts: bool,
+    /// A behaviour that is not for it, and why.
+    pub(crate) except: Option<(Behaviour, &'static str)>,
+}
+
+/// An entry that takes everything.
+const fn entry(name: &'static str, call: fn(&Arc<Cell>)) -> Entry {
+    Entry { name, call, may_not_strike: true, panic_aborts: false, except: None }
+}
+
+/// The same without one behaviour.
+const fn except(behaviour: Behaviour, why: &'static str, entry: Entry) -> Entry {
+    Entry { except: Some((behaviour, why)), ..entry }
+}
+
+pub(crate) fn all() -> Vec<&'static Entry> {
+    [work::ALL, tasks::ALL, sync::ALL, wakers::ALL, queues::ALL, shed::ALL, flow::ALL]
+        .into_iter()
+        .flatten()
+        .collect()
+}

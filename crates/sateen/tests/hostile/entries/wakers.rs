@@ -1,0 +1,123 @@
+//! Wakers of the user's own: called, cloned and dropped by whatever wakes.
+
+use super::{Entry, entry};
+use crate::cell::Cell;
+use sateen::channel::{bounded, unbounded};
+use sateen::sync::{AutoEvent, Event, Mutex, RwLock, RwLockAsync, Semaphore, oneshot};
+use sateen::{sleep_async, spawn, timeout_async};
+use std::future::{Future, IntoFuture};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) static ALL: &[Entry] = &[
+    entry("waker: of an event", |c| {
+        let event = Event::new();
+        woken(c, event.wait_async(), || event.set());
+    }),
+    entry("waker: of an auto event", |c| {
+        let event = AutoEvent::new();
+        woken(c, event.wait_async(), || event.set());
+    }),
+    entry("waker: of a mutex", |c| {
+        let mutex = Mutex::new(());
+        let guard = mutex.lock();
+        woken(c, mutex.lock_async(), || drop(guard));
+    }),
+    entry("waker: of a rwlock", |c| {
+        let lock = RwLock::new(());
+        let guard = lock.write();
+        woken(c, lock.read_async(), || drop(guard));
+    }),
+    entry("waker: of a semaphore", |c| {
+        let semaphore = Semaphore::new(0);
+        woken(c, semaphore.acquire_async(1), || semaphore.add_permits(1));
+    }),
+    entry("waker: of a closed semaphore", |c| {
+        let semaphore = Semaphore::new(0);
+        woken(c, semaphore.acquire_async(1), || semaphore.close());
+    }),
+    entry("waker: of a promise", |c| {
+        let (sender, receiver) = oneshot::channel();
+        woken(c, receiver.into_future(), || _ = sender.send(c.item()));
+    }),
+    entry("waker: of a broken promise", |c| {
+        let (sender, receiver) = oneshot::channel::<()>();
+        woken(c, receiver.into_future(), || drop(sender));
+    }),
+    entry("waker: of a channel's receiver", |c| {
+        let (sender, receiver) = unbounded();
+        woken(c, receiver.recv_async(), || _ = sender.send(c.item()));
+    }),
+    entry("waker: of a rendezvous", |c| {
+        let (sender, receiver) = bounded(0);
+        woken(c, sender.send_async(c.item()), || _ = receiver.try_recv());
+    }),
+    entry("waker: of a channel that is closed", |c| {
+        let (sender, receiver) = bounded::<()>(1);
+        woken(c, receiver.recv_async(), || drop(sender));
+    }),
+    entry("waker: of a task's handle", |c| {
+        let event = Arc::new(Event::new());
+        let inner = Arc::clone(&event);
+        let task = spawn(move || inner.wait());
+        woken(c, task, || event.set());
+    }),
+    entry("waker: of a timer", |c| {
+        woken(c, sleep_async(Duration::from_millis(1)), || ());
+    }),
+    entry("waker: of a limit in time", |c| {
+        let never = timeout_async(Duration::from_millis(1), std::future::pending::<()>());
+        woken(c, never, || ());
+    }),
+];
+
+/// Strikes when it is woken and when it is dropped.
+struct Hostile(Arc<Cell>, AtomicUsize);
+
+impl Wake for Hostile {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.1.fetch_add(1, SeqCst);
+        self.0.strike();
+    }
+}
+
+impl Drop for Hostile {
+    fn drop(&mut self) {
+        self.0.strike();
+    }
+}
+
+/// Polls `future` with a hostile waker, wakes it by `wake`, and polls until it is ready.
+fn woken<F: IntoFuture>(cell: &Arc<Cell>, future: F, wake: impl FnOnce()) {
+    let mut future = pin!(future.into_future());
+    let first = Arc::new(Hostile(Arc::clone(cell), AtomicUsize::new(0)));
+    let second = Arc::new(Hostile(Arc::clone(cell), AtomicUsize::new(0)));
+    // The second one replaces the first, which is dropped meanwhile.
+    for waker in [Waker::from(first), Waker::from(Arc::clone(&second))] {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return cell.end(value);
+        }
+    }
+    wake();
+    let waker = Waker::from(Arc::clone(&second));
+    let limit = Instant::now() + Duration::from_secs(20);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return cell.end(value),
+            // It was woken, or will be: not by luck of this loop, which polls in any case.
+            Poll::Pending if Instant::now() < limit => {
+                sateen::yield_now();
+                thread::yield_now();
+            }
+            Poll::Pending => panic!("never ready"),
+        }
+    }
+}
