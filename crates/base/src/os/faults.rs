@@ -1,6 +1,7 @@
 //! Failures on purpose: the system refuses, wakes for no reason, or stalls a thread.
 //!
-//! For tests of what comes after such a failure. Compiled with the feature `faults` only. A kind that
+//! For tests of what comes after such a failure. Compiled with the feature `faults` only. A kind
+//! that
 //! is never injected costs a load and a comparison beside each system call of its kind.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -71,7 +72,8 @@ pub(super) fn strikes(fault: Fault) -> bool {
 #[cfg(target_os = "linux")]
 static STALL: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the thread `thread` of this process stand still for `time`, wherever it is; a system call that
+/// Makes the thread `thread` of this process stand still for `time`, wherever it is; a system call
+/// that
 /// it waits in ends with `EINTR`. True if there is such a thread.
 ///
 /// The first call installs a handler for `SIGUSR2`, which the program must not use otherwise.
@@ -79,7 +81,8 @@ static STALL: AtomicU64 = AtomicU64::new(0);
 pub fn stall(thread: i32, time: Duration) -> bool {
     static INSTALLED: std::sync::Once = std::sync::Once::new();
     INSTALLED.call_once(|| {
-        // SAFETY: all-zero is a valid action; the call reads it. Without `SA_RESTART`, so that waits
+        // SAFETY: all-zero is a valid action; the call reads it. Without `SA_RESTART`, so that
+        // waits
         // are interrupted; on the signal stack, for the thread may be deep in a fiber's.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();

@@ -3,10 +3,10 @@
 //! | kind | what happens | where |
 //! |---|---|---|
 //! | memory | one reservation of stacks in 16 fails | `sateen_base::os` |
-//! | guards | one lightweight guard in 4 becomes a protected page, one discard in 4 does nothing | `sateen_base::os` |
+//! | guards | one lightweight guard in 4 fails, one discard in 4 does nothing | `sateen_base::os` |
 //! | threads | one thread in 16 cannot be started | `sateen_base::os` |
 //! | wakes | one sleep in 4 ends at once | `sateen_base::os` |
-//! | stalls | a random thread stands still for up to 20 ms; its system call ends with `EINTR` | signals |
+//! | stalls | a random thread stands still for up to 20 ms, with `EINTR` | signals |
 //! | clock | the worker queues' clocks jump forwards and backwards | `activities/queues.rs` |
 
 use sateen_base::XorShift;

@@ -6,8 +6,10 @@
 //! * `faults`: failures on purpose.
 //! * `watch`: notices an activity that gets nowhere.
 //!
-//! A *world* is a runtime with random settings that lives for about two seconds, with all activities
-//! on it at once, each driven by a thread. Then all of them end, the runtime too, and the books must
+//! A *world* is a runtime with random settings that lives for about two seconds, with all
+//! activities
+//! on it at once, each driven by a thread. Then all of them end, the runtime too, and the books
+//! must
 //! balance. The next world follows.
 
 mod activities;
@@ -39,7 +41,8 @@ use world::World;
 
 /// How long a world lasts.
 const WORLD: Duration = Duration::from_secs(2);
-/// How much more memory may be resident at the end than after the first worlds: allocators keep some.
+/// How much more memory may be resident at the end than after the first worlds: allocators keep
+/// some.
 const SLACK_KIB: u64 = 256 * 1024;
 /// Worlds after which the process is taken to have what it needs.
 const WARM: u64 = 5;
@@ -47,7 +50,8 @@ const WARM: u64 = 5;
 /// Does what the command line says.
 ///
 /// # Errors
-/// Something that makes no sense; an item lost, a wrong result, an activity that hangs, or a process
+/// Something that makes no sense; an item lost, a wrong result, an activity that hangs, or a
+/// process
 /// that grows.
 pub(crate) fn run(args: &SoakArgs) -> Result<(), Error> {
     let names: Vec<&str> = activities::ALL.iter().map(|(name, _)| *name).collect();

@@ -23,7 +23,8 @@ impl Watch {
         self.0[job].store(true, Relaxed);
     }
 
-    /// Ends the world after `time`, and returns once all activities have ended. If one of them stands
+    /// Ends the world after `time`, and returns once all activities have ended. If one of them
+    /// stands
     /// still, this says what everybody waits for and ends the process: its threads cannot be freed.
     pub(super) fn until(&self, time: Duration, over: &AtomicBool, jobs: &[Job], runtime: &Runtime) {
         let start = Instant::now();

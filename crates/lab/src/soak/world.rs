@@ -39,7 +39,8 @@ impl World<'_> {
         self.faults.iter().any(|kind| kinds.contains(kind))
     }
 
-    /// The result of a task that was not cancelled and panics on purpose only; `None` if it panicked so,
+    /// The result of a task that was not cancelled and panics on purpose only; `None` if it
+    /// panicked so,
     /// was cancelled, or had no stack because of an injected fault.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Items through channels of every kind, by every operation, from tasks and threads, some cancelled.
+//! Items through channels of every kind, by every operation, from tasks and threads, some
+//! cancelled.
 
 use super::World;
 use crate::error::{Error, expect};
@@ -121,7 +122,8 @@ fn receive(from: &[Receiver<Item>; 2], random: &mut XorShift, received: &AtomicU
     let item = match random.below(6) {
         0 => from.try_recv().map_err(|e| e.is_empty()),
         1 => from.recv_timeout(short).map_err(|e| e == RecvTimeoutError::Timeout),
-        // With a limit: a receiver that waits at one channel alone keeps the other's senders waiting.
+        // With a limit: a receiver that waits at one channel alone keeps the other's senders
+        // waiting.
         2 => match block_on(timeout_async(short, from.recv_async())) {
             Ok(result) => result.map_err(|_| false),
             Err(_) => Err(true),
