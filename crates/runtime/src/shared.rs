@@ -425,6 +425,14 @@ impl Shared {
             || self.workers.iter().any(Worker::has_queued)
     }
 
+    /// [`Shared::has_work`] of a thread that is no worker, beside which the last worker may leave.
+    pub(crate) fn has_work_from_outside(&self) -> bool {
+        // The fibers are taken out under this lock before they are freed. While any is listed, the
+        // workers' pointers to them hold.
+        let fibers = self.fibers.lock();
+        !fibers.is_empty() && self.has_work()
+    }
+
     /// A spare's thread is about to start. The caller's has not left.
     pub(crate) fn thread_starts(&self) {
         self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;

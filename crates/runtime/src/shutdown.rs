@@ -211,7 +211,7 @@ impl Runtime {
                 (fewest, since, progress) = (live, now, now);
             }
             let begun = shared.workers.iter().map(|w| w.counters.read().tasks).sum();
-            if begun != tasks && shared.has_work() {
+            if begun != tasks && shared.has_work_from_outside() {
                 (tasks, progress) = (begun, now);
             }
             if shared.wait_all_exited(Some(now + TICK)) {

@@ -177,12 +177,19 @@ impl Worker {
         self.requests.has(what)
     }
 
-    /// The fiber that the worker runs now, as others see it.
+    /// The fiber that the worker runs now, as others see it: other workers, or a thread that holds the
+    /// lock of the runtime's list of fibers while that is not empty.
     #[inline]
     pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
         // Ordering: Acquire pairs with the Release in `run_fiber`: the fiber is seen whole.
-        // SAFETY: fibers live as long as the runtime.
+        // SAFETY: fibers live until the last worker has left, and then until that lock was taken.
         unsafe { self.fiber.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Whether that is `fiber`. Any thread, at any time.
+    pub(crate) fn is_running(&self, fiber: &Fiber) -> bool {
+        // Ordering: Relaxed; only the address is looked at.
+        std::ptr::eq(self.fiber.load(Ordering::Relaxed), fiber)
     }
 
     /// The join stack that the worker uses now.

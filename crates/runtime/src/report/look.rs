@@ -41,11 +41,10 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     if id == 0 {
         return;
     }
-    let current = fiber.worker().current_fiber();
     // Parked first: in a `no_suspend` the current one may wait, too.
     let state = if fiber.is_parked() {
         FiberState::Waiting
-    } else if current.is_some_and(|current| std::ptr::eq(current, &raw const **fiber)) {
+    } else if fiber.worker().is_running(fiber) {
         FiberState::Running
     } else {
         FiberState::Ready

@@ -36,7 +36,7 @@ pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<B
     let waiting = shared.fibers.lock().iter().filter(|fiber| waits(fiber)).count();
     let stuck = shared.stall.any_stuck();
     if waiting + outer != seen.len()
-        || (shared.has_work() && !stuck)
+        || (shared.has_work_from_outside() && !stuck)
         || activity(shared) != before
         || shared.workers.iter().any(Worker::has_fibers_in_inbox)
     {
