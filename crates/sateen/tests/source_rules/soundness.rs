@@ -1,7 +1,7 @@
 //! The tables in `docs/soundness.md`: what user code may do wherever it is called.
 
 use super::verification::{at, is_test, names, rows};
-use super::{read, root};
+use super::{files, read, root};
 use std::path::Path;
 
 /// The columns of each table.
@@ -18,6 +18,8 @@ const COLUMNS: [&str; 9] = [
 ];
 /// What a row says for want of a test.
 const NO_TEST: &str = "none yet";
+/// What begins the name of an entry of the tests in `crates/sateen/tests/hostile`.
+const GENERATED: &str = "hostile: ";
 
 /// Whether `name`, a `FILE::FUNCTION`, is in the sources of the crate in `folder`.
 fn is_caller(name: &str, folder: &Path) -> bool {
@@ -30,6 +32,14 @@ fn is_caller(name: &str, folder: &Path) -> bool {
 fn defines(line: &str, function: &str) -> bool {
     let name = line.split_once("fn ").and_then(|(_, rest)| rest.strip_prefix(function));
     name.is_some_and(|rest| rest.starts_with(['(', '<']))
+}
+
+/// Whether `name` is an `ENTRY` of the generated tests, as in `hostile: ENTRY`.
+fn is_entry(name: &str) -> bool {
+    let Some(entry) = name.strip_prefix(GENERATED) else { return false };
+    let quoted = format!("\"{entry}\"");
+    let entries = root().join("crates/sateen/tests/hostile/entries");
+    files(&entries, "rs").iter().any(|file| read(file).contains(&quoted))
 }
 
 /// What is wrong with the row of `cells`, in the table of the crate in `folder`.
@@ -50,7 +60,8 @@ fn complaints(cells: &[String], folder: &Path) -> Vec<String> {
     let wrong = |name: &&str| !is_caller(name, folder);
     found.extend(names(callers).filter(wrong).map(|name| format!("Called by: no `{name}`")));
     // A whole file shows nothing in particular.
-    let wrong = |name: &&str| !at(name, folder).1.contains("::") || !is_test(name, folder);
+    let shows = |name: &str| at(name, folder).1.contains("::") && is_test(name, folder);
+    let wrong = |name: &&str| !shows(name) && !is_entry(name);
     found.extend(names(tests).filter(wrong).map(|name| format!("Test: no `{name}`")));
     found.into_iter().map(|what| format!("{}: {what}", cells[0])).collect()
 }
@@ -70,17 +81,19 @@ fn a_bad_row_is_reported() {
         ["A", called, panic, "w", "s", "e", "d", "l", test].map(str::to_owned)
     };
     let spin = "`src/spin.rs::excludes_with_more_threads_than_cores`";
-    for test in [spin, NO_TEST, "`runtime/timers::limits_nest`"] {
+    for test in [spin, NO_TEST, "`runtime/timers::limits_nest`", "`hostile: scope: body`"] {
         let fine = row("`unwind.rs::discard`", "stops", test);
         assert_eq!(complaints(&fine, &folder), Vec::<String>::new());
     }
-    let bad = row("`unwind.rs::gone`, `gone.rs::discard`", "", "`runtime/timers`, `gone::x`");
+    let tests = "`runtime/timers`, `gone::x`, `hostile: gone`";
+    let bad = row("`unwind.rs::gone`, `gone.rs::discard`", "", tests);
     let expected = [
         "A: Panic is empty",
         "A: Called by: no `unwind.rs::gone`",
         "A: Called by: no `gone.rs::discard`",
         "A: Test: no `runtime/timers`",
         "A: Test: no `gone::x`",
+        "A: Test: no `hostile: gone`",
     ];
     assert_eq!(complaints(&bad, &folder), expected);
     let empty = row("somebody", "stops", "soon");
