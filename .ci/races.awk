@@ -5,7 +5,8 @@
 #
 # * reports about a thread that has ended;
 # * a thread frees, or uses on its own stack, what a thread that it has created used before: that one may be
-#   on its way to its end.
+#   on its way to its end;
+# * a thread of the pool for blocking calls, which waits by a `Mutex` and a `Condvar` of the standard library.
 /^WARNING: ThreadSanitizer/ { report = ""; within = 1; by[1] = by[2] = ""; accesses = frees = waited = 0; stack = "" }
 !within { next }
 { report = report $0 "\n" }
@@ -19,6 +20,7 @@
     stack = substr($0, RSTART, RLENGTH)
 }
 /^  Thread T[0-9]+ .*, finished\)/ { waited = 1 }
+/^  Thread T[0-9]+ 'sateen-blocking'/ { waited = 1 }
 /^  Thread T[0-9]+ .*created by/ {
     match($0, /T[0-9]+/); child = "thread " substr($0, RSTART, RLENGTH)
     match($0, /created by (thread T[0-9]+|main thread)/); parent = substr($0, RSTART + 11, RLENGTH - 11)
