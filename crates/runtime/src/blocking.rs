@@ -133,7 +133,9 @@ impl Pool {
         }
         let pool = Arc::clone(inner);
         let name = "sateen-blocking".to_owned();
-        if thread::Builder::new().name(name).spawn(move || pool.serve()).is_err() {
+        let thread = thread::Builder::new().name(name);
+        let allowed = sateen_base::os::before_thread();
+        if allowed.and_then(|()| thread.spawn(move || pool.serve())).is_err() {
             let left = {
                 let mut state = inner.lock();
                 state.threads -= 1;

@@ -452,6 +452,7 @@ fn cores_to_pin() -> Result<Vec<usize>, BuildError> {
 
 fn start_thread(worker: WorkerThread) -> io::Result<()> {
     // The root runs no user code but the hooks.
+    sateen_base::os::before_thread()?;
     thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
 }
 

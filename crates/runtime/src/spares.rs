@@ -104,10 +104,12 @@ impl Spares {
         // Before its thread may end.
         shared.thread_starts();
         self.born.fetch_max(slot + 1, Ordering::Relaxed);
-        let started = thread::Builder::new().name(self.slots[slot].name.clone()).spawn(move || {
+        let thread = thread::Builder::new().name(self.slots[slot].name.clone());
+        let run = move || {
             root::worker_main(Arc::clone(&body), index);
             body.thread_exited();
-        });
+        };
+        let started = sateen_base::os::before_thread().and_then(|()| thread.spawn(run));
         if started.is_err() {
             // The others go on alone.
             shared.leave_out(index);

@@ -191,7 +191,7 @@ impl OwnThread {
             Some(name) => builder.name(name.to_owned()),
             None => builder,
         };
-        match builder.spawn(body) {
+        match os::before_thread().and_then(|()| builder.spawn(body)) {
             Ok(thread) => Ok(Self { baton, thread, stack }),
             Err(_) => {
                 threads.count_out();

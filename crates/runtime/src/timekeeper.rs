@@ -72,7 +72,9 @@ impl Timekeeper {
             shared.timekeeper_starts();
             let body = Arc::clone(shared);
             let thread = thread::Builder::new().name("sateen-clock".to_owned()).stack_size(STACK);
-            started = thread.spawn(move || body.timekeeper.run(&body)).is_ok();
+            let run = move || body.timekeeper.run(&body);
+            let allowed = sateen_base::os::before_thread();
+            started = allowed.and_then(|()| thread.spawn(run)).is_ok();
             if !started {
                 shared.timekeeper_left();
                 self.retry.store(now + RETRY.as_nanos() as u64, Ordering::Relaxed);

@@ -267,7 +267,9 @@ impl<T, C> Builder<T, C> {
                     }
                 }
                 None => {
-                    let started = thread::Builder::new().name(name).spawn(work);
+                    let thread = thread::Builder::new().name(name);
+                    let started =
+                        sateen_base::os::before_thread().and_then(|()| thread.spawn(work));
                     queue.keep(started.map_err(|error| StartError::NoThread(index, error))?);
                 }
             }
