@@ -136,7 +136,7 @@ impl Drop for FirstPanic {
 /// go on while the first panic unwinds, and a second one ends the process.
 ///
 /// ```
-/// let mut left = vec![3, 2, 1];
+/// let mut left = vec![1, 2, 1];
 /// let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
 ///     sateen_base::unwind::run_to_end(|| left.pop().map(|n| assert_eq!(n, 1)).is_some());
 /// }));
