@@ -1,4 +1,7 @@
 //! Payloads whose destructors panic: all of them are dropped, one panic comes out, and no place is lost.
+//!
+//! Without std nothing can catch a panic, and a second one ends the process.
+#![cfg(feature = "std")]
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]
