@@ -107,7 +107,7 @@ impl<T> Buffer for Bounded<T> {
     }
 
     fn is_full_of_promises(&self) -> bool {
-        self.is_full_of_promises()
+        self.is_full_of_promises() && cfg!(not(sateen_canary = "channel_promise_unasked"))
     }
 
     fn pledge(&self) -> Result<Pledge, PushError<()>> {
@@ -236,8 +236,7 @@ impl<Q: Buffer> Buffered<Q> {
     /// before that was made.
     #[cold]
     fn ask_for_room(&self) {
-        if self.queue.is_full_of_promises() && cfg!(not(sateen_canary = "channel_promise_unasked"))
-        {
+        if self.queue.is_full_of_promises() {
             self.waiting.receivers.notify_one();
         }
     }
