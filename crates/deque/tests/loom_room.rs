@@ -3,7 +3,7 @@
 
 mod loom_common;
 use loom_common::*;
-use sateen_deque::{Asymmetric, Cached, Plain, Stage, Worker};
+use sateen_deque::{Asymmetric, Cached, Plain, Stage, Steal, Worker};
 
 /// The owner fills the ring while a thief empties it: a cell is reused only after its mark.
 fn reuse<S: Stage>(lifo: bool) {
@@ -14,6 +14,25 @@ fn reuse<S: Stage>(lifo: bool) {
         push(&w, 2..4);
         let mine = pop(&w, 1);
         all_once(&w, 4, [mine, t.join().unwrap()]);
+    });
+}
+
+/// A thief marks a cell, the owner takes an item from it a lap later, a thief another lap later: the first
+/// mark looks as the last one will.
+fn marks_of_other_laps<S: Stage>(lifo: bool) {
+    model(2, move || {
+        let w: Worker<Item, S> = deque(lifo);
+        push(&w, 0..1);
+        assert_eq!(w.stealer().steal(), Steal::Success(Item(0)));
+        let mut mine = vec![0];
+        for item in 1..4 {
+            push(&w, item..item + 1);
+            mine.extend(pop(&w, 1));
+        }
+        push(&w, 4..5);
+        let t = thief(w.stealer(), 1);
+        push(&w, 5..7);
+        all_once(&w, 7, [mine, t.join().unwrap()]);
     });
 }
 
@@ -76,6 +95,14 @@ fn reuse_of_cells() {
     reuse::<Cached>(true);
     reuse::<Cached>(false);
     reuse::<Plain>(true);
+}
+
+#[test]
+fn marks_of_laps() {
+    marks_of_other_laps::<Cached>(true);
+    marks_of_other_laps::<Cached>(false);
+    marks_of_other_laps::<Plain>(true);
+    marks_of_other_laps::<Plain>(false);
 }
 
 #[test]
