@@ -41,6 +41,9 @@ impl<T, S: Stage> Worker<T, S> {
             }
             resolved = resolved.wrapping_add(1);
         }
+        if resolved != self.own.resolved.get() && !cfg!(sateen_canary = "deque-own-unmarked") {
+            self.own.any_marks.set(true);
+        }
         self.own.resolved.set(resolved);
         self.own.limit.set(resolved.wrapping_add(buffer.capacity()));
     }
@@ -105,6 +108,7 @@ impl<T, S: Stage> Worker<T, S> {
         own.seen.set(top);
         own.buffer.set(new);
         own.resolved.set(top.index());
+        own.any_marks.set(false);
         own.limit.set(top.index().wrapping_add(capacity));
         own.low_pops.set(0);
         let low = if capacity == Buffer::<T>::MIN { 0 } else { capacity as i32 / 8 };

@@ -47,6 +47,8 @@ pub(crate) struct Own<T> {
     pub(crate) limit: Cell<u32>,
     /// All claims of indices before this one are resolved.
     pub(crate) resolved: Cell<u32>,
+    /// Whether the owner saw a mark in the current buffer. Without one, its claims in order need none.
+    pub(crate) any_marks: Cell<bool>,
     /// The last seen value of `top`: the index may be old, the generation never is.
     pub(crate) seen: Cell<Top>,
     /// The current buffer.
@@ -167,6 +169,7 @@ impl<T, S: Stage> Worker<T, S> {
             own: Own {
                 limit: Cell::new(index.wrapping_add(buffer.capacity())),
                 resolved: Cell::new(index),
+                any_marks: Cell::new(false),
                 seen: Cell::new(start),
                 buffer: Cell::new(buffer),
                 low: Cell::new(flavor.least_low()),
@@ -389,16 +392,19 @@ impl<T, S: Stage> Worker<T, S> {
         // SAFETY: claimed; the current buffer holds every item between top and bottom, and nobody
         // writes to it but the owner.
         let item = unsafe { self.own.buffer.get().read(index).assume_init() };
-        if self.own.resolved.get() == index {
+        let in_order = self.own.resolved.get() == index;
+        if in_order {
             self.own.resolved.set(index.wrapping_add(1));
             self.own.limit.set(self.own.limit.get().wrapping_add(1));
-        } else {
+        }
+        if !in_order || self.own.any_marks.get() {
             self.resolve_own(index);
         }
         item
     }
 
-    /// Marks the owner's own claim because a thief's before it is not resolved yet.
+    /// Marks the owner's own claim: a thief's before it is not resolved yet, or the cell may have an older mark, and
+    /// that of two laps ago looks like the next one.
     #[cold]
     fn resolve_own(&self, index: u32) {
         // SAFETY: claimed in the current buffer, and marked once.
