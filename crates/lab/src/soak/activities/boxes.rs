@@ -10,6 +10,7 @@ use sateen::{
 };
 use sateen_base::XorShift;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 const BOXES: usize = 16;
@@ -46,6 +47,12 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
     while !world.is_over() {
         round(world, &boxes, &mut random)?;
     }
+    // A task whose parent was cancelled goes on by itself, with what it carries. The watch notices one that never
+    // ends.
+    boxes.bell.set();
+    while Arc::strong_count(&boxes) > 1 {
+        thread::sleep(Duration::from_millis(1));
+    }
     let mut values: Vec<u64> = boxes
         .boxes
         .iter()
@@ -53,8 +60,7 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
         .collect();
     values.sort_unstable();
     expect("items in boxes", values.len() as u64, ITEMS)?;
-    expect("the same items as before", values.into_iter().eq(0..ITEMS), true)?;
-    expect("owners of the boxes", Arc::strong_count(&boxes), 1)
+    expect("the same items as before", values.into_iter().eq(0..ITEMS), true)
 }
 
 fn round(world: &World<'_>, boxes: &Arc<Boxes>, random: &mut XorShift) -> Result<(), Error> {
