@@ -259,3 +259,45 @@ fn a_runtime_that_is_the_forking_thread_goes_on() {
     assert_eq!(std::thread::spawn(refused).join().expect("no panic"), Ok(0));
     drop(rt);
 }
+
+/// The thread that keeps panics for those who wait in an unwinding is not there any more.
+#[test]
+fn a_task_may_wait_in_an_unwinding() {
+    if !in_process("a_task_may_wait_in_an_unwinding") {
+        return;
+    }
+    struct Waits(Arc<Event>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.wait();
+        }
+    }
+    let unwind = |event: &Arc<Event>| {
+        let waits = Waits(Arc::clone(event));
+        let unwound = catch_unwind(AssertUnwindSafe(move || {
+            let _waits = waits;
+            std::panic::resume_unwind(Box::new("on its way"));
+        }));
+        assert!(unwound.is_err() && !std::thread::panicking());
+    };
+    let rt = Runtime::current_thread().expect("a runtime");
+    let events = [(); 2].map(|()| Arc::new(Event::new()));
+    let waiter = |event: &Arc<Event>| {
+        let event = Arc::clone(event);
+        rt.spawn_local(move || unwind(&event))
+    };
+    let mut first = waiter(&events[0]);
+    rt.run_until_idle();
+    let ended = in_fork(|| {
+        // More than the thread kept.
+        let rest: Vec<_> = (0..40).map(|_| waiter(&events[1])).collect();
+        rt.run_until_idle();
+        assert!(!std::thread::panicking());
+        events.iter().for_each(|event| event.set());
+        rt.run_until(&mut first).expect("gone on");
+        rest.into_iter().for_each(|task| rt.run_until(task).expect("gone on"));
+    });
+    assert_eq!(ended, Ok(0));
+    events[0].set();
+    rt.run_until(first).expect("gone on");
+}

@@ -480,3 +480,22 @@ fn under_every_policy() {
         }
     }
 }
+
+/// One worker has no stack for anything, another sleeps with one: what comes from outside is for that one.
+#[test]
+fn nothing_is_refused_while_a_sleeper_has_a_stack() {
+    watched("tasks from outside", || {
+        let rt = Runtime::builder().workers(2).max_stacks(2).build().expect("a runtime");
+        let event = Arc::new(Event::new());
+        let wait = Arc::clone(&event);
+        let task = rt.spawn(move || wait.wait());
+        std::thread::sleep(Duration::from_millis(60));
+        for round in 0..1000 {
+            assert!(rt.spawn(|| ()).join().is_ok(), "refused in round {round}");
+            std::thread::sleep(Duration::from_micros(round % 7 * 100));
+        }
+        event.set();
+        task.join().expect("nobody cancels it");
+        rt.shutdown().expect("an orderly end");
+    });
+}

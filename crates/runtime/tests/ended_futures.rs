@@ -1,0 +1,101 @@
+//! A shutdown that cancels futures, some of which end by themselves at that moment. What is freed is overwritten here,
+//! so whoever still uses it comes to grief.
+
+mod common;
+
+use common::Watchdog;
+use sateen_runtime::Runtime;
+use sateen_runtime::policy::{self, Policy, Runnable, Sleeper};
+use sateen_sync::Event;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+struct Overwrites;
+
+// SAFETY: as the system's, which gets back what it gave.
+unsafe impl GlobalAlloc for Overwrites {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: by contract.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: by contract; nobody may use it any more.
+        unsafe {
+            place.write_bytes(0xdd, layout.size());
+            System.dealloc(place, layout);
+        }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Overwrites = Overwrites;
+
+/// The runtime under test, for the policy that ends it.
+static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+/// The next notification holds up the one who gives it.
+static ARMED: AtomicBool = AtomicBool::new(false);
+static OVER: AtomicBool = AtomicBool::new(false);
+static GO: OnceLock<Event> = OnceLock::new();
+
+/// One queue. A notification is held up until the runtime has ended, or does not seem to.
+#[derive(Default)]
+struct HoldsUp(Mutex<VecDeque<Runnable>>);
+
+impl Policy for HoldsUp {
+    fn awakened(&self, runnable: Runnable) {
+        self.0.lock().expect("no panic").push_back(runnable);
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.0.lock().expect("no panic").pop_front()
+    }
+    fn has_ready(&self) -> bool {
+        !self.0.lock().expect("no panic").is_empty()
+    }
+    fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
+        sleeper.sleep_until(deadline);
+    }
+    fn notify(&self) {
+        if !ARMED.swap(false, SeqCst) {
+            return;
+        }
+        GO.get().expect("made before").set();
+        let end = Instant::now() + Duration::from_millis(500);
+        while !OVER.load(SeqCst) && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        _ = RUNTIME.get().expect("made before").shutdown_timeout(Duration::ZERO);
+    }
+}
+
+struct Tells;
+impl Drop for Tells {
+    fn drop(&mut self) {
+        OVER.store(true, SeqCst);
+    }
+}
+
+#[test]
+fn a_future_that_ends_before_its_turn_is_left_alone() {
+    let _dog = Watchdog::new("a shutdown that cancels futures");
+    let policy = policy::custom(|_| Box::<HoldsUp>::default());
+    let rt = Runtime::builder().workers(1).policy(policy).build().expect("a runtime");
+    let rt = RUNTIME.get_or_init(|| rt);
+    GO.get_or_init(Event::new);
+    // The list is gone through from the youngest on.
+    drop(rt.spawn_async(async {
+        let _tells = Tells;
+        GO.get().expect("made before").wait_async().await;
+    }));
+    let never = Arc::new(Event::new());
+    let wait = Arc::clone(&never);
+    drop(rt.spawn_async(async move { wait.wait_async().await }));
+    rt.spawn(|| ()).join().expect("done");
+    ARMED.store(true, SeqCst);
+    // Long enough for the worker to fall asleep again.
+    let ended = rt.shutdown_timeout(Duration::from_millis(100));
+    assert_eq!(ended, Ok(()));
+    assert!(OVER.load(SeqCst));
+}
