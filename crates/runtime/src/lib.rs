@@ -64,6 +64,8 @@ mod join_stack;
 pub mod latch;
 #[cfg(not(loom))]
 mod latch;
+#[cfg(loom)]
+pub mod live;
 #[cfg(not(loom))]
 mod live;
 #[cfg(loom)]

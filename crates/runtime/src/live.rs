@@ -1,75 +1,95 @@
 //! The spawned futures that have not ended: a runtime that closes waits for them, or cancels them.
 //!
 //! A list for each worker that spawns and one for all other threads, each under a short lock; the links lie
-//! in the futures' frames. A future leaves its list before it ends, so whoever holds the lock may use
-//! every frame in the list. The numbers beside the lists are exact whenever nobody works, which is when
-//! it matters (`drain.rs`).
+//! in the futures' frames.
+//!
+//! | place of a future | means | leaves it |
+//! |---|---|---|
+//! | in no list yet | its spawner alone has it | spawner: `enter` |
+//! | in its list | it has not ended, nor have the workers | its poller, before it ends: `leave` |
+//! | in no list any more | it ends, or has ended | nobody |
+//!
+//! So whoever holds a list's lock may use every frame in it, and every fiber that such a frame names. After
+//! that lock the frame may be freed, and the fibers too. The numbers beside the lists are exact whenever
+//! nobody works, which is when it matters (`drain.rs`). Proof: `README.md`, "Futures"; model: `loom_live.rs`.
 
-use crate::task::{FutureHead, Header};
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
 use sateen_base::prim::{AtomicU64, Ordering, UnsafeCell};
-use sateen_base::{CachePadded, SpinLock};
+use sateen_base::{CachePadded, RawSpinLock, SpinLock};
+use std::fmt;
 use std::ptr::NonNull;
 
-type Place = Option<NonNull<FutureHead>>;
+type Place<T> = Option<NonNull<T>>;
+
+/// What is listed: a future's frame.
+pub trait Live: Sized {
+    /// The frame's place in its list.
+    ///
+    /// # Safety
+    /// The frame stays while the answer is used.
+    unsafe fn links<'a>(frame: NonNull<Self>) -> &'a Links<Self>;
+}
 
 /// A frame's place in its list.
-pub(crate) struct Links {
+pub struct Links<T> {
     /// Which list: an index.
     list: usize,
     /// Previous and next; under the list's lock.
-    around: UnsafeCell<(Place, Place)>,
+    around: UnsafeCell<(Place<T>, Place<T>)>,
 }
 
-impl Links {
+impl<T> Links<T> {
     /// In no list yet; for the one of this worker, or of other threads.
-    pub(crate) fn new(worker: Option<usize>, workers: usize) -> Self {
+    pub fn new(worker: Option<usize>, workers: usize) -> Self {
         Self { list: worker.unwrap_or(workers), around: UnsafeCell::new((None, None)) }
     }
 }
 
-pub(crate) struct LiveFutures(Box<[CachePadded<List>]>);
+/// See the [module's documentation](self).
+pub struct LiveFutures<T>(Box<[CachePadded<List<T>>]>);
 
-#[derive(Default)]
-struct List {
-    first: SpinLock<First>,
+struct List<T> {
+    first: SpinLock<First<T>>,
     /// How many; written under the lock.
     count: AtomicU64,
 }
 
-#[derive(Default)]
-struct First(Place);
+struct First<T>(Place<T>);
 
 // SAFETY: used under the lock only, and the frames may be used from any thread.
-unsafe impl Send for First {}
+unsafe impl<T> Send for First<T> {}
 
-impl LiveFutures {
-    pub(crate) fn new(workers: usize) -> Self {
-        Self((0..=workers).map(|_| CachePadded::default()).collect())
+impl<T: Live> LiveFutures<T> {
+    /// None, for so many workers.
+    pub fn new(workers: usize) -> Self {
+        Self((0..=workers).map(|_| CachePadded::new(List::new())).collect())
     }
 
     /// # Safety
-    /// `head` is new, and leaves by [`LiveFutures::leave`] before it is freed.
-    pub(crate) unsafe fn enter(&self, head: NonNull<FutureHead>) {
+    /// `frame` is new, and leaves by [`LiveFutures::leave`] before it is freed.
+    pub unsafe fn enter(&self, frame: NonNull<T>) {
         // SAFETY: by contract.
-        let links = unsafe { FutureHead::links(head) };
+        let links = unsafe { T::links(frame) };
         let list = &self.0[links.list];
         let mut first = list.first.lock();
         // SAFETY: the lock is held; what is in the list is alive.
         unsafe {
             links.around.with_mut(|around| (*around).1 = first.0);
             if let Some(next) = first.0 {
-                FutureHead::links(next).around.with_mut(|around| (*around).0 = Some(head));
+                T::links(next).around.with_mut(|around| (*around).0 = Some(frame));
             }
         }
-        first.0 = Some(head);
+        first.0 = Some(frame);
         list.add(1);
     }
 
     /// # Safety
-    /// `head` has entered, and has not left.
-    pub(crate) unsafe fn leave(&self, head: NonNull<FutureHead>) {
+    /// `frame` has entered, and has not left.
+    pub unsafe fn leave(&self, frame: NonNull<T>) {
         // SAFETY: by contract.
-        let links = unsafe { FutureHead::links(head) };
+        let links = unsafe { T::links(frame) };
         let list = &self.0[links.list];
         let mut first = list.first.lock();
         // SAFETY: the lock is held; what is in the list is alive.
@@ -77,57 +97,68 @@ impl LiveFutures {
             let (previous, next) = links.around.with(|around| *around);
             match previous {
                 Some(previous) => {
-                    FutureHead::links(previous).around.with_mut(|around| (*around).1 = next);
+                    T::links(previous).around.with_mut(|around| (*around).1 = next);
                 }
                 None => first.0 = next,
             }
             if let Some(next) = next {
-                FutureHead::links(next).around.with_mut(|around| (*around).0 = previous);
+                T::links(next).around.with_mut(|around| (*around).0 = previous);
             }
         }
         list.add(u64::MAX);
     }
 
-    /// Cancels all, with no lock held: to queue what is pending may call a policy.
+    /// What `mark` says of each future. It is called while the future cannot end, under a lock: so it calls
+    /// nothing of the user's, and takes with it all that is to be used later.
     #[cold]
-    pub(crate) fn cancel(&self) {
+    pub fn mark_all<R>(&self, mut mark: impl FnMut(NonNull<T>) -> R) -> Vec<R> {
+        let mut marked = Vec::new();
         for list in &self.0 {
-            let mut heads = Vec::new();
-            {
-                let first = list.first.lock();
-                let mut place = first.0;
-                while let Some(head) = place {
-                    // SAFETY: in the list, so it does not end while the lock is held.
-                    unsafe {
-                        FutureHead::retain(head);
-                        place = FutureHead::links(head).around.with(|around| (*around).1);
-                    }
-                    heads.push(head);
+            let mut first = Some(list.first.lock());
+            let mut place = first.as_ref().and_then(|first| first.0);
+            while let Some(frame) = place {
+                // SAFETY: in the list, so it stays while the lock is held.
+                place = unsafe { T::links(frame).around.with(|around| (*around).1) };
+                if cfg!(sateen_canary = "live_mark_unlocked") {
+                    first = None;
                 }
+                marked.push(mark(frame));
             }
-            for head in heads {
-                // SAFETY: the count taken above keeps the frame, and the caller the runtime.
-                unsafe {
-                    Header::cancel(head.cast());
-                    FutureHead::release(head);
-                }
-            }
+            drop(first);
         }
+        marked
     }
 
     /// How many: exact if no worker works, and near the truth otherwise.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         // Ordering: Relaxed; whoever needs it exact has synchronised with all workers through the drain
         // word, and with other threads through the queues and the gate.
         self.0.iter().map(|list| list.count.load(Ordering::Relaxed)).sum()
     }
 }
 
-impl List {
+impl<T> List<T> {
+    fn new() -> Self {
+        let first = SpinLock::from_raw(RawSpinLock::new(), First(None));
+        Self { first, count: AtomicU64::new(0) }
+    }
+
     /// The lock is held.
     fn add(&self, number: u64) {
         // Ordering: Relaxed, see `count`.
         let count = self.count.load(Ordering::Relaxed).wrapping_add(number);
         self.count.store(count, Ordering::Relaxed);
+    }
+}
+
+impl<T> fmt::Debug for Links<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Links").field("list", &self.list).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for LiveFutures<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveFutures").field("lists", &self.0.len()).finish_non_exhaustive()
     }
 }

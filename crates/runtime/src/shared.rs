@@ -16,7 +16,7 @@ use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::stall::Stall;
 use crate::switch::Threads;
-use crate::task::{self, JoinError};
+use crate::task::{self, FutureHead, JoinError};
 use crate::timekeeper::Timekeeper;
 use crate::unwind::run_and_discard;
 use crate::waker::Kept;
@@ -84,7 +84,7 @@ pub(crate) struct Shared {
     /// Wakers that are due, and that tasks are to call.
     pub(crate) foreign: Foreign,
     /// Spawned futures that have not ended.
-    pub(crate) futures: LiveFutures,
+    pub(crate) futures: LiveFutures<FutureHead>,
     /// A shutdown does not wait any longer.
     cancelling: AtomicBool,
     /// The process that it was made in, and the one that it lives in: see `forked.rs`.

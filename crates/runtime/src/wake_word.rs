@@ -99,9 +99,14 @@ impl WakeWord {
 
     /// Whoever took the entry is about to poll.
     pub fn begin(&self) {
+        let order = if cfg!(sateen_canary = "future_begin_relaxed") {
+            Ordering::Relaxed
+        } else {
+            Ordering::AcqRel
+        };
         // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release publishes the
         // poller to cancellers.
-        self.0.fetch_add(RUNNING - SCHEDULED, Ordering::AcqRel);
+        self.0.fetch_add(RUNNING - SCHEDULED, order);
     }
 
     /// The poll is over, and the future is pending.

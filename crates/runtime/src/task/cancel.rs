@@ -1,10 +1,11 @@
 //! Cancellation: a mark on the task, and a wake-up for whatever waits in it.
 
-use super::Header;
 use super::future::Woken;
+use super::{FutureHead, Header};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::latch::Waiter;
+use crate::live::LiveFutures;
 use sateen_base::SpinLock;
 use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::unwind::FirstPanic;
@@ -128,6 +129,16 @@ impl Delivery {
             entry.enqueue();
         }
         self.fibers.iter().for_each(|fiber| fiber.unpark());
+    }
+}
+
+impl LiveFutures<FutureHead> {
+    /// Cancels all. No lock is held while what is pending is queued: that may call a policy.
+    #[cold]
+    pub(crate) fn cancel(&self) {
+        // SAFETY: marked while it is listed, so it has not ended, and its runtime neither.
+        let marked = self.mark_all(|head| unsafe { Header::mark_cancelled(head.cast()) });
+        marked.into_iter().for_each(Delivery::deliver);
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Actions, Birth, Delivery, Header, JoinError, JoinHandle, Running, id
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
-use crate::live::Links;
+use crate::live::{Links, Live};
 use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
@@ -38,32 +38,12 @@ pub(crate) struct Head {
     /// Its runtime. The header's `home` is null: no joiner runs a future in place.
     home: *const Shared,
     /// Its place among the runtime's live futures.
-    links: Links,
+    links: Links<Self>,
     actions: &'static FutureActions,
 }
 
-impl Head {
-    /// Takes a count of the frame, as a waker has one.
-    ///
-    /// # Safety
-    /// The future has not ended.
-    pub(crate) unsafe fn retain(head: NonNull<Self>) {
-        // SAFETY: by contract.
-        unsafe { head.as_ref() }.word.retain();
-    }
-
-    /// Gives back what [`Head::retain`] took.
-    ///
-    /// # Safety
-    /// Once for each.
-    pub(crate) unsafe fn release(head: NonNull<Self>) {
-        // SAFETY: by contract.
-        unsafe { release(head) };
-    }
-
-    /// # Safety
-    /// The frame stays while the answer is used.
-    pub(crate) unsafe fn links<'a>(head: NonNull<Self>) -> &'a Links {
+impl Live for Head {
+    unsafe fn links<'a>(head: NonNull<Self>) -> &'a Links<Self> {
         // SAFETY: by contract.
         unsafe { &head.as_ref().links }
     }

@@ -149,7 +149,7 @@ impl Header {
     /// policy, or a callback for arrivals.
     ///
     /// # Safety
-    /// The caller keeps the frame.
+    /// The caller holds the handle, or the entry.
     pub(crate) unsafe fn cancel(header: NonNull<Self>) {
         // SAFETY: by contract.
         unsafe { Self::mark_cancelled(header) }.deliver();
@@ -158,8 +158,9 @@ impl Header {
     /// [`Header::cancel`] but for what may call the user's code.
     ///
     /// # Safety
-    /// The caller keeps the frame: it holds the handle, or the lock of the token that the task leaves
-    /// before it ends.
+    /// The caller keeps the task from being over: it holds the handle, or a lock that the task takes before it
+    /// ends, to leave its token or the list of live futures. (A count of the frame is not enough: an end that
+    /// nobody waits for is not marked, and the fibers may be gone after it.)
     unsafe fn mark_cancelled(header: NonNull<Self>) -> Delivery {
         // SAFETY: by contract.
         let this = unsafe { header.as_ref() };

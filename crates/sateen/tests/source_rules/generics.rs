@@ -7,7 +7,7 @@ use super::{files, read, root, shown};
 const CRATES: [&str; 6] = ["queue", "pool", "deque", "shed", "runtime", "flow"];
 
 /// `pub` types that no user can name: crate and name.
-const UNSEEN: [(&str, &str); 11] = [
+const UNSEEN: [(&str, &str); 13] = [
     ("flow", "Keeper"),
     ("deque", "Bare"),
     ("flow", "Lane"),
@@ -18,6 +18,8 @@ const UNSEEN: [(&str, &str); 11] = [
     ("runtime", "GateGuard"),
     ("runtime", "Inbox"),
     ("runtime", "Latch"),
+    ("runtime", "Links"),
+    ("runtime", "LiveFutures"),
     ("runtime", "StartedOn"),
 ];
 
