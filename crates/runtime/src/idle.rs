@@ -7,7 +7,7 @@ use crate::forked;
 use crate::join_stack::JoinStack;
 use crate::offer;
 use crate::policy::Sleeper;
-use crate::stall::State;
+use crate::stall::Rest;
 use crate::worker::{HUNGRY, Worker};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, spin_loop, thread};
@@ -196,9 +196,9 @@ impl Worker {
             return;
         }
         self.counters.parks.bump();
-        self.set_stall(State::Asleep);
+        shared.stall.rests(Rest::Sleep);
         self.sleep_announced();
-        self.set_stall(State::Working);
+        shared.stall.wakes(Rest::Sleep);
     }
 
     fn sleep_announced(&self) {

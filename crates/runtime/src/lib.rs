@@ -108,6 +108,8 @@ mod sleepers;
 mod spares;
 #[cfg(not(loom))]
 mod stack;
+#[cfg(loom)]
+pub mod stall;
 #[cfg(not(loom))]
 mod stall;
 #[cfg(loom)]

@@ -147,7 +147,7 @@ fn recycle(worker: &Worker, fiber: &Fiber) {
 
 /// A fiber that runs the scheduling loop; none if no stack can be had.
 #[inline(never)]
-fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
+pub(crate) fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
     if let Some(fiber) = worker.with_idle(Vec::pop) {
         // SAFETY: fibers live as long as the runtime.
         return Some(unsafe { &*fiber });

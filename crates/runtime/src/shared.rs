@@ -135,7 +135,7 @@ impl Shared {
             spin_ticks: sateen_base::tsc::ticks(spin),
             patient_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
             aside: Aside::new(),
-            stall: Stall::new(),
+            stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watch,
@@ -317,6 +317,7 @@ impl Shared {
 
     /// The thread of worker `index` will never run.
     pub(crate) fn leave_out(&self, index: usize) {
+        self.stall.goes();
         // Posted before that was known.
         for entry in self.workers[index].leave_out() {
             // SAFETY: taken from the mail, so ours; no worker will take it.
@@ -366,6 +367,7 @@ impl Shared {
     pub(crate) fn dismiss(&self, slot: usize) -> bool {
         let leaves = self.workers[self.regular + slot].leave_empty();
         if leaves {
+            self.stall.goes();
             self.drain();
         }
         leaves
@@ -383,6 +385,7 @@ impl Shared {
 
     /// Spare `slot` is about to work again, or for the first time. The caller is a worker and works.
     pub(crate) fn recall(&self, slot: usize) {
+        self.stall.comes();
         self.undrain();
         if let Some(watch) = &self.watch {
             watch.wakes();

@@ -45,6 +45,11 @@ impl Sleepers {
         self.slots.sleepers()
     }
 
+    /// How many sleep and were not notified; each is looked at once. Those that have been since may still be counted.
+    pub fn announced(&self) -> usize {
+        self.slots.announced()
+    }
+
     /// How many search, about.
     pub fn searching(&self) -> usize {
         // Ordering: Relaxed, a figure.

@@ -1,88 +1,190 @@
 //! Who of the workers can start nothing: how a runtime out of stacks learns that it stands still.
 //!
-//! | state of a worker | means | leaves it |
+//! | a worker | means | leaves it |
 //! |---|---|---|
-//! | `Working` | anything else | itself, with work and no stack to start it on: to `Starved`; without work: to `Asleep` |
-//! | `Starved` | it naps, and tries again | itself: to `Working` when it resumes a fiber; to `Stuck` |
-//! | `Stuck` | it naps; it has seen all others starved or asleep, and could neither exceed the limit nor refuse anything | itself, as above |
-//! | `Asleep` | it has a stack, and nothing to start on it | itself: to `Working` |
+//! | works | anything else | itself, with no stack to start work on: tries; with a stack and nothing to do: sleeps |
+//! | tries | it looks for a stack, and for fibers that can go on | itself: works, or naps |
+//! | naps | it had neither | itself, after 2 ms at most: tries |
+//! | sleeps | it has a stack, is announced in the event count, and takes nothing | itself, notified or not: works |
+//! | is away | a spare without a thread, or one that lies | whoever recalls it: works |
 //!
-//! Each worker changes its own state; the counts are for the others. They are hints: what is decided by them, an extra
-//! stack or a refusal, is right at any time, and wanted only when nothing else helps.
+//! | word | counts | changed by |
+//! |---|---|---|
+//! | `counts`, low half | workers that work or try | each worker for itself; for a spare that is away, its recaller |
+//! | `counts`, high half | workers that sleep | each worker for itself |
+//! | `changes` | how often `counts` has changed | whoever changed it, afterwards |
+//! | `starved`, `stuck` | workers that try or nap; those of them that know nothing more to do | hints, for reports |
+//!
+//! Proof: `README.md`, "Out of stacks"; model: `loom_stall.rs`.
 
-use sateen_base::prim::{AtomicUsize, Ordering};
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::prim::searched::AtomicU64;
+use sateen_base::prim::{AtomicUsize, Ordering, fence};
 use std::cell::Cell;
 
-/// See the [module's documentation](self).
+const AWAKE: u64 = 1;
+const ASLEEP: u64 = 1 << 32;
+
+/// Whether a worker lacks a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
+    /// It does not.
     Working,
+    /// It tries and naps.
     Starved,
+    /// The same, and it has seen all others rest, and could neither exceed the limit nor refuse anything.
     Stuck,
-    Asleep,
 }
 
 impl State {
     /// Whether it lacks a stack.
-    pub(crate) fn is_starved(self) -> bool {
-        matches!(self, Self::Starved | Self::Stuck)
+    pub fn is_starved(self) -> bool {
+        self != Self::Working
     }
 }
 
-/// How many workers are in each state.
+/// How a worker rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Without a stack.
+    Nap,
+    /// With one, and announced. Said after it was announced, taken back before it is announced again.
+    Sleep,
+}
+
+impl Rest {
+    /// What `counts` changes by.
+    fn change(self) -> u64 {
+        match self {
+            Self::Nap => AWAKE.wrapping_neg(),
+            Self::Sleep => ASLEEP.wrapping_sub(AWAKE),
+        }
+    }
+}
+
+/// See the [module's documentation](self).
 #[derive(Debug)]
-pub(crate) struct Stall([AtomicUsize; 4]);
+pub struct Stall {
+    counts: AtomicU64,
+    changes: AtomicU64,
+    starved: AtomicUsize,
+    stuck: AtomicUsize,
+}
 
 /// A worker's own state.
 #[derive(Debug)]
-pub(crate) struct Mine(Cell<State>);
+pub struct Mine(Cell<State>);
 
 impl Mine {
-    pub(crate) fn new() -> Self {
+    /// It works.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
         Self(Cell::new(State::Working))
     }
 
-    pub(crate) fn get(&self) -> State {
+    /// The state.
+    pub fn get(&self) -> State {
         self.0.get()
     }
 }
 
 impl Stall {
-    /// All that will ever work do. (What is counted as working is not looked at.)
-    pub(crate) fn new() -> Self {
-        Self(std::array::from_fn(|_| AtomicUsize::new(0)))
-    }
-
-    /// The calling worker's state is `state` from now on.
-    pub(crate) fn set(&self, mine: &Mine, state: State) {
-        let before = mine.0.replace(state);
-        if before != state {
-            // Ordering: Relaxed, hints that guard no data; so below.
-            self.0[before as usize].fetch_sub(1, Ordering::Relaxed);
-            self.0[state as usize].fetch_add(1, Ordering::Relaxed);
+    /// So many work; all others are away.
+    pub fn new(workers: usize) -> Self {
+        Self {
+            counts: AtomicU64::new(workers as u64 * AWAKE),
+            changes: AtomicU64::new(0),
+            starved: AtomicUsize::new(0),
+            stuck: AtomicUsize::new(0),
         }
     }
 
-    fn count(&self, state: State) -> usize {
-        self.0[state as usize].load(Ordering::Relaxed)
+    // ---- exact ----
+
+    fn change(&self, by: u64) {
+        // Ordering: Release: whoever sees the caller rest sees what it left behind. Acquire: what the caller
+        // takes from now on, it takes after the change.
+        self.counts.fetch_add(by, Ordering::AcqRel);
+        // Ordering: Release: after the change. So whoever sees what the caller does next sees this, too.
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The calling worker takes nothing until it [wakes](Stall::wakes).
+    pub fn rests(&self, how: Rest) {
+        self.change(how.change());
+    }
+
+    /// It rests no more. Before it takes anything.
+    pub fn wakes(&self, how: Rest) {
+        self.change(how.change().wrapping_neg());
+    }
+
+    /// A worker that was away is about to work. The caller works.
+    pub fn comes(&self) {
+        self.change(AWAKE);
+    }
+
+    /// A worker that has nothing goes away.
+    pub fn goes(&self) {
+        self.change(AWAKE.wrapping_neg());
+    }
+
+    /// Whether at some moment of the call all rest but the caller, a worker, none of them was notified, and `look` holds.
+    /// `announced` counts those that sleep and were not notified. (Whoever was rests for a while yet, and then looks.)
+    pub fn all_rest(
+        &self,
+        announced: impl FnOnce() -> usize,
+        look: impl FnOnce() -> bool,
+    ) -> bool {
+        // Keeps the caller's notifications before its look.
+        fence(Ordering::SeqCst);
+        // Ordering: Acquire, as in `change`; so below.
+        let before = self.changes.load(Ordering::Acquire);
+        let counts = self.counts.load(Ordering::Acquire);
+        if counts % ASLEEP != AWAKE {
+            return false;
+        }
+        let quiet = announced() == (counts / ASLEEP) as usize;
+        if !(quiet || cfg!(sateen_canary = "stall_notified_rests")) || !look() {
+            return false;
+        }
+        // Ordering: Acquire: what `look` has seen of a worker that woke brings that worker's change along.
+        fence(Ordering::Acquire);
+        cfg!(sateen_canary = "stall_no_changes") || self.changes.load(Ordering::Relaxed) == before
+    }
+
+    // ---- hints ----
+
+    /// The calling worker's state is `state` from now on.
+    pub fn set(&self, mine: &Mine, state: State) {
+        let before = mine.0.replace(state);
+        for (count, counted) in
+            [(&self.starved, State::is_starved as fn(State) -> bool), (&self.stuck, is_stuck)]
+        {
+            // Ordering: Relaxed, hints that guard no data; so below.
+            match (counted(before), counted(state)) {
+                (false, true) => _ = count.fetch_add(1, Ordering::Relaxed),
+                (true, false) => _ = count.fetch_sub(1, Ordering::Relaxed),
+                _ => {}
+            }
+        }
     }
 
     /// Whether some worker is starved.
     #[inline]
-    pub(crate) fn any_starved(&self) -> bool {
-        self.count(State::Starved) != 0 || self.any_stuck()
+    pub fn any_starved(&self) -> bool {
+        self.starved.load(Ordering::Relaxed) != 0
     }
 
     /// Whether some worker is stuck.
     #[inline]
-    pub(crate) fn any_stuck(&self) -> bool {
-        self.count(State::Stuck) != 0
+    pub fn any_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed) != 0
     }
+}
 
-    /// Whether all of `workers` are starved or asleep.
-    pub(crate) fn is_complete(&self, workers: usize) -> bool {
-        let [starved, stuck, asleep] =
-            [State::Starved, State::Stuck, State::Asleep].map(|state| self.count(state));
-        starved + stuck + asleep >= workers
-    }
+fn is_stuck(state: State) -> bool {
+    state == State::Stuck
 }

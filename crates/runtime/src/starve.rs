@@ -7,9 +7,9 @@
 use crate::aside::Kind;
 use crate::entry::{Entry, Work};
 use crate::forked;
-use crate::root::{call_off_fiber, extra_fiber};
+use crate::root::{base_fiber, call_off_fiber, extra_fiber};
 use crate::shared::Shared;
-use crate::stall::State;
+use crate::stall::{Rest, State};
 use crate::task::{self, Header, JoinError};
 use crate::worker::Worker;
 use sateen_base::prim::thread;
@@ -57,8 +57,11 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     if worker.stall_state() != State::Stuck {
         worker.set_stall(State::Starved);
     }
-    let all = shared.stall.is_complete(shared.working());
-    let stalled = naps >= NAPS && all && due.is_none();
+    let stalled = naps >= NAPS && due.is_none() && stands_still(worker);
+    if worker.with_idle(|idle| !idle.is_empty()) {
+        worker.set_stall(State::Working);
+        return 0;
+    }
     if (stalled || worker.starved_for() > LONG) && start_beyond(worker) {
         worker.set_stall(State::Working);
         return 0;
@@ -75,15 +78,38 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     }
     // Not through the event count: whoever is announced there is taken for somebody who can start work.
     let nap = NAP * 2u32.pow(naps.min(DOUBLINGS));
+    shared.stall.rests(Rest::Nap);
     thread::sleep(match due {
         Some(due) => due.saturating_duration_since(Instant::now()).min(NAP * 32),
-        None => nap,
+        // Not in step with others: one that is awake sees nobody stand still but itself.
+        None => nap + nap * worker.random(8) as u32 / 32,
     });
+    shared.stall.wakes(Rest::Nap);
     if drains {
         shared.undrain();
     }
     // While somebody waits in time, nobody waits in vain.
     if due.is_some() { 1 } else { naps.saturating_add(1) }
+}
+
+/// Whether at some moment of the call no worker could go on with anything, and there was no stack. If there is one the
+/// worker has it from then on, at the base of an idle fiber.
+fn stands_still(worker: &Worker) -> bool {
+    let shared = worker.shared();
+    let workers = || shared.workers.iter();
+    let no_stack = || match base_fiber(worker) {
+        Some(fiber) => {
+            worker.with_idle(|idle| idle.push(fiber));
+            false
+        }
+        None => true,
+    };
+    let look = || {
+        !workers().any(Worker::has_fibers_in_inbox)
+            && workers().all(|worker| worker.timers.is_empty())
+            && no_stack()
+    };
+    shared.stall.all_rest(|| shared.sleep.announced(), look)
 }
 
 /// Gives one piece of nested work a stack beyond the limit; whether that was possible.
@@ -231,11 +257,6 @@ impl Worker {
 }
 
 impl Shared {
-    /// Workers that could start something: the regular ones, and spares that stand in.
-    pub(crate) fn working(&self) -> usize {
-        self.regular + self.spares.active()
-    }
-
     /// Entries that some worker could not start, and that wait still, about.
     pub(crate) fn waiting_for_stacks(&self) -> usize {
         if !self.stall.any_starved() {

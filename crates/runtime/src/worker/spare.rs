@@ -2,6 +2,7 @@
 
 use super::Worker;
 use crate::entry::Entry;
+use crate::stall::Rest;
 use sateen_base::prim::time::Instant;
 
 impl Worker {
@@ -54,6 +55,7 @@ impl Worker {
         if !shared.sleep.announce(self.index, wanted) {
             return;
         }
+        shared.stall.rests(Rest::Sleep);
         self.announce_timer();
         let next = self.timers.earliest();
         let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
@@ -62,6 +64,7 @@ impl Worker {
         if asked || !shared.sleep.sleep(self.index, limit) {
             shared.sleep.cancel(self.index);
         }
+        shared.stall.wakes(Rest::Sleep);
         if !asked {
             watch.inspect(|watch| watch.wakes());
         }

@@ -1,0 +1,174 @@
+//! Models of a runtime out of stacks: nothing is refused that somebody with a stack could start.
+#![cfg(loom)]
+
+use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
+use loom::sync::atomic::{AtomicUsize, fence};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+use sateen_runtime::sleepers::Sleepers;
+use sateen_runtime::stall::{Rest, Stall};
+
+/// Worker 0 has no stack, the others have one or get one.
+struct Crew {
+    sleep: Sleepers,
+    stall: Stall,
+    /// The task that worker 0 puts aside.
+    aside: Mutex<usize>,
+    /// As `Aside::count`.
+    count: AtomicUsize,
+    done: AtomicUsize,
+    workers: usize,
+}
+
+impl Crew {
+    fn new(workers: usize) -> Arc<Self> {
+        Arc::new(Self {
+            sleep: Sleepers::new(workers, None),
+            stall: Stall::new(workers),
+            aside: Mutex::new(0),
+            count: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            workers,
+        })
+    }
+
+    fn put(&self) {
+        let mut aside = self.aside.lock().unwrap();
+        *aside += 1;
+        self.count.store(*aside, Relaxed);
+        fence(SeqCst);
+    }
+
+    fn take(&self) -> bool {
+        if self.count.load(Relaxed) == 0 {
+            return false;
+        }
+        let mut aside = self.aside.lock().unwrap();
+        let taken = *aside > 0;
+        *aside -= usize::from(taken);
+        self.count.store(*aside, Relaxed);
+        taken
+    }
+
+    /// As `starve`: puts aside what came from outside, and refuses what is aside if all stand still.
+    fn starve(&self) {
+        self.put();
+        self.sleep.wake_searcher();
+        if self.stall.all_rest(|| self.sleep.announced(), || true) {
+            assert!(!self.take(), "refused, though others have a stack");
+        }
+        self.stall.rests(Rest::Nap);
+    }
+
+    fn is_over(&self) -> bool {
+        self.done.load(Relaxed) != 0
+    }
+
+    fn run(&self) {
+        self.done.store(1, Relaxed);
+        fence(SeqCst);
+        (1..self.workers).for_each(|worker| _ = self.sleep.notify(worker));
+    }
+
+    /// As `idle`.
+    fn sleep(&self, me: usize) {
+        if self.sleep.announce(me, || self.count.load(Relaxed) != 0 || self.is_over()) {
+            self.stall.rests(Rest::Sleep);
+            self.sleep.sleep(me, None);
+            self.stall.wakes(Rest::Sleep);
+        }
+    }
+
+    fn work(&self, me: usize) {
+        while !self.is_over() {
+            if self.take() {
+                return self.run();
+            }
+            self.sleep(me);
+        }
+    }
+
+    /// Worker `me` has been asleep for long.
+    fn begin_asleep(&self, me: usize) {
+        assert!(self.sleep.announce(me, || false));
+        self.stall.rests(Rest::Sleep);
+    }
+
+    fn go_on_asleep(&self, me: usize) {
+        self.sleep.sleep(me, None);
+        self.stall.wakes(Rest::Sleep);
+        self.work(me);
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// One that was woken for the task a moment ago still rests.
+#[test]
+fn a_sleeper_that_was_notified_counts() {
+    check(3, || {
+        let crew = Crew::new(2);
+        crew.begin_asleep(1);
+        let sleeper = thread::spawn({
+            let crew = Arc::clone(&crew);
+            move || crew.go_on_asleep(1)
+        });
+        crew.starve();
+        sleeper.join().unwrap();
+    });
+}
+
+/// One wakes for the task, while another that has napped gets a stack and falls asleep: it is not taken for the first.
+#[test]
+fn one_that_falls_asleep_does_not_stand_for_another() {
+    check(2, || {
+        let crew = Crew::new(3);
+        crew.begin_asleep(1);
+        crew.stall.rests(Rest::Nap);
+        let sleeper = thread::spawn({
+            let crew = Arc::clone(&crew);
+            move || {
+                crew.sleep.sleep(1, None);
+                crew.stall.wakes(Rest::Sleep);
+                // Nobody else could have it.
+                assert!(crew.take(), "refused, though another has a stack");
+            }
+        });
+        let napper = thread::spawn({
+            let crew = Arc::clone(&crew);
+            move || {
+                crew.stall.wakes(Rest::Nap);
+                // As if what is aside was not for this one.
+                assert!(crew.sleep.announce(2, || false));
+                crew.stall.rests(Rest::Sleep);
+            }
+        });
+        crew.starve();
+        sleeper.join().unwrap();
+        napper.join().unwrap();
+    });
+}
+
+/// With nobody else who has a stack the task is refused.
+#[test]
+fn those_that_nap_stand_still() {
+    check(3, || {
+        let crew = Crew::new(2);
+        crew.stall.rests(Rest::Nap);
+        crew.put();
+        assert!(crew.stall.all_rest(|| crew.sleep.announced(), || true));
+        crew.stall.wakes(Rest::Nap);
+        assert!(!crew.stall.all_rest(|| crew.sleep.announced(), || true));
+        // A spare comes and goes.
+        crew.stall.rests(Rest::Nap);
+        crew.stall.comes();
+        assert!(!crew.stall.all_rest(|| crew.sleep.announced(), || true));
+        crew.stall.goes();
+        assert!(crew.stall.all_rest(|| crew.sleep.announced(), || true));
+        assert!(crew.take());
+    });
+}
