@@ -23,8 +23,14 @@
 //!
 //! Why putting back cannot fail. It needs a stack, and the taking off has left one behind: it lies in the bank, or
 //! under a raised panic, and then the bank lets that one go on.
+//!
+//! What of this several threads share: the bank, under one lock, with one condition for all who wait. The counts are
+//! those of the standard library, one for each thread, and each is changed by its own thread alone. A process that
+//! forked has a bank of its own, for the thread of its parent's is not there. What was raised in the parent is lost to
+//! the child; so there putting back may need a new stack.
 
 use crate::announce::{self, Announced};
+use crate::forked::OfProcess;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::prim::thread;
@@ -94,12 +100,14 @@ fn raise(yielder: &Yielder<(), ()>) -> ! {
     resume_unwind(Box::new(()))
 }
 
+#[derive(Default)]
 struct Bank {
     state: Mutex<State>,
     /// The bank's thread has something to do, or has done it.
     changed: Condvar,
 }
 
+#[derive(Default)]
 struct State {
     is_open: bool,
     raised: Vec<Raised>,
@@ -110,18 +118,13 @@ struct State {
     wants_stack: bool,
 }
 
-static BANK: Bank = Bank {
-    state: Mutex::new(State {
-        is_open: false,
-        raised: Vec::new(),
-        stacks: Vec::new(),
-        wants_raised: false,
-        wants_stack: false,
-    }),
-    changed: Condvar::new(),
-};
-
 impl Bank {
+    /// The one of this process, with a thread that is there or is yet to be made.
+    fn of_this_process() -> &'static Self {
+        static BANK: OfProcess<Bank> = OfProcess::new();
+        BANK.get(Self::default)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,6 +168,11 @@ impl Bank {
         loop {
             if let Some(stack) = state.stacks.pop().or_else(|| DefaultStack::new(STACK).ok()) {
                 return stack;
+            }
+            if !state.is_open {
+                sateen_base::abort_with(
+                    "no memory for a panic that was begun before the process forked",
+                );
             }
             state.wants_stack = true;
             self.changed.notify_all();
@@ -243,8 +251,9 @@ impl Hidden {
     #[cold]
     fn take_slow(&mut self) {
         while thread::panicking() {
-            let Some(raised) = BANK.withdraw() else { return };
-            BANK.leave_stack(raised.lower());
+            let bank = Bank::of_this_process();
+            let Some(raised) = bank.withdraw() else { return };
+            bank.leave_stack(raised.lower());
             self.0 += 1;
         }
     }
@@ -253,7 +262,8 @@ impl Hidden {
     #[inline]
     pub(crate) fn put_back(self) {
         for _ in 0..self.0 {
-            BANK.deposit(Raised::new(BANK.take_stack()));
+            let bank = Bank::of_this_process();
+            bank.deposit(Raised::new(bank.take_stack()));
         }
     }
 }

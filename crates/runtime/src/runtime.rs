@@ -6,16 +6,15 @@ use crate::context;
 use crate::current_thread::Spawner;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
-use crate::forked;
+use crate::forked::{self, OfProcess};
 use crate::join_stack::Job;
 use crate::shared::{Refused, Shared};
 use crate::stats::Stats;
 use crate::task::{JoinHandle, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::Worker;
-use sateen_base::os::process_generation;
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell, thread};
+use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -63,7 +62,8 @@ impl Runtime {
     /// # Errors
     /// The same at every call, if it could not be built.
     pub fn global() -> Result<&'static Self, &'static BuildError> {
-        Global::of_this_process().runtime.get_or_init(|| Self::builder().build()).as_ref()
+        static GLOBAL: OfProcess<OnceLock<Result<Runtime, BuildError>>> = OfProcess::new();
+        GLOBAL.get(OnceLock::new).get_or_init(|| Self::builder().build()).as_ref()
     }
 
     /// How many workers it has.
@@ -199,35 +199,6 @@ impl Runtime {
 
     fn is_own_thread(&self) -> bool {
         context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared))
-    }
-}
-
-/// The global runtime of one process: after a fork there is another.
-struct Global {
-    runtime: OnceLock<Result<Runtime, BuildError>>,
-    process: u32,
-}
-
-impl Global {
-    fn of_this_process() -> &'static Self {
-        static NOW: AtomicPtr<Global> = AtomicPtr::new(std::ptr::null_mut());
-        forked::watch();
-        let process = process_generation();
-        loop {
-            // Ordering: Acquire pairs with the Release below: it is seen whole.
-            let now = NOW.load(Ordering::Acquire);
-            // SAFETY: null, or leaked below.
-            let global = unsafe { now.as_ref() };
-            if let Some(global) = global.filter(|global| global.process == process) {
-                return global;
-            }
-            let new = Box::into_raw(Box::new(Self { runtime: OnceLock::new(), process }));
-            // Ordering: Release publishes it; Relaxed on failure, which is looked at anew.
-            if NOW.compare_exchange(now, new, Ordering::Release, Ordering::Relaxed).is_err() {
-                // SAFETY: just made, and nobody else has it.
-                drop(unsafe { Box::from_raw(new) });
-            }
-        }
     }
 }
 

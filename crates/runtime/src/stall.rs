@@ -133,11 +133,7 @@ impl Stall {
 
     /// Whether at some moment of the call all rest but the caller, a worker, none of them was notified, and `look` holds.
     /// `announced` counts those that sleep and were not notified. (Whoever was rests for a while yet, and then looks.)
-    pub fn all_rest(
-        &self,
-        announced: impl FnOnce() -> usize,
-        look: impl FnOnce() -> bool,
-    ) -> bool {
+    pub fn all_rest(&self, announced: impl FnOnce() -> usize, look: impl FnOnce() -> bool) -> bool {
         // Keeps the caller's notifications before its look.
         fence(Ordering::SeqCst);
         // Ordering: Acquire, as in `change`; so below.

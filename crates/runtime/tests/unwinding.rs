@@ -197,3 +197,58 @@ fn joined_in_an_unwinding() {
         .expect("unwound");
     });
 }
+
+/// Numbers that look random, the same for each seed.
+struct Draw(u64);
+impl Draw {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// Begins panics and catches them, one within another, and lets others run in between. Beside it goes its twin: how many
+/// panics were begun here and not caught.
+fn panics_drawn(draw: &mut Draw, twin: &mut u32, depth: u32) {
+    for _ in 0..1 + draw.below(4) {
+        assert_eq!(panicking(), *twin > 0, "{twin} by the twin");
+        match draw.below(4) {
+            0 if depth < 4 => {
+                *twin += 1;
+                unwind(|| panics_drawn(draw, twin, depth + 1));
+                *twin -= 1;
+            }
+            1 => drop(catch_unwind(|| drop(spawn(yield_now).join()))),
+            _ => yield_now(),
+        }
+    }
+    assert_eq!(panicking(), *twin > 0, "{twin} by the twin");
+}
+
+/// Many fibers of one thread, in an order that is drawn: each has the count that its twin has, and the thread's own has none.
+#[test]
+fn counts_are_those_of_a_twin_for_each_fiber() {
+    let _dog = Watchdog::new("panics in an order that is drawn");
+    let script = |seed| {
+        move || {
+            let mut twin = 0;
+            panics_drawn(&mut Draw(seed), &mut twin, 0);
+            assert_eq!((twin, panicking()), (0, false));
+        }
+    };
+    for round in 0..20 {
+        let rt = Runtime::current_thread().expect("a runtime");
+        let tasks: Vec<_> =
+            (0..12).map(|task| rt.spawn_local(script(round * 100 + task))).collect();
+        while tasks.iter().any(|task| !task.is_finished()) {
+            rt.run_until_idle();
+            assert!(!panicking(), "it is some task's panic");
+        }
+        tasks.into_iter().for_each(|task| rt.run_until(task).expect("as its twin"));
+        let rt = Runtime::builder().workers(1).build().expect("a runtime");
+        let tasks: Vec<_> = (0..12).map(|task| rt.spawn(script(round * 100 + task))).collect();
+        tasks.into_iter().for_each(|task| task.join().expect("as its twin"));
+        rt.shutdown().expect("an orderly end");
+    }
+}

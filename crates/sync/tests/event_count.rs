@@ -16,7 +16,7 @@ fn announce_and_cancel() {
     assert!(!count.has_sleepers());
     count.announce(1);
     assert!(count.has_sleepers());
-    assert_eq!(count.sleepers(), 1);
+    assert_eq!((count.sleepers(), count.announced()), (1, 1));
     assert!(count.cancel(1));
     assert!(!count.has_sleepers());
     assert_eq!(count.notify_one(), None);
