@@ -7,6 +7,7 @@ use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_f
 use sateen_sync::{
     RawRwLock, RwLock, RwLockAsync, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
 use std::thread;
@@ -49,6 +50,27 @@ fn who_gets_in_beside_whom() {
         "RawRwLock { locked: false, exclusively: false, .. }"
     );
     assert_eq!(format!("{lock:?}"), "RwLock { data: 0 }");
+}
+
+/// A future that has given its guard is asked again: it has no second one to give.
+#[test]
+fn a_future_that_was_ready_locks_once() {
+    fn twice<'a, T: 'a, G>(lock: &'a RwLock<T>, make: impl Fn(&'a RwLock<T>) -> G)
+    where
+        G: std::future::Future,
+    {
+        let mut future = Box::pin(make(lock));
+        let Poll::Ready(guard) = poll(future.as_mut()) else { panic!("nobody holds it") };
+        let again = catch_unwind(AssertUnwindSafe(|| poll(future.as_mut())));
+        assert!(again.is_err(), "a second guard of one lock");
+        drop(guard);
+        drop(future);
+        assert!(!lock.is_locked());
+    }
+    let lock = RwLock::new(0);
+    twice(&lock, RwLock::write_async);
+    twice(&lock, RwLock::read_async);
+    twice(&lock, RwLock::upgradable_read_async);
 }
 
 /// A writer that waits bars newcomers, but not who reads already.
