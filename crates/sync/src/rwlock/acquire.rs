@@ -51,6 +51,8 @@ impl Future for Acquire<'_> {
         // SAFETY: `gate` and `waiter` are pinned with us and never moved; the others are plain values.
         let this = unsafe { self.get_unchecked_mut() };
         let (raw, kind) = (this.raw, this.kind);
+        // The caller makes a guard of each `Ready`: this lock was taken once.
+        assert!(this.stage != Stage::Done, "a lock's future was polled after it was ready");
         if this.stage == Stage::New {
             if kind != Kind::Upgrade && raw.spin(kind) {
                 this.stage = Stage::Done;

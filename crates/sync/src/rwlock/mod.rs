@@ -64,6 +64,8 @@ crate::sys::const_except_loom! {
 /// dropped soon after it was woken, since nobody behind it gets in before. Timed:
 /// [`timeout_async`](crate::timer::timeout_async).
 ///
+/// A future panics if it is polled again after it was ready.
+///
 /// ```
 /// use sateen_sync::{RwLock, RwLockAsync, block_on};
 /// let lock = RwLock::new(1);
