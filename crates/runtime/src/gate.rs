@@ -1,6 +1,7 @@
 //! The gate for what comes from outside, and the runtime's stages of life.
 //!
-//! The gate's word: bit 0 says shut, the rest counts those inside.
+//! The gate's word: bit 0 says shut, the rest counts those inside. Proof: `README.md`, "Ending"; models: `loom_drain.rs`,
+//! `loom_submit.rs`.
 //!
 //! | life | meaning | leaves it |
 //! |---|---|---|
@@ -65,6 +66,12 @@ impl Gate {
         if shut { Err(Closed) } else { Ok(guard) }
     }
 
+    /// How many are inside, at some moment.
+    #[cfg(loom)]
+    pub fn inside(&self) -> usize {
+        self.0.load(Ordering::Relaxed) / ENTER
+    }
+
     /// Shuts the gate and waits for whoever is inside: that is short, nobody runs user code there.
     pub fn shut(&self) {
         // Ordering: AcqRel; see `enter`.
@@ -74,6 +81,28 @@ impl Gate {
         while self.0.load(Ordering::Acquire) != SHUT {
             backoff.snooze();
         }
+    }
+}
+
+impl GateGuard<'_> {
+    /// What a submission does: `queue` inside, and when the caller has left, `announce`. That may call a policy or a
+    /// callback for arrivals, which may end the runtime, and wait for all who are inside.
+    ///
+    /// The caller keeps the runtime's memory in another way: what is queued may be done, and all workers gone, before
+    /// `announce` begins.
+    #[inline]
+    pub fn submit<A, R>(self, queue: impl FnOnce() -> A, announce: impl FnOnce(A) -> R) -> R {
+        if cfg!(sateen_canary = "gate_leaves_first") {
+            drop(self);
+            return announce(queue());
+        }
+        if cfg!(sateen_canary = "gate_announces_inside") {
+            let _inside = self;
+            return announce(queue());
+        }
+        let queued = queue();
+        drop(self);
+        announce(queued)
     }
 }
 

@@ -29,6 +29,10 @@ mod context;
 #[cfg(not(loom))]
 mod current_thread;
 #[cfg(loom)]
+pub mod cycles;
+#[cfg(not(loom))]
+mod cycles;
+#[cfg(loom)]
 pub mod drain;
 #[cfg(not(loom))]
 mod drain;

@@ -158,24 +158,29 @@ impl Runtime {
         // In a hook nobody would be there to run the worker's own share.
         assert!(!inside || context::with(|c| c.fiber().is_some()), "broadcast in a worker's hook");
         assert!(!self.shared.is_orphan(), "{}", forked::MESSAGE);
-        let gate = if inside { None } else { Some(self.shared.enter_gate()) };
-        if let Some(Err(_)) = gate {
-            return Vec::new();
-        }
+        let gate = match inside {
+            true => None,
+            false => match self.shared.enter_gate() {
+                Ok(gate) => Some(gate),
+                Err(_) => return Vec::new(),
+            },
+        };
         let f = &f;
         let jobs: Vec<_> = (0..self.workers()).map(|i| Installed::new(move || f(i))).collect();
-        let posted: Vec<_> = self
-            .shared
-            .workers
-            .iter()
-            .zip(&jobs)
-            .filter_map(|(worker, job)| worker.put(job.entry_here()).then_some((worker, job)))
-            .collect();
-        // Before anybody is notified: that may call a policy, which may end the runtime.
-        drop(gate);
-        posted.iter().for_each(|(worker, _)| _ = self.shared.sleep.wake_owner(worker.index()));
+        let workers = &self.shared.workers;
+        let put = || -> Vec<usize> {
+            (0..jobs.len()).filter(|&i| workers[i].put(jobs[i].entry_here())).collect()
+        };
+        let announce = |posted: Vec<usize>| {
+            posted.iter().for_each(|&index| _ = self.shared.sleep.wake_owner(index));
+            posted
+        };
+        let posted = match gate {
+            Some(gate) => gate.submit(put, announce),
+            None => announce(put()),
+        };
         let results: Vec<_> =
-            posted.into_iter().map(|(_, job)| job.wait_caught("broadcast")).collect();
+            posted.into_iter().map(|index| jobs[index].wait_caught("broadcast")).collect();
         let (mut values, mut panic) = (Vec::with_capacity(results.len()), None);
         for result in results {
             match result {

@@ -171,9 +171,7 @@ impl Shared {
     /// [`Shared::submit`] for those who are inside. They have left before anybody is notified: that may call a policy,
     /// which may end the runtime.
     pub(crate) fn submit_through(&self, inside: GateGuard<'_>, entry: Entry) {
-        let at = self.queue(entry);
-        drop(inside);
-        self.announce(at);
+        inside.submit(|| self.queue(entry), |at| self.announce(at));
     }
 
     /// Queues work from outside, at one worker or for all. [`Shared::announce`] follows.

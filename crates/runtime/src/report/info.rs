@@ -1,5 +1,6 @@
 //! What is told of one fiber.
 
+use crate::cycles::Seen;
 use crate::task::TaskId;
 use sateen_base::prim::time::Duration;
 use std::fmt;
@@ -111,6 +112,13 @@ impl WaitsFor {
 }
 
 impl FiberInfo {
+    /// What of it matters to find circles.
+    pub(super) fn seen(&self) -> Seen {
+        let waits_for = self.waits_for.as_ref().filter(|_| self.state == FiberState::Waiting);
+        let owner = waits_for.and_then(|wait| wait.owner.as_ref()).map(|owner| owner.id);
+        Seen { id: self.id, since: self.since, owner }
+    }
+
     /// `task 7 "a" (spawned at x.rs:3:5)`.
     pub(super) fn write_name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_task = self.task.is_some_and(|task| task.get() == self.id);

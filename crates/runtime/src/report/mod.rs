@@ -3,7 +3,6 @@
 //! Types in `info.rs`; how a fiber is looked at in `look.rs`; how workers are asked in `survey.rs`. When
 //! what is seen is certain: `README.md`, "Seeing what waits".
 
-mod cycles;
 mod info;
 mod look;
 mod survey;
@@ -12,6 +11,7 @@ mod watch;
 pub use info::{FiberInfo, FiberState, Owner, WaitsFor};
 pub(crate) use watch::Watch;
 
+use crate::cycles::{self, Seen};
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ impl Report {
             }
         }
         let members = |cycle: Vec<usize>| cycle.into_iter().map(|i| fibers[i].clone()).collect();
-        let deadlocks = cycles::find(&fibers)
+        let deadlocks = cycles::find(&seen(&fibers))
             .into_iter()
             .map(|cycle| Deadlock { fibers: members(cycle) })
             .collect();
@@ -158,20 +158,16 @@ impl Report {
         report.blocked = watch::blocked(shared, &report, before);
         if report.blocked.is_none() && !report.deadlocks.is_empty() {
             // Seen one after another. What holds is seen again; `README.md` says why that is enough.
-            let again = Self::new(shared, Survey::conduct(shared), me);
-            report.deadlocks.retain(|cycle| again.deadlocks.iter().any(|other| other.is(cycle)));
+            let again = seen(&Self::new(shared, Survey::conduct(shared), me).fibers);
+            let is_seen_again = |it: &Deadlock| cycles::is_seen_again(&seen(&it.fibers), &again);
+            report.deadlocks.retain(is_seen_again);
         }
         report
     }
 }
 
-impl Deadlock {
-    /// Whether both are the same waits of the same fibers.
-    fn is(&self, other: &Self) -> bool {
-        let same = |a: &FiberInfo, b: &FiberInfo| (a.id, a.since) == (b.id, b.since);
-        let has = |a: &FiberInfo| other.fibers.iter().any(|b| same(a, b));
-        self.fibers.len() == other.fibers.len() && self.fibers.iter().all(has)
-    }
+fn seen(fibers: &[FiberInfo]) -> Vec<Seen> {
+    fibers.iter().map(FiberInfo::seen).collect()
 }
 
 impl Runtime {

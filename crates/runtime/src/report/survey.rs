@@ -198,7 +198,10 @@ impl Part {
                 }
             }
         };
-        let Some(fibers) = asked else { return };
+        let Some(fibers) = asked else {
+            // Whoever asked has gone on. With the survey may go a waker of the user's making.
+            return discard(survey);
+        };
         let mut told = Vec::new();
         if let Some(worker) = context::with(context::Context::thread) {
             // Not the one that we run on, which may have been something else when it was listed.

@@ -283,12 +283,17 @@ pub(super) fn post_through(
     index: usize,
     entry: Entry,
 ) {
-    let taken = shared.workers[index].put(entry);
-    drop(inside);
-    if taken {
-        shared.sleep.wake_owner(index);
-    } else {
-        // SAFETY: not posted, so it is ours. (The worker's thread was never run.)
-        unsafe { task::refuse_posted(shared, index, entry) };
+    let put = || shared.workers[index].put(entry);
+    let announce = |taken| {
+        if taken {
+            shared.sleep.wake_owner(index);
+        } else {
+            // SAFETY: not posted, so it is ours. (The worker's thread was never run.)
+            unsafe { task::refuse_posted(shared, index, entry) };
+        }
+    };
+    match inside {
+        Some(inside) => inside.submit(put, announce),
+        None => announce(put()),
     }
 }

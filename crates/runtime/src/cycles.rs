@@ -1,0 +1,60 @@
+//! Who waits for whom, in circles.
+//!
+//! A survey sees the waiting fibers one after another, while others go on: so a circle of what it saw may never have
+//! been one. It is told if a second survey, begun after the first, shows the same waits of the same fibers in a circle.
+//! Proof: `README.md`, "Seeing what waits"; model: `loom_cycles.rs`.
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use std::collections::HashMap;
+
+/// A fiber as a survey saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its number.
+    pub id: u64,
+    /// When its wait began. No two waits of a fiber that surveys can see began at the same time.
+    pub since: u64,
+    /// The owner of what it waits for; none if it does not wait, or nobody is known.
+    pub owner: Option<u64>,
+}
+
+/// The cycles, each by the indices of its members, in the order of waiting.
+///
+/// Each fiber waits for one owner at most, so a walk from each, marked with its number, finds every
+/// cycle once: where a walk meets its own mark.
+pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
+    let by_id: HashMap<u64, usize> = fibers.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
+    let next = |index: usize| by_id.get(&fibers[index].owner?).copied();
+    let mut marks = vec![usize::MAX; fibers.len()];
+    let mut cycles = Vec::new();
+    for walk in 0..fibers.len() {
+        let mut at = Some(walk);
+        while let Some(index) = at
+            && marks[index] == usize::MAX
+        {
+            marks[index] = walk;
+            at = next(index);
+        }
+        let Some(first) = at.filter(|&index| marks[index] == walk) else { continue };
+        let mut cycle = vec![first];
+        let mut at = next(first);
+        while let Some(index) = at.filter(|&index| index != first) {
+            cycle.push(index);
+            at = next(index);
+        }
+        cycles.push(cycle);
+    }
+    cycles
+}
+
+/// Whether what one survey saw as a `cycle`, the next saw `again`: the same fibers, in the same waits, in one circle.
+pub fn is_seen_again(cycle: &[Seen], again: &[Seen]) -> bool {
+    let same = |a: &Seen, b: &Seen| (a.id, a.since) == (b.id, b.since);
+    let is_it = |other: &Vec<usize>| {
+        let has = |a: &Seen| other.iter().any(|&b| same(a, &again[b]));
+        cycle.len() == other.len() && cycle.iter().all(has)
+    };
+    cfg!(sateen_canary = "cycles_seen_once") || find(again).iter().any(is_it)
+}

@@ -1,0 +1,169 @@
+//! Models of the search for fibers that wait for each other: what is told is so, and what is so is told.
+#![cfg(loom)]
+
+use loom::cell::Cell;
+use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use loom::sync::atomic::{AtomicBool, AtomicU64};
+use loom::sync::{Arc, Mutex, Notify};
+use loom::thread;
+use sateen_runtime::cycles::{Seen, find, is_seen_again};
+
+const FREE: u64 = u64::MAX;
+
+/// A mutex as a survey sees it: held, and by which fiber.
+struct Lock {
+    held: AtomicBool,
+    owner: AtomicU64,
+}
+
+/// What a fiber waits for, and since when. Its thread holds the lock of this while the fiber runs: so a survey looks at
+/// fibers that are suspended, as a job on their workers does.
+#[derive(Clone, Copy)]
+struct Wait {
+    lock: usize,
+    since: u64,
+}
+
+struct World {
+    locks: [Lock; 2],
+    fibers: [Mutex<Option<Wait>>; 2],
+    wakers: [Notify; 2],
+}
+
+impl World {
+    /// Each fiber owns the lock of its number.
+    fn new() -> Arc<Self> {
+        let lock = |owner| Lock { held: AtomicBool::new(true), owner: AtomicU64::new(owner) };
+        Arc::new(Self {
+            locks: [lock(0), lock(1)],
+            fibers: [Mutex::new(None), Mutex::new(None)],
+            wakers: [Notify::new(), Notify::new()],
+        })
+    }
+
+    fn try_lock(&self, me: usize, lock: usize) -> bool {
+        let lock = &self.locks[lock];
+        let taken = lock.held.compare_exchange(false, true, AcqRel, Relaxed).is_ok();
+        if taken {
+            lock.owner.store(me as u64, Relaxed);
+        }
+        taken
+    }
+
+    fn unlock(&self, lock: usize) {
+        // As if no newcomer were ever late to sign for it.
+        self.locks[lock].owner.store(FREE, Relaxed);
+        self.locks[lock].held.store(false, Release);
+        self.wakers.iter().for_each(Notify::notify);
+    }
+
+    fn survey(&self) -> Vec<Seen> {
+        let look = |fiber: usize| {
+            let wait = *self.fibers[fiber].lock().unwrap();
+            let owner = wait.and_then(|wait| {
+                let lock = &self.locks[wait.lock];
+                let owner = lock.held.load(Acquire).then(|| lock.owner.load(Relaxed));
+                owner.filter(|&owner| owner != FREE)
+            });
+            Seen { id: fiber as u64, since: wait.map_or(0, |wait| wait.since), owner }
+        };
+        [0, 1].map(look).to_vec()
+    }
+
+    /// As `Report::take`: how many cycles are told.
+    fn report(&self) -> usize {
+        let first = self.survey();
+        let cycles = find(&first);
+        if cycles.is_empty() {
+            return 0;
+        }
+        let again = self.survey();
+        let members = |cycle: &[usize]| cycle.iter().map(|&i| first[i]).collect::<Vec<_>>();
+        cycles.iter().filter(|cycle| is_seen_again(&members(cycle), &again)).count()
+    }
+}
+
+/// One that runs, on a thread of its own.
+struct Fiber<'a> {
+    world: &'a World,
+    me: usize,
+    waits: Cell<u64>,
+}
+
+impl Fiber<'_> {
+    /// Waits for `lock`, and holds it then.
+    fn lock(&self, lock: usize) {
+        let since = self.waits.get() + 1;
+        self.waits.set(since);
+        loop {
+            let mut here = self.world.fibers[self.me].lock().unwrap();
+            if self.world.try_lock(self.me, lock) {
+                *here = None;
+                return;
+            }
+            // From here on it is suspended in this wait, which goes on when it was woken in vain.
+            *here = Some(Wait { lock, since });
+            drop(here);
+            self.world.wakers[self.me].wait();
+        }
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// One waits for the other, and later the other for it, but never both at once.
+#[test]
+fn what_was_never_a_circle_is_not_told() {
+    check(3, || {
+        let world = World::new();
+        let first = thread::spawn({
+            let world = Arc::clone(&world);
+            move || {
+                let fiber = Fiber { world: &world, me: 0, waits: Cell::new(0) };
+                fiber.lock(1);
+                world.unlock(1);
+                world.unlock(0);
+            }
+        });
+        let second = thread::spawn({
+            let world = Arc::clone(&world);
+            move || {
+                let fiber = Fiber { world: &world, me: 1, waits: Cell::new(0) };
+                world.unlock(1);
+                fiber.lock(0);
+                world.unlock(0);
+            }
+        });
+        assert_eq!(world.report(), 0, "told, though it was not so");
+        first.join().unwrap();
+        second.join().unwrap();
+    });
+}
+
+/// Each waits for the other: told once both do, however often they are woken in vain. Then one gives up.
+#[test]
+fn a_circle_is_told() {
+    check(2, || {
+        let world = World::new();
+        let fibers = [0, 1].map(|me| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                let fiber = Fiber { world: &world, me, waits: Cell::new(0) };
+                fiber.lock(1 - me);
+                world.unlock(1 - me);
+            })
+        });
+        world.wakers[0].notify();
+        let both_wait = world.fibers.iter().all(|fiber| fiber.lock().unwrap().is_some());
+        let told = world.report();
+        assert!(!both_wait || told == 1, "not told, though both wait for ever");
+        // Somebody releases what is not his.
+        world.unlock(0);
+        world.unlock(1);
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+}

@@ -1,0 +1,123 @@
+//! Models of a submission while the runtime ends: what was let in is done, and nobody is inside when others are told.
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
+use loom::sync::atomic::fence;
+use loom::thread;
+use sateen_base::prim::searched::AtomicUsize;
+use sateen_runtime::drain::DrainCount;
+use sateen_runtime::gate::{Gate, Life};
+use sateen_runtime::sleepers::Sleepers;
+
+/// A runtime of one worker.
+struct Runtime {
+    gate: Gate,
+    life: Life,
+    drained: DrainCount,
+    sleep: Sleepers,
+    queue: AtomicUsize,
+    /// What a job needs: written inside, read by the worker.
+    jobs: [UnsafeCell<bool>; 2],
+    done: AtomicUsize,
+}
+
+// SAFETY: a job's place is its submitter's, then the worker's; that is what is modelled.
+unsafe impl Sync for Runtime {}
+// SAFETY: as above.
+unsafe impl Send for Runtime {}
+
+impl Runtime {
+    fn new() -> Arc<Self> {
+        let runtime = Arc::new(Self {
+            gate: Gate::new(),
+            life: Life::new(),
+            drained: DrainCount::new(),
+            sleep: Sleepers::new(1, None),
+            queue: AtomicUsize::new(0),
+            jobs: [UnsafeCell::new(false), UnsafeCell::new(false)],
+            done: AtomicUsize::new(0),
+        });
+        runtime.life.open();
+        runtime
+    }
+
+    /// As `Shared::submit`; whether it was let in.
+    fn submit(&self, job: usize) -> bool {
+        let Ok(inside) = self.gate.enter() else { return false };
+        let queue = || {
+            // SAFETY: nobody else has the job yet.
+            self.jobs[job].with_mut(|place| unsafe { *place = true });
+            self.queue.fetch_or(1 << job, SeqCst);
+        };
+        let announce = |()| {
+            // A policy that is told may end the runtime, which waits for all who are inside.
+            assert!(job != 0 || self.gate.inside() == 0, "it would wait for itself");
+            fence(SeqCst);
+            self.sleep.wake_searcher();
+        };
+        inside.submit(queue, announce);
+        true
+    }
+
+    /// As `Shared::close`.
+    fn close(&self) {
+        self.gate.shut();
+        self.life.close();
+        fence(SeqCst);
+        self.sleep.notify(0);
+    }
+
+    fn work(&self) {
+        let has_work = || self.queue.load(Relaxed) != 0;
+        while !self.life.is_stopped() {
+            let jobs = self.queue.swap(0, SeqCst);
+            for job in (0..2).filter(|job| jobs & (1 << job) != 0) {
+                // SAFETY: taken from the queue.
+                assert!(self.jobs[job].with(|place| unsafe { *place }));
+                self.done.fetch_add(1, Relaxed);
+            }
+            if !self.sleep.announce(0, || has_work() || self.life.is_stopped()) {
+                continue;
+            }
+            let drains = self.life.is_closing();
+            if drains && self.drained.drain(1, has_work) {
+                self.life.stop();
+                self.sleep.cancel(0);
+                continue;
+            }
+            self.sleep.sleep(0, None);
+            if drains {
+                self.drained.undrain();
+            }
+        }
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// Submitted before, while and after the runtime closes: done if it was let in, and the worker ends.
+#[test]
+fn what_was_let_in_is_done() {
+    check(2, || {
+        let runtime = Runtime::new();
+        let worker = thread::spawn({
+            let runtime = Arc::clone(&runtime);
+            move || runtime.work()
+        });
+        let closer = thread::spawn({
+            let runtime = Arc::clone(&runtime);
+            move || runtime.close()
+        });
+        let accepted = usize::from(runtime.submit(0));
+        closer.join().unwrap();
+        assert!(!runtime.submit(1), "let in after it was shut");
+        worker.join().unwrap();
+        assert_eq!(runtime.done.load(Relaxed), accepted, "accepted and not done");
+    });
+}
