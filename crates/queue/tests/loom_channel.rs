@@ -224,3 +224,29 @@ fn a_forgotten_promise_holds_up_nobody() {
         assert_eq!(other.join().unwrap(), Ok(1));
     });
 }
+
+/// A receiver passes over a promise while its owner comes with the item. The ring goes round until the turn of a free
+/// place looks like that of the promise: nothing is put there in the name of the promise any more.
+#[test]
+fn a_promise_comes_laps_too_late() {
+    model(2, || {
+        let (sender, receiver) = bounded(1);
+        let mut select = Select::new();
+        select.send(&sender);
+        let selected = select.try_select().unwrap();
+        let other = {
+            let (sender, receiver) = (sender.clone(), receiver.clone());
+            thread::spawn(move || {
+                let mut got = Vec::from_iter(receiver.try_recv());
+                sender.try_send(2).unwrap_or_else(|_| got.push(2));
+                got.extend(receiver.try_recv());
+                got
+            })
+        };
+        selected.send(&sender, 1).unwrap();
+        let mut got = other.join().unwrap();
+        got.extend(receiver.try_recv());
+        got.sort_unstable();
+        assert_eq!(got, [1, 2]);
+    });
+}

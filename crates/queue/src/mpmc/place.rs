@@ -10,6 +10,10 @@
 //! item out makes it free for lap `l + 1`. Four turns that follow one another are all that is ever seen at a
 //! place, so a byte tells them apart.
 
+/// The last turn before they begin again at 0. In models four laps must do: two for the turns that are near each
+/// other, and two for those of reserved places, which lie half way round.
+pub(super) const LAST_TURN: u8 = if cfg!(loom) { 7 } else { u8::MAX };
+
 /// A value of the tail or the head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place(u64);
@@ -92,9 +96,7 @@ impl Shape {
     #[inline(always)]
     pub(super) fn free(&self, place: Place) -> u8 {
         // Twice the lap, which begins one bit further.
-        let turn = (place.0 >> self.shift) as u8 & !1;
-        // In models two laps must do, as the proof says.
-        if cfg!(loom) { turn % 4 } else { turn }
+        (place.0 >> self.shift) as u8 & LAST_TURN & !1
     }
 
     /// Turn of a full slot in the place's lap.
@@ -106,14 +108,12 @@ impl Shape {
     /// Turn of an empty slot in the lap after the place's.
     #[inline(always)]
     pub(super) fn free_after(&self, place: Place) -> u8 {
-        let turn = self.free(place).wrapping_add(2);
-        if cfg!(loom) { turn % 4 } else { turn }
+        self.free(place).wrapping_add(2) & LAST_TURN
     }
 
     /// Turn of a full slot in the lap before the place's.
     pub(super) fn full_before(&self, place: Place) -> u8 {
-        let turn = self.free(place).wrapping_sub(1);
-        if cfg!(loom) { turn % 4 } else { turn }
+        self.free(place).wrapping_sub(1) & LAST_TURN
     }
 
     /// The word of the same slot in the lap before.

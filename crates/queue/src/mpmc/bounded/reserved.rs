@@ -13,12 +13,12 @@
 
 use super::{Bounded, Found};
 use crate::PushError;
-use crate::mpmc::place::Place;
+use crate::mpmc::place::{LAST_TURN, Place};
 use crate::prim::Ordering;
 use sateen_base::Backoff;
 
 /// Half of all turns.
-const HALF: u8 = 0x80;
+const HALF: u8 = LAST_TURN / 2 + 1;
 
 /// A place claimed and not filled. It is to be given back to [`Bounded::redeem`] or [`Bounded::waive`].
 #[derive(Debug)]
