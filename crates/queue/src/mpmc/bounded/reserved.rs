@@ -83,10 +83,14 @@ impl<T> Bounded<T> {
 
     /// Whether `place` is still its owner's, who asks with `promises` locked.
     fn holds(&self, place: Place) -> bool {
-        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+        let head = || Place::new(self.head.place.load(Ordering::SeqCst));
+        let early = cfg!(sateen_canary = "bounded-passed-between").then(head);
+        let reserved = Self::turn(self.slot(place)) == self.shape.free(place) ^ HALF;
+        // After the Acquire of the turn: the turn of a free place laps later looks like this one, but then this sees that
+        // the head has passed. Before it, a waived place could be passed, and the ring go round, between the two.
+        let head = early.unwrap_or_else(head);
         cfg!(sateen_canary = "bounded-passed-unseen")
-            || (self.shape.between(head, place) < self.capacity()
-                && Self::turn(self.slot(place)) == self.shape.free(place) ^ HALF)
+            || (reserved && self.shape.between(head, place) < self.capacity())
     }
 
     /// Whether something is behind the place `head`, which is reserved, or no room is left. Looks at as many places as are
