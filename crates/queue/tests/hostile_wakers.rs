@@ -1,0 +1,292 @@
+//! Wakers that panic, when they are woken, cloned or dropped: the channel's other users lose nothing by it.
+#![cfg(not(loom))]
+
+use sateen_queue::channel::{RecvError, Select, at, bounded, unbounded};
+use sateen_sync::park::{self, Blocker};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Counts how often it is woken, and panics then.
+struct Bomb(AtomicUsize);
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+        panic!("a bomb");
+    }
+}
+
+fn bomb() -> (Arc<Bomb>, Waker) {
+    let bomb = Arc::new(Bomb(AtomicUsize::new(0)));
+    (bomb.clone(), Waker::from(bomb))
+}
+
+/// Polls `future`, which waits then.
+macro_rules! waits {
+    ($future:expr, $waker:expr) => {
+        assert!($future.as_mut().poll(&mut Context::from_waker($waker)).is_pending())
+    };
+}
+
+/// What `act` gives; its panic goes no further.
+fn survive<R>(act: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(act)).ok()
+}
+
+#[test]
+fn a_batch_wakes_all_it_serves() {
+    let (sender, receiver) = bounded(4);
+    let (bombs, wakers): (Vec<_>, Vec<_>) = (0..3).map(|_| bomb()).unzip();
+    let (mut a, mut b, mut c) =
+        (pin!(receiver.recv_async()), pin!(receiver.recv_async()), pin!(receiver.recv_async()));
+    waits!(a, &wakers[0]);
+    waits!(b, &wakers[1]);
+    waits!(c, &wakers[2]);
+    survive(|| sender.send_all([1, 2, 3]));
+    assert!(bombs.iter().all(|bomb| bomb.0.load(SeqCst) == 1), "some sleep on beside their items");
+}
+
+#[test]
+fn room_for_several_wakes_as_many() {
+    let (sender, receiver) = bounded(2);
+    sender.send_all([1, 2]).unwrap();
+    let (bombs, wakers): (Vec<_>, Vec<_>) = (0..2).map(|_| bomb()).unzip();
+    let (mut a, mut b) = (pin!(sender.send_async(3)), pin!(sender.send_async(4)));
+    waits!(a, &wakers[0]);
+    waits!(b, &wakers[1]);
+    let mut taken = Vec::new();
+    survive(|| receiver.try_recv_into(&mut taken, 2));
+    assert_eq!(taken, [1, 2]);
+    assert!(bombs.iter().all(|bomb| bomb.0.load(SeqCst) == 1), "some sleep on beside their room");
+}
+
+/// A receiver has taken an item, and wakes the sender that gets its room, or that the item came from.
+#[test]
+fn what_is_received_is_not_lost() {
+    for capacity in [0, 1] {
+        let (sender, receiver) = bounded(capacity);
+        (0..capacity).for_each(|_| sender.send(1).unwrap());
+        let (bomb, waker) = bomb();
+        let mut sending = pin!(sender.send_async(1));
+        waits!(sending, &waker);
+        assert_eq!(survive(|| receiver.try_recv()), Some(Ok(1)), "capacity {capacity}");
+        assert_eq!(bomb.0.load(SeqCst), 1);
+    }
+}
+
+/// An item that must stay on its thread; counts drops elsewhere.
+struct Here<'a>(&'a AtomicUsize, PhantomData<*const ()>);
+
+thread_local! {
+    static HOME: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(usize::from(!HOME.get()), SeqCst);
+    }
+}
+
+/// A selection on another thread takes an item that must not be dropped there, and wakes a sender.
+#[test]
+fn items_are_not_dropped_on_a_thread_of_a_selection() {
+    HOME.set(true);
+    for capacity in [0, 1] {
+        let elsewhere = AtomicUsize::new(0);
+        let item = || Here(&elsewhere, PhantomData);
+        let (sender, receiver) = bounded(capacity);
+        (0..capacity).for_each(|_| sender.send(item()).unwrap_or_else(|_| unreachable!()));
+        let (_bomb, waker) = bomb();
+        let mut sending = pin!(sender.send_async(item()));
+        assert!(sending.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let mut select = Select::new();
+        select.recv(&receiver);
+        thread::scope(|s| {
+            s.spawn(move || survive(|| std::mem::forget(select.select()))).join().unwrap();
+        });
+        assert_eq!(elsewhere.load(SeqCst), 0, "capacity {capacity}");
+    }
+}
+
+/// A sender that finds no room has its item back, whomever it has asked for room.
+#[test]
+fn what_finds_no_room_is_not_lost() {
+    let (sender, receiver) = bounded(1);
+    let (bomb, waker) = bomb();
+    let mut receiving = pin!(receiver.recv_async());
+    waits!(receiving, &waker);
+    let mut select = Select::new();
+    select.send(&sender);
+    // Forgotten: the receiver that sleeps is to pass over it.
+    std::mem::forget(select.try_select().unwrap());
+    let sent = survive(|| sender.try_send(Box::new(1)));
+    assert_eq!(bomb.0.load(SeqCst), 1);
+    assert_eq!(sent.map(|sent| sent.is_err_and(|error| error.is_full())), Some(true));
+}
+
+/// Blocks by doing the next step of a script. Unwinds, as a task that is cancelled does, when there is none.
+#[derive(Default)]
+struct Script<'a>(RefCell<VecDeque<Box<dyn FnOnce() + 'a>>>);
+
+// SAFETY: a waker that does nothing serves, as blocking never lasts.
+unsafe impl Blocker for Script<'static> {
+    fn waker(&self) -> Waker {
+        Waker::noop().clone()
+    }
+
+    fn park(&self) {
+        let step = self.0.borrow_mut().pop_front();
+        step.expect("cancelled")();
+    }
+
+    fn park_until(&self, _: Instant) {
+        self.park();
+    }
+}
+
+/// Runs `f`, for which `steps` happen one by one as it blocks; `None` if it unwinds.
+fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Option<R> {
+    let script = Box::into_raw(Box::new(Script(RefCell::new(steps.into()))));
+    // SAFETY: installed below until `f` has ended, and freed after that. Nobody keeps it longer: its wakers are noop.
+    let blocker = unsafe { &*script.cast::<Script<'static>>() };
+    // SAFETY: of this thread alone, and taken out again.
+    let before = unsafe { park::install(Some(blocker)) };
+    let result = survive(f);
+    // SAFETY: as above.
+    unsafe {
+        park::install(before);
+        drop(Box::from_raw(script));
+    }
+    result
+}
+
+/// A selection that sends meets a receiver, and passes on the permit that another channel has given it.
+#[test]
+fn who_was_met_is_not_left_alone() {
+    let (to_meet, meeting) = bounded(0);
+    let (to_other, other) = unbounded();
+    let (bomb, waker) = bomb();
+    let (mut met, mut behind) = (pin!(meeting.recv_async()), pin!(other.recv_async()));
+    let step = || {
+        waits!(behind, &waker);
+        to_other.send(1).unwrap();
+        waits!(met, Waker::noop());
+    };
+    scripted(vec![Box::new(step)], || {
+        let mut select = Select::new();
+        select.send(&to_meet);
+        select.recv(&other);
+        let chosen = select.select();
+        assert_eq!(chosen.index(), 0);
+        chosen.send(&to_meet, 7).unwrap();
+    });
+    assert_eq!(bomb.0.load(SeqCst), 1);
+    let met = met.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert_eq!(met, Poll::Ready(Ok(7)));
+}
+
+/// A waker that does `on_clone` when it is cloned, and `on_drop` when a clone is dropped.
+struct Raw<C: Fn(), D: Fn()> {
+    on_clone: C,
+    on_drop: D,
+}
+
+impl<C: Fn(), D: Fn()> Raw<C, D> {
+    const TABLE: RawWakerVTable = RawWakerVTable::new(
+        |this| {
+            // SAFETY: `waker` made it of a reference, whose value outlives all clones.
+            unsafe { ((*this.cast::<Self>()).on_clone)() };
+            RawWaker::new(this, &Self::TABLE)
+        },
+        |_| (),
+        |_| (),
+        // SAFETY: as above.
+        |this| unsafe { ((*this.cast::<Self>()).on_drop)() },
+    );
+
+    /// # Safety
+    /// `self` outlives all clones, which stay on this thread.
+    unsafe fn waker(&self) -> ManuallyDrop<Waker> {
+        // SAFETY: the caller's promise. The first one is never dropped.
+        ManuallyDrop::new(unsafe { Waker::new(ptr::from_ref(self).cast(), &Self::TABLE) })
+    }
+}
+
+/// The waker of a sender panics as it is cloned: the item is still to be sent.
+#[test]
+fn what_could_not_be_queued_is_not_sent() {
+    for capacity in [0, 1] {
+        let (sender, receiver) = bounded(capacity);
+        (0..capacity).for_each(|i| sender.send(i).unwrap());
+        let bad = Raw { on_clone: || panic!("cloned"), on_drop: || () };
+        let mut sending = pin!(sender.send_async(capacity));
+        // SAFETY: no clone is ever made.
+        let waker = unsafe { bad.waker() };
+        assert!(survive(|| sending.as_mut().poll(&mut Context::from_waker(&waker))).is_none());
+        waits!(sending, Waker::noop());
+        for item in 0..=capacity {
+            assert_eq!(receiver.try_recv(), Ok(item));
+        }
+    }
+}
+
+/// An item comes while the receiver's new waker is cloned, which panics as it is dropped.
+#[test]
+fn what_comes_with_a_bad_waker_is_received() {
+    for capacity in [0, 1] {
+        let (sender, receiver) = bounded(capacity);
+        let bad = Raw { on_clone: || _ = sender.try_send(1), on_drop: || panic!("dropped") };
+        let mut receiving = pin!(receiver.recv_async());
+        waits!(receiving, Waker::noop());
+        // SAFETY: dropped after all clones, which are here.
+        let waker = unsafe { bad.waker() };
+        let received = survive(|| receiving.as_mut().poll(&mut Context::from_waker(&waker)));
+        assert_eq!(received, Some(Poll::Ready(Ok(1))), "capacity {capacity}");
+    }
+}
+
+/// A waker that panics as it is dropped is replaced, and goes with its future.
+#[test]
+fn wakers_that_are_bad_to_drop_stop_there() {
+    for capacity in [0, 1] {
+        let bad = Raw { on_clone: || (), on_drop: || panic!("dropped") };
+        // SAFETY: dropped after all clones, which are here.
+        let waker = unsafe { bad.waker() };
+        let (_sender, receiver) = bounded::<u8>(capacity);
+        let mut receiving = Box::pin(receiver.recv_async());
+        waits!(receiving, &waker);
+        let polled = survive(|| waits!(receiving, Waker::noop()));
+        assert_eq!(polled, Some(()), "capacity {capacity}");
+        let mut second = Box::pin(receiver.recv_async());
+        waits!(second, &waker);
+        assert_eq!(survive(|| drop(second)), Some(()), "capacity {capacity}");
+    }
+}
+
+/// A receiver of a point in time gives up before it comes: another one has it then.
+#[test]
+fn a_time_that_nobody_waited_for_is_not_lost() {
+    let when = Instant::now() + Duration::from_millis(1);
+    let receiver = at(when);
+    // It may be too late to wait; then it is received.
+    let received = scripted(Vec::new(), || receiver.recv());
+    while Instant::now() < when {
+        thread::yield_now();
+    }
+    assert_eq!(received.unwrap_or_else(|| receiver.try_recv().map_err(|_| RecvError)), Ok(when));
+}
