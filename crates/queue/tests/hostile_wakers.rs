@@ -239,9 +239,13 @@ fn what_could_not_be_queued_is_not_sent() {
         let waker = unsafe { bad.waker() };
         assert!(survive(|| sending.as_mut().poll(&mut Context::from_waker(&waker))).is_none());
         waits!(sending, Waker::noop());
-        for item in 0..=capacity {
+        let mut sent = || sending.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        for item in 0..capacity {
             assert_eq!(receiver.try_recv(), Ok(item));
+            assert_eq!(sent(), Poll::Ready(Ok(())));
         }
+        assert_eq!(receiver.try_recv(), Ok(capacity));
+        assert_eq!(sent(), Poll::Ready(Ok(())));
     }
 }
 
@@ -281,7 +285,7 @@ fn wakers_that_are_bad_to_drop_stop_there() {
 /// A receiver of a point in time gives up before it comes: another one has it then.
 #[test]
 fn a_time_that_nobody_waited_for_is_not_lost() {
-    let when = Instant::now() + Duration::from_millis(1);
+    let when = Instant::now() + Duration::from_millis(20);
     let receiver = at(when);
     // It may be too late to wait; then it is received.
     let received = scripted(Vec::new(), || receiver.recv());

@@ -6,7 +6,7 @@
 use super::wait::{Claim, Share};
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, UnsafeCell};
-use sateen_base::unwind::run_to_end;
+use sateen_base::unwind::{discard, run_to_end};
 use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
@@ -76,7 +76,7 @@ impl<T> Meeting<T> {
 
     /// The item of a meeting that was never listed.
     pub(super) fn into_item(this: Arc<Self>) -> Option<T> {
-        Arc::into_inner(this).and_then(|meeting| meeting.party.into_inner().item)
+        Arc::into_inner(this).and_then(|meeting| meeting.party.into_inner().item.take())
     }
 
     /// # Safety
@@ -94,6 +94,19 @@ impl<T> Meeting<T> {
 
     pub(super) fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)
+    }
+}
+
+/// Drops a waker, whose destructor is foreign code; its panic ends here.
+pub(super) fn let_go(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        discard(waker);
+    }
+}
+
+impl<T> Drop for Party<T> {
+    fn drop(&mut self) {
+        let_go(self.waker.take());
     }
 }
 

@@ -4,7 +4,7 @@ use super::error::{TryRecvError, TrySendError};
 use super::meeting::Meeting;
 use super::token::{Pledge, Token};
 use super::wait::Wait;
-use super::waiters::{Patience, has_passed};
+use super::waiters::{Patience, has_passed, quietly};
 use super::zero::{Stand, Taken, Zero};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 pub(super) fn wake<T>(meeting: &Meeting<T>, waker: Option<Waker>) {
     meeting.settle();
     if let Some(waker) = waker {
-        waker.wake();
+        quietly(|| waker.wake());
     }
 }
 
@@ -221,7 +221,10 @@ impl<'a, T> Sending<'a, T> {
                     return Poll::Ready(Err(()));
                 }
                 Err(TrySendError::Full(back)) => {
-                    let meeting = Meeting::new(Some(back), cx.waker().clone(), None, false);
+                    *item = Some(back);
+                    // Before the item leaves its place: a clone that panics must not take it along.
+                    let waker = cx.waker().clone();
+                    let meeting = Meeting::new(item.take(), waker, None, false);
                     if self.zero.enlist(&meeting, true) {
                         self.meeting = Some(meeting);
                         return Poll::Pending;

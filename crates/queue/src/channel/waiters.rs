@@ -9,6 +9,7 @@ use crate::prim::{AtomicBool, Ordering};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{fence, spin_loop, thread};
 use sateen_base::tsc;
+use sateen_base::unwind::FirstPanic;
 use sateen_sync::WaitQueue;
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::wait_queue::{Place, Waiter};
@@ -54,11 +55,13 @@ impl Waiters {
 
     #[cold]
     fn notify_one_slow(&self) {
-        self.queue.notify_one_with(|outcome| {
-            if !outcome.more {
-                // Relaxed: changed under the queue's lock only.
-                self.any.store(false, Ordering::Relaxed);
-            }
+        quietly(|| {
+            self.queue.notify_one_with(|outcome| {
+                if !outcome.more {
+                    // Relaxed: changed under the queue's lock only.
+                    self.any.store(false, Ordering::Relaxed);
+                }
+            });
         });
     }
 
@@ -75,7 +78,9 @@ impl Waiters {
     /// Wakes all who wait.
     #[cold]
     pub(super) fn notify_all(&self) {
-        self.queue.notify_all_with(|| self.any.store(false, Ordering::Relaxed));
+        quietly(|| {
+            self.queue.notify_all_with(|| self.any.store(false, Ordering::Relaxed));
+        });
     }
 
     /// A waiter, not queued yet.
@@ -171,6 +176,18 @@ impl Waiters {
                 return Poll::Pending;
             }
         }
+    }
+}
+
+/// Runs foreign code whose panic ends here: a waker's. Its caller may hold an item that nobody else has, owe one, or
+/// have others to wake.
+#[inline]
+pub(super) fn quietly(f: impl FnOnce()) {
+    let mut panics = FirstPanic::new();
+    panics.catch(f);
+    if cfg!(loom) {
+        // There a panic is the model's own.
+        panics.resume();
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::counted::Channel;
 use super::error::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
-use super::meeting::{List, Meeting, Phase};
+use super::meeting::{List, Meeting, Phase, let_go};
 use super::party::{Receiving, Sending, block, wake};
 use super::token::{Pledge, Token};
 use super::wait::{Queued, Share, Wait};
-use super::waiters::{Waiters, awaited};
+use super::waiters::{Waiters, awaited, quietly};
 use sateen_base::prim::time::Instant;
 use sateen_base::unwind::{FirstPanic, run_to_end};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -119,7 +119,7 @@ impl<T> Zero<T> {
             }
             None => {
                 if let Some(waker) = waker {
-                    waker.wake();
+                    quietly(|| waker.wake());
                 }
                 Ok(Taken::Later(sender))
             }
@@ -204,7 +204,7 @@ impl<T> Zero<T> {
 
     /// How the meeting stands; while it is pending, `waker` will be woken.
     pub(super) fn look(&self, meeting: &Meeting<T>, waker: &Waker) -> Stand<T> {
-        let mut new = None;
+        let mut new: Option<Waker> = None;
         loop {
             let state = self.state.lock();
             // SAFETY: the lock is held.
@@ -226,9 +226,12 @@ impl<T> Zero<T> {
             };
             drop(state);
             // Wakers are cloned and dropped without the lock.
-            drop(old);
+            let_go(old);
             match stand {
-                Some(stand) => return stand,
+                Some(stand) => {
+                    let_go(new);
+                    return stand;
+                }
                 None => new = Some(waker.clone()),
             }
         }
@@ -312,7 +315,7 @@ impl<T> Zero<T> {
                 });
                 state.senders.push(meeting, true);
                 drop(state);
-                drop(left);
+                let_go(left.0);
                 return self.watching_receivers.notify_all();
             },
         };
