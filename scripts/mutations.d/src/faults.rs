@@ -6,6 +6,8 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) name: String,
+    /// What it is drawn by: stays as it is when other lines change. Empty for those written by hand.
+    pub(crate) key: String,
     /// From the root of the repository.
     pub(crate) file: String,
     /// Where the piece begins; `None`: it occurs once.
@@ -53,6 +55,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Fault>, String> {
             }
             faults.push(Fault {
                 name: name.to_owned(),
+                key: String::new(),
                 file: String::new(),
                 at: None,
                 old: String::new(),
@@ -90,6 +93,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Fault>, String> {
 fn text_is_replaced_where_it_occurs_once() {
     let mut fault = Fault {
         name: "n".into(),
+        key: String::new(),
         file: "f".into(),
         at: None,
         old: "b".into(),
