@@ -63,16 +63,23 @@ impl<T, S: Stage> Worker<T, S> {
         if private < self.low() {
             return self.pop_low_private_slow(bottom);
         }
-        // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
-        // `publish_slow`: either the thief sees this store, or we see its guard.
-        self.inner.owner.bottom.store(newest, Ordering::Release);
-        if !cfg!(sateen_canary = "deque-light") {
-            fence::light();
-        }
-        if gap(self.inner.owner.guard.load(Ordering::Relaxed), newest) < 0 {
+        if self.lower_private(newest) < 0 {
             return self.pop_public_slow(bottom);
         }
         Some(self.take_newest(newest))
+    }
+
+    /// Lowers `bottom` to `newest`; how far that is ahead of the guard.
+    #[inline(always)]
+    fn lower_private(&self, newest: u32) -> i32 {
+        let owner = &self.inner.owner;
+        // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
+        // `publish_slow`: either the thief sees this store, or we see its guard.
+        owner.bottom.store(newest, Ordering::Release);
+        if !cfg!(sateen_canary = "deque-light") {
+            fence::light();
+        }
+        gap(owner.guard.load(Ordering::Relaxed), newest)
     }
 
     /// `pop_private` with few private items left, or none, in a large buffer.
@@ -83,10 +90,7 @@ impl<T, S: Stage> Worker<T, S> {
         if gap(self.own.floor.get(), newest) < 0 {
             return self.pop_public_slow(bottom);
         }
-        // Ordering: as in `pop_private`.
-        self.inner.owner.bottom.store(newest, Ordering::Release);
-        fence::light();
-        if gap(self.inner.owner.guard.load(Ordering::Relaxed), newest) < 0 {
+        if self.lower_private(newest) < 0 {
             return self.pop_public_slow(bottom);
         }
         let item = self.take_newest(newest);
@@ -119,9 +123,10 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if cfg!(sateen_canary = "deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
-        // Ordering: AcqRel. Release shows the lowered `bottom`, `guard` and `open` to thieves of
-        // the new epoch; those of the old one fail.
-        let top = Top(self.inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
+        // Ordering: Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
+        // epoch; those of the old one fail. Of the thieves' doings we need the claims only, which are
+        // in the word: their marks say which cells are free.
+        let top = Top(self.inner.top.fetch_add(step, Ordering::Release)).after(step);
         self.set_seen(top);
         let older = gap(top.index(), newest);
         if gap(keep, top.index()) > 0 {

@@ -51,8 +51,9 @@ impl DrainCount {
 
     /// The worker goes back to work.
     pub fn undrain(&self) {
-        // Ordering: AcqRel: whoever drains after this sees what we did before.
-        self.0.fetch_add(WORKED.wrapping_sub(ONE), Ordering::AcqRel);
+        // Ordering: Relaxed. What was done before earlier drains the exchange passes on, since then the worker has
+        // done nothing, and what it does from now on its next drain releases.
+        self.0.fetch_add(WORKED.wrapping_sub(ONE), Ordering::Relaxed);
         if cfg!(not(sateen_canary = "drain_undrain_no_fence")) {
             // Comes before the worker takes anything, by however weak a store, so that whoever misses what
             // was taken sees the epoch. Partner: the fence in `drain`.

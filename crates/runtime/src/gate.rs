@@ -58,9 +58,9 @@ impl Gate {
         if self.0.load(Ordering::Relaxed) & SHUT != 0 {
             return Err(Closed);
         }
-        // Ordering: Acquire pairs with the exchange in `shut`; Release on leaving makes what was
-        // submitted visible to the closer.
-        let before = self.0.fetch_add(ENTER, Ordering::Acquire);
+        // Ordering: Relaxed, the order of the exchanges decides, and a caller that is refused reads
+        // nothing of the closer's. Release on leaving makes what was submitted visible to the closer.
+        let before = self.0.fetch_add(ENTER, Ordering::Relaxed);
         let guard = GateGuard(self);
         let shut = before & SHUT != 0 && cfg!(not(sateen_canary = "gate_enter_looks_once"));
         if shut { Err(Closed) } else { Ok(guard) }
@@ -74,10 +74,10 @@ impl Gate {
 
     /// Shuts the gate and waits for whoever is inside: that is short, nobody runs user code there.
     pub fn shut(&self) {
-        // Ordering: AcqRel; see `enter`.
-        self.0.fetch_or(SHUT, Ordering::AcqRel);
+        // Ordering: Relaxed, as in `enter`; the load below always follows.
+        self.0.fetch_or(SHUT, Ordering::Relaxed);
         let mut backoff = sateen_base::Backoff::new();
-        // Ordering: Acquire pairs with the Release of each guard.
+        // Ordering: Acquire pairs with the Release of each guard, which the later exchanges pass on.
         while self.0.load(Ordering::Acquire) != SHUT {
             backoff.snooze();
         }

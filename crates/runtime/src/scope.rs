@@ -184,9 +184,9 @@ impl<'scope> Scope<'scope> {
     fn note(&self, panic: Panic) {
         let boxed = Box::into_raw(Box::new(panic));
         let none = std::ptr::null_mut();
-        // Ordering: Release publishes the payload to `finish`; the latch orders the two as well.
+        // Ordering: Relaxed, `finish` comes after the latch, which every spawn counts down after this.
         let first =
-            self.inner.panic.compare_exchange(none, boxed, Ordering::Release, Ordering::Relaxed);
+            self.inner.panic.compare_exchange(none, boxed, Ordering::Relaxed, Ordering::Relaxed);
         if first.is_err() {
             // SAFETY: it did not get in, so it is still ours.
             let late = unsafe { Box::from_raw(boxed) };
@@ -215,8 +215,8 @@ impl<'scope> Scope<'scope> {
     }
 
     fn finish<R>(self, result: Result<R, Panic>) -> R {
-        // Ordering: Acquire pairs with the Release in `note`.
-        let noted = self.inner.panic.load(Ordering::Acquire);
+        // Ordering: Relaxed, after the latch: see `note`.
+        let noted = self.inner.panic.load(Ordering::Relaxed);
         let noted = (!noted.is_null()).then(|| {
             // SAFETY: set once by `note`, and all spawns are done.
             unsafe { Box::from_raw(noted) }

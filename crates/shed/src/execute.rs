@@ -304,12 +304,12 @@ impl<T, L: Layout> Shed<T, L> {
             } else {
                 Status::Blocked
             };
-            // Ordering: Release, for who executes, cancels or frees it next: they touch the payload. Acquire: what the waker did before is
-            // visible to who executes next.
+            // Ordering: Release, for the thread that executes, cancels or frees it next: it touches the payload. An exchange
+            // passes on what the one before released: what the waker did is visible to the next execution, too.
             match word.compare_exchange_weak(
                 seen.0,
                 seen.to(status).0,
-                if cfg!(sateen_canary = "block") { Ordering::Relaxed } else { Ordering::AcqRel },
+                if cfg!(sateen_canary = "block") { Ordering::Relaxed } else { Ordering::Release },
                 Ordering::Relaxed,
             ) {
                 Ok(_) if status == Status::Ready => {

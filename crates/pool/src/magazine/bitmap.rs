@@ -112,15 +112,16 @@ impl<P: Probe> Bitmap<P> {
             let (group, mark) = self.group(word);
             // The mark goes up before the word is emptied: whoever frees a block into the emptied word takes
             // it down again, after this.
-            // Ordering: Release, for the one who finds all marks up and trusts them: see `Caches::reclaim_slow`.
+            // Ordering: Relaxed. The exchange below orders it before a release into the emptied word. A thread that
+            // finds all marks up looks again in `Caches::reclaim_slow`, with the locks of all who move blocks.
             let early = cfg!(not(sateen_canary = "magazine-mark-late"));
             if early {
-                group.fetch_or(mark, Ordering::Release);
+                group.fetch_or(mark, Ordering::Relaxed);
             }
-            // Ordering: Acquire as above. Release: who frees a block into the emptied word sees the mark.
+            // Ordering: Acquire as above. Release: a thread that frees a block into the emptied word sees the mark.
             let free = !bits.swap(ALL, Ordering::AcqRel);
             if !early {
-                group.fetch_or(mark, Ordering::Release);
+                group.fetch_or(mark, Ordering::Relaxed);
             }
             if free.count_ones() <= most {
                 return free;
@@ -139,7 +140,8 @@ impl<P: Probe> Bitmap<P> {
         debug_assert_eq!(before & blocks, blocks, "blocks given twice");
         if before == ALL {
             let (group, mark) = self.group(word);
-            // Ordering: Release pairs with the Acquire in `take`, for tidiness: `claim` decides.
+            // Ordering: Release pairs with the Acquire in `take`: its exchange of the word comes after ours, or the
+            // mark that it raises would stay up over a free block.
             if group.fetch_and(!mark, Ordering::Release) == ALL {
                 // Ordering: Relaxed, a hint.
                 self.recent.store((word / BITS) as u32, Ordering::Relaxed);
@@ -169,7 +171,7 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
     ) -> u32 {
         let (mut places, mut retries) = (0, 0);
         let groups = &self.groups[..];
-        // Ordering: Acquire pairs with the Release of who marked or freed: what it did before.
+        // Ordering: Acquire pairs with the Release in `release`: the block whose mark came down is there.
         let look = |group: usize| groups[group].load(Ordering::Acquire);
         let first = *near as usize;
         let end = groups.len().min(first + NEIGHBOURS);

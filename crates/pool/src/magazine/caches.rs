@@ -210,8 +210,8 @@ impl<D: Depot> Caches<D> {
         let at = len.checked_sub(1)?;
         // SAFETY: put there just now.
         let block = unsafe { cache.slot(at) };
-        // Ordering: Release as in `take_in`; Relaxed, published by the lock.
-        cache.len.store(at, Ordering::Release);
+        // Ordering: Relaxed, both are published by the lock, which `empty` is called with.
+        cache.len.store(at, Ordering::Relaxed);
         cache.open.store(1, Ordering::Relaxed);
         Some(block)
     }
@@ -232,8 +232,8 @@ impl<D: Depot> Caches<D> {
         if self.may_open(&mut kept) {
             // SAFETY: the owner's, and there is room for one.
             unsafe { cache.set_slot(0, block) };
-            // Ordering: Release as in `give_in`; Relaxed, published by the lock.
-            cache.len.store(1, Ordering::Release);
+            // Ordering: Relaxed, as in `refill`.
+            cache.len.store(1, Ordering::Relaxed);
             cache.open.store(1, Ordering::Relaxed);
         } else {
             // SAFETY: passed on.
@@ -247,12 +247,12 @@ impl<D: Depot> Caches<D> {
         unsafe {
             let oldest = (0..self.batch).map(|at| cache.slot(at));
             self.depot.give(of, &mut kept.near, oldest);
-            // Ordering: Relaxed, our own; then Release as in `give_in`.
+            // Ordering: Relaxed, our own; then as in `refill`.
             let len = cache.len.load(Ordering::Relaxed);
             cache.move_down(self.batch, len);
             let len = len - self.batch;
             cache.set_slot(len, block);
-            cache.len.store(len + 1, Ordering::Release);
+            cache.len.store(len + 1, Ordering::Relaxed);
         }
     }
 

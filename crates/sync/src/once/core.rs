@@ -75,8 +75,8 @@ impl Core {
     }
 
     pub(super) fn is_poisoned(&self) -> bool {
-        // Ordering: Acquire as above.
-        self.word.load(Ordering::Acquire) & STATE == POISONED
+        // Relaxed: the exchange that begins follows, and shows what the closure did that panicked.
+        self.word.load(Ordering::Relaxed) & STATE == POISONED
     }
 
     /// Blocks until it is complete, poisoned, or the caller's turn.

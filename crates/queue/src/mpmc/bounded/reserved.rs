@@ -145,10 +145,12 @@ impl<T> Bounded<T> {
 
     /// Whether the head stands at `head`, and that is reserved.
     pub(super) fn is_reserved(&self, head: Place) -> bool {
-        // Ordering: SeqCst, after the Acquire of the turn: an end takes each value once, so it stood there at the first
-        // look too. Without this a caller that slept for 64 laps takes a free place of today for a reserved one.
+        // Relaxed, after the Acquire of the turn: a slot is made free, by a Release, after the head has passed it, and an
+        // end takes each value once. Without this look a caller that slept for 64 laps takes a free place of today for a
+        // reserved one. (After 128 laps it may take another reserved place for this one, which is harmless: the item that
+        // comes there takes another place.)
         Self::turn(self.slot(head)) == self.shape.free(head) ^ HALF
-            && self.head.place.load(Ordering::SeqCst) == head.word()
+            && self.head.place.load(Ordering::Relaxed) == head.word()
     }
 
     /// Drops an item, with the queue: also one behind a place whose owner has been forgotten. False if none is left.
@@ -168,7 +170,7 @@ impl<T> Bounded<T> {
         let skipped = Self::turn(slot) == self.shape.full(head) ^ HALF
             && self.claim(&self.head, head, self.shape.next(head));
         if skipped {
-            // Ordering: Release, as in `empty`.
+            // Ordering: Release, for `is_reserved`: whoever sees the place free sees that the head has passed it.
             slot.flag.store(self.shape.free_after(head), Ordering::Release);
         }
         skipped
