@@ -61,6 +61,41 @@ fn sharing() {
     });
 }
 
+/// A deque whose buffer is large for what it holds, the oldest item that was ever pushed.
+fn roomy() -> (Deque, Vec<u32>) {
+    let w: Deque = deque(true);
+    push(&w, 0..5);
+    let popped = pop(&w, 4);
+    assert_eq!(popped, [4, 3, 2, 1]);
+    (w, popped)
+}
+
+/// The owner pops the last private item from a large buffer.
+#[test]
+fn last_items_of_many() {
+    model(3, || {
+        let (w, popped) = roomy();
+        push(&w, 5..6);
+        let t = thief(w.stealer(), 2);
+        let mine = pop(&w, 2);
+        all_once(&w, 6, [popped, mine, t.join().unwrap()]);
+    });
+}
+
+/// The owner publishes with each push, and pops the last private item from a large buffer: a thief that
+/// sees that sees the items before.
+#[test]
+fn sharing_few_of_many() {
+    model(3, || {
+        let (w, popped) = roomy();
+        assert_eq!(w.stealer().steal().success(), Some(Item(0)));
+        let t = thief(w.stealer(), 1);
+        push(&w, 5..7);
+        let mine = pop(&w, 1);
+        all_once(&w, 7, [vec![0], popped, mine, t.join().unwrap()]);
+    });
+}
+
 /// The thief is there before the items, and publishes them itself or not.
 #[test]
 fn pushed_under_watch() {

@@ -1,6 +1,7 @@
 //! Models of waiting for those at work.
 #![cfg(loom)]
 
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::Ordering::Relaxed;
@@ -14,19 +15,33 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// The last of two leaves while somebody begins to wait.
+/// What each of those at work did.
+struct Work([UnsafeCell<bool>; 2]);
+// SAFETY: a cell is its worker's until that has left; that is what is modelled.
+unsafe impl Sync for Work {}
+// SAFETY: as above.
+unsafe impl Send for Work {}
+
+/// The last of two leaves while somebody begins to wait, which sees what both did.
 #[test]
 fn the_last_one_tells() {
     check(2, || {
         let quiet = Arc::new(Quiet::new());
-        let workers = [0, 1].map(|_| {
+        let work = Arc::new(Work([false, false].map(UnsafeCell::new)));
+        let workers = [0, 1].map(|i| {
             quiet.enter();
-            let quiet = Arc::clone(&quiet);
-            thread::spawn(move || quiet.leave())
+            let (quiet, work) = (Arc::clone(&quiet), Arc::clone(&work));
+            thread::spawn(move || {
+                // SAFETY: at work, and the cell is its own.
+                work.0[i].with_mut(|done| unsafe { *done = true });
+                quiet.leave();
+            })
         });
         while !quiet.is_quiet() {
             quiet.wait_unless(|| quiet.is_quiet());
         }
+        // SAFETY: nobody is at work.
+        assert!(work.0.iter().all(|cell| cell.with(|done| unsafe { *done })));
         for worker in workers {
             worker.join().unwrap();
         }

@@ -40,6 +40,10 @@ mod drain;
 mod entry;
 #[cfg(not(loom))]
 mod fiber;
+#[cfg(loom)]
+pub mod flag;
+#[cfg(not(loom))]
+mod flag;
 #[cfg(not(loom))]
 mod foreign;
 #[cfg(not(loom))]

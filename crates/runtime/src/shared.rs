@@ -5,6 +5,7 @@ use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
+use crate::flag::Flag;
 use crate::foreign::Foreign;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
@@ -25,7 +26,7 @@ use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::os::process_generation;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use sateen_base::prim::{Arc, AtomicU32, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
 use sateen_sync::park;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -86,7 +87,7 @@ pub(crate) struct Shared {
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveFutures<FutureHead>,
     /// A shutdown does not wait any longer.
-    cancelling: AtomicBool,
+    cancelling: Flag,
     /// The process that it was made in, and the one that it lives in: see `forked.rs`.
     pub(crate) born: u32,
     pub(crate) lives_in: AtomicU32,
@@ -144,7 +145,7 @@ impl Shared {
             timekeeper: Timekeeper::new(),
             foreign: Foreign::new(),
             futures: LiveFutures::new(workers.len()),
-            cancelling: AtomicBool::new(false),
+            cancelling: Flag::new(),
             born: process_generation(),
             lives_in: AtomicU32::new(process_generation()),
             gate: Gate::new(),
@@ -229,8 +230,7 @@ impl Shared {
 
     /// From now on every task and future counts as cancelled.
     pub(crate) fn start_cancelling(&self) {
-        // Ordering: Release pairs with `is_cancelling`.
-        self.cancelling.store(true, Ordering::Release);
+        self.cancelling.raise();
         // What is left then may stay for ever, with no use for spare ones.
         self.stacks.tighten();
     }
@@ -238,8 +238,8 @@ impl Shared {
     /// Whether everything is to end.
     #[inline]
     pub(crate) fn is_cancelling(&self) -> bool {
-        // Ordering: Acquire, as any cancellation; a fiber that parks too late to see it is woken after.
-        self.cancelling.load(Ordering::Acquire)
+        // A fiber that parks too late to see it is woken after.
+        self.cancelling.is_raised()
     }
 
     /// Takes an entry from the injector.

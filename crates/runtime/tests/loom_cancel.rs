@@ -7,6 +7,7 @@ use loom::sync::{Arc, Notify};
 use loom::thread;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_runtime::flag::Flag;
 use sateen_runtime::park_word::ParkWord;
 use sateen_runtime::started_on::StartedOn;
 use sateen_runtime::task_state::{Cancel, Claim, TaskState};
@@ -17,7 +18,7 @@ struct Fiber {
     worker: Notify,
     /// Whether the task, or a branch of it, is published as what runs here.
     runs: AtomicBool,
-    /// Whoever has no count of the fiber takes one only while what keeps it is not over.
+    /// Whoever has no count of the fiber takes one only while what keeps it is there and not over.
     there: UnsafeCell<bool>,
 }
 
@@ -28,8 +29,15 @@ impl Fiber {
             handed: AtomicUsize::new(0),
             worker: Notify::new(),
             runs: AtomicBool::new(false),
-            there: UnsafeCell::new(true),
+            there: UnsafeCell::new(false),
         }
+    }
+
+    /// Made by its worker, before a task starts on it or a branch runs there.
+    fn make(&self) -> &Self {
+        // SAFETY: what is modelled: nobody knows of it yet.
+        self.there.with_mut(|there| unsafe { *there = true });
+        self
     }
 
     /// Takes a count, with which the memory stays. (The model's is there anyway.)
@@ -107,7 +115,7 @@ impl Model {
         if self.task.is_cancelled() {
             self.started_on.set_never();
         } else {
-            self.started_on.set(&self.starter);
+            self.started_on.set(self.starter.make());
             self.starter.wait_until_cancelled(&self.task);
         }
         self.task.complete();
@@ -142,14 +150,41 @@ fn a_stolen_branch_is_cancelled() {
     check(|| {
         let model = Model::new();
         assert_eq!(model.task.claim_from_queue(true), Claim::Run);
-        model.started_on.set(&model.starter);
+        model.started_on.set(model.starter.make());
         let canceller = thread::spawn({
             let model = Arc::clone(&model);
             move || model.cancel()
         });
-        model.other.runs.store(true, Release);
+        model.other.make().runs.store(true, Release);
         model.task.share();
         model.other.wait_until_cancelled(&model.task);
+        canceller.join().unwrap();
+    });
+}
+
+/// A thread that finds a token cancelled sees what the canceller did before.
+#[test]
+fn a_raised_flag_publishes() {
+    struct Token(Flag, UnsafeCell<bool>);
+    // SAFETY: written before the flag is raised, and read after; that is what is modelled.
+    unsafe impl Sync for Token {}
+    // SAFETY: as above.
+    unsafe impl Send for Token {}
+    check(|| {
+        let token = Arc::new(Token(Flag::new(), UnsafeCell::new(false)));
+        let canceller = thread::spawn({
+            let token = Arc::clone(&token);
+            move || {
+                // SAFETY: not raised yet.
+                token.1.with_mut(|written| unsafe { *written = true });
+                assert!(token.0.raise());
+            }
+        });
+        if token.0.is_raised() {
+            // SAFETY: raised.
+            assert!(token.1.with(|written| unsafe { *written }));
+            assert!(!token.0.raise(), "twice");
+        }
         canceller.join().unwrap();
     });
 }

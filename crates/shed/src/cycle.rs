@@ -161,11 +161,8 @@ impl<T, L: Layout> Shed<T, L> {
         let word = self.memory.dependents(child.index());
         let is_open = |list: Dependents| list.is_of(child.generation()) && !list.is_closed();
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
-        let acquire = if cfg!(sateen_canary = "cycle-seen") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Acquire
-        };
+        let acquire =
+            if cfg!(sateen_canary = "cycle-seen") { Ordering::Relaxed } else { Ordering::Acquire };
         let list = Dependents(word.load(acquire));
         if !is_open(list) {
             return !list.is_of(child.generation());

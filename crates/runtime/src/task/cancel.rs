@@ -4,10 +4,10 @@ use super::future::Woken;
 use super::{FutureHead, Header};
 use crate::context;
 use crate::fiber::Fiber;
+use crate::flag::Flag;
 use crate::latch::Waiter;
 use crate::live::LiveFutures;
 use sateen_base::SpinLock;
-use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::unwind::FirstPanic;
 pub use sateen_sync::park::Cancelled;
 use std::panic::resume_unwind;
@@ -67,7 +67,7 @@ pub struct CancelToken(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    cancelled: AtomicBool,
+    cancelled: Flag,
     /// Set together with the flag.
     event: sateen_sync::Event,
     attached: SpinLock<Attached>,
@@ -193,8 +193,7 @@ impl CancelToken {
 
     /// Whether it has been cancelled.
     pub fn is_cancelled(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `mark`.
-        self.0.cancelled.load(Ordering::Acquire)
+        self.0.cancelled.is_raised()
     }
 
     /// Waits until it is cancelled: blocks a thread, suspends a task.
@@ -229,9 +228,8 @@ impl Inner {
     /// Marks it and its tasks, and gives its children, which are to follow. None: it was marked before.
     fn mark(&self, deliveries: &mut Vec<Delivery>) -> Option<Vec<Weak<Self>>> {
         let mut attached = self.attached.lock();
-        // Ordering: Release pairs with the Acquire in `is_cancelled`; under the lock, so that a task
-        // that attaches later sees it.
-        if self.cancelled.swap(true, Ordering::Release) {
+        // Under the lock, so that a task that attaches later sees it.
+        if !self.cancelled.raise() {
             return None;
         }
         // SAFETY: a task detaches itself, under this lock, before it ends.
