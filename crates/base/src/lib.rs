@@ -38,8 +38,6 @@ mod rows;
 mod spin;
 #[cfg_attr(not(feature = "std"), path = "no_thread_number.rs")]
 pub mod thread_number;
-#[cfg(sateen_tsan)]
-mod tsan;
 #[cfg(feature = "std")]
 pub mod tsc;
 pub mod unwind;

@@ -1,6 +1,7 @@
 //! Processes that fork while runtimes are alive: in the child nobody waits for threads that are gone.
 
-#![cfg(all(target_os = "linux", not(miri)))]
+// ThreadSanitizer follows no process that forks beside other threads.
+#![cfg(all(target_os = "linux", not(any(miri, sateen_tsan))))]
 
 mod common;
 
