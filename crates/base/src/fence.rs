@@ -18,8 +18,8 @@
 //! other cores are idle, 16 to 22 µs when they are busy.
 //!
 //! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then take their
-//! slow paths always, which contain full fences. Under loom and ThreadSanitizer, and without the feature
-//! `std`, both sides are full fences. The two have different types so that only a light-heavy pair can be written. (Cilk's
+//! slow paths always, which contain full fences. Under loom, and without the feature `std`, both sides
+//! are full fences. The two have different types so that only a light-heavy pair can be written. (Cilk's
 //! THE protocol, Frigo et al. 1998, with the fence moved to the thief as in Liu et al., "Asymmetric
 //! memory fences".)
 
@@ -33,9 +33,9 @@ pub struct HeavyFence(());
 /// the feature `std` it is a full fence, and free no more.)
 #[inline(always)]
 pub fn light() {
-    #[cfg(all(feature = "std", not(any(loom, sateen_tsan))))]
+    #[cfg(all(feature = "std", not(loom)))]
     core::sync::atomic::compiler_fence(prim::Ordering::SeqCst);
-    #[cfg(any(not(feature = "std"), loom, sateen_tsan))]
+    #[cfg(any(not(feature = "std"), loom))]
     prim::fence(prim::Ordering::SeqCst);
 }
 

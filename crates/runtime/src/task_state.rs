@@ -222,7 +222,7 @@ impl TaskState {
             }
             if state & HANDLE == 0 {
                 // Ordering: Acquire pairs with the AcqRel of `drop_handle`: it is really gone.
-                sateen_base::prim::fence(Ordering::Acquire);
+                sateen_base::acquire_fence!(self.0);
                 return Completion::Free;
             }
             // Without a waker the runner is through with the frame; with one it keeps its reference

@@ -8,9 +8,10 @@
 use crate::park::waiting_for;
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
+use sateen_base::acquire_fence;
+use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Ordering, fence};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -162,7 +163,7 @@ impl Event {
             }
         }
         // Ordering: Acquire, and `SET` may be gone again: what was seen pairs with the Release in `set`.
-        fence(Ordering::Acquire);
+        acquire_fence!(self.word);
         true
     }
 }

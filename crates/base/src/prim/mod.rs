@@ -11,22 +11,10 @@ mod imp {
     pub use core::sync::atomic;
     pub use core::sync::atomic::{
         AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+        fence,
     };
     #[cfg(feature = "std")]
     pub use std::{thread, time};
-
-    #[cfg(not(sateen_tsan))]
-    pub use core::sync::atomic::fence;
-
-    /// A fence that ThreadSanitizer can follow, which knows no others: an exchange on one word that all
-    /// fences share. So it orders more than a fence does, and hides races that a weaker one would allow.
-    #[cfg(sateen_tsan)]
-    #[inline(always)]
-    pub fn fence(_: Ordering) {
-        static ALL: AtomicUsize = AtomicUsize::new(0);
-        // Not by 0: the compiler may make that a fence and a load.
-        ALL.fetch_add(1, Ordering::AcqRel);
-    }
 
     /// A cell whose accesses loom can watch: `std`'s `UnsafeCell` with loom's `with`.
     #[derive(Debug, Default)]
@@ -75,6 +63,21 @@ mod imp {
 }
 
 pub use imp::*;
+
+/// An acquire fence for what the caller has seen in `$word`, which it has read by a relaxed access.
+///
+/// ThreadSanitizer takes no fence into account, and is given a load that acquires. So it looks only at
+/// the orderings of accesses, and reports what nothing but another fence puts in order.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! acquire_fence {
+    ($word:expr) => {{
+        #[cfg(not(sateen_tsan))]
+        $crate::prim::fence($crate::prim::Ordering::Acquire);
+        #[cfg(sateen_tsan)]
+        let _ = $word.load($crate::prim::Ordering::Acquire);
+    }};
+}
 
 /// The atomics for algorithms of loads and exchanges: the same as above, but under loom each access is
 /// a scheduling point of its own, without which the checker's search misses most interleavings of

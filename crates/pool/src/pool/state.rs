@@ -15,8 +15,9 @@
 //! Whoever makes the step to vacant owns the block, with the value in it, from then on. All zeros is
 //! vacant(0): fresh memory from the system needs no initialising.
 
+use sateen_base::acquire_fence;
+use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
-use sateen_base::prim::{Ordering, fence};
 
 const LIVE: u64 = 1 << 31;
 const GUARDS: u64 = LIVE - 1;
@@ -108,7 +109,7 @@ impl State {
         let last = before & (LIVE | GUARDS) == 1;
         if last && !cfg!(sateen_canary = "key-last-unfenced") {
             // Ordering: Acquire, pairs with the other guards' `leave` and with the one who removed.
-            fence(Ordering::Acquire);
+            acquire_fence!(self.0);
         }
         last
     }
