@@ -1,11 +1,11 @@
 //! How workers that end find out that nothing is left to do.
 //!
-//! One word of two halves:
+//! One word of two parts. There are fewer than 2^16 workers, and no look lasts for 2^48 wake-ups:
 //!
 //! | bits | counts | changed by |
 //! |---|---|---|
-//! | low 32 | workers that are drained: idle, without suspended fibers | `drain`, `absent`: up; `undrain`: down |
-//! | high 32 | the epoch: how often one of them went back to work | `undrain` |
+//! | low 16 | workers that are drained: idle, without suspended fibers | `drain`, `absent`: up; `undrain`: down |
+//! | high 48 | the epoch: how often one of them went back to work | `undrain` |
 //!
 //! The last to drain looks at all queues; if they are empty and the word is then still what its own
 //! exchange made it, nobody has worked since. Proof: `README.md`, "Ending".
@@ -17,7 +17,7 @@ use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{Ordering, fence};
 
 const ONE: u64 = 1;
-const EPOCH: u64 = 1 << 32;
+const EPOCH: u64 = 1 << 16;
 /// What [`DrainCount::undrain`] adds to the epoch; left out to see the model fail.
 const WORKED: u64 = if cfg!(sateen_canary = "drain_no_epoch") { 0 } else { EPOCH };
 

@@ -8,13 +8,14 @@
 //! | odd | any | a wait is being written | owner: in the same `begin` |
 //! | even | not 0 | the other words describe the wait | owner: `begin` of the next, or `end` |
 //!
-//! Writing costs plain stores. A reader that meets a write reads nothing. Proof: `README.md`, "Seeing
+//! Writing costs plain stores. A reader that meets a write reads nothing. The version has 64 bits: a reader that stalls
+//! between its looks must not find the same one again, or it would join an address and a length of two waits. Proof: `README.md`, "Seeing
 //! what waits"; model: `loom_wait_record.rs`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::prim::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use sateen_base::prim::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use sateen_sync::park::{Awaited, OwnerOf};
 
 /// A wait and when it began, in ticks, never 0.
@@ -29,7 +30,7 @@ pub struct Wait {
 /// See the [module's documentation](self).
 #[derive(Debug)]
 pub struct WaitRecord {
-    version: AtomicU32,
+    version: AtomicU64,
     since: AtomicU64,
     kind: AtomicPtr<u8>,
     kind_len: AtomicUsize,
@@ -43,7 +44,7 @@ impl WaitRecord {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self {
-            version: AtomicU32::new(0),
+            version: AtomicU64::new(0),
             since: AtomicU64::new(0),
             kind: AtomicPtr::new(std::ptr::null_mut()),
             kind_len: AtomicUsize::new(0),
@@ -57,7 +58,7 @@ impl WaitRecord {
     pub fn begin(&self, wait: &Wait) {
         // Ordering: Relaxed; one writer.
         let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
+        self.version.store(version + 1, Ordering::Relaxed);
         if cfg!(not(sateen_canary = "wait_record_no_fence")) {
             // Ordering: Release; whoever reads one of the stores below finds the version odd, or a later
             // one, after its own fence in `read`.
@@ -70,7 +71,7 @@ impl WaitRecord {
         self.owner.store(owner, Ordering::Relaxed);
         self.since.store(wait.since, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `read`: the words are seen.
-        self.version.store(version.wrapping_add(2), Ordering::Release);
+        self.version.store(comes_round(version + 2), Ordering::Release);
     }
 
     /// The fiber waits no longer. The fiber only.
@@ -113,4 +114,10 @@ impl WaitRecord {
         let what = owner.map_or(what, |owner| unsafe { what.with_owner(owner) });
         Some(Wait { what, since })
     }
+}
+
+/// The version as it is, which comes round to itself after 2^63 waits. Far sooner to see the model fail.
+#[inline(always)]
+fn comes_round(version: u64) -> u64 {
+    if cfg!(sateen_canary = "wait_record_comes_round") { version % 4 } else { version }
 }
