@@ -6,7 +6,7 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::*;
-use sateen_shed::{Error, TaskState};
+use sateen_shed::{Error, TaskState, Template};
 
 /// The task that somebody is about to depend on ends, and one that gets its place later has dependents too, maybe already: each has its own.
 fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
@@ -73,6 +73,53 @@ fn the_next_but_one_has_its_own_dependents_where_words_begin_anew() {
 #[test]
 fn the_next_task_has_its_own_dependents_where_generations_wrap() {
     next_task_in_a_place(u32::MAX, 0, true);
+}
+
+/// As above, where a template has the place next, and perhaps has given it back: its own dependencies
+/// stay, and the late one is not taken for one of them.
+fn a_template_in_a_place(gone: bool) {
+    model(2, move || {
+        let shed = std::sync::Arc::new(builder(3, 2).build().expect("small"));
+        let [late, child] = shed.create([(); 2]).expect("room");
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || {
+                shed.ready(&[child]).expect("idle");
+                assert_eq!(one(&shed), Some(child));
+                let ran = 1 + drain(&shed);
+                let mut template = Template::new();
+                template.task(());
+                let instance = template.install(shed.clone()).ok().expect("room");
+                (ran, (!gone).then_some(instance))
+            })
+        };
+        let result = shed.depend(&[late], &[child]);
+        let (mut ran, instance) = other.join().unwrap();
+        if let Some(instance) = instance {
+            instance.start().expect("it does not run");
+            // All but the template's own.
+            ran += drain(&shed) - 1;
+            assert!(instance.is_done());
+        }
+        ran += drain(&shed);
+        if result.is_ok() {
+            assert_eq!(ran, 2);
+        } else {
+            assert_eq!(ran, 1);
+            shed.ready(&[late]).expect("as if it had never waited");
+            assert_eq!(drain(&shed), 1);
+        }
+    });
+}
+
+#[test]
+fn a_template_in_a_place_keeps_its_dependents() {
+    a_template_in_a_place(false);
+}
+
+#[test]
+fn a_template_that_was_in_a_place_has_no_dependents() {
+    a_template_in_a_place(true);
 }
 
 /// The child is readied and ends while somebody comes to depend on it: the parent waits for it, or does not.
