@@ -4,6 +4,7 @@
 //! them: that makes them the instance's, which starts them again or frees them. If the instance is dropped before, it leaves the mark `poisoned`
 //! on the milestone, and who ends the run frees them.
 
+use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::memory::flag;
@@ -157,7 +158,10 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
         let state = State(self.shed.memory.place(index).state.load(Ordering::Relaxed));
         // Who has the old name and means to depend on it finds that this is too late.
         let closed = Dependents::closed(state.generation());
-        self.shed.memory.dependents(index).store(closed.0, Ordering::Relaxed);
+        let freed = relaxed_if(cfg!(sateen_canary = "freed_dependents"), Ordering::Release);
+        // Ordering: Release, for the Acquire of who is late to depend on an earlier task here: it
+        // must find that one stale.
+        self.shed.memory.dependents(index).store(closed.0, freed);
         self.shed.vacate(index, state);
         match &mut self.places {
             None => self.places = Some(Chain::of(index)),

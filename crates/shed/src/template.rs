@@ -339,7 +339,10 @@ impl Armed {
         // After the flags: before that, who tags an earlier task here may still write.
         tag();
         let dependents = Dependents::new(generation, first);
-        shed.memory.dependents(self.index).store(dependents.0, Ordering::Relaxed);
+        let settled = relaxed_if(cfg!(sateen_canary = "install_dependents"), Ordering::Release);
+        // Ordering: Release, for the Acquire of who is late to depend on an earlier task here: it
+        // must find that one stale, or would take this word for one that nobody has used since.
+        shed.memory.dependents(self.index).store(dependents.0, settled);
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
         let release = relaxed_if(cfg!(sateen_canary = "install"), Ordering::Release);
         place.state.store(State::new(generation, Status::Done).link().0, release);
