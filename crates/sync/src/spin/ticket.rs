@@ -84,9 +84,15 @@ impl<C: SpinConfig> Ticket<C> {
     fn try_take(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
         let serving = self.serving.load(Ordering::Acquire);
+        self.draw_if_next(serving)
+    }
+
+    /// Draws the ticket that was called when the caller looked, if nobody has drawn it.
+    #[inline(always)]
+    fn draw_if_next(&self, called: u32) -> bool {
         // If `next` is still equal to what was served then, so is `serving`: it never passes `next`.
-        let drawn = serving.wrapping_add(1);
-        self.next.compare_exchange(serving, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let drawn = called.wrapping_add(1);
+        self.next.compare_exchange(called, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     #[inline(always)]
@@ -104,3 +110,23 @@ impl<C: SpinConfig> Ticket<C> {
 
 // SAFETY: each ticket is drawn once, and the holder calls the next when it is done.
 raw_mutex!(Ticket<C>);
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Somebody tries to lock, and stands still after the look at `serving`.
+    #[test]
+    fn who_tries_and_stands_still_for_long_gets_no_lock_that_is_held() {
+        let lock = Ticket::<Standard>::new();
+        let called = lock.serving.load(Ordering::Relaxed);
+        // As after so many turns.
+        for word in [&lock.next, &lock.serving] {
+            word.fetch_add(u32::MAX.into(), Ordering::Relaxed);
+        }
+        assert!(lock.take());
+        assert!(!lock.draw_if_next(called), "two hold the lock");
+        lock.give();
+        assert!(lock.try_take());
+    }
+}
