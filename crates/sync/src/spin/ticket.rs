@@ -5,13 +5,14 @@
 //! | `next` | the ticket that the next to come draws |
 //! | `serving` | the ticket whose drawer holds the lock; equal to `next` if it is free |
 //!
-//! Both count round; only their difference matters. `next` is changed by exchanges, `serving` by the holder.
+//! `next` is changed by exchanges, `serving` by the holder. Neither ever comes round: a thread that stood still between
+//! two steps would take a ticket of long ago for its own.
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
 use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::AtomicU32;
+use sateen_base::prim::searched::AtomicU64;
 use std::marker::PhantomData;
 
 /// Of the store that calls the next ticket; weakened to see the model fail.
@@ -34,8 +35,8 @@ const CALL: Ordering =
 /// assert_eq!(*lock.lock(), 2);
 /// ```
 pub struct Ticket<C = Standard> {
-    next: AtomicU32,
-    serving: AtomicU32,
+    next: AtomicU64,
+    serving: AtomicU64,
     config: PhantomData<C>,
 }
 
@@ -43,9 +44,7 @@ impl<C: SpinConfig> Ticket<C> {
     crate::sys::const_except_loom! {
         /// A free lock.
         pub const fn new() -> Self {
-            // Near the end, so that they soon come round.
-            let first = u32::MAX - 2;
-            Self { next: AtomicU32::new(first), serving: AtomicU32::new(first), config: PhantomData }
+            Self { next: AtomicU64::new(0), serving: AtomicU64::new(0), config: PhantomData }
         }
     }
 
@@ -61,13 +60,13 @@ impl<C: SpinConfig> Ticket<C> {
     fn take_slow(&self) {}
 
     #[inline(always)]
-    fn is_called(&self, ticket: u32) -> bool {
+    fn is_called(&self, ticket: u64) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
         self.serving.load(Ordering::Acquire) == ticket
     }
 
     #[cold]
-    fn wait_slow(&self, ticket: u32) {
+    fn wait_slow(&self, ticket: u64) {
         let mut waiter = Waiter::<C>::new();
         let limit = waiter.limit();
         while !self.is_called(ticket) {
@@ -75,8 +74,8 @@ impl<C: SpinConfig> Ticket<C> {
                 yield_now();
                 continue;
             }
-            let before = ticket.wrapping_sub(self.serving.load(Ordering::Relaxed));
-            waiter.pause(before.saturating_sub(1).min(16));
+            let before = ticket.saturating_sub(self.serving.load(Ordering::Relaxed));
+            waiter.pause(before.saturating_sub(1).min(16) as u32);
         }
     }
 
@@ -89,16 +88,16 @@ impl<C: SpinConfig> Ticket<C> {
 
     /// Draws the ticket that was called when the caller looked, if nobody has drawn it.
     #[inline(always)]
-    fn draw_if_next(&self, called: u32) -> bool {
+    fn draw_if_next(&self, called: u64) -> bool {
         // If `next` is still equal to what was served then, so is `serving`: it never passes `next`.
-        let drawn = called.wrapping_add(1);
+        let drawn = called + 1;
         self.next.compare_exchange(called, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     #[inline(always)]
     fn give(&self) {
         // Only the holder writes it.
-        let called = self.serving.load(Ordering::Relaxed).wrapping_add(1);
+        let called = self.serving.load(Ordering::Relaxed) + 1;
         // Ordering: Release publishes the critical section to `is_called` and `try_take`.
         self.serving.store(called, CALL);
     }
