@@ -426,3 +426,53 @@ fn a_blocked_runtime_says_so_by_itself() {
         }
     }
 }
+
+/// Whoever asked has gone on, and left a waker of its own making to a worker that comes too late to answer.
+#[test]
+fn the_waker_of_one_who_went_on_may_panic_in_its_destructor() {
+    struct Hostile;
+    impl std::task::Wake for Hostile {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Hostile {
+        fn drop(&mut self) {
+            panic!("a waker's destructor");
+        }
+    }
+    struct Thread;
+    // SAFETY: it waits on its thread, and every wait may end early.
+    unsafe impl sateen_sync::park::Blocker for Thread {
+        fn waker(&self) -> std::task::Waker {
+            Arc::new(Hostile).into()
+        }
+        fn park(&self) {
+            std::thread::yield_now();
+        }
+        fn park_until(&self, _: std::time::Instant) {
+            std::thread::yield_now();
+        }
+    }
+    let rt = Runtime::builder().workers(1).build().expect("a runtime");
+    let (begun, go) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let busy = rt.spawn({
+        let (begun, go) = (Arc::clone(&begun), Arc::clone(&go));
+        move || {
+            begun.store(true, SeqCst);
+            while !go.load(SeqCst) {
+                std::thread::yield_now();
+            }
+        }
+    });
+    while !begun.load(SeqCst) {
+        std::thread::yield_now();
+    }
+    // SAFETY: this thread waits for nothing else meanwhile.
+    let before = unsafe { sateen_sync::park::install(Some(&Thread)) };
+    let report = rt.report();
+    // SAFETY: as above.
+    unsafe { sateen_sync::park::install(before) };
+    assert_eq!(report.busy, 1);
+    go.store(true, SeqCst);
+    busy.join().expect("done");
+    rt.shutdown().expect("an orderly end");
+}
