@@ -67,7 +67,9 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         return 0;
     }
     let stuck = stalled && refuse_spawns(worker) == 0;
-    worker.set_stall(if stuck { State::Stuck } else { State::Starved });
+    // Until it goes on: that another is awake for a moment, to look for a stack in vain, changes nothing.
+    let still = !stalled && worker.stall_state() == State::Stuck;
+    worker.set_stall(if stuck || still { State::Stuck } else { State::Starved });
     if let Some(watch) = shared.watch.as_ref().filter(|_| stuck) {
         watch.stuck(shared);
     }
