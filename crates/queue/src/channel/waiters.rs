@@ -9,10 +9,11 @@ use crate::prim::{AtomicBool, Ordering};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{fence, spin_loop, thread};
 use sateen_base::tsc;
-use sateen_base::unwind::FirstPanic;
+use sateen_base::unwind::discard;
 use sateen_sync::WaitQueue;
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::wait_queue::{Place, Waiter};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
@@ -181,13 +182,13 @@ impl Waiters {
 
 /// Runs foreign code whose panic ends here: a waker's. Its caller may hold an item that nobody else has, owe one, or
 /// have others to wake.
-#[inline]
+#[inline(always)]
 pub(super) fn quietly(f: impl FnOnce()) {
-    let mut panics = FirstPanic::new();
-    panics.catch(f);
-    if cfg!(loom) {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(()) => {}
         // There a panic is the model's own.
-        panics.resume();
+        Err(payload) if cfg!(loom) => resume_unwind(payload),
+        Err(payload) => discard(payload),
     }
 }
 
