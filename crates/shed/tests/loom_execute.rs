@@ -287,6 +287,25 @@ fn a_new_task_is_whole_for_who_readies_it_by_its_name() {
     });
 }
 
+/// As above for its channel, which is not the one of the task that had the place before.
+#[test]
+fn a_new_task_is_ready_on_its_own_channel() {
+    model(3, || {
+        let shed = Arc::new(builder(1, 0).channels(2).build().expect("small"));
+        let tasks = shed.create([()]).expect("room");
+        shed.set_channel(&tasks, 1).expect("idle");
+        shed.free(&tasks).expect("idle");
+        let name = next(tasks[0]);
+        let other = {
+            let shed = shed.clone();
+            thread::spawn(move || shed.ready(&[name]).is_ok())
+        };
+        assert_eq!(shed.create([()]).expect("room"), [name]);
+        let readied = other.join().unwrap();
+        assert_eq!((shed.has_ready(0), shed.has_ready(1)), (Ok(readied), Ok(false)));
+    });
+}
+
 /// As above for a task that was to be freed, together with one that could not be.
 #[test]
 fn a_task_that_was_not_freed_is_whole_for_who_knows_its_name() {
