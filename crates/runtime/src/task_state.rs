@@ -31,8 +31,11 @@ const CANCELLING: u32 = 64;
 const SHARED: u32 = 128;
 
 /// Of the exchange in [`TaskState::share`]; weakened to see the model fail.
-const SHARE: Ordering =
-    if cfg!(sateen_canary = "cancel_share_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+const SHARE: Ordering = if cfg!(sateen_canary = "cancel_share_relaxed") {
+    Ordering::Relaxed
+} else {
+    Ordering::Release
+};
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -195,8 +198,8 @@ impl TaskState {
 
     /// Another fiber, which has published itself as a runner of the task, takes over a branch.
     pub fn share(&self) {
-        // Ordering: AcqRel; a canceller that comes later in the order of this word finds the fiber, and
-        // one that came before is seen by the fiber.
+        // Ordering: Release, so that a canceller that comes later in the order of this word finds the
+        // fiber. Of one that came before the fiber needs the mark, which is in this word.
         self.0.fetch_or(SHARED, SHARE);
     }
 
