@@ -1,8 +1,8 @@
 //! Nested work when stacks run out: what a scope, a join or a call from outside waits for starts all the same.
 
 use sateen_runtime::{
-    FixedStacks, JoinError, JoinHandle, Report, Runtime, Stack, StackAllocator, join, scope, sleep,
-    spawn, yield_now,
+    FixedStacks, JoinError, JoinHandle, Report, Runtime, Spawn, Stack, StackAllocator, join, scope,
+    sleep, spawn, yield_now,
 };
 use sateen_sync::Event;
 use std::sync::Arc;
@@ -496,6 +496,31 @@ fn nothing_is_refused_while_a_sleeper_has_a_stack() {
         }
         event.set();
         task.join().expect("nobody cancels it");
+        rt.shutdown().expect("an orderly end");
+    });
+}
+
+/// A worker sleeps with a stack to spare, and another needs one for a task that nobody else may start.
+#[test]
+fn a_sleeper_gives_away_the_stack_that_it_has_to_spare() {
+    watched("a task of one worker", || {
+        let rt = Runtime::builder().workers(2).max_stacks(3).build().expect("a runtime");
+        // What waits has a stack of its own: then the worker has one more than it needs to go on.
+        let two_stacks = |worker: usize| {
+            let event = Arc::new(Event::new());
+            let on_worker = || Spawn::new().on_worker(worker);
+            let waits = {
+                let event = Arc::clone(&event);
+                rt.spawn_with(on_worker(), move || event.wait())
+            };
+            rt.spawn_with(on_worker(), move || event.set()).join().expect("a stack is free");
+            waits.join().expect("nobody cancels it");
+        };
+        two_stacks(1);
+        while rt.stats().sleeping < 2 {
+            std::thread::yield_now();
+        }
+        two_stacks(0);
         rt.shutdown().expect("an orderly end");
     });
 }
