@@ -134,13 +134,14 @@ impl TaskState {
 
     /// The joiner tries to claim the task to run it itself; its entry stays where it is.
     pub fn claim_inline(&self) -> bool {
-        // Ordering: Relaxed first look; AcqRel as in `claim_from_queue`.
+        // Ordering: Relaxed. The closure came with the handle, and whoever finds the task claimed leaves it
+        // alone, or waits for `StartedOn`.
         let mut state = self.0.load(Ordering::Relaxed);
         while state & STARTED == 0 {
             match self.0.compare_exchange_weak(
                 state,
                 state | STARTED,
-                Ordering::AcqRel,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return true,
