@@ -16,6 +16,8 @@ mod prim;
 mod room;
 mod split;
 mod stage;
+#[cfg(all(test, not(loom)))]
+mod stalls;
 mod steal;
 mod stealer;
 mod worker;
