@@ -86,3 +86,27 @@ fn block_on_misses_no_waker() {
         }
     });
 }
+
+/// What happened before the waker was called is visible to the next poll, also if `block_on` never parked.
+#[test]
+fn block_on_publishes() {
+    model(3, || {
+        let cell = loom::sync::Arc::new(UnsafeCell::new(false));
+        let mut other = None;
+        block_on(std::future::poll_fn(|cx| {
+            if other.is_some() {
+                // SAFETY: polled again, so woken; the model says if that is not enough.
+                assert!(cell.with(|cell| unsafe { *cell }));
+                return std::task::Poll::Ready(());
+            }
+            let (cell, waker) = (cell.clone(), cx.waker().clone());
+            other = Some(thread::spawn(move || {
+                // SAFETY: the future looks only once it is woken.
+                cell.with_mut(|cell| unsafe { *cell = true });
+                waker.wake();
+            }));
+            std::task::Poll::Pending
+        }));
+        other.expect("polled twice").join().unwrap();
+    });
+}
