@@ -330,6 +330,30 @@ fn wakers_that_panic() {
     assert_eq!(semaphore.available_permits(), 3);
 }
 
+/// A channel's message is received though the waker of who gets its place panics, and sent though that
+/// of who receives it does.
+#[test]
+fn a_channels_waker_that_panics_costs_no_message() {
+    let bomb = waker_fn(|| panic!("waker"));
+    let (sender, receiver) = bounded(1).unwrap();
+    sender.send(1).unwrap();
+    let mut second = Box::pin(sender.send_async(2));
+    assert!(poll_with(second.as_mut(), &bomb).is_pending());
+    assert_eq!(receiver.try_recv(), Ok(1));
+    assert_eq!(poll(second.as_mut()), Poll::Ready(Ok(())));
+    drop(second);
+    assert_eq!(receiver.try_recv(), Ok(2));
+    let mut third = Box::pin(receiver.recv_async());
+    assert!(poll_with(third.as_mut(), &bomb).is_pending());
+    assert_eq!(sender.send(3), Ok(()));
+    assert_eq!(poll(third.as_mut()), Poll::Ready(Ok(3)));
+    // The last of either side goes.
+    let mut last = Box::pin(receiver.recv_async());
+    assert!(poll_with(last.as_mut(), &bomb).is_pending());
+    drop(sender);
+    assert_eq!(poll(last.as_mut()), Poll::Ready(Err(RecvError)));
+}
+
 /// A waker that comes back to the primitive that wakes it.
 #[test]
 fn wakers_that_come_back() {

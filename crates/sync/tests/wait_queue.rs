@@ -301,6 +301,31 @@ impl<L: RawMutex> Semaphore<L> {
     }
 }
 
+/// Who joins, waits for something else, which takes the token of its notification, and only then waits.
+#[test]
+fn a_waiter_that_waited_for_something_else_meanwhile_looks_first() {
+    for timed in [false, true] {
+        let (done, waited) = std::sync::mpsc::channel();
+        thread::spawn(move || {
+            let queue = WaitQueue::new();
+            let mut waiter = pin!(Waiter::new(&queue));
+            waiter.as_mut().enqueue(Place::Back, park::current_waker(), || false);
+            queue.notify_one();
+            park::park();
+            let far = Instant::now() + Duration::from_secs(1000);
+            let notified = if timed {
+                waiter.wait_until(far)
+            } else {
+                waiter.wait();
+                true
+            };
+            let _ = done.send(notified);
+        });
+        let waited = waited.recv_timeout(Duration::from_secs(10));
+        assert_eq!(waited, Ok(true), "it sleeps though it was notified");
+    }
+}
+
 #[test]
 fn stress_threads_futures_and_cancelled_futures() {
     stress::<RawSpinLock>(sized(3_000));
