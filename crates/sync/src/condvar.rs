@@ -168,16 +168,7 @@ impl Condvar {
         mutex.release();
         let notified = park::waiting_for(awaited("condvar", self), || {
             // A waker that ran in the unlock may have blocked here, and taken our token: first look.
-            if waiter.as_mut().take_permit().is_some() {
-                return true;
-            }
-            match deadline {
-                None => {
-                    waiter.wait();
-                    true
-                }
-                Some(deadline) => waiter.wait_until(deadline),
-            }
+            waiter.as_mut().take_permit().is_some() || waiter.wait_joined(deadline)
         });
         WaitTimeoutResult(!notified)
     }

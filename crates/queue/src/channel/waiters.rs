@@ -137,10 +137,7 @@ impl Waiters {
         park::waiting_for(what, || {
             loop {
                 if self.join(waiter.as_mut(), place, park::current_waker(), &ready) {
-                    match deadline {
-                        Some(deadline) => drop(waiter.as_mut().wait_until(deadline)),
-                        None => waiter.as_mut().wait(),
-                    }
+                    waiter.as_mut().wait_joined(deadline);
                     // Who was woken, and comes too late, has waited long already.
                     place = Place::Front;
                 }

@@ -3,6 +3,7 @@
 use super::queue::{Cancelled, LocalQueue, LocalWaiter};
 use crate::wait_queue::Permit;
 use crate::wakers::let_go;
+use sateen_base::unwind::run_and_discard;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -60,6 +61,17 @@ impl Permits {
             self.hand_out();
         }
         true
+    }
+
+    /// As [`put`](Self::put), where the panic of a waker would lose what the caller has in hand: it ends here.
+    #[inline]
+    pub(super) fn put_quietly(&self, n: usize) {
+        if let Some(free) = self.free.get().checked_add(n) {
+            self.free.set(free);
+            if !self.queue.is_empty() {
+                run_and_discard(|| self.hand_out());
+            }
+        }
     }
 
     /// Gives the first waiters what they want, while there is enough.

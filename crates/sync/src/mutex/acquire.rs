@@ -52,17 +52,11 @@ impl<'a> Acquire<'a> {
     /// Blocks until notified, or (false) until `deadline`, having left the queue. To be called after a
     /// pending [`attempt`](Self::attempt).
     pub(super) fn wait_until(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
-        let waiter = self.as_mut().waiter();
-        match deadline {
-            None => waiter.wait(),
-            Some(deadline) => {
-                if !waiter.wait_until(deadline) {
-                    return false;
-                }
-            }
+        let notified = self.as_mut().waiter().wait_joined(deadline);
+        if notified {
+            self.set_out();
         }
-        self.set_out();
-        true
+        notified
     }
 
     /// As a future: everything that can be done without blocking.

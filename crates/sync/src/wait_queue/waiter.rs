@@ -130,10 +130,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     ///
     /// Returns at once if it is not waiting.
     pub fn wait(mut self: Pin<&mut Self>) {
-        while self.involved.get() {
-            // First park, then look: whoever notifies also wakes, so the look costs one lock a wait.
-            crate::park::park();
-            self.as_mut().take_permit();
+        if self.as_mut().take_permit().is_none() {
+            self.wait_joined(None);
         }
     }
 
@@ -153,12 +151,23 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// assert!(!queue.notify_one());
     /// ```
     pub fn wait_until(mut self: Pin<&mut Self>, deadline: Instant) -> bool {
+        self.as_mut().take_permit().is_some() || self.wait_joined(Some(deadline))
+    }
+
+    /// The same for one who has done nothing since it joined, and so has the token if it was notified: another
+    /// wait in between may have taken that. Costs a lock less.
+    #[doc(hidden)]
+    pub fn wait_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         while self.involved.get() {
-            crate::park::park_until(deadline);
+            // First park, then look: whoever notifies also wakes, so the look costs one lock a wait.
+            match deadline {
+                Some(deadline) => crate::park::park_until(deadline),
+                None => crate::park::park(),
+            }
             if self.as_mut().take_permit().is_some() {
                 return true;
             }
-            if crate::sys::has_passed(deadline) {
+            if deadline.is_some_and(crate::sys::has_passed) {
                 // Looking and leaving are one step under the lock: no permit falls between them.
                 return matches!(self.cancel(), Cancelled::Notified(_));
             }
