@@ -90,3 +90,19 @@ fn a_run_has_ended_although_telling_of_it_panics() {
         assert!(instance.is_done());
     }
 }
+
+/// Who asked last to be told of ready tasks is told although who asked first panics: what drives a shed on workers
+/// asks last.
+#[test]
+fn both_callbacks_are_told_although_the_first_panics() {
+    let told = Arc::new(AtomicU32::new(0));
+    let tell = Arc::clone(&told);
+    let shed = Shed::builder()
+        .on_ready(|_, _| panic!("boom"))
+        .on_ready(move |_, count| _ = tell.fetch_add(count, Relaxed))
+        .build()
+        .expect("small");
+    let tasks = shed.create([(), ()]).expect("room");
+    assert!(catch_unwind(AssertUnwindSafe(|| shed.ready(&tasks))).is_err());
+    assert_eq!(told.load(Relaxed), 2);
+}
