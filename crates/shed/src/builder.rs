@@ -11,6 +11,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use sateen_base::prim::Ordering;
+use sateen_base::unwind::run_to_end;
 use sateen_base::{RawSpinLock, SpinLock};
 
 /// Most tasks, and most dependencies.
@@ -143,14 +144,16 @@ impl<T, L: Layout> Builder<T, L> {
 
     /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
     /// made them ready, or ended what they depended on. Not of a task that [`execute_batch`](Shed::execute_batch) goes on with by itself. Cost: an indirect call for each range of tasks of one channel.
-    /// Set again, both are called, the first one first.
+    /// Set again, both are called, the first one first, and the second also if that panics.
     #[must_use]
     pub fn on_ready(mut self, ready: impl Fn(u16, u32) + Send + Sync + 'static) -> Self {
         self.callbacks.ready = Some(match self.callbacks.ready.take() {
             None => Box::new(ready),
             Some(first) => Box::new(move |channel, count| {
-                first(channel, count);
-                ready(channel, count);
+                let calls: [&dyn Fn(u16, u32); 2] = [&*first, &ready];
+                let mut calls = calls.into_iter();
+                // The second may be what wakes a worker, and has to know although the first panics.
+                run_to_end(|| calls.next().map(|call| call(channel, count)).is_some());
             }),
         });
         self

@@ -126,7 +126,7 @@ impl<T, L: Layout> Shed<T, L> {
     fn raise(&self, parent: TaskId, by: u32) -> Result<(), Error> {
         self.change(parent, |state| match state.status() {
             Status::Idle if self.is_kept(parent.index()) => Err(Error::Kept(parent)),
-            Status::Idle if by >= State::MOST_PENDING - state.pending() => {
+            Status::Idle if by > State::MOST_OPEN - state.pending() => {
                 Err(Error::TooManyDependencies(parent))
             }
             Status::Idle => Ok(state.with_pending(state.pending() + by)),

@@ -44,7 +44,7 @@ pub enum Error {
         /// How many the shed has, used or not.
         capacity: u64,
     },
-    /// The task would wait for more than 2^26 - 1 others.
+    /// The task would wait for more than 2^26 - 2 others.
     TooManyDependencies(TaskId),
     /// There is no such channel.
     NoChannel {
@@ -78,7 +78,7 @@ impl fmt::Display for Error {
             Self::TooManyDependencies(task) => write!(
                 f,
                 "task {task} would depend on more than {} others",
-                crate::word::State::MOST_PENDING
+                crate::word::State::MOST_OPEN
             ),
             Self::NoChannel { channel, channels } => {
                 write!(f, "channel {channel} is not below {channels}")

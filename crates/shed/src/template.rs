@@ -237,11 +237,11 @@ impl<T> Template<T> {
         if let Some(cycle) = graph.cycle() {
             return Err(TemplateError::Cycle(cycle.into_iter().map(node).collect()));
         }
-        if let Some(index) = graph.open.iter().position(|open| *open > State::MOST_PENDING) {
+        if let Some(index) = graph.open.iter().position(|open| *open > State::MOST_OPEN) {
             return Err(TemplateError::TooManyDependencies(node(index as u32)));
         }
         let last = (0..len).filter(|&task| graph.parents(task).is_empty()).count();
-        if last > State::MOST_PENDING as usize {
+        if last > State::MOST_OPEN as usize {
             return Err(TemplateError::TooManyLast(last));
         }
         let mut places = vec![TaskId::NONE; len + 1];

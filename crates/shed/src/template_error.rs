@@ -35,9 +35,9 @@ pub enum TemplateError {
         /// How many the shed has, used or not.
         capacity: u64,
     },
-    /// The task would wait for more than 2^26 - 1 others.
+    /// The task would wait for more than 2^26 - 2 others.
     TooManyDependencies(Node),
-    /// More than 2^26 - 1 tasks that nothing depends on.
+    /// More than 2^26 - 2 tasks that nothing depends on.
     TooManyLast(usize),
     /// The instance's run has not ended.
     StillRunning,
@@ -64,12 +64,12 @@ impl fmt::Display for TemplateError {
             Self::TooManyDependencies(task) => write!(
                 f,
                 "task {task} would depend on more than {} others",
-                crate::word::State::MOST_PENDING
+                crate::word::State::MOST_OPEN
             ),
             Self::TooManyLast(tasks) => write!(
                 f,
                 "nothing depends on {tasks} tasks, which is more than {}",
-                crate::word::State::MOST_PENDING
+                crate::word::State::MOST_OPEN
             ),
             Self::StillRunning => StillRunning.fmt(f),
         }

@@ -40,6 +40,8 @@ pub(crate) struct State(pub(crate) u64);
 
 impl State {
     pub(crate) const MOST_PENDING: u32 = (1 << 26) - 1;
+    /// Most others that a task waits for: one more is counted while it is being cancelled.
+    pub(crate) const MOST_OPEN: u32 = Self::MOST_PENDING - 1;
     const LINKED: u64 = 1 << 28;
     const MARK: u64 = 1 << 27;
     const POISONED: u64 = 1 << 26;
@@ -255,5 +257,18 @@ impl Head {
     #[inline(always)]
     pub(crate) const fn popped(self, first: u32) -> Self {
         Self(self.0 >> 32 << 32 | first as u64)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_as_many_as_can_be_may_be_cancelled() {
+        let state = State::new(7, Status::Idle).link().with_pending(State::MOST_OPEN);
+        let cancelled = state.to(Status::Cancelled).with_pending(state.pending() + 1);
+        assert!(cancelled.is(Status::Cancelled) && cancelled.linked() && !cancelled.poisoned());
+        assert_eq!((cancelled.generation(), cancelled.pending()), (7, State::MOST_OPEN + 1));
     }
 }
