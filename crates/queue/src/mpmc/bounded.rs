@@ -8,6 +8,8 @@
 
 mod force;
 mod reserved;
+#[cfg(all(test, not(loom)))]
+mod stalls;
 
 pub(crate) use reserved::Reserved;
 
