@@ -4,6 +4,7 @@
 mod loom_common;
 
 use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use loom::thread;
 use loom_common::model;
 use sateen_sync::park::{self, ThreadParker};
@@ -34,18 +35,26 @@ fn unpark_publishes() {
     });
 }
 
-/// A timed park that gives up leaves no announcement behind, and never swallows a token.
+/// A timed park that gives up leaves no announcement behind, and never swallows a token: that shows what came before,
+/// also if it came at the last moment.
 #[test]
 fn a_token_survives_a_time_out() {
     model(3, || {
         let parker = Arc::new(ThreadParker::new());
+        let cell = loom::sync::Arc::new(UnsafeCell::new(false));
         let other = thread::spawn({
-            let parker = parker.clone();
-            move || parker.unpark()
+            let (parker, cell) = (parker.clone(), cell.clone());
+            move || {
+                // SAFETY: the token comes after this, and who reads has it.
+                cell.with_mut(|cell| unsafe { *cell = true });
+                parker.unpark();
+            }
         });
         if !parker.park_timeout(Duration::from_millis(1)) {
             parker.park();
         }
+        // SAFETY: after the token.
+        assert!(cell.with(|cell| unsafe { *cell }));
         other.join().unwrap();
         assert!(!parker.park_timeout(Duration::ZERO), "there was one token only");
     });
@@ -108,5 +117,29 @@ fn block_on_publishes() {
             std::task::Poll::Pending
         }));
         other.expect("polled twice").join().unwrap();
+    });
+}
+
+/// One token replaces another while that is taken: whoever takes both sees what came before either.
+#[test]
+fn a_token_that_replaces_another_publishes() {
+    model(3, || {
+        let parker = Arc::new(ThreadParker::new());
+        let shown = Arc::new(AtomicBool::new(false));
+        let others = [false, true].map(|shows| {
+            let (parker, shown) = (parker.clone(), shown.clone());
+            thread::spawn(move || {
+                if shows {
+                    shown.store(true, Relaxed);
+                }
+                parker.unpark();
+            })
+        });
+        while !shown.load(Relaxed) {
+            parker.park();
+        }
+        for other in others {
+            other.join().unwrap();
+        }
     });
 }

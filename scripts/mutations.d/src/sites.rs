@@ -220,7 +220,9 @@ fn calls(line: &str, add: &mut Add<'_>) {
     };
     if CALLS.iter().any(|name| begins(name)) {
         let at = line.len() - line.trim_start().len();
-        add(at, statement, "();", "skipped");
+        // What follows the call is left out with it, as before.
+        let rest = if statement.starts_with("return ") { "return;" } else { "();" };
+        add(at, statement, rest, "skipped");
     }
 }
 
