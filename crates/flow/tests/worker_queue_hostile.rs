@@ -388,6 +388,39 @@ fn a_runtime_that_ends_by_force_loses_no_item() {
     });
 }
 
+/// Who sends a batch is cancelled while it waits for room: what went in is counted.
+#[test]
+fn a_batch_whose_sender_is_cancelled_is_counted_as_far_as_it_went() {
+    in_time(|| {
+        for handle in [false, true] {
+            let runtime = Runtime::builder().workers(1).build().unwrap();
+            let go = Arc::new(Event::new());
+            let queue = WorkerQueue::builder().workers(1).queues(1).capacity(4).start({
+                let go = Arc::clone(&go);
+                move |_, _: &mut u64| go.wait()
+            });
+            let queue = Arc::new(queue.unwrap());
+            let sender = runtime.spawn({
+                let queue = Arc::clone(&queue);
+                move || match handle {
+                    true => queue.sender().send_batch(0..100).is_ok(),
+                    false => queue.send_batch(0..100).is_ok(),
+                }
+            });
+            while queue.stats().queues[0] < 4 {
+                std::thread::yield_now();
+            }
+            sender.cancel();
+            assert!(sender.join().is_err());
+            go.set();
+            queue.close();
+            let stats = queue.stats();
+            assert!(stats.received >= 4);
+            assert_eq!(stats.sent, stats.received);
+        }
+    });
+}
+
 /// A callback that waits is cancelled like any code: the item is a dead letter all the same.
 #[test]
 fn a_cancelled_callback_costs_no_item() {
