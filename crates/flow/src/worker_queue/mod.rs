@@ -139,9 +139,8 @@ impl<T> WorkerQueue<T> {
         &self,
         items: impl IntoIterator<Item = T>,
     ) -> Result<usize, SendError<Vec<T>>> {
-        let (result, sent) = TURN.with(|turn| send_batch_to(&self.shared, turn, items));
-        self.shared.sent.add(sent as u64);
-        result.map(|()| sent)
+        let count = |n| self.shared.sent.add(n);
+        TURN.with(|turn| send_batch_to(&self.shared, turn, items, count))
     }
 
     /// [`Sender::send_keyed`].
@@ -354,29 +353,40 @@ async fn send_async_to<T>(shared: &Shared<T>, addressed: Addressed<T>) -> Result
     Ok(())
 }
 
-/// As many at once as there is room for, up to [`BATCH`] a queue; the rest one by one, so that the overflow rule holds for each. How many went in.
+/// As many at once as there is room for, up to [`BATCH`] a queue; the rest one by one, so that the overflow rule holds for each. How many went in;
+/// `count` is told that in any case.
 fn send_batch_to<T>(
     shared: &Shared<T>,
     turn: &Turn,
     items: impl IntoIterator<Item = T>,
-) -> (Result<(), SendError<Vec<T>>>, usize) {
+    count: impl Fn(u64),
+) -> Result<usize, SendError<Vec<T>>> {
+    /// Told at the end, also if the sender is cancelled while it waits for room.
+    struct Went<F: Fn(u64)>(usize, F);
+    impl<F: Fn(u64)> Drop for Went<F> {
+        fn drop(&mut self) {
+            (self.1)(self.0 as u64);
+        }
+    }
     let parcel = |item| Parcel { item, sent: 0 };
     let parcels: Vec<_> = items.into_iter().map(parcel).collect();
-    let all = parcels.len();
     let mut parcels = parcels.into_iter();
+    let mut went = Went(0, count);
     while parcels.len() > 0 {
         let (lane, _) = shared.skip(turn);
-        let before = parcels.len();
-        if shared.push_from(lane, &mut (&mut parcels).take(BATCH)) > 0 {
+        let pushed = shared.push_from(lane, &mut (&mut parcels).take(BATCH));
+        went.0 += pushed;
+        if pushed > 0 {
             continue;
         }
         let Some(parcel) = parcels.next() else { break };
         if let Err(SendError { item, reason }) = shared.send(lane, parcel, true) {
             let item = std::iter::once(item).chain(parcels.map(|parcel| parcel.item)).collect();
-            return (Err(SendError { item, reason }), all - before);
+            return Err(SendError { item, reason });
         }
+        went.0 += 1;
     }
-    (Ok(()), all)
+    Ok(went.0)
 }
 
 /// Items of a batch that go to one queue.

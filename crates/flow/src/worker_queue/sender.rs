@@ -81,9 +81,7 @@ impl<T> Sender<T> {
         &self,
         items: impl IntoIterator<Item = T>,
     ) -> Result<usize, SendError<Vec<T>>> {
-        let (result, sent) = send_batch_to(&self.shared, &self.turn, items);
-        self.count(sent as u64);
-        result.map(|()| sent)
+        send_batch_to(&self.shared, &self.turn, items, |n| self.count(n))
     }
 
     /// Sends an item after all others of that key: see [`Builder::keyed`](super::Builder::keyed).
