@@ -1,6 +1,8 @@
 //! The unbounded queue. States, protocol and proof sketch: `README.md` beside this file.
 
 mod begin;
+#[cfg(all(test, not(loom)))]
+mod stalls;
 
 use super::batch::Batch;
 use super::cursor::{Cursor, lap};
