@@ -85,6 +85,7 @@ impl Fallback {
 
     fn spawn(&'static self) -> io::Result<()> {
         os::watch_forks();
+        os::before_thread()?;
         let thread = thread::Builder::new().name("sateen-timer".to_owned());
         thread.spawn(move || self.run()).map(drop)
     }
