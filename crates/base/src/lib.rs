@@ -27,6 +27,7 @@ extern crate std;
 
 mod abort;
 mod backoff;
+mod canary;
 pub mod fence;
 #[cfg(feature = "std")]
 pub mod os;
@@ -44,6 +45,8 @@ pub mod unwind;
 
 pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;
+#[doc(hidden)]
+pub use canary::is_planted;
 pub use padded::CachePadded;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;

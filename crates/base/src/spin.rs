@@ -10,6 +10,7 @@
 //! as nobody is known to yield to). Code that holds it never blocks, never
 //! panics and never runs user code.
 
+use crate::canary;
 use crate::prim::{AtomicU32, Ordering};
 
 /// The lock's word: all of the protocol but the waiting.
@@ -18,8 +19,10 @@ use crate::prim::{AtomicU32, Ordering};
 pub struct SpinWord(AtomicU32);
 
 /// Of the store in [`SpinWord::give`]; weakened to see the model fail.
-const GIVE: Ordering =
-    if cfg!(sateen_canary = "spin_give_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn give() -> Ordering {
+    if canary!("spin_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 impl SpinWord {
     /// A free one.
@@ -52,7 +55,7 @@ impl SpinWord {
     #[inline(always)]
     pub fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
-        self.0.store(0, GIVE);
+        self.0.store(0, give());
     }
 }
 

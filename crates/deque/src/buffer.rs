@@ -12,6 +12,7 @@
 //! | 3 | the last claim resolved here was of an index in an odd lap |
 
 use crate::prim::{AtomicU8, Ordering, UnsafeCell};
+use sateen_base::canary;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -186,8 +187,7 @@ impl<T> Buffer<T> {
     /// The caller claimed `index` in this buffer and has not marked it yet, which keeps it live.
     #[inline(always)]
     pub(crate) unsafe fn resolve(self, index: u32) {
-        let order =
-            if cfg!(sateen_canary = "deque-mark") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("deque-mark") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_resolved`: the item is read before the
         // owner reuses the cell or frees the buffer.
         // SAFETY: live by the contract.

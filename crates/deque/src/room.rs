@@ -5,6 +5,7 @@ use crate::index::{Top, gap};
 use crate::prim::Ordering;
 use crate::stage::Stage;
 use crate::worker::Worker;
+use sateen_base::canary;
 
 impl<T, S: Stage> Worker<T, S> {
     /// Counts a pop that left few items. Halves the buffer after as many of them as it has cells:
@@ -36,12 +37,12 @@ impl<T, S: Stage> Worker<T, S> {
         let mut resolved = self.own.resolved.get();
         while resolved != top.index() {
             // SAFETY: the buffer is current; claims are looked at in order.
-            if !unsafe { buffer.is_resolved(resolved) } && !cfg!(sateen_canary = "deque-unmarked") {
+            if !unsafe { buffer.is_resolved(resolved) } && !canary!("deque-unmarked") {
                 break;
             }
             resolved = resolved.wrapping_add(1);
         }
-        if resolved != self.own.resolved.get() && !cfg!(sateen_canary = "deque-own-unmarked") {
+        if resolved != self.own.resolved.get() && !canary!("deque-own-unmarked") {
             self.own.any_marks.set(true);
         }
         self.own.resolved.set(resolved);
@@ -96,7 +97,7 @@ impl<T, S: Stage> Worker<T, S> {
         if self.is_split() {
             self.reopen(next.generation());
         }
-        let step = if cfg!(sateen_canary = "deque-new-buffer") { 0 } else { Top::NEW_BUFFER };
+        let step = if canary!("deque-new-buffer") { 0 } else { Top::NEW_BUFFER };
         // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see the
         // new buffer. Items claimed since the copy began were copied for nothing.
         let top = Top(inner.top.fetch_add(step, Ordering::AcqRel)).after(step);

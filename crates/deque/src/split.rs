@@ -23,6 +23,7 @@ use crate::inner::Inner;
 use crate::prim::Ordering;
 use crate::stage::Stage;
 use crate::worker::Worker;
+use sateen_base::canary;
 use sateen_base::fence;
 
 impl<T, S: Stage> Worker<T, S> {
@@ -48,8 +49,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// Lets thieves of `generation` claim what is before `floor`.
     pub(crate) fn reopen(&self, generation: u32) {
         let open = Top::new(generation, self.own.floor.get());
-        let order =
-            if cfg!(sateen_canary = "deque-open") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("deque-open") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `look_split`: the items are visible.
         self.inner.owner.open.store(open.0, order);
     }
@@ -76,7 +76,7 @@ impl<T, S: Stage> Worker<T, S> {
         // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
         // `publish_slow`: either the thief sees this store, or we see its guard.
         owner.bottom.store(newest, Ordering::Release);
-        if !cfg!(sateen_canary = "deque-light") {
+        if !canary!("deque-light") {
             fence::light();
         }
         gap(owner.guard.load(Ordering::Relaxed), newest)
@@ -122,7 +122,7 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.calm.set(keep);
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
-        let step = if cfg!(sateen_canary = "deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
+        let step = if canary!("deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
         // Ordering: Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
         // epoch; those of the old one fail. Of the thieves' doings we need the claims only, which are
         // in the word: their marks say which cells are free.
@@ -180,7 +180,7 @@ impl<T, S: Stage> Inner<T, S> {
                 Err(now) => guard = now,
             }
         }
-        if !cfg!(sateen_canary = "deque-heavy") {
+        if !canary!("deque-heavy") {
             fence::heavy();
         }
         // Ordering: Acquire as in `look_split`. A pop of an index before `end` that this does not

@@ -6,6 +6,7 @@ use crate::inner::Inner;
 use crate::prim::{Arc, Ordering, spin_loop};
 use crate::stage::{Cached, Stage};
 use crate::worker::{Flavor, Landing, Worker};
+use sateen_base::canary;
 use std::fmt;
 
 /// Most items a batch takes unless told otherwise.
@@ -251,7 +252,7 @@ impl<T, S: Stage> Stealer<T, S> {
                 if taken == wanted {
                     break;
                 }
-                let bottom = if cfg!(sateen_canary = "deque-batch") {
+                let bottom = if canary!("deque-batch") {
                     top.index().wrapping_add(1)
                 } else {
                     self.inner.then_bottom()

@@ -8,6 +8,7 @@
 //! Proof: the crate's `README.md`, section *Ending*. Model: `tests/loom_attendance.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 
@@ -39,7 +40,7 @@ impl Calls {
     /// It has ended.
     #[inline(always)]
     pub fn end(&self) {
-        let order = if cfg!(sateen_canary = "attendance_end_relaxed") { Relaxed } else { Release };
+        let order = if canary!("attendance_end_relaxed") { Relaxed } else { Release };
         // Ordering: Release pairs with the Acquire in `ended`: who sees the end sees the beginning.
         self.ended.store(self.ended.load(Relaxed) + 1, order);
     }
@@ -58,7 +59,7 @@ impl Calls {
 
     /// The call that runs, if one does: the how manieth, from 1 on.
     pub fn running(&self) -> Option<u64> {
-        if cfg!(sateen_canary = "attendance_begun_first") {
+        if canary!("attendance_begun_first") {
             let begun = self.begun();
             return (begun != self.ended()).then_some(begun);
         }
@@ -88,7 +89,7 @@ impl Roll {
 
     /// One leaves; whether it is the last, to whom all is visible that the others did.
     pub fn leave(&self) -> bool {
-        let order = if cfg!(sateen_canary = "attendance_leave_relaxed") { Relaxed } else { AcqRel };
+        let order = if canary!("attendance_leave_relaxed") { Relaxed } else { AcqRel };
         // Ordering: Release for what this one did, Acquire for the last one, which tells those who wait.
         self.live.fetch_sub(1, order) == 1
     }

@@ -9,6 +9,7 @@
 //! *Gates*.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
@@ -57,7 +58,7 @@ impl Gate {
     /// Something has changed that one waiter waits for.
     #[inline]
     pub fn tell_one(&self) {
-        if !cfg!(sateen_canary = "gate_tell_no_fence") {
+        if !canary!("gate_tell_no_fence") {
             if self.light {
                 asymmetric::light();
             } else {
@@ -128,7 +129,7 @@ impl Gate {
                 return;
             }
         }
-        if !cfg!(sateen_canary = "gate_wait_no_fence") {
+        if !canary!("gate_wait_no_fence") {
             // Pairs with the light fence in `tell_one`, see there.
             let _fence = asymmetric::heavy();
         }
@@ -201,7 +202,7 @@ impl Drop for Announced<'_, '_> {
         match self.waiter.as_mut().cancel() {
             // Told, and dropped before it noticed: the next one is told instead.
             Cancelled::Notified(_) => {
-                if !cfg!(sateen_canary = "gate_drop_forgets") {
+                if !canary!("gate_drop_forgets") {
                     self.gate.tell_one();
                 }
             }

@@ -9,6 +9,7 @@
 //! `README.md`, section *Order*.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, fence};
 
@@ -41,14 +42,11 @@ impl Hold {
 
     /// Gives it back. Then look whether there is an item, and tell somebody.
     pub fn give(&self) {
-        let order = if cfg!(sateen_canary = "hold_give_relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
+        let order =
+            if canary!("hold_give_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `try_take`.
         self.0.store(false, order);
-        if !cfg!(sateen_canary = "hold_give_no_fence") {
+        if !canary!("hold_give_no_fence") {
             // Ordering: SeqCst, with the fence of a sleeper that looked: either it sees the hold free, or we see its item.
             fence(Ordering::SeqCst);
         }

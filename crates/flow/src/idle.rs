@@ -8,6 +8,7 @@
 //! through a fence. Model: `tests/loom_idle.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::AtomicUsize;
 
@@ -39,7 +40,7 @@ impl Idle {
     pub fn try_take(&self) -> bool {
         let mut free = self.free.load(Relaxed);
         while free as isize > 0 {
-            if cfg!(sateen_canary = "idle_take_no_exchange") {
+            if canary!("idle_take_no_exchange") {
                 self.free.store(free - 1, Relaxed);
                 return true;
             }
@@ -54,7 +55,7 @@ impl Idle {
 
     /// A worker is idle, or one that was sent for has nothing after all. Then tell who waits for one.
     pub fn add(&self) {
-        let order = if cfg!(sateen_canary = "idle_add_relaxed") { Relaxed } else { Release };
+        let order = if canary!("idle_add_relaxed") { Relaxed } else { Release };
         // Ordering: Release pairs with the Acquire in `try_take`; otherwise the lane may seem full to who is let in.
         self.free.fetch_add(1, order);
     }

@@ -13,6 +13,7 @@
 use crate::gate::Gate;
 use crate::hold::Hold;
 use sateen_base::CachePadded;
+use sateen_base::canary;
 use sateen_queue::{PushError, mpmc::Bounded};
 
 /// The queue, and what belongs to it.
@@ -50,7 +51,7 @@ impl<I> Lane<I> {
 
     /// Whether there will never be an item in it.
     pub fn is_drained(&self) -> bool {
-        if cfg!(sateen_canary = "lane_drained_empty_first") {
+        if canary!("lane_drained_empty_first") {
             return self.queue.is_empty() && self.queue.is_closed();
         }
         // In this order: once it is closed nothing comes in, so that empty then is empty for ever.
@@ -59,14 +60,14 @@ impl<I> Lane<I> {
 
     /// Closes it, and takes out all that is in it, also what is being put in.
     pub fn empty(&self, mut take: impl FnMut(I)) {
-        if !cfg!(sateen_canary = "lane_empty_open") {
+        if !canary!("lane_empty_open") {
             self.queue.close();
         }
         // A closed queue says that there is none only when the last item is out.
         while let Ok(item) = self.queue.pop() {
             take(item);
         }
-        if cfg!(sateen_canary = "lane_empty_open") {
+        if canary!("lane_empty_open") {
             self.queue.close();
         }
     }

@@ -12,6 +12,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use crate::gaps::{Gaps, Run};
+use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -99,7 +100,7 @@ impl Ledger {
             }
             let len = left.min(most);
             let run = Run { last: base + len, len };
-            if cfg!(sateen_canary = "ledger_take_no_exchange") {
+            if canary!("ledger_take_no_exchange") {
                 self.taken.store(run.last, Relaxed);
                 return run;
             }
@@ -126,7 +127,7 @@ impl Ledger {
 
     /// Whether these were the last.
     fn lower(&self, Run { last, len }: Run) -> bool {
-        if cfg!(sateen_canary = "ledger_give_back_no_exchange") {
+        if canary!("ledger_give_back_no_exchange") {
             let was_last = self.taken.load(Relaxed) == last;
             if was_last {
                 self.taken.store(last - len, Relaxed);

@@ -1,6 +1,7 @@
 //! How many are at work, and who waits for a change of that.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::{AtomicUsize, Ordering, fence};
 use sateen_sync::{Condvar, Mutex};
 
@@ -56,7 +57,7 @@ impl Quiet {
     /// Something has changed that somebody may wait for.
     #[inline]
     pub fn tell(&self) {
-        if !cfg!(sateen_canary = "quiet_tell_no_fence") {
+        if !canary!("quiet_tell_no_fence") {
             // Ordering: SeqCst, with the fence in `wait_unless`: either that one sees the change, or we see that it waits.
             fence(Ordering::SeqCst);
         }
@@ -68,7 +69,7 @@ impl Quiet {
     #[cold]
     fn tell_slow(&self) {
         // Who waits has looked under the lock: it looks after this, or sleeps before it.
-        if !cfg!(sateen_canary = "quiet_tell_no_lock") {
+        if !canary!("quiet_tell_no_lock") {
             drop(self.lock.lock());
         }
         self.changed.notify_all();
@@ -84,7 +85,7 @@ impl Quiet {
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
-        if !cfg!(sateen_canary = "quiet_wait_no_fence") {
+        if !canary!("quiet_wait_no_fence") {
             // Ordering: SeqCst, with the fence in `tell`.
             fence(Ordering::SeqCst);
         }

@@ -8,6 +8,7 @@
 //! | `true` | one was or is being spawned, and will look after it has said `false` | the stand-in, when it starts → `false` |
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, fence};
 
@@ -33,7 +34,7 @@ impl Seat {
     /// sees that none is.
     #[inline(always)]
     pub fn announce() {
-        if !cfg!(sateen_canary = "seat_announce_no_fence") {
+        if !canary!("seat_announce_no_fence") {
             // Ordering: SeqCst, with the fence in `begin`: of two fences one comes first. If it is this one, the stand-in sees the work; if that
             // one, we see the word as it left it, or later.
             fence(Ordering::SeqCst);
@@ -57,7 +58,7 @@ impl Seat {
     #[inline(always)]
     pub fn begin(&self) {
         self.queued.store(false, Ordering::Relaxed);
-        if !cfg!(sateen_canary = "seat_begin_no_fence") {
+        if !canary!("seat_begin_no_fence") {
             // Ordering: SeqCst, with the fence in `announce`.
             fence(Ordering::SeqCst);
         }

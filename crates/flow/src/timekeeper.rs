@@ -10,6 +10,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use crate::gate::Gate;
+use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -62,7 +63,7 @@ impl Timekeeper {
 
     /// The caller goes on to other work. If an item waits, another must keep the time.
     pub fn pass_on(&self, gate: &Gate) {
-        if self.needs_keeper() && !cfg!(sateen_canary = "timekeeper_no_pass_on") {
+        if self.needs_keeper() && !canary!("timekeeper_no_pass_on") {
             gate.tell_one();
         }
     }
@@ -84,7 +85,7 @@ impl Keeper<'_> {
 
 impl Drop for Keeper<'_> {
     fn drop(&mut self) {
-        if !cfg!(sateen_canary = "timekeeper_drop_forgets") {
+        if !canary!("timekeeper_drop_forgets") {
             // Unless another has taken over, for an earlier one.
             _ = self.kept.compare_exchange(self.until, NEVER, Relaxed, Relaxed);
         }

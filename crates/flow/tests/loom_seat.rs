@@ -4,6 +4,7 @@
 
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
+use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_flow::seat::Seat;
@@ -130,7 +131,7 @@ fn a_task_that_waits_does_not_hide_the_rest() {
                 if !group.take() {
                     return;
                 }
-                if group.is_ready() && !cfg!(sateen_canary = "drain_forgets") {
+                if group.is_ready() && !canary!("drain_forgets") {
                     Seat::announce();
                     group.ring();
                 }
@@ -169,7 +170,7 @@ fn what_an_end_makes_ready_is_announced_before_the_next_task() {
         // The first is ours.
         group.taken.store(1, Relaxed);
         group.push(2);
-        if !cfg!(sateen_canary = "drain_owes_no_fence") {
+        if !canary!("drain_owes_no_fence") {
             Seat::announce();
         }
         group.ring();

@@ -10,6 +10,7 @@
 use crate::words::array;
 use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
 use sateen_base::CachePadded;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
 use std::ptr::NonNull;
@@ -18,8 +19,10 @@ const FREE: u32 = 0;
 const USED: u32 = 1;
 
 /// Of the store in `give`; weakened to see the model fail.
-const GIVE: Ordering =
-    if cfg!(sateen_canary = "flags-give-relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn give() -> Ordering {
+    if canary!("flags-give-relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// A 32-bit flag for each block, without a lock; searched round-robin from the place taken last.
 ///
@@ -72,7 +75,7 @@ unsafe impl<P: Probe> Strategy for LockFreeFlags<P> {
             }
             // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come before ours.
             let won = flag.compare_exchange(FREE, USED, Ordering::Acquire, Ordering::Relaxed);
-            if won.is_ok() || cfg!(sateen_canary = "flags-take-blind") {
+            if won.is_ok() || canary!("flags-take-blind") {
                 self.last.store(at, Ordering::Relaxed);
                 self.probe.took(looked as u64, retries);
                 // SAFETY: there are as many flags as blocks.
@@ -91,7 +94,7 @@ unsafe impl<P: Probe> Strategy for LockFreeFlags<P> {
         let used = !cfg!(debug_assertions) || flag.load(Ordering::Relaxed) == USED;
         debug_assert!(used, "block {index} at {block:p} was free already");
         // Ordering: Release pairs with the Acquire in `take`: without it the next user meets this one.
-        flag.store(FREE, GIVE);
+        flag.store(FREE, give());
     }
 
     fn in_use(&self, _: &Blocks) -> usize {

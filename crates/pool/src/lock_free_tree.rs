@@ -16,6 +16,7 @@
 
 use crate::words::{BITS, Levels, array, lowest, place};
 use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, thread_number};
@@ -29,12 +30,16 @@ const BEGIN: u64 = UNDER_WAY + 1 + 1;
 const END: u64 = 1;
 
 /// Of the setting of a leaf's bit; weakened to see the model fail.
-const GIVE: Ordering =
-    if cfg!(sateen_canary = "tree-give-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+#[inline(always)]
+fn give() -> Ordering {
+    if canary!("tree-give-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+}
 
 /// Of the loads in `mark`; as above.
-const MARK: Ordering =
-    if cfg!(sateen_canary = "tree-mark-relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+#[inline(always)]
+fn mark() -> Ordering {
+    if canary!("tree-mark-relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
+}
 
 /// A hierarchy of 64-bit words in a flat array, without a lock: a set bit is a free block, or a word below that may
 /// have one.
@@ -142,7 +147,7 @@ impl<P: Probe> LockFreeTree<P> {
         if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == own {
             return found;
         }
-        if cfg!(sateen_canary = "tree-none-unchecked") {
+        if canary!("tree-none-unchecked") {
             return None;
         }
         (0..self.levels.words(0)).find_map(|leaf| self.claim(leaf, cost))
@@ -216,10 +221,10 @@ impl<P: Probe> LockFreeTree<P> {
         // Ordering: an exchange, not a load: either it comes after the setting of a bit by a giver, and sees it; or before, then the
         // giver acquires our clearing, and sees that.
         let now = match self.word(level, index) {
-            word if cfg!(sateen_canary = "tree-check-load") => word.load(Ordering::Acquire),
+            word if canary!("tree-check-load") => word.load(Ordering::Acquire),
             word => word.fetch_or(0, Ordering::AcqRel),
         };
-        if now != 0 && !cfg!(sateen_canary = "tree-no-check") {
+        if now != 0 && !canary!("tree-no-check") {
             self.mark(level, index);
         }
         // Ordering: Release pairs with the Acquire in `search_everywhere`: what was put right is seen with the end.
@@ -234,7 +239,7 @@ impl<P: Probe> LockFreeTree<P> {
             let word = self.word(level, above);
             // Ordering: Acquire pairs with the Release of who set the bit: what was cleared above before that
             // is seen clear.
-            if word.load(MARK) & bit == 0 {
+            if word.load(mark()) & bit == 0 {
                 // Ordering: AcqRel for what is above as in `give` for this.
                 word.fetch_or(bit, Ordering::AcqRel);
             }
@@ -305,9 +310,9 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
         let (leaf, bit) = place(index);
         // Ordering: Release pairs with the Acquire in `claim`: the next user comes after this one. Acquire pairs with the
         // exchange in `clear`: a bit above that was cleared because this leaf was empty is seen clear.
-        let was = self.words[leaf].fetch_or(bit, GIVE);
+        let was = self.words[leaf].fetch_or(bit, give());
         debug_assert_eq!(was & bit, 0, "block {index} at {block:p} was free already");
-        if was == 0 || !cfg!(sateen_canary = "tree-first-giver-marks") {
+        if was == 0 || !canary!("tree-first-giver-marks") {
             self.mark(0, leaf);
         }
         let start = self.start();

@@ -9,6 +9,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -89,11 +90,11 @@ impl<E: Copy> Aside<E> {
         let mut lists = self.lists.lock();
         lists.of[kind as usize].push_back(Put { entry, home });
         self.recount(&lists);
-        if cfg!(not(sateen_canary = "aside_put_no_fence")) {
+        if !canary!("aside_put_no_fence") {
             // The count, then what `look` reads. Partner: the fence in `take_scoped`.
             fence(Ordering::SeqCst);
         }
-        if cfg!(sateen_canary = "aside_look_unlocked") {
+        if canary!("aside_look_unlocked") {
             drop(lists);
             return look();
         }
@@ -133,7 +134,7 @@ impl<E: Copy> Aside<E> {
     /// Takes the first scoped job that is `mine`. Of a put that is not seen here, the `look` sees all that the caller
     /// wrote before.
     pub fn take_scoped(&self, mine: impl Fn(E) -> bool) -> Option<E> {
-        if cfg!(not(sateen_canary = "aside_take_no_fence")) {
+        if !canary!("aside_take_no_fence") {
             // What the caller wrote, then the count. Partner: the fence in `put`.
             fence(Ordering::SeqCst);
         }

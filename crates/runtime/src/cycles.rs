@@ -7,6 +7,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use std::collections::HashMap;
 
 /// A fiber as a survey saw it.
@@ -56,5 +57,5 @@ pub fn is_seen_again(cycle: &[Seen], again: &[Seen]) -> bool {
         let has = |a: &Seen| other.iter().any(|&b| same(a, &again[b]));
         cycle.len() == other.len() && cycle.iter().all(has)
     };
-    cfg!(sateen_canary = "cycles_seen_once") || find(again).iter().any(is_it)
+    canary!("cycles_seen_once") || find(again).iter().any(is_it)
 }

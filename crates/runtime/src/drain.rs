@@ -13,13 +13,17 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{Ordering, fence};
 
 const ONE: u64 = 1;
 const EPOCH: u64 = 1 << 16;
 /// What [`DrainCount::undrain`] adds to the epoch; left out to see the model fail.
-const WORKED: u64 = if cfg!(sateen_canary = "drain_no_epoch") { 0 } else { EPOCH };
+#[inline(always)]
+fn worked() -> u64 {
+    if canary!("drain_no_epoch") { 0 } else { EPOCH }
+}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -42,10 +46,10 @@ impl DrainCount {
         // woken while we looked, then nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
             // Keeps the look above before the check; partner: the fence in `undrain`.
-            if cfg!(not(sateen_canary = "drain_check_no_fence")) {
+            if !canary!("drain_check_no_fence") {
                 fence(Ordering::SeqCst);
             }
-            cfg!(sateen_canary = "drain_no_check") || self.0.load(Ordering::Acquire) == word
+            canary!("drain_no_check") || self.0.load(Ordering::Acquire) == word
         }
     }
 
@@ -53,8 +57,8 @@ impl DrainCount {
     pub fn undrain(&self) {
         // Ordering: Relaxed. What was done before earlier drains the exchange passes on, since then the worker has
         // done nothing, and what it does from now on its next drain releases.
-        self.0.fetch_add(WORKED.wrapping_sub(ONE), Ordering::Relaxed);
-        if cfg!(not(sateen_canary = "drain_undrain_no_fence")) {
+        self.0.fetch_add(worked().wrapping_sub(ONE), Ordering::Relaxed);
+        if !canary!("drain_undrain_no_fence") {
             // Comes before the worker takes anything, by however weak a store, so that whoever misses what
             // was taken sees the epoch. Partner: the fence in `drain`.
             fence(Ordering::SeqCst);

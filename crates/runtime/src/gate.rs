@@ -13,6 +13,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
 
@@ -27,11 +28,15 @@ const STOPPED: u32 = 2;
 const STARTING: u32 = 3;
 
 /// Of the exchange with which a guard leaves; weakened to see the model fail.
-const LEAVE: Ordering =
-    if cfg!(sateen_canary = "gate_leave_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn leave() -> Ordering {
+    if canary!("gate_leave_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 /// Of the exchange in [`Life::close`]; weakened to see the model fail.
-const CLOSE: Ordering =
-    if cfg!(sateen_canary = "life_close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn close() -> Ordering {
+    if canary!("life_close_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// The runtime takes no more work.
 #[derive(Debug)]
@@ -62,7 +67,7 @@ impl Gate {
         // nothing of the closer's. Release on leaving makes what was submitted visible to the closer.
         let before = self.0.fetch_add(ENTER, Ordering::Relaxed);
         let guard = GateGuard(self);
-        let shut = before & SHUT != 0 && cfg!(not(sateen_canary = "gate_enter_looks_once"));
+        let shut = before & SHUT != 0 && !canary!("gate_enter_looks_once");
         if shut { Err(Closed) } else { Ok(guard) }
     }
 
@@ -92,11 +97,11 @@ impl GateGuard<'_> {
     /// `announce` begins.
     #[inline]
     pub fn submit<A, R>(self, queue: impl FnOnce() -> A, announce: impl FnOnce(A) -> R) -> R {
-        if cfg!(sateen_canary = "gate_leaves_first") {
+        if canary!("gate_leaves_first") {
             drop(self);
             return announce(queue());
         }
-        if cfg!(sateen_canary = "gate_announces_inside") {
+        if canary!("gate_announces_inside") {
             let _inside = self;
             return announce(queue());
         }
@@ -109,7 +114,7 @@ impl GateGuard<'_> {
 impl Drop for GateGuard<'_> {
     fn drop(&mut self) {
         // Ordering: Release, see `Gate::enter`.
-        self.0.0.fetch_sub(ENTER, LEAVE);
+        self.0.0.fetch_sub(ENTER, leave());
     }
 }
 
@@ -151,7 +156,7 @@ impl Life {
     /// The gate is shut. A second closer changes nothing.
     pub fn close(&self) {
         // Ordering: Release: what was submitted is visible to whoever sees the runtime closing.
-        let _ = self.0.compare_exchange(OPEN, CLOSING, CLOSE, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(OPEN, CLOSING, close(), Ordering::Relaxed);
     }
 
     /// Nothing is left to do, or not all threads could be made.

@@ -6,12 +6,15 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicPtr;
 
 /// Of the exchange in [`Inbox::push`]; weakened to see the model fail.
-const PUSH: Ordering =
-    if cfg!(sateen_canary = "inbox_push_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn push() -> Ordering {
+    if canary!("inbox_push_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// What can lie in an inbox.
 pub trait Linked: Sized {
@@ -52,7 +55,8 @@ impl<T: Linked> Inbox<T> {
             unsafe { (*node).link() }.store(head, Ordering::Relaxed);
             // Ordering: Release publishes the link, and what the caller did before, to the owner's
             // Acquire exchange in `take`.
-            match self.head.compare_exchange_weak(head, node.cast_mut(), PUSH, Ordering::Relaxed) {
+            match self.head.compare_exchange_weak(head, node.cast_mut(), push(), Ordering::Relaxed)
+            {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
@@ -65,7 +69,7 @@ impl<T: Linked> Inbox<T> {
             return;
         }
         // Ordering: Acquire pairs with the Release in `push`: links and nodes are visible.
-        let mut node = if cfg!(sateen_canary = "inbox_take_in_two_steps") {
+        let mut node = if canary!("inbox_take_in_two_steps") {
             let head = self.head.load(Ordering::Acquire);
             self.head.store(std::ptr::null_mut(), Ordering::Relaxed);
             head

@@ -20,6 +20,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::fence;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
@@ -138,7 +139,7 @@ impl JoinStack {
         let top = self.top.load(Ordering::Relaxed).wrapping_sub(1);
         self.top.store(top, Ordering::Relaxed);
         // The light half of the handshake with `force_publish`: the store above, then the load below.
-        if cfg!(not(sateen_canary = "join_stack_pop_no_fence")) {
+        if !canary!("join_stack_pop_no_fence") {
             fence::light();
         }
         top >= self.floor.load(Ordering::Relaxed)
@@ -249,7 +250,7 @@ impl JoinStack {
         self.public.lock.acquire();
         let stolen = self.take_oldest();
         let last = match stolen {
-            Stolen::Job(_, more) => !more && cfg!(not(sateen_canary = "join_stack_stays_listed")),
+            Stolen::Job(_, more) => !more && !canary!("join_stack_stays_listed"),
             _ => true,
         };
         if last {
@@ -295,7 +296,7 @@ impl JoinStack {
             if cfg!(loom) || fence::is_asymmetric() {
                 self.floor.store(seen, Ordering::Relaxed);
             }
-            if cfg!(not(sateen_canary = "join_stack_force_no_fence")) {
+            if !canary!("join_stack_force_no_fence") {
                 fence::heavy();
             }
             // Ordering: Acquire as above.

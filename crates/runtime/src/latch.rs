@@ -14,6 +14,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicPtr, AtomicUsize};
 
@@ -32,8 +33,10 @@ pub struct Latch<W> {
 }
 
 /// Of the exchange in [`Latch::set`]; weakened to see the model fail.
-const SET: Ordering =
-    if cfg!(sateen_canary = "latch_set_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+#[inline(always)]
+fn set() -> Ordering {
+    if canary!("latch_set_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+}
 
 fn done<W>() -> *mut W {
     std::ptr::without_provenance_mut(1)
@@ -84,7 +87,7 @@ impl<W: Waiter> Latch<W> {
         // Ordering: Release publishes the results to `is_done`; Acquire pairs with the registration
         // in `wait`, so that the waiter is seen whole.
         // SAFETY: not done yet, so the waiter has not returned and the latch is there.
-        let waiter = unsafe { (*this).state.swap(done(), SET) };
+        let waiter = unsafe { (*this).state.swap(done(), set()) };
         if !waiter.is_null() {
             // SAFETY: registered by a waiter that, by contract, outlives this call.
             unsafe { (*waiter).unpark() };

@@ -16,6 +16,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::{AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use std::fmt;
@@ -119,7 +120,7 @@ impl<T: Live> LiveFutures<T> {
             while let Some(frame) = place {
                 // SAFETY: in the list, so it stays while the lock is held.
                 place = unsafe { T::links(frame).around.with(|around| (*around).1) };
-                if cfg!(sateen_canary = "live_mark_unlocked") {
+                if canary!("live_mark_unlocked") {
                     first = None;
                 }
                 marked.push(mark(frame));

@@ -10,6 +10,7 @@
 use crate::join_stack::{Job, JoinStack, Stolen};
 use crate::request_word::{FENCED, HUNGRY, RequestWord};
 use crate::sleepers::Sleepers;
+use sateen_base::canary;
 use sateen_base::fence;
 use sateen_base::prim::{Ordering, fence as full_fence};
 
@@ -19,7 +20,7 @@ use sateen_base::prim::{Ordering, fence as full_fence};
 /// As [`JoinStack::push`].
 #[inline(always)]
 pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u32) -> bool {
-    if cfg!(sateen_canary = "sleep_poll_before_push") && requests() == 0 {
+    if canary!("sleep_poll_before_push") && requests() == 0 {
         // SAFETY: the caller's.
         unsafe { stack.push(job) };
         return false;
@@ -28,7 +29,7 @@ pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u3
     unsafe { stack.push(job) };
     // In this order: a sleeper raises its request, then looks for the job. Partner of this fence: the
     // heavy one in `Sleepers::ask`.
-    if cfg!(not(sateen_canary = "sleep_push_no_fence")) {
+    if !canary!("sleep_push_no_fence") {
         fence::light();
     }
     requests() != 0
@@ -41,17 +42,17 @@ pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> b
     // last of it asks again, a thief in `steal`, we in `reclaim` if anybody sleeps. (Were the
     // request to stay up for as long as anybody sleeps, every push would end here when there are
     // more threads than cores.)
-    if cfg!(not(sateen_canary = "sleep_look_before_clear")) {
+    if !canary!("sleep_look_before_clear") {
         requests.clear(HUNGRY);
     }
     let public = stack.has_public();
-    if cfg!(sateen_canary = "sleep_look_before_clear") {
+    if canary!("sleep_look_before_clear") {
         requests.clear(HUNGRY);
     }
     let published = !public && stack.publish();
     if public || published {
         wake(requests, sleepers);
-    } else if sleepers.has_sleepers() && cfg!(not(sateen_canary = "sleep_feed_forgets")) {
+    } else if sleepers.has_sleepers() && !canary!("sleep_feed_forgets") {
         // Nothing to offer: the sleepers still rely on us.
         requests.request(HUNGRY);
     }
@@ -64,7 +65,7 @@ pub fn wake(requests: &RequestWord, sleepers: &Sleepers) {
     // The frequent side of the sleepers' handshake; partner: the heavy fence in `Sleepers::ask`.
     if requests.has(FENCED) {
         full_fence(Ordering::SeqCst);
-    } else if cfg!(not(sateen_canary = "sleep_wake_no_fence")) {
+    } else if !canary!("sleep_wake_no_fence") {
         fence::light();
     }
     sleepers.wake_searcher();
@@ -78,7 +79,7 @@ pub fn reclaim<'a>(
     let ours = stack.pop_slow();
     if ours
         && !stack.has_public()
-        && cfg!(not(sateen_canary = "sleep_reclaim_forgets"))
+        && !canary!("sleep_reclaim_forgets")
         && let Some((requests, sleepers)) = owner()
         && sleepers.has_sleepers()
     {
@@ -91,7 +92,7 @@ pub fn reclaim<'a>(
 /// Steals the oldest public job of the worker with the word `requests`. Any thread.
 pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<*const Job> {
     let Stolen::Job(job, more) = stack.steal() else { return None };
-    if !more && cfg!(not(sateen_canary = "sleep_thief_forgets")) {
+    if !more && !canary!("sleep_thief_forgets") {
         // We shall be back. Asked now, the victim has something on offer by then; asked only
         // then, it may be past its next push, and not push again for long. See also `feed`.
         requests.insist(HUNGRY);

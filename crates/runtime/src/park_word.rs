@@ -13,6 +13,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -21,8 +22,10 @@ const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
 /// Of the exchange in [`ParkWord::unpark`]; weakened to see the model fail.
-const UNPARK: Ordering =
-    if cfg!(sateen_canary = "park_unpark_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+#[inline(always)]
+fn unpark() -> Ordering {
+    if canary!("park_unpark_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -45,7 +48,7 @@ impl ParkWord {
 
     /// The owner goes on. A wake-up after this counts for the next park.
     pub fn resumed(&self) {
-        if cfg!(sateen_canary = "park_resumed_store") {
+        if canary!("park_resumed_store") {
             return self.0.store(RUNNING, Ordering::Relaxed);
         }
         // Ordering: Acquire pairs with the Release in `unpark`: also of a wake-up that this overwrites.
@@ -61,12 +64,12 @@ impl ParkWord {
 
     /// A wake-up, from any thread. True: the caller, and nobody else, hands the fiber to its worker.
     pub fn unpark(&self) -> bool {
-        if cfg!(sateen_canary = "park_unpark_in_two_steps") {
+        if canary!("park_unpark_in_two_steps") {
             let before = self.0.load(Ordering::Acquire);
             self.0.store(NOTIFIED, Ordering::Release);
             return before == PARKED;
         }
         // Ordering: AcqRel, see `begin` and `resumed`.
-        self.0.swap(NOTIFIED, UNPARK) == PARKED
+        self.0.swap(NOTIFIED, unpark()) == PARKED
     }
 }

@@ -14,6 +14,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, fence as full_fence};
 
@@ -54,7 +55,7 @@ impl RequestWord {
     pub fn insist(&self, what: u32) -> bool {
         // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either that comes
         // first, and the request stands, or this does, and the owner then sees what we did before.
-        if cfg!(sateen_canary = "sleep_insist_skips") && self.has(what) {
+        if canary!("sleep_insist_skips") && self.has(what) {
             return false;
         }
         self.0.fetch_or(what, Ordering::AcqRel) & what == 0
@@ -70,7 +71,7 @@ impl RequestWord {
     /// Takes a request down, or leaves it up if `still` finds what it was raised for. Owner only.
     pub fn settle(&self, what: u32, still: impl FnOnce() -> bool) {
         self.clear(what);
-        if cfg!(not(sateen_canary = "ready_settle_no_fence")) {
+        if !canary!("ready_settle_no_fence") {
             // Whoever found the request still up has relied on it; partner: the fence in
             // `Sleepers::wake_owner`.
             full_fence(Ordering::SeqCst);

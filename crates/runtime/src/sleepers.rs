@@ -6,6 +6,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
@@ -85,7 +86,7 @@ impl Sleepers {
     /// Wakes worker `index`, for which alone something was put where it looks, if it sleeps; whether it
     /// did. If not it is awake, and will look before it sleeps.
     pub fn wake_owner(&self, index: usize) -> bool {
-        if cfg!(not(sateen_canary = "sleep_wake_owner_no_fence")) {
+        if !canary!("sleep_wake_owner_no_fence") {
             // Partner: the fence in `announce`: either we see the sleeper, or it sees what is there.
             full_fence(Ordering::SeqCst);
         }
@@ -125,7 +126,7 @@ impl Sleepers {
     /// Sends a sleeper if there is work that it could take: for those that others have relied on and that
     /// have something else to do.
     pub fn pass_on(&self, has_stealable: impl FnOnce() -> bool) {
-        if cfg!(not(sateen_canary = "sleep_pass_on_no_fence")) {
+        if !canary!("sleep_pass_on_no_fence") {
             // Partner: the fence between publication and `wake_searcher`.
             full_fence(Ordering::SeqCst);
         }
@@ -140,7 +141,7 @@ impl Sleepers {
     /// taken back. After true it may sleep for a while, but not for good.
     pub fn announce(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
         self.slots.announce(me);
-        if cfg!(not(sateen_canary = "sleep_announce_no_fence")) {
+        if !canary!("sleep_announce_no_fence") {
             // Partner: the full fences in `submit` and `wake_owner`.
             full_fence(Ordering::SeqCst);
         }
@@ -154,7 +155,7 @@ impl Sleepers {
     /// [`RequestWord::insist`]: crate::request_word::RequestWord::insist
     pub fn ask(&self, me: usize, insist: impl FnOnce(), sees_work: impl FnOnce() -> bool) -> bool {
         // From now on a worker that pushes a private job publishes it and looks for sleepers ...
-        if cfg!(sateen_canary = "sleep_ask_after_look") {
+        if canary!("sleep_ask_after_look") {
             fence::heavy();
             let quiet = self.unless(me, sees_work);
             insist();
@@ -162,7 +163,7 @@ impl Sleepers {
         }
         insist();
         // ... and what was pushed without that is visible after this.
-        if cfg!(not(sateen_canary = "sleep_ask_no_fence")) {
+        if !canary!("sleep_ask_no_fence") {
             fence::heavy();
         }
         self.unless(me, sees_work)

@@ -20,6 +20,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{AtomicUsize, Ordering, fence};
 use std::cell::Cell;
@@ -143,12 +144,12 @@ impl Stall {
             return false;
         }
         let quiet = announced() == (counts / ASLEEP) as usize;
-        if !(quiet || cfg!(sateen_canary = "stall_notified_rests")) || !look() {
+        if !(quiet || canary!("stall_notified_rests")) || !look() {
             return false;
         }
         // Ordering: Acquire: what `look` has seen of a worker that woke brings that worker's change along.
         fence(Ordering::Acquire);
-        cfg!(sateen_canary = "stall_no_changes") || self.changes.load(Ordering::Relaxed) == before
+        canary!("stall_no_changes") || self.changes.load(Ordering::Relaxed) == before
     }
 
     // ---- hints ----

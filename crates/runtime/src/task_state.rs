@@ -18,6 +18,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -31,11 +32,10 @@ const CANCELLING: u32 = 64;
 const SHARED: u32 = 128;
 
 /// Of the exchange in [`TaskState::share`]; weakened to see the model fail.
-const SHARE: Ordering = if cfg!(sateen_canary = "cancel_share_relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn share() -> Ordering {
+    if canary!("cancel_share_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl TaskState {
         // frame is over.
         let mut state = self.0.load(Ordering::Acquire);
         while state & STARTED == 0 {
-            if !cancellable && (state & HANDLE == 0 || cfg!(sateen_canary = "task_claim_plain")) {
+            if !cancellable && (state & HANDLE == 0 || canary!("task_claim_plain")) {
                 // Ordering: Relaxed; the handle is gone, so nobody else changes the word, nor ever will.
                 self.0.store(state | STARTED, Ordering::Relaxed);
                 return Claim::Run;
@@ -201,7 +201,7 @@ impl TaskState {
     pub fn share(&self) {
         // Ordering: Release, so that a canceller that comes later in the order of this word finds the
         // fiber. Of one that came before the fiber needs the mark, which is in this word.
-        self.0.fetch_or(SHARED, SHARE);
+        self.0.fetch_or(SHARED, share());
     }
 
     /// The run is over: a canceller that has set out may still use the fiber, and through it the
@@ -220,7 +220,7 @@ impl TaskState {
         // Ordering: Relaxed first look; the exchange decides.
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
-            if state & CANCELLING != 0 && cfg!(not(sateen_canary = "cancel_not_awaited")) {
+            if state & CANCELLING != 0 && !canary!("cancel_not_awaited") {
                 self.await_canceller();
                 state = self.0.load(Ordering::Relaxed);
             }
@@ -234,11 +234,8 @@ impl TaskState {
             let next = if state & WAITING == 0 { (state | DONE) & !ENTRY } else { state | DONE };
             // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`, so
             // that the waker is seen.
-            let order = if cfg!(sateen_canary = "task_complete_relaxed") {
-                Ordering::Relaxed
-            } else {
-                Ordering::AcqRel
-            };
+            let order =
+                if canary!("task_complete_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
             match self.0.compare_exchange_weak(state, next, order, Ordering::Relaxed) {
                 Ok(_) if state & WAITING == 0 => return Completion::Left,
                 Ok(_) => return Completion::Wake,

@@ -15,6 +15,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use sateen_sync::park::{Awaited, OwnerOf};
 
@@ -59,7 +60,7 @@ impl WaitRecord {
         // Ordering: Relaxed; one writer.
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
-        if cfg!(not(sateen_canary = "wait_record_no_fence")) {
+        if !canary!("wait_record_no_fence") {
             // Ordering: Release; whoever reads one of the stores below finds the version odd, or a later
             // one, after its own fence in `read`.
             fence(Ordering::Release);
@@ -119,5 +120,5 @@ impl WaitRecord {
 /// The version as it is, which comes round to itself after 2^63 waits. Far sooner to see the model fail.
 #[inline(always)]
 fn comes_round(version: u64) -> u64 {
-    if cfg!(sateen_canary = "wait_record_comes_round") { version % 4 } else { version }
+    if canary!("wait_record_comes_round") { version % 4 } else { version }
 }

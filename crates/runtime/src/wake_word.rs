@@ -20,6 +20,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -63,11 +64,8 @@ impl WakeWord {
 
     /// The future is to be polled (again). True: the caller has to queue it.
     pub fn wake(&self) -> bool {
-        let order = if cfg!(sateen_canary = "future_wake_relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::AcqRel
-        };
+        let order =
+            if canary!("future_wake_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // Ordering: Release publishes the waker's past to the poll that follows, through `begin` or
         // `pause`; Acquire pairs with `begin`: a canceller finds the fiber of a poll that has begun.
         self.0.fetch_or(SCHEDULED, order) & (SCHEDULED | RUNNING | DONE) == 0
@@ -99,11 +97,8 @@ impl WakeWord {
 
     /// Whoever took the entry is about to poll.
     pub fn begin(&self) {
-        let order = if cfg!(sateen_canary = "future_begin_relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::AcqRel
-        };
+        let order =
+            if canary!("future_begin_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release publishes the
         // poller to cancellers.
         self.0.fetch_add(RUNNING - SCHEDULED, order);
@@ -118,7 +113,7 @@ impl WakeWord {
                 return Paused::Abandoned;
             }
             let mut next = word - RUNNING;
-            if cfg!(sateen_canary = "future_pause_forgets") {
+            if canary!("future_pause_forgets") {
                 next &= !SCHEDULED;
             }
             // Ordering: Release publishes the future to the next `begin`; Acquire pairs with `wake`.

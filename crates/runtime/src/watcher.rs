@@ -20,6 +20,7 @@
 
 use crate::request_word::{RequestWord, TIMER};
 use crate::sleepers::Sleepers;
+use sateen_base::canary;
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::{Ordering, fence};
 
@@ -46,7 +47,7 @@ impl Watcher {
         // Ordering: Relaxed; the fences order it: ours below, and the one that followed the announcement.
         let before = self.word.compare_exchange(0, me + 1, Ordering::Relaxed, Ordering::Relaxed);
         let watches = before.map_or_else(|other| other == me + 1, |_| true);
-        if watches && cfg!(not(sateen_canary = "watch_no_fence")) {
+        if watches && !canary!("watch_no_fence") {
             // Partner: the fence in `tell`. Either we see the timer, or the other sees us.
             fence(Ordering::SeqCst);
         }
@@ -56,7 +57,7 @@ impl Watcher {
     /// A timer was armed that comes before all others at its worker. `earliest` of those. True: no worker
     /// will mind it, so the stand-in is to be called.
     pub fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
-        if cfg!(not(sateen_canary = "watch_tell_no_fence")) {
+        if !canary!("watch_tell_no_fence") {
             // Partners: the fences in `watch`, `hand_on` and `stand_in`.
             fence(Ordering::SeqCst);
         }
@@ -81,10 +82,10 @@ impl Watcher {
     /// The caller has been awake, maybe in order to watch, and goes on with something else: if there are
     /// timers to watch, another one has to. `earliest` of all. True: as of [`Watcher::tell`].
     pub fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
-        if cfg!(sateen_canary = "watch_not_handed_on") {
+        if canary!("watch_not_handed_on") {
             return false;
         }
-        if cfg!(not(sateen_canary = "watch_hand_on_no_fence")) {
+        if !canary!("watch_hand_on_no_fence") {
             // Partners: the fences in `tell` and `stand_in`, and the one that follows the announcement of a
             // sleeper that found us watching.
             fence(Ordering::SeqCst);
@@ -103,7 +104,7 @@ impl Watcher {
     /// it is called.
     pub fn stand_in(&self, earliest: impl FnOnce() -> u64) -> u64 {
         self.stand_down();
-        if cfg!(not(sateen_canary = "watch_stand_in_no_fence")) {
+        if !canary!("watch_stand_in_no_fence") {
             // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the worker no
             // longer watches, or the other sees that it has to call.
             fence(Ordering::SeqCst);
@@ -119,12 +120,12 @@ impl Watcher {
     /// The time of the stand-in's look has come: raises [`TIMER`] at all workers. Each who answers fires what
     /// is due, and calls for the rest; so the stand-in may sleep until it is called.
     pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
-        if cfg!(not(sateen_canary = "watch_raise_first")) {
+        if !canary!("watch_raise_first") {
             // Before the requests: who answers one then sees that it has to call.
             self.stand_down();
         }
         workers.for_each(|requests| _ = requests.insist(TIMER));
-        if cfg!(sateen_canary = "watch_raise_first") {
+        if canary!("watch_raise_first") {
             self.stand_down();
         }
     }

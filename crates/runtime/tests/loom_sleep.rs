@@ -11,6 +11,7 @@ use loom::sync::atomic::{
     fence,
 };
 use loom::thread;
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::join_stack::{Job, JoinStack, Slot};
 use sateen_runtime::offer;
@@ -292,7 +293,7 @@ fn a_notified_worker_with_its_hands_full_passes_on() {
             let model = Arc::clone(&model);
             move || {
                 assert!(model.sleepers.sleep(A, None));
-                if cfg!(not(sateen_canary = "sleep_notified_keeps")) {
+                if !canary!("sleep_notified_keeps") {
                     model.sleepers.pass_on(|| model.has_stealable());
                 }
             }

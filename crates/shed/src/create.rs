@@ -8,6 +8,7 @@ use crate::reserve::{Fresh, LEAST};
 use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::unwind::run_to_end;
@@ -159,17 +160,13 @@ impl<T, L: Layout> Shed<T, L> {
         place.channel.store(0, Ordering::Relaxed);
         self.set_flags(place, 0);
         if Dependents::begins_anew(generation) {
-            let release = if cfg!(sateen_canary = "dependents-anew") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
+            let release =
+                if canary!("dependents-anew") { Ordering::Relaxed } else { Ordering::Release };
             let before = Dependents::closed(generation.wrapping_sub(1));
             // Ordering: Release, for the Acquire of who is late to depend on a task here long ago: it must find that one stale.
             self.memory.dependents(index).store(before.0, release);
         }
-        let release =
-            if cfg!(sateen_canary = "create") { Ordering::Relaxed } else { Ordering::Release };
+        let release = if canary!("create") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
         place.state.store(State::new(generation, Status::Idle).0, release);
         TaskId::new(index, generation)
@@ -208,10 +205,7 @@ impl<T, L: Layout> Shed<T, L> {
                     let state = &self.memory.place(task.index()).state;
                     let idle = State(state.load(Ordering::Relaxed)).with_status(Status::Idle);
                     // Ordering: Release, as in `begin`.
-                    state.store(
-                        idle.0,
-                        relaxed_if(cfg!(sateen_canary = "free_undone"), Ordering::Release),
-                    );
+                    state.store(idle.0, relaxed_if(canary!("free_undone"), Ordering::Release));
                 }
                 return Err(error);
             }

@@ -7,6 +7,7 @@ use crate::{Error, TaskId};
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
+use sateen_base::canary;
 use sateen_base::prim::{Ordering, fence};
 
 /// Who waits for whom among `0..len`.
@@ -161,8 +162,7 @@ impl<T, L: Layout> Shed<T, L> {
         let word = self.memory.dependents(child.index());
         let is_open = |list: Dependents| list.is_of(child.generation()) && !list.is_closed();
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
-        let acquire =
-            if cfg!(sateen_canary = "cycle-seen") { Ordering::Relaxed } else { Ordering::Acquire };
+        let acquire = if canary!("cycle-seen") { Ordering::Relaxed } else { Ordering::Acquire };
         let list = Dependents(word.load(acquire));
         if !is_open(list) {
             return !list.is_of(child.generation());

@@ -7,6 +7,7 @@ use crate::list::Chain;
 use crate::shed::Shed;
 use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -114,7 +115,7 @@ impl<T, L: Layout> Shed<T, L> {
             return Ok(());
         }
         self.change(child, |state| match state.status() {
-            Status::Idle if cfg!(sateen_canary = "depend-unlinked") => Ok(state),
+            Status::Idle if canary!("depend-unlinked") => Ok(state),
             Status::Idle => Ok(state.link()),
             status => Err(refusal(child, status)),
         })?;
@@ -155,15 +156,12 @@ impl<T, L: Layout> Shed<T, L> {
         let word = self.memory.dependents(child.index());
         // Ordering: Acquire, with the Release of who ended the child, or first used the word for a later task there: who sees that must find
         // `child` stale, or would put another task's dependents away.
-        let acquire = if cfg!(sateen_canary = "dependents-seen") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Acquire
-        };
+        let acquire =
+            if canary!("dependents-seen") { Ordering::Relaxed } else { Ordering::Acquire };
         let mut seen = Dependents(word.load(acquire));
         loop {
             let new = if seen.is_of(child.generation()) {
-                if seen.is_closed() && !cfg!(sateen_canary = "depend-closed") {
+                if seen.is_closed() && !canary!("depend-closed") {
                     return false;
                 }
                 self.memory.edge(last).next.store(seen.first(), Ordering::Relaxed);
@@ -176,11 +174,7 @@ impl<T, L: Layout> Shed<T, L> {
                 self.memory.edge(last).next.store(0, Ordering::Relaxed);
                 Dependents::new(child.generation(), first + 1)
             };
-            let release = if cfg!(sateen_canary = "dependents") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
+            let release = if canary!("dependents") { Ordering::Relaxed } else { Ordering::Release };
             // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
             match word.compare_exchange_weak(seen.0, new.0, release, acquire) {
                 Ok(_) => return true,

@@ -12,6 +12,7 @@ use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State, Status};
 use core::mem::needs_drop;
 use sateen_base::abort_with;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::unwind::run_to_end;
@@ -27,7 +28,10 @@ pub(crate) enum How {
 }
 
 /// Lowering a count.
-const LOWER: Ordering = relaxed_if(cfg!(sateen_canary = "lower"), Ordering::AcqRel);
+#[inline(always)]
+fn lower() -> Ordering {
+    relaxed_if(canary!("lower"), Ordering::AcqRel)
+}
 
 /// What lowering the count of a parent has led to.
 enum Lowered {
@@ -178,7 +182,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// Lets go of a task that the caller has just made `Cancelled`, with one pending for the caller.
     pub(crate) fn cancelled(mut self, index: u32) {
         self.telling = (index + 1, 1);
-        if cfg!(sateen_canary = "cancel-early") {
+        if canary!("cancel-early") {
             self.work();
             self.flush();
         }
@@ -303,7 +307,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         // Ordering: Release, for the Acquire of who sees that the run has ended, and through the exchanges that lower counts for who ends the milestone: it
         // must find all of this done. Acquire, with the Release of who has dropped the instance, whose plan is then ours.
         let before = State(place.state.swap(done.0, Ordering::AcqRel));
-        let before = if cfg!(sateen_canary = "end_kept_swap") { state } else { before };
+        let before = if canary!("end_kept_swap") { state } else { before };
         if before.poisoned() {
             how = How::Cancelled;
         }
@@ -353,7 +357,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if seen.is(Status::Idle) && how == How::Complete && seen.pending() > by {
             let new = seen.with_pending(seen.pending() - by).mark();
             // Ordering: as in `lower_slow`.
-            if word.compare_exchange(seen.0, new.0, LOWER, Ordering::Relaxed).is_ok() {
+            if word.compare_exchange(seen.0, new.0, lower(), Ordering::Relaxed).is_ok() {
                 return Lowered::Open;
             }
         }
@@ -387,7 +391,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 _ => abort_with("a task of the shed runs before what it depends on has ended"),
             };
             // Ordering: Release, so that who lowers the count last, and through it who executes the parent, sees all that the children did; Acquire for the same.
-            match place.state.compare_exchange_weak(seen.0, new.0, LOWER, Ordering::Relaxed) {
+            match place.state.compare_exchange_weak(seen.0, new.0, lower(), Ordering::Relaxed) {
                 Ok(_) => return lowered,
                 Err(now) => seen = State(now),
             }
@@ -560,9 +564,7 @@ impl<T, L: Layout> Shed<T, L> {
     fn poison(&self, task: TaskId) -> Result<(), Error> {
         let word = self.memory.dependents(task.index());
         // Ordering: Acquire, to learn that the task has ended if the list is closed.
-        let mut seen = Dependents(
-            word.load(relaxed_if(cfg!(sateen_canary = "poison_seen"), Ordering::Acquire)),
-        );
+        let mut seen = Dependents(word.load(relaxed_if(canary!("poison_seen"), Ordering::Acquire)));
         loop {
             let new = if seen.is_of(task.generation()) {
                 if seen.is_closed() {

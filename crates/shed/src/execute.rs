@@ -10,6 +10,7 @@ use crate::thread::runner;
 use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// How an execution of a task ended.
@@ -229,7 +230,7 @@ impl<T, L: Layout> Shed<T, L> {
             match word.compare_exchange_weak(
                 seen.0,
                 running.0,
-                relaxed_if(cfg!(sateen_canary = "ready"), Ordering::Acquire),
+                relaxed_if(canary!("ready"), Ordering::Acquire),
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(running),
@@ -286,8 +287,7 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     pub(crate) fn vacate(&self, index: u32, state: State) {
         let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        let release =
-            if cfg!(sateen_canary = "vacate") { Ordering::Relaxed } else { Ordering::Release };
+        let release = if canary!("vacate") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
         // the place from the list.)
         self.memory.place(index).state.store(free.0, release);
@@ -299,7 +299,7 @@ impl<T, L: Layout> Shed<T, L> {
         let word = &self.memory.place(index).state;
         let mut seen = State(word.load(Ordering::Relaxed));
         loop {
-            let status = if seen.marked() && !cfg!(sateen_canary = "block_woken") {
+            let status = if seen.marked() && !canary!("block_woken") {
                 Status::Ready
             } else {
                 Status::Blocked
@@ -309,7 +309,7 @@ impl<T, L: Layout> Shed<T, L> {
             match word.compare_exchange_weak(
                 seen.0,
                 seen.to(status).0,
-                if cfg!(sateen_canary = "block") { Ordering::Relaxed } else { Ordering::Release },
+                if canary!("block") { Ordering::Relaxed } else { Ordering::Release },
                 Ordering::Relaxed,
             ) {
                 Ok(_) if status == Status::Ready => {

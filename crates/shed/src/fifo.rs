@@ -12,6 +12,7 @@ use crate::progress::Count;
 use crate::shed::{Heads, Shed};
 use crate::word::Head;
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -109,9 +110,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
 
     fn is_empty(&self) -> bool {
         // Ordering: Acquire, as in `pop`: what has left the inbox is seen in the outbox, or as its mark.
-        Head(self.inbox.load(relaxed_if(cfg!(sateen_canary = "fifo_looked"), Ordering::Acquire)))
-            .first()
-            == 0
+        Head(self.inbox.load(relaxed_if(canary!("fifo_looked"), Ordering::Acquire))).first() == 0
             && Head(self.outbox.load(Ordering::Relaxed)).first() == 0
     }
 
@@ -131,7 +130,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
             match word.compare_exchange_weak(
                 seen,
                 new,
-                relaxed_if(cfg!(sateen_canary = "fifo_push"), Ordering::Release),
+                relaxed_if(canary!("fifo_push"), Ordering::Release),
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return,
@@ -168,9 +167,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
                     if mark.is_ok() {
                         return self.turn_inbox(seen, most);
                     }
-                } else if cfg!(sateen_canary = "fifo_empty")
-                    || self.outbox.load(Ordering::Relaxed) == seen.0
-                {
+                } else if canary!("fifo_empty") || self.outbox.load(Ordering::Relaxed) == seen.0 {
                     // Nothing went through the outbox since we saw it empty, so all was empty when we looked at the inbox.
                     return None;
                 }
@@ -206,8 +203,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
 
     /// Takes all of the inbox, keeps up to `most` of the oldest, and makes the others the outbox, which the caller has marked.
     fn turn_inbox(&self, before: Head, most: usize) -> Option<Chain> {
-        let release =
-            if cfg!(sateen_canary = "fifo_take") { Ordering::Acquire } else { Ordering::AcqRel };
+        let release = if canary!("fifo_take") { Ordering::Acquire } else { Ordering::AcqRel };
         // Ordering: Acquire, with the Release of `push`, for the links and tasks; Release, so that who finds the inbox empty sees the mark.
         // Its tag begins anew, which harms nobody: who pushes only says what is below.
         let newest = Head(self.inbox.swap(0, release)).first();
@@ -221,8 +217,7 @@ impl<T, L: Layout> Fifo<'_, T, L> {
             rest = self.memory.link(rest - 1).load(Ordering::Relaxed);
         }
         debug_assert!(chain.is_some_and(|chain| chain.count <= count));
-        let release =
-            if cfg!(sateen_canary = "fifo_turn") { Ordering::Relaxed } else { Ordering::Release };
+        let release = if canary!("fifo_turn") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of who takes the rest: it must see the links, and through us all that was done to the tasks. A new tag, so
         // that who saw the outbox empty before knows that it was not always.
         self.outbox.store(before.pushed(rest, 1).0, release);

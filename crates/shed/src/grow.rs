@@ -4,6 +4,7 @@ use crate::layout::Layout;
 use crate::memory::{Memory, Sizes};
 use core::mem::MaybeUninit;
 use sateen_base::RawSpinLock;
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, UnsafeCell};
 
@@ -73,8 +74,7 @@ impl<T, L: Layout> Chunks<T, L> {
         let Ok(memory) = Memory::block(sizes) else { return false };
         // SAFETY: nobody looks at it before it is counted, and nobody else writes, as the caller holds the lock.
         chunk.with_mut(|p| unsafe { (*p).write(memory) });
-        let release =
-            if cfg!(sateen_canary = "grow") { Ordering::Relaxed } else { Ordering::Release };
+        let release = if canary!("grow") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, with the Acquire of `all`: the block is there.
         self.all.store(count << 1, release);
         true

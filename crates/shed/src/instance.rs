@@ -9,6 +9,7 @@ use crate::word::{State, Status};
 use crate::{Node, StillRunning, TaskId, TemplateError};
 use alloc::sync::Arc;
 use core::fmt;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// How an [`Instance`] holds on to its shed: `&Shed` or `Arc<Shed>`.
@@ -95,11 +96,11 @@ impl<S: ShedRef> Instance<S> {
                 .compare_exchange(
                     seen.0,
                     begun.0,
-                    relaxed_if(cfg!(sateen_canary = "start"), Ordering::Acquire),
+                    relaxed_if(canary!("start"), Ordering::Acquire),
                     Ordering::Relaxed,
                 )
                 .is_err()
-                && !cfg!(sateen_canary = "start_once")
+                && !canary!("start_once")
         {
             return Err(StillRunning);
         }
@@ -107,10 +108,7 @@ impl<S: ShedRef> Instance<S> {
             let place = shed.memory.place(task.index);
             place.channel.store(task.channel, Ordering::Relaxed);
             // Ordering: Release, for who cancels the task by its name: the payload is as the last run left it.
-            place.state.store(
-                task.state.0,
-                relaxed_if(cfg!(sateen_canary = "start_state"), Ordering::Release),
-            );
+            place.state.store(task.state.0, relaxed_if(canary!("start_state"), Ordering::Release));
         }
         let list = shed.tasks_at(Heads::<S::Layout>::FREE_PLACES);
         let mut chain = Chain::of(first);
@@ -135,7 +133,7 @@ impl<S: ShedRef> Instance<S> {
     fn milestone(&self) -> State {
         let milestone = &self.shed.shed().memory.place(self.plan.milestone.index).state;
         // Ordering: Acquire, with the Release of who ended the run: what the tasks did is visible to who knows that they are done.
-        State(milestone.load(relaxed_if(cfg!(sateen_canary = "is_done"), Ordering::Acquire)))
+        State(milestone.load(relaxed_if(canary!("is_done"), Ordering::Acquire)))
     }
 
     /// The name of a task in the shed, the same in each run: to cancel it, or to make it ready after it has blocked.
@@ -207,7 +205,7 @@ impl<S: ShedRef> Drop for Instance<S> {
         let milestone = self.plan.milestone.index;
         let word = &shed.memory.place(milestone).state;
         // Ordering: Acquire, with the Release of who ended the run: the tasks are ours.
-        let acquire = relaxed_if(cfg!(sateen_canary = "instance_drop"), Ordering::Acquire);
+        let acquire = relaxed_if(canary!("instance_drop"), Ordering::Acquire);
         let mut seen = State(word.load(acquire));
         while !seen.is(Status::Done) {
             // Ordering: Release, for who ends the run, and with it the instance; Acquire on failure as above.

@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::thread::lane;
 use crate::word::Head;
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -70,11 +71,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         loop {
             let head = Head(seen);
             (self.link)(chain.last).store(head.first(), Ordering::Relaxed);
-            let release = if cfg!(sateen_canary = "list_push") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
+            let release = if canary!("list_push") { Ordering::Relaxed } else { Ordering::Release };
             // Ordering: Release, for the Acquire of who pops one of these: it must see the links, and all that was done to what they name.
             match word.compare_exchange_weak(
                 seen,
@@ -137,7 +134,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             next = self.next(next);
         }
         let rest = Chain { first: next, last: taken.last, count: taken.count - mine.count };
-        if !cfg!(sateen_canary = "steal_rest") {
+        if !canary!("steal_rest") {
             self.push_at(own, rest);
         }
         Some(mine)
@@ -180,7 +177,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             if count == 0 {
                 return 0;
             }
-            let release = relaxed_if(cfg!(sateen_canary = "list_pop"), Ordering::Release);
+            let release = relaxed_if(canary!("list_pop"), Ordering::Release);
             // Ordering: Acquire on failure as for the load above. Release, for who finds an outbox empty: what we have freed before is seen in the inbox.
             match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
             {

@@ -12,6 +12,7 @@ use crate::shed::{Heads, Shed};
 use crate::word::{Dependents, State};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::unwind::run_to_end;
 
@@ -158,7 +159,7 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
         let state = State(self.shed.memory.place(index).state.load(Ordering::Relaxed));
         // Who has the old name and means to depend on it finds that this is too late.
         let closed = Dependents::closed(state.generation());
-        let freed = relaxed_if(cfg!(sateen_canary = "freed_dependents"), Ordering::Release);
+        let freed = relaxed_if(canary!("freed_dependents"), Ordering::Release);
         // Ordering: Release, for the Acquire of who is late to depend on an earlier task here: it
         // must find that one stale.
         self.shed.memory.dependents(index).store(closed.0, freed);

@@ -5,6 +5,7 @@ use crate::canary::relaxed_if;
 use crate::execute::Outcome;
 use crate::layout::Layout;
 use crate::shed::Shed;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// What has happened on a channel since the shed was built: see [`Shed::progress`].
@@ -85,10 +86,9 @@ impl<T, L: Layout> Shed<T, L> {
     fn count_slow(&self, channel: u16, what: Count, by: u32) {
         if by > 0 {
             // Ordering: Release, as in `progress`.
-            self.memory.head(self.counter(channel, what)).fetch_add(
-                by.into(),
-                relaxed_if(cfg!(sateen_canary = "progress"), Ordering::Release),
-            );
+            self.memory
+                .head(self.counter(channel, what))
+                .fetch_add(by.into(), relaxed_if(canary!("progress"), Ordering::Release));
         }
     }
 

@@ -9,6 +9,7 @@ use crate::shed::{Heads, Shed};
 use crate::thread::is_runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -142,7 +143,7 @@ impl<T, L: Layout> Shed<T, L> {
                     .compare_exchange(
                         seen.0,
                         seen.to(Status::Ready).0,
-                        relaxed_if(cfg!(sateen_canary = "ready"), Ordering::AcqRel),
+                        relaxed_if(canary!("ready"), Ordering::AcqRel),
                         Ordering::Relaxed,
                     )
                     .is_ok()

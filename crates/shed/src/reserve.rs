@@ -6,6 +6,7 @@ use crate::list::{Chain, List};
 use crate::word::Head;
 use core::ops::Range;
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 
@@ -31,7 +32,7 @@ impl<F: Fn(u32)> Fresh<'_, F> {
     }
 
     fn left_after(&self, taken: u32) -> u32 {
-        if cfg!(sateen_canary = "fresh_beyond") {
+        if canary!("fresh_beyond") {
             return self.all.wrapping_sub(taken);
         }
         self.all.saturating_sub(taken)
@@ -48,11 +49,7 @@ impl<F: Fn(u32)> Fresh<'_, F> {
             }
             // Ordering: Release and Acquire, so that who finds all taken knows that some are being moved. Nobody has written to fresh ones.
             let change = (
-                if cfg!(sateen_canary = "fresh_taken") {
-                    Ordering::Acquire
-                } else {
-                    Ordering::AcqRel
-                },
+                if canary!("fresh_taken") { Ordering::Acquire } else { Ordering::AcqRel },
                 Ordering::Acquire,
             );
             match self.taken.compare_exchange_weak(seen, end.into(), change.0, change.1) {
@@ -94,7 +91,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             // Who finds too little must have looked while nobody was moving any: low half 0, and no move since. (An inbox that was seen empty, or a counter of fresh
             // ones that was seen at its end, because of a move was acquired: then that move's beginning is seen here.)
             let still = before as u32 == 0 && moves.load(Ordering::Relaxed) == before;
-            if enough || still || cfg!(sateen_canary = "reserve_moves") {
+            if enough || still || canary!("reserve_moves") {
                 return chain;
             }
             backoff.snooze();
@@ -114,7 +111,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
 
     fn end_move(&self) {
         // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
-        let ended = relaxed_if(cfg!(sateen_canary = "reserve_end"), Ordering::Release);
+        let ended = relaxed_if(canary!("reserve_end"), Ordering::Release);
         self.moves().fetch_add((1 << 32) - 1, ended);
     }
 
@@ -145,7 +142,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             }
         }
         // The inboxes once more: of what was freed after the first look, as much may have been taken from an outbox before we came there.
-        for stripe in stripes().filter(|_| !cfg!(sateen_canary = "reserve_again")) {
+        for stripe in stripes().filter(|_| !canary!("reserve_again")) {
             match missing(chain) {
                 0 => return,
                 missing => self.join(chain, self.empty_inbox(stripe, own, missing)),
@@ -217,7 +214,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 .compare_exchange(
                     seen.0,
                     0,
-                    relaxed_if(cfg!(sateen_canary = "reserve_single"), Ordering::AcqRel),
+                    relaxed_if(canary!("reserve_single"), Ordering::AcqRel),
                     Ordering::Relaxed,
                 )
                 .is_ok()
@@ -225,11 +222,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
             return Some(Chain::of(top));
         }
         self.begin_move();
-        let emptied = if cfg!(sateen_canary = "reserve_empty") {
-            Ordering::Acquire
-        } else {
-            Ordering::AcqRel
-        };
+        let emptied = if canary!("reserve_empty") { Ordering::Acquire } else { Ordering::AcqRel };
         // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. The tag begins anew, which harms nobody: who pushes only says
         // what is below. So it says how many were pushed since.
         let first = Head(word.swap(0, emptied)).first();
@@ -262,7 +255,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 .compare_exchange(
                     head.0,
                     head.pushed(first + 1, 1).0,
-                    relaxed_if(cfg!(sateen_canary = "reserve_put"), Ordering::Release),
+                    relaxed_if(canary!("reserve_put"), Ordering::Release),
                     Ordering::Relaxed,
                 )
                 .is_ok()

@@ -16,6 +16,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 use sateen_base::SpinLock;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::unwind::run_to_end;
@@ -264,8 +265,8 @@ impl<T, L: Layout> Shed<T, L> {
         loop {
             let new = to(seen)?;
             let order = match () {
-                () if cfg!(sateen_canary = "change") => Ordering::Release,
-                () if cfg!(sateen_canary = "wake") => Ordering::Acquire,
+                () if canary!("change") => Ordering::Release,
+                () if canary!("wake") => Ordering::Acquire,
                 () => Ordering::AcqRel,
             };
             // Ordering: Acquire, with the Release of `create`, of who blocked the task, and of who ended it; Release, for who executes or ends it, and for the
@@ -274,7 +275,7 @@ impl<T, L: Layout> Shed<T, L> {
                 seen.0,
                 new.0,
                 order,
-                relaxed_if(cfg!(sateen_canary = "change_seen"), Ordering::Acquire),
+                relaxed_if(canary!("change_seen"), Ordering::Acquire),
             ) {
                 Ok(_) => return Ok(seen),
                 Err(now) => seen = self.current(task, State(now))?,

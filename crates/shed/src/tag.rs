@@ -9,6 +9,7 @@ use crate::thread::is_runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -63,7 +64,7 @@ impl<T, L: Layout> Shed<T, L> {
         let held = if seen & flag::MILESTONE != 0 {
             // It is for us to tag, but nobody was given its name.
             Err(Error::UnknownTask(task))
-        } else if cfg!(sateen_canary = "tag_hold") {
+        } else if canary!("tag_hold") {
             self.known(task).map(drop)
         } else {
             self.change(task, |state| taggable(task, state)).map(drop)
@@ -72,7 +73,7 @@ impl<T, L: Layout> Shed<T, L> {
             // Ordering: Release, with the Acquire of who reads it and then looks whose it is.
             self.memory
                 .tag(task.index())
-                .store(tag, relaxed_if(cfg!(sateen_canary = "tag_store"), Ordering::Release));
+                .store(tag, relaxed_if(canary!("tag_store"), Ordering::Release));
         }
         let mut seen = flags.load(Ordering::Relaxed);
         // Another mark: the task had ended, and a new one's flags have replaced ours.
@@ -82,7 +83,7 @@ impl<T, L: Layout> Shed<T, L> {
             match flags.compare_exchange_weak(
                 seen,
                 new,
-                relaxed_if(cfg!(sateen_canary = "tag_flag"), Ordering::Release),
+                relaxed_if(canary!("tag_flag"), Ordering::Release),
                 Ordering::Relaxed,
             ) {
                 Ok(_) => break,
@@ -99,7 +100,7 @@ impl<T, L: Layout> Shed<T, L> {
         if place.flags.load(Ordering::Acquire) & flag::TAGGING != 0 {
             wait_for_tag_slow(place);
         }
-        let release = relaxed_if(cfg!(sateen_canary = "tag_none"), Ordering::Release);
+        let release = relaxed_if(canary!("tag_none"), Ordering::Release);
         // Ordering: Release, with the Acquire of who reads the flags of an earlier task here: then finds that it has ended, not that it has no tag.
         if cfg!(loom) {
             // The model knows no order among a store and others' exchanges.

@@ -14,6 +14,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// A task of a [`Template`]. It means the same task in the template's clones, and in instances of all of these.
@@ -339,12 +340,12 @@ impl Armed {
         // After the flags: before that, who tags an earlier task here may still write.
         tag();
         let dependents = Dependents::new(generation, first);
-        let settled = relaxed_if(cfg!(sateen_canary = "install_dependents"), Ordering::Release);
+        let settled = relaxed_if(canary!("install_dependents"), Ordering::Release);
         // Ordering: Release, for the Acquire of who is late to depend on an earlier task here: it
         // must find that one stale, or would take this word for one that nobody has used since.
         shed.memory.dependents(self.index).store(dependents.0, settled);
         // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
-        let release = relaxed_if(cfg!(sateen_canary = "install"), Ordering::Release);
+        let release = relaxed_if(canary!("install"), Ordering::Release);
         place.state.store(State::new(generation, Status::Done).link().0, release);
     }
 }

@@ -1,5 +1,7 @@
 //! The packed words: what a task is doing, and who waits for it.
 
+use sateen_base::canary;
+
 /// What a task is doing: three bits of its [`State`].
 ///
 /// | Status | Meaning | Left by |
@@ -242,10 +244,10 @@ impl Head {
 
     /// After a push of `count`.
     #[inline(always)]
-    pub(crate) const fn pushed(self, first: u32, count: u32) -> Self {
-        let step = if cfg!(sateen_canary = "list-tag") {
+    pub(crate) fn pushed(self, first: u32, count: u32) -> Self {
+        let step = if canary!("list-tag") {
             0
-        } else if cfg!(sateen_canary = "reserve_count") {
+        } else if canary!("reserve_count") {
             1
         } else {
             count

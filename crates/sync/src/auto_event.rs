@@ -7,6 +7,7 @@
 
 use crate::wait_queue::{Cancelled, Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
@@ -151,10 +152,7 @@ impl AutoEvent {
             if self.try_wait() {
                 return true;
             }
-            #[cfg(not(sateen_canary = "auto_event_waiters_bit_missing"))]
-            let waiters = WAITERS;
-            #[cfg(sateen_canary = "auto_event_waiters_bit_missing")]
-            let waiters = 0;
+            let waiters = if canary!("auto_event_waiters_bit_missing") { 0 } else { WAITERS };
             // Relaxed: the word's own order of changes decides who sees whom; the lock publishes the node.
             let word = self.word.load(Ordering::Relaxed);
             if word & SET == 0

@@ -3,6 +3,7 @@
 
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_pinned_timeout};
+use sateen_base::canary;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Duration;
 use std::fmt;
@@ -205,10 +206,10 @@ impl Future for BarrierWait<'_> {
                 if waiter.as_mut().poll_wait(cx).is_pending() {
                     return Poll::Pending;
                 }
-                #[cfg(not(sateen_canary = "barrier_round_unchecked"))]
-                let complete = || barrier.with_state(|state| state.round != mine);
-                #[cfg(sateen_canary = "barrier_round_unchecked")]
-                let complete = || mine < u64::MAX;
+                let complete = || {
+                    canary!("barrier_round_unchecked")
+                        || barrier.with_state(|state| state.round != mine)
+                };
                 if waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), complete) {
                     return Poll::Pending;
                 }

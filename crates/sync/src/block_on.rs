@@ -2,6 +2,7 @@
 
 use crate::park;
 use crate::waiting::awaited;
+use sateen_base::canary;
 use sateen_base::prim::{AtomicBool, Ordering};
 use std::future::IntoFuture;
 use std::pin::pin;
@@ -64,11 +65,11 @@ impl Signal {
     }
 
     fn wake(&self) {
-        #[cfg(sateen_canary = "block_on_token_first")]
-        self.context.wake_by_ref();
+        if canary!("block_on_token_first") {
+            self.context.wake_by_ref();
+        }
         // Ordering: Release pairs with the Acquire in `wait`. Whoever set it first wakes the context.
-        if !self.woken.swap(true, Ordering::Release) {
-            #[cfg(not(sateen_canary = "block_on_token_first"))]
+        if !self.woken.swap(true, Ordering::Release) && !canary!("block_on_token_first") {
             self.context.wake_by_ref();
         }
     }

@@ -5,6 +5,7 @@ use crate::mutex::{Lock, Mutex, MutexGuard, RawMutex, Relock};
 use crate::park;
 use crate::wait_queue::{Permit, Place, WaitQueue, Waiter};
 use crate::waiting::awaited;
+use sateen_base::canary;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{AtomicUsize, Ordering};
 use std::fmt;
@@ -332,8 +333,7 @@ impl<'a, T: ?Sized> Future for CondvarWait<'a, T> {
 
 impl<T: ?Sized> Drop for CondvarWait<'_, T> {
     fn drop(&mut self) {
-        #[cfg(not(sateen_canary = "condvar_permit_dropped"))]
-        if self.permit == Some(Permit::One) {
+        if self.permit == Some(Permit::One) && !canary!("condvar_permit_dropped") {
             self.condvar.queue.notify_one();
         }
     }

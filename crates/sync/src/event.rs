@@ -9,6 +9,7 @@ use crate::park::waiting_for;
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
 use sateen_base::acquire_fence;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
@@ -63,10 +64,8 @@ impl Event {
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
     pub fn set(&self) {
-        #[cfg(not(sateen_canary = "event_set_relaxed"))]
-        let order = Ordering::Release;
-        #[cfg(sateen_canary = "event_set_relaxed")]
-        let order = Ordering::Relaxed;
+        let order =
+            if canary!("event_set_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         let mut word = self.word.load(Ordering::Relaxed);
         while word & WAITERS == 0 {
             // Also if it is set already: then this setter's past is published too.
@@ -151,10 +150,7 @@ impl Event {
     fn set_or_join(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & SET == 0 {
-            #[cfg(not(sateen_canary = "event_waiters_bit_missing"))]
-            let new = word | WAITERS;
-            #[cfg(sateen_canary = "event_waiters_bit_missing")]
-            let new = word;
+            let new = if canary!("event_waiters_bit_missing") { word } else { word | WAITERS };
             // Relaxed: the word's own order of changes decides who sees whom; the queue's lock
             // publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {

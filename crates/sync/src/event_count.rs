@@ -16,6 +16,7 @@
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::CachePadded;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::time::Duration;
@@ -167,11 +168,8 @@ impl EventCount {
     pub fn cancel(&self, slot: usize) -> bool {
         let word = self.slots[slot].word();
         assert!(word.load(Ordering::Relaxed) != AWAKE, "slot {slot} is not announced");
-        #[cfg(not(sateen_canary = "eventcount_cancel_ignores_claim"))]
         let claimed = self.claim(slot / 64, 1 << (slot % 64));
-        #[cfg(sateen_canary = "eventcount_cancel_ignores_claim")]
-        let claimed = self.claim(slot / 64, 1 << (slot % 64)) || true;
-        if claimed {
+        if claimed || canary!("eventcount_cancel_ignores_claim") {
             word.store(AWAKE, Ordering::Relaxed);
             return true;
         }
@@ -265,10 +263,11 @@ impl EventCount {
     /// Hands the notification to `slot`, whose bit the caller cleared.
     fn wake(&self, slot: usize) {
         let futex = &*self.slots[slot];
-        #[cfg(not(sateen_canary = "eventcount_notify_relaxed"))]
-        let order = Ordering::Release;
-        #[cfg(sateen_canary = "eventcount_notify_relaxed")]
-        let order = Ordering::Relaxed;
+        let order = if canary!("eventcount_notify_relaxed") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
         // Ordering: Release pairs with the Acquire accesses in `sleep`: the woken worker sees what
         // its notifier published.
         if futex.word().swap(NOTIFIED, order) == ASLEEP {

@@ -13,6 +13,7 @@ use crate::park::Awaited;
 use crate::sys::ShortLock;
 use crate::waiting::{block, block_pinned_timeout};
 use crate::wakers::{let_go, wake};
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, UnsafeCell};
@@ -107,10 +108,8 @@ impl<T> Inner<T> {
 
     /// The sender's last word. False if the receiver was gone before.
     fn finish(&self, how: u32) -> bool {
-        #[cfg(not(sateen_canary = "oneshot_send_relaxed"))]
-        let order = Ordering::Release;
-        #[cfg(sateen_canary = "oneshot_send_relaxed")]
-        let order = Ordering::Relaxed;
+        let order =
+            if canary!("oneshot_send_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Receiver::take` and in `Receiver::drop`.
         let before = self.word.fetch_or(how, order);
         if before & DEAF != 0 {
@@ -276,10 +275,7 @@ impl<T> Future for Receiver<T> {
         if word & (SENT | BROKEN) == 0 {
             // Dropping the old waker may run anything, so the word is looked at afterwards.
             let_go(inner.swap_waker(Some(cx.waker().clone())));
-            #[cfg(not(sateen_canary = "oneshot_waiting_bit_missing"))]
-            let waiting = WAITING;
-            #[cfg(sateen_canary = "oneshot_waiting_bit_missing")]
-            let waiting = 0;
+            let waiting = if canary!("oneshot_waiting_bit_missing") { 0 } else { WAITING };
             // Either this sees that it was sent, or the sender sees `WAITING` and then takes the waker.
             // Ordering: Acquire as above.
             word = inner.word.fetch_or(waiting, Ordering::Acquire);

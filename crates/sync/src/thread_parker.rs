@@ -11,6 +11,7 @@
 //! `PARKED`.
 
 use crate::sys::{Deadline, FutexWord};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::time::Duration;
 use std::sync::Arc;
@@ -71,10 +72,8 @@ impl ThreadParker {
     /// Leaves a token, waking the owner if it is parked. What the caller did before is visible to
     /// the owner after it took the token.
     pub fn unpark(&self) {
-        #[cfg(not(sateen_canary = "parker_unpark_relaxed"))]
-        let order = Ordering::Release;
-        #[cfg(sateen_canary = "parker_unpark_relaxed")]
-        let order = Ordering::Relaxed;
+        let order =
+            if canary!("parker_unpark_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire of whichever access takes the token.
         if self.0.word().swap(TOKEN, order) == PARKED {
             self.0.wake();

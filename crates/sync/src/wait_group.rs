@@ -7,6 +7,7 @@
 
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::time::Duration;
@@ -88,10 +89,11 @@ impl WaitCounter {
             if word == ONE | WAITERS {
                 return self.done_slow();
             }
-            #[cfg(not(sateen_canary = "wait_counter_done_relaxed"))]
-            let order = Ordering::Release;
-            #[cfg(sateen_canary = "wait_counter_done_relaxed")]
-            let order = Ordering::Relaxed;
+            let order = if canary!("wait_counter_done_relaxed") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
             // Ordering: Release pairs with the Acquire in `count`, `is_zero_or_join` and `done_slow`.
             match self.word.compare_exchange_weak(word, word - ONE, order, Ordering::Relaxed) {
                 Ok(_) => return true,
@@ -174,10 +176,7 @@ impl WaitCounter {
 
     /// Under the queue's lock: true if it is 0, otherwise the word says that somebody waits.
     fn is_zero_or_join(&self) -> bool {
-        #[cfg(not(sateen_canary = "wait_counter_waiters_bit_missing"))]
-        let waiters = WAITERS;
-        #[cfg(sateen_canary = "wait_counter_waiters_bit_missing")]
-        let waiters = 0;
+        let waiters = if canary!("wait_counter_waiters_bit_missing") { 0 } else { WAITERS };
         let join = |word: u64| (word >= ONE).then_some(word | waiters);
         // Relaxed: the word's own order of changes decides who sees whom.
         self.update(Ordering::Relaxed, join).is_err()

@@ -9,6 +9,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::model;
+use sateen_base::canary;
 use sateen_base::fence::{heavy, light};
 use sateen_sync::EventCount;
 use std::time::Duration;
@@ -44,8 +45,9 @@ impl Shop {
 
     fn publish(&self) {
         self.work.fetch_add(1, Ordering::Release);
-        #[cfg(not(sateen_canary = "eventcount_publisher_fence_missing"))]
-        light();
+        if !canary!("eventcount_publisher_fence_missing") {
+            light();
+        }
         if self.sleepers.has_sleepers() {
             self.sleepers.notify_one();
         }
@@ -55,8 +57,9 @@ impl Shop {
     fn work_once(&self, slot: usize) {
         while !self.take() {
             self.sleepers.announce(slot);
-            #[cfg(not(sateen_canary = "eventcount_sleeper_fence_missing"))]
-            heavy();
+            if !canary!("eventcount_sleeper_fence_missing") {
+                heavy();
+            }
             if self.work.load(Ordering::Relaxed) != 0 {
                 self.sleepers.cancel(slot);
             } else {

@@ -133,10 +133,9 @@ fn of_source(file: &str, source: &str, excused: &[Excuse]) -> Vec<Fault> {
         let skipped = import.iter().any(|word| first.starts_with(word))
             || weakened_above
             || first.contains("cfg(loom)");
-        weakened_above = source[start..start + line.len()].contains("#[cfg(sateen_canary")
-            || (first.starts_with("#[cfg(")
-                && first.contains("loom")
-                && !first.contains("not(loom)"));
+        weakened_above = first.starts_with("#[cfg(")
+            && first.contains("loom")
+            && !first.contains("not(loom)");
         if !skipped {
             fences(line, &mut add);
             orderings(file, line, &mut add);

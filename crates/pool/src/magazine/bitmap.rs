@@ -3,6 +3,7 @@
 use super::depot::Depot;
 use crate::zeroed::{Zero, Zeroed};
 use crate::{Blocks, BuildError, Probe};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, prefetch_write};
@@ -114,7 +115,7 @@ impl<P: Probe> Bitmap<P> {
             // it down again, after this.
             // Ordering: Relaxed. The exchange below orders it before a release into the emptied word. A thread that
             // finds all marks up looks again in `Caches::reclaim_slow`, with the locks of all who move blocks.
-            let early = cfg!(not(sateen_canary = "magazine-mark-late"));
+            let early = !canary!("magazine-mark-late");
             if early {
                 group.fetch_or(mark, Ordering::Relaxed);
             }
@@ -136,7 +137,7 @@ impl<P: Probe> Bitmap<P> {
     fn release(&self, word: usize, blocks: u64) {
         // Ordering: Release pairs with the Acquire in `claim`: what was done with the blocks. Acquire pairs with
         // its Release: the mark is up before we take it down.
-        let before = self.words[word].fetch_and(!blocks, RELEASE);
+        let before = self.words[word].fetch_and(!blocks, release());
         debug_assert_eq!(before & blocks, blocks, "blocks given twice");
         if before == ALL {
             let (group, mark) = self.group(word);
@@ -151,11 +152,10 @@ impl<P: Probe> Bitmap<P> {
 }
 
 /// Of the exchange in [`Bitmap::release`]; weakened to see the model fail.
-const RELEASE: Ordering = if cfg!(sateen_canary = "magazine-release-relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::AcqRel
-};
+#[inline(always)]
+fn release() -> Ordering {
+    if canary!("magazine-release-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+}
 
 // SAFETY: a bit is cleared by who has the block and set by one exchange; README, "Magazine".
 unsafe impl<P: Probe> Depot for Bitmap<P> {

@@ -4,6 +4,7 @@ use super::cache::{Cache, Kept, SLOTS};
 use super::depot::Depot;
 use crate::zeroed::Zeroed;
 use crate::{BuildError, Probe};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thread_number};
 use std::ptr::NonNull;
@@ -318,8 +319,7 @@ impl<D: Depot> Caches<D> {
         let mut any = false;
         // Empty ones too: else a block could come to one after it was looked at, for one taken from another before
         // that is, and `None` would be said although a block was free all the time.
-        let left =
-            |cache: &Cache| cfg!(sateen_canary = "magazine-empty-left-open") && cache.count() == 0;
+        let left = |cache: &Cache| canary!("magazine-empty-left-open") && cache.count() == 0;
         for cache in lanes.iter().filter(|cache| cache.is_open() && !left(cache)) {
             // Ordering: Relaxed, the fences order it against what the owner does.
             cache.open.store(0, Ordering::Relaxed);
@@ -329,7 +329,7 @@ impl<D: Depot> Caches<D> {
             return;
         }
         // An owner's operation is wholly visible now, or its owner will find the cache closed and ask what is gone.
-        if cfg!(not(sateen_canary = "magazine-no-heavy")) {
+        if !canary!("magazine-no-heavy") {
             let _ = fence::heavy();
         }
         for cache in lanes {
@@ -338,7 +338,7 @@ impl<D: Depot> Caches<D> {
                 continue;
             }
             // Ordering: Acquire pairs with the owner's Release: the slots, and what was done with the blocks.
-            kept.gone = cache.len.load(ACQUIRE);
+            kept.gone = cache.len.load(acquire());
             kept.strict = STRICT;
             // SAFETY: closed, and below `len`; free blocks that were given, which their owner leaves alone when it
             // sees what is gone.
@@ -351,16 +351,15 @@ impl<D: Depot> Caches<D> {
 }
 
 /// Of the load in [`Caches::empty`]; weakened to see the model fail.
-const ACQUIRE: Ordering = if cfg!(sateen_canary = "magazine-reclaim-relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Acquire
-};
+#[inline(always)]
+fn acquire() -> Ordering {
+    if canary!("magazine-reclaim-relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
+}
 
 /// The owner's side of the handshake.
 #[inline(always)]
 fn light() {
-    if cfg!(not(sateen_canary = "magazine-no-light")) {
+    if !canary!("magazine-no-light") {
         fence::light();
     }
 }

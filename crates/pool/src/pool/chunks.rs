@@ -6,6 +6,7 @@
 use super::Slot;
 use crate::{BlockPool, BuildError, Counts, Growth, Strategy};
 use sateen_base::abort_with;
+use sateen_base::canary;
 use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::{self, NonNull};
 
@@ -138,7 +139,7 @@ impl<S: Strategy> Chunks<S> {
             for place in self.all() {
                 if let Some(block) = place.chunk.take() {
                     let hint = if number == 0 { ptr::null() } else { ptr::from_ref(place.chunk) };
-                    let order = if cfg!(sateen_canary = "pool-hint-relaxed") {
+                    let order = if canary!("pool-hint-relaxed") {
                         Ordering::Relaxed
                     } else {
                         Ordering::Release
@@ -166,11 +167,8 @@ impl<S: Strategy> Chunks<S> {
             return Some(());
         }
         let chunk = Box::into_raw(Box::new(Self::chunk(size, self.slot).ok()?));
-        let order = if cfg!(sateen_canary = "pool-chunk-relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
+        let order =
+            if canary!("pool-chunk-relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, pairs with `later`. Relaxed on failure: the caller looks again.
         let won = cell.compare_exchange(ptr::null_mut(), chunk, order, Ordering::Relaxed);
         if won.is_err() {

@@ -16,6 +16,7 @@
 //! vacant(0): fresh memory from the system needs no initialising.
 
 use sateen_base::acquire_fence;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -62,11 +63,8 @@ impl State {
         // Relaxed: nobody writes a vacant word, and the block brought its owner everything before.
         let vacant = self.0.load(Ordering::Relaxed);
         debug_assert_eq!(vacant & (LIVE | GUARDS), 0, "published twice");
-        let order = if cfg!(sateen_canary = "key-publish-relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
+        let order =
+            if canary!("key-publish-relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, the value is written before it is found: `enter` and `remove` acquire.
         self.0.store(vacant | LIVE, order);
     }
@@ -80,11 +78,8 @@ impl State {
         let mut seen = self.0.load(Ordering::Relaxed);
         while seen & !GUARDS == Self::live(generation) {
             assert!(seen & GUARDS < GUARDS, "{GUARDS} guards of one entry");
-            let order = if cfg!(sateen_canary = "key-enter-relaxed") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Acquire
-            };
+            let order =
+                if canary!("key-enter-relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
             // Ordering: Acquire, pairs with `publish`: the value is read after it was written.
             match self.0.compare_exchange_weak(seen, seen + 1, order, Ordering::Relaxed) {
                 Ok(_) => return true,
@@ -97,17 +92,14 @@ impl State {
     /// Takes back one `enter`: whether the block is the caller's now.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        let order = if cfg!(sateen_canary = "key-leave-relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
+        let order =
+            if canary!("key-leave-relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, what was read through the guard is read before the last one drops the value:
         // pairs with the fence below and with `remove`.
         let before = self.0.fetch_sub(1, order);
         debug_assert_ne!(before & GUARDS, 0, "a guard left twice");
         let last = before & (LIVE | GUARDS) == 1;
-        if last && !cfg!(sateen_canary = "key-last-unfenced") {
+        if last && !canary!("key-last-unfenced") {
             // Ordering: Acquire, pairs with the other guards' `leave` and with the one who removed.
             acquire_fence!(self.0);
         }
@@ -123,13 +115,13 @@ impl State {
             if guards != 0 && !guarded {
                 return Removed::Guarded;
             }
-            let step = if cfg!(sateen_canary = "key-generation-kept") { 0 } else { GENERATION };
+            let step = if canary!("key-generation-kept") { 0 } else { GENERATION };
             let gone = (seen & !LIVE).wrapping_add(step);
             // Ordering: Acquire, pairs with `publish` and `leave`: the value is dropped or moved after it was
             // written and last read. Release, pairs with the fence in `leave`: the last guard drops
             // it after what the remover did before.
             match self.0.compare_exchange_weak(seen, gone, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if guards == 0 || cfg!(sateen_canary = "key-guards-ignored") => {
+                Ok(_) if guards == 0 || canary!("key-guards-ignored") => {
                     return Removed::Last;
                 }
                 Ok(_) => return Removed::Guarded,

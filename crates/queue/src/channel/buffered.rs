@@ -8,6 +8,7 @@ use super::waiters::{Waiters, awaited};
 use crate::mpmc::{Bounded, Reserved, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
+use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::unwind::{FirstPanic, run_to_end};
@@ -107,7 +108,7 @@ impl<T> Buffer for Bounded<T> {
     }
 
     fn is_full_of_promises(&self) -> bool {
-        self.is_full_of_promises() && cfg!(not(sateen_canary = "channel_promise_unasked"))
+        self.is_full_of_promises() && !canary!("channel_promise_unasked")
     }
 
     fn pledge(&self) -> Result<Pledge, PushError<()>> {
@@ -469,7 +470,7 @@ impl<Q: Buffer> Buffered<Q> {
     /// A pledged place was filled or waived: a receiver that sleeps takes the item, or makes the place room again. What is
     /// behind has brought a permit of its own.
     fn after_pledge(&self) {
-        if cfg!(sateen_canary = "channel_pledge_silent") {
+        if canary!("channel_pledge_silent") {
             return;
         }
         // Ordering: SeqCst, between the item and the flag: see `Waiters::is_any`.
@@ -499,7 +500,7 @@ impl<Q: Buffer> Buffered<Q> {
 impl<Q: Buffer> Channel for Buffered<Q> {
     fn senders_gone(&self) {
         self.queue.close();
-        if cfg!(not(sateen_canary = "channel_close_silent")) && self.waiting.receivers.is_any() {
+        if !canary!("channel_close_silent") && self.waiting.receivers.is_any() {
             self.waiting.receivers.notify_all();
         }
     }

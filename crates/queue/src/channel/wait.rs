@@ -2,6 +2,7 @@
 
 use super::token::Token;
 use super::waiters::Waiters;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_sync::park;
@@ -89,7 +90,7 @@ impl Drop for Queued<'_> {
     fn drop(&mut self) {
         // SAFETY: we are pinned if we ever queued, and nothing moves before the end of the drop.
         unsafe { Pin::new_unchecked(&mut *self) }.leave();
-        if self.permit && cfg!(not(sateen_canary = "channel_permit_dropped")) {
+        if self.permit && !canary!("channel_permit_dropped") {
             self.waiters.notify_one();
         }
     }

@@ -6,6 +6,7 @@
 //! | true | somebody may be queued | who takes the last one out, under the lock |
 
 use crate::prim::{AtomicBool, Ordering};
+use sateen_base::canary;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{fence, spin_loop, thread};
 use sateen_base::tsc;
@@ -99,14 +100,14 @@ impl Waiters {
         ready: impl FnOnce() -> bool,
     ) -> bool {
         waiter.enqueue(place, waker, || {
-            if cfg!(not(sateen_canary = "channel_flag_missing")) {
+            if !canary!("channel_flag_missing") {
                 self.any.store(true, Ordering::Relaxed);
             }
             // Ordering: SeqCst, between the flag and the last look; see `is_any`.
-            if cfg!(not(sateen_canary = "channel_join_unfenced")) {
+            if !canary!("channel_join_unfenced") {
                 fence(Ordering::SeqCst);
             }
-            cfg!(not(sateen_canary = "channel_last_look_missing")) && ready()
+            !canary!("channel_last_look_missing") && ready()
         })
     }
 

@@ -7,6 +7,7 @@ use super::party::{Receiving, Sending, block, wake};
 use super::token::{Pledge, Token};
 use super::wait::{Queued, Share, Wait};
 use super::waiters::{Waiters, awaited, quietly};
+use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use sateen_base::unwind::{FirstPanic, run_to_end};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -188,7 +189,7 @@ impl<T> Zero<T> {
         let share = unsafe { meeting.with(|party| party.share.clone()) };
         let me = share.as_ref().map(|share| &share.claim);
         let gone = if sender { state.receivers_gone } else { state.senders_gone };
-        let look = cfg!(not(sateen_canary = "channel_meeting_unseen"));
+        let look = !canary!("channel_meeting_unseen");
         if gone || (look && state.list(!sender).has_open(me)) {
             return false;
         }
@@ -263,7 +264,7 @@ impl<T> Zero<T> {
             return;
         }
         if let Some(item) = self.abandon(&meeting)
-            && cfg!(not(sateen_canary = "channel_handed_item_dropped"))
+            && !canary!("channel_handed_item_dropped")
         {
             self.put_back(meeting, item);
         }
@@ -427,7 +428,7 @@ impl<T> Zero<T> {
             state.senders_gone = true;
         }
         drop(state);
-        if cfg!(sateen_canary = "channel_close_silent") {
+        if canary!("channel_close_silent") {
             return;
         }
         let mut panics = FirstPanic::new();
@@ -444,7 +445,7 @@ impl<T> Zero<T> {
         let listed = state.list(senders).pop();
         // No sender is left, so what was promised was forgotten.
         let promised = || state.promised.pop();
-        let alone = senders || cfg!(sateen_canary = "channel_promise_unlisted");
+        let alone = senders || canary!("channel_promise_unlisted");
         let Some(meeting) = (if alone { listed } else { listed.or_else(promised) }) else {
             return false;
         };

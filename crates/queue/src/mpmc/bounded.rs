@@ -18,6 +18,7 @@ use super::place::{Place, Shape};
 use crate::patience::Patience;
 use crate::prim::{AtomicU64, Ordering};
 use crate::{PopError, PushError, TrustedItems};
+use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded, RawSpinLock, SpinLock};
 use std::fmt;
@@ -390,11 +391,7 @@ impl<T> Bounded<T> {
     fn place(&self, end: &End) -> Place {
         // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
         // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        let order = if cfg!(sateen_canary = "bounded-place") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Acquire
-        };
+        let order = if canary!("bounded-place") { Ordering::Relaxed } else { Ordering::Acquire };
         Place::new(end.place.load(order))
     }
 
@@ -449,11 +446,7 @@ impl<T> Bounded<T> {
             // SAFETY: free: the last reader is through; claimed: there is no other writer.
             unsafe { (*at).write(item) };
         });
-        let order = if cfg!(sateen_canary = "bounded-full") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
+        let order = if canary!("bounded-full") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
         slot.flag.store(full, order);
     }
@@ -464,11 +457,7 @@ impl<T> Bounded<T> {
     unsafe fn empty(slot: &Slot<T>, free: u8) -> T {
         // SAFETY: full: the item is there; claimed: nobody else reads it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
-        let order = if cfg!(sateen_canary = "bounded-free") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
+        let order = if canary!("bounded-free") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
         slot.flag.store(free, order);
         item
@@ -528,8 +517,7 @@ impl<T> Bounded<T> {
             return Ok(Found::Busy);
         }
         self.head.patience.told(head.word());
-        let tail =
-            if cfg!(sateen_canary = "bounded-closed") { self.place(&self.tail) } else { tail };
+        let tail = if canary!("bounded-closed") { self.place(&self.tail) } else { tail };
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
     }
 }

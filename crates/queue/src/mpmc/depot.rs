@@ -5,6 +5,7 @@
 
 use super::segment::Segment;
 use crate::prim::{AtomicPtr, Ordering, const_except_loom};
+use sateen_base::canary;
 use std::marker::PhantomData;
 
 /// Items go in and come out through shared references: neither a longer nor a shorter lifetime in `T` will do.
@@ -37,11 +38,8 @@ impl<T> Depot<T> {
     pub(super) fn retire_slow(&self, segment: Segment<T>) {
         let mut old = None;
         if !self.retired.load(Ordering::Relaxed).is_null() {
-            let order = if cfg!(sateen_canary = "queue-retired") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Acquire
-            };
+            let order =
+                if canary!("queue-retired") { Ordering::Relaxed } else { Ordering::Acquire };
             // Ordering: Acquire pairs with the Release below, and shows the links. The list is ours then.
             old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), order));
         }
@@ -87,8 +85,7 @@ impl<T> Depot<T> {
         // Ordering: Release pairs with the Acquire in `take`: our use of the segment comes
         // before its next one.
         let none = std::ptr::null_mut();
-        let success =
-            if cfg!(sateen_canary = "queue-spare") { Ordering::Relaxed } else { Ordering::Release };
+        let success = if canary!("queue-spare") { Ordering::Relaxed } else { Ordering::Release };
         let failure = Ordering::Relaxed;
         let kept = kept.is_null()
             && self.spare.compare_exchange(none, segment.as_ptr(), success, failure).is_ok();

@@ -16,6 +16,7 @@
 use super::block::Block;
 use super::cursor::lap;
 use crate::prim::{AtomicPtr, Ordering};
+use sateen_base::canary;
 use sateen_base::{Backoff, prefetch_write};
 
 const FREE: u8 = 0;
@@ -112,8 +113,7 @@ impl<T> Segment<T> {
     pub(super) unsafe fn link(self, next: Self) {
         // Ordering: Release pairs with the Acquire in `wait_next` and `has_next`, and shows the new
         // segment's initial state.
-        let order =
-            if cfg!(sateen_canary = "queue-next") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("queue-next") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: live by the contract.
         unsafe { self.0.header() }.next.store(next.as_ptr(), order);
     }
@@ -158,8 +158,7 @@ impl<T> Segment<T> {
             // SAFETY: as above.
             unsafe { (*place).write(item) };
         });
-        let order =
-            if cfg!(sateen_canary = "queue-ready") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("queue-ready") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `read`, and shows the item.
         slot.flag.store(FULL, order);
     }
@@ -181,8 +180,7 @@ impl<T> Segment<T> {
         }
         // SAFETY: FULL says that the item is there; the claim makes this the only read of it.
         let item = slot.item.with(|place| unsafe { (*place).assume_init_read() });
-        let order =
-            if cfg!(sateen_canary = "queue-taken") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("queue-taken") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_used_up`: our read comes before the memory
         // is freed or used again.
         slot.flag.store(TAKEN, order);

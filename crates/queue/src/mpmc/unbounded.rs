@@ -11,6 +11,7 @@ use super::segment::Segment;
 use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
 use crate::{PopError, PushError, TrustedItems};
+use sateen_base::canary;
 use sateen_base::prim::{spin_loop, thread};
 use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded};
@@ -363,7 +364,7 @@ impl<T> Unbounded<T> {
             }
             // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
             let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
-            if moving && !cfg!(sateen_canary = "queue-closed") {
+            if moving && !canary!("queue-closed") {
                 backoff.snooze();
             } else if self.tail.claim(tail, tail.closed()) {
                 return true;

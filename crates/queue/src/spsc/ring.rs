@@ -11,6 +11,7 @@
 use crate::patience::Patience;
 use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use crate::{PopError, PushError};
+use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
 use sateen_base::{CachePadded, prefetch_write};
 use std::fmt;
@@ -155,8 +156,7 @@ impl<T> Shared<T> {
 
     fn close(&self) -> bool {
         let was = self.closed.load(Ordering::Relaxed);
-        let order =
-            if cfg!(sateen_canary = "spsc-closed") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("spsc-closed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_closed`: all pushes come before it.
         self.closed.store(true, order);
         !was
@@ -302,8 +302,7 @@ impl<T> Producer<T> {
     #[inline(always)]
     fn publish(&mut self, tail: usize) {
         self.tail = tail;
-        let order =
-            if cfg!(sateen_canary = "spsc-tail") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("spsc-tail") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Consumer::items_slow`, and shows the items.
         self.shared.tail.store(tail, order);
     }
@@ -467,8 +466,7 @@ impl<T> Consumer<T> {
     #[inline(always)]
     fn release(&mut self, head: usize) {
         self.head = head;
-        let order =
-            if cfg!(sateen_canary = "spsc-head") { Ordering::Relaxed } else { Ordering::Release };
+        let order = if canary!("spsc-head") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Producer::room_slow`: our reads come before its writes.
         self.shared.head.store(head, order);
     }

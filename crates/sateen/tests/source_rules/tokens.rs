@@ -47,7 +47,7 @@ pub(crate) fn unfinished(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The names N of `cfg(sateen_canary = "N")` in `source`.
+/// The names N of `canary!("N")` in `source`.
 pub(crate) fn canaries(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     collect_canaries(&trees(parse(source)), &mut found);
@@ -255,10 +255,10 @@ fn collect_unfinished(trees: &[TokenTree], found: &mut Vec<(usize, String)>) {
 fn collect_canaries(trees: &[TokenTree], found: &mut Vec<String>) {
     for (at, tree) in trees.iter().enumerate() {
         match (tree, trees.get(at + 2)) {
-            (TokenTree::Ident(word), Some(TokenTree::Literal(name)))
-                if word == "sateen_canary" && is_punct(trees.get(at + 1), '=') =>
+            (TokenTree::Ident(word), Some(TokenTree::Group(name)))
+                if word == "canary" && is_punct(trees.get(at + 1), '!') =>
             {
-                found.push(name.to_string().trim_matches('"').to_owned());
+                found.push(name.stream().to_string().trim_matches('"').to_owned());
             }
             (TokenTree::Group(group), _) => {
                 collect_canaries(&self::trees(group.stream()), found);
@@ -323,8 +323,8 @@ fn unfinished_parts_are_found() {
 
 #[test]
 fn canaries_are_found() {
-    let source = "#[cfg(sateen_canary = \"pop-fence\")] const A: u8 = 1;
-        fn f() { if cfg!(not(sateen_canary = \"steal\")) {} } // sateen_canary = \"prose\"";
+    let source = "fn f() { let a = if canary!(\"pop-fence\") { 1 } else { 2 };
+        if !canary!(\"steal\") {} } // canary!(\"prose\")";
     assert_eq!(canaries(source), ["pop-fence", "steal"]);
 }
 

@@ -1,5 +1,6 @@
 //! A counter of stripes, each written by one thread.
 
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::{CachePadded, thread_number};
@@ -125,7 +126,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         if self.add_to_stripe(number, n) {
             return;
         }
-        if cfg!(sateen_canary = "counter_shared_plain") {
+        if canary!("counter_shared_plain") {
             let seen = self.shared.load(Ordering::Relaxed);
             self.shared.store(seen.wrapping_add(n), Ordering::Relaxed);
         } else {

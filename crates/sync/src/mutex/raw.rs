@@ -16,6 +16,7 @@ use super::acquire::Acquire;
 use crate::park::{self, Awaited};
 use crate::wait_queue::WaitQueue;
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
 use sateen_base::prim::time::{Duration, Instant};
@@ -219,10 +220,8 @@ impl RawMutex {
     /// caller holds it.
     #[inline]
     pub(crate) fn release(&self) {
-        #[cfg(not(sateen_canary = "mutex_unlock_relaxed"))]
-        let order = Ordering::Release;
-        #[cfg(sateen_canary = "mutex_unlock_relaxed")]
-        let order = Ordering::Relaxed;
+        let order =
+            if canary!("mutex_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Looking first, and comparing with a constant: as in `acquire_fast`.
         // Ordering: Release publishes the critical section to the next `acquire_fast` or `take`.
         if self.word.load(Ordering::Relaxed) != LOCKED
@@ -255,8 +254,7 @@ impl RawMutex {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             let bar = if word & FAIR != 0 { STARVED } else { bar };
-            #[cfg(sateen_canary = "mutex_fair_unbarred")]
-            let bar = 0;
+            let bar = if canary!("mutex_fair_unbarred") { 0 } else { bar };
             if word & WAITERS == 0 || word & WAKING != 0 {
                 // Nobody to wake, or somebody is on the way already, and the others are woken by
                 // whoever takes the lock.
@@ -292,7 +290,9 @@ impl RawMutex {
 
     /// A notified waiter gives up: its place on the way to the lock goes to the next, if there is one.
     pub(super) fn pass_on(&self) {
-        #[cfg(not(sateen_canary = "mutex_permit_dropped"))]
+        if canary!("mutex_permit_dropped") {
+            return;
+        }
         self.queue.notify_one_then(|outcome| {
             self.update(Ordering::Relaxed, |word| {
                 if outcome.found { word & !no_more(outcome.more) } else { word & (LOCKED | FAIR) }
@@ -309,10 +309,11 @@ impl RawMutex {
             if may_take(word, on_the_way) {
                 return true;
             }
-            #[cfg(not(sateen_canary = "mutex_waiters_bit_missing"))]
-            let new = (word | WAITERS | starved) & !give_up;
-            #[cfg(sateen_canary = "mutex_waiters_bit_missing")]
-            let new = (word | starved) & !give_up;
+            let new = if canary!("mutex_waiters_bit_missing") {
+                (word | starved) & !give_up
+            } else {
+                (word | WAITERS | starved) & !give_up
+            };
             // Relaxed: the word's own order of changes decides whether the holder sees the bit, and
             // the queue's lock publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {

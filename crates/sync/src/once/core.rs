@@ -13,6 +13,7 @@
 use crate::park::{self, Awaited};
 use crate::wait_queue::{Place, WaitQueue, Waiter};
 use crate::waiting::{block, block_timeout};
+use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicU64, Ordering};
@@ -138,10 +139,7 @@ impl Core {
                 (RUNNING, _) | (_, Wants::Wait | Wants::WaitOn) => false,
                 _ => true,
             };
-            #[cfg(not(sateen_canary = "once_waiters_bit_missing"))]
-            let waiters = WAITERS;
-            #[cfg(sateen_canary = "once_waiters_bit_missing")]
-            let waiters = 0;
+            let waiters = if canary!("once_waiters_bit_missing") { 0 } else { WAITERS };
             let new = match (begins, join) {
                 (true, _) => RUNNING | (word & WAITERS),
                 (false, true) => word | waiters,
@@ -161,10 +159,8 @@ impl Core {
     /// Ends `RUNNING` and wakes all who wait.
     fn finish(&self, end: u32) {
         self.owner.store(0, Ordering::Relaxed);
-        #[cfg(not(sateen_canary = "once_finish_relaxed"))]
-        let order = Ordering::Release;
-        #[cfg(sateen_canary = "once_finish_relaxed")]
-        let order = Ordering::Relaxed;
+        let order =
+            if canary!("once_finish_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_complete` and `look`.
         if self.word.compare_exchange(RUNNING, end, order, Ordering::Relaxed).is_err() {
             self.queue.notify_all_with(|| {

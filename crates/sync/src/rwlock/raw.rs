@@ -19,6 +19,7 @@ use crate::park::uninterrupted;
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::Backoff;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::{Duration, Instant};
@@ -35,11 +36,10 @@ const READER: usize = 32;
 const FULL: usize = 1 << (usize::BITS - 1);
 
 /// Of the accesses that give the lock back.
-const GIVE_BACK: Ordering = if cfg!(sateen_canary = "rwlock_unlock_relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn give_back() -> Ordering {
+    if canary!("rwlock_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// What is wanted of the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,8 +176,7 @@ impl RawRwLock {
                 Kind::Upgrade => UPGRADING,
                 _ => HEAD | if bar { BARRED } else { 0 },
             };
-            #[cfg(sateen_canary = "rwlock_head_bit_missing")]
-            let mark = mark & !HEAD;
+            let mark = if canary!("rwlock_head_bit_missing") { mark & !HEAD } else { mark };
             // Relaxed: the word's own order of changes decides whether who gives the lock back sees the
             // mark, and the queue's lock publishes the node.
             let new = word | mark;
@@ -195,8 +194,9 @@ impl RawRwLock {
             self.changed(self.word.fetch_and(!UPGRADING, Ordering::Relaxed));
         } else {
             self.word.fetch_and(!(HEAD | BARRED), Ordering::Relaxed);
-            #[cfg(not(sateen_canary = "rwlock_gate_kept"))]
-            self.gate.release_quietly();
+            if !canary!("rwlock_gate_kept") {
+                self.gate.release_quietly();
+            }
         }
     }
 
@@ -204,7 +204,7 @@ impl RawRwLock {
     #[inline]
     pub(super) fn give_back(&self, held: usize, add: usize) {
         // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a writer.
-        let word = self.word.fetch_add(add.wrapping_sub(held), GIVE_BACK);
+        let word = self.word.fetch_add(add.wrapping_sub(held), give_back());
         // While other readers hold it nobody who waits can get in.
         if word & (HEAD | UPGRADING) != 0 && (held != READER || word < 2 * READER) {
             self.changed(word);

@@ -3,6 +3,7 @@
 use super::word::{CLOSED, WAITERS, WAKING};
 use super::{AcquireError, Semaphore, SemaphoreGuard};
 use crate::wait_queue::{Cancelled, Permit, Place, Waiter};
+use sateen_base::canary;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -69,8 +70,9 @@ impl Drop for Acquire<'_> {
         // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         match waiter.cancel() {
-            #[cfg(not(sateen_canary = "semaphore_turn_dropped"))]
-            Cancelled::Notified(Permit::One) => self.semaphore.leave(true),
+            Cancelled::Notified(Permit::One) if !canary!("semaphore_turn_dropped") => {
+                self.semaphore.leave(true)
+            }
             Cancelled::Withdrawn => self.semaphore.leave(false),
             _ if self.on_the_way => self.semaphore.leave(true),
             _ => {}
@@ -132,8 +134,8 @@ impl Semaphore {
             let front = on_the_way || !barred;
             let new = word.without(if on_the_way { WAKING } else { 0 });
             let new = if front { new.with_need(n as u64) } else { new };
-            #[cfg(not(sateen_canary = "semaphore_waiters_bit_missing"))]
-            let new = new.with(WAITERS);
+            let new =
+                if canary!("semaphore_waiters_bit_missing") { new } else { new.with(WAITERS) };
             match self.exchange(word, new) {
                 Ok(()) => return false,
                 Err(seen) => word = seen,

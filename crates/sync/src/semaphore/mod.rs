@@ -8,6 +8,7 @@ pub use acquire::Acquire;
 
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::time::Duration;
@@ -236,10 +237,11 @@ impl Semaphore {
     /// Changes the word; the word seen instead if it was another one.
     #[inline]
     fn exchange(&self, old: Word, new: Word) -> Result<(), Word> {
-        #[cfg(not(sateen_canary = "semaphore_exchange_relaxed"))]
-        let order = Ordering::AcqRel;
-        #[cfg(sateen_canary = "semaphore_exchange_relaxed")]
-        let order = Ordering::Relaxed;
+        let order = if canary!("semaphore_exchange_relaxed") {
+            Ordering::Relaxed
+        } else {
+            Ordering::AcqRel
+        };
         // Ordering: who takes permits acquires what was released by those who put them back, so every
         // exchange does both; Acquire on failure as in `load`.
         self.word

@@ -19,6 +19,7 @@ use super::experience::Experience;
 use super::raw_mutex;
 use super::wait::Waiter;
 use crate::sys::FutexWord;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use std::marker::PhantomData;
@@ -32,25 +33,22 @@ const SLEEPER: u32 = 8;
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
 
 /// Of the addition that unlocks; weakened to see the model fail.
-const GIVE: Ordering = if cfg!(sateen_canary = "adaptive_futex_give_relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn give() -> Ordering {
+    if canary!("adaptive_futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// Of the exchange by which an heir goes back to sleep; as above.
-const RESIGN: Ordering = if cfg!(sateen_canary = "adaptive_futex_resign_relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn resign() -> Ordering {
+    if canary!("adaptive_futex_resign_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// Of the store that says who is chosen, or has the lock handed over; as above.
-const HAND_OVER: Ordering = if cfg!(sateen_canary = "adaptive_futex_hand_over_relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn hand_over() -> Ordering {
+    if canary!("adaptive_futex_hand_over_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// Test and test-and-set that learns from earlier waits how long to spin, and sleeps otherwise.
 ///
@@ -177,7 +175,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 return;
             }
             // Without `HEIR` it is being handed over just now.
-            let still = if cfg!(sateen_canary = "adaptive_futex_due_again") { 0 } else { HEIR };
+            let still = if canary!("adaptive_futex_due_again") { 0 } else { HEIR };
             if word & (LOCKED | still | DUE) == LOCKED | still {
                 // Relaxed: the word's own order of changes decides whether the holder sees it.
                 let _ = self.word.compare_exchange(
@@ -195,14 +193,14 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     /// The heir is a sleeper again, if the lock is still held: so its next unlock looks for one.
     fn resign(&self, word: u32) -> bool {
         let new = word - HEIR + SLEEPER;
-        if cfg!(sateen_canary = "adaptive_futex_heir_stays") {
+        if canary!("adaptive_futex_heir_stays") {
             return self
                 .word
                 .compare_exchange(word, word, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         }
         // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes after this heir's was taken away.
-        self.word.compare_exchange(word, new, RESIGN, Ordering::Relaxed).is_ok()
+        self.word.compare_exchange(word, new, resign(), Ordering::Relaxed).is_ok()
     }
 
     /// The heir takes the lock, which looked free.
@@ -220,7 +218,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     #[inline(always)]
     fn give(&self) {
         // Ordering: Release publishes the critical section to whoever takes the lock next.
-        let word = self.word.fetch_sub(LOCKED, GIVE);
+        let word = self.word.fetch_sub(LOCKED, give());
         if word != LOCKED {
             self.give_slow(word);
         }
@@ -231,7 +229,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     fn give_slow(&self, mut word: u32) {
         word -= LOCKED;
         while word & LOCKED == 0 {
-            let due = word & DUE != 0 && !cfg!(sateen_canary = "adaptive_futex_due_ignored");
+            let due = word & DUE != 0 && !canary!("adaptive_futex_due_ignored");
             let (new, futex) = if due {
                 ((word | LOCKED) & !(HEIR | DUE), &self.handed)
             } else if word & HEIR == 0 && word >= SLEEPER {
@@ -239,15 +237,14 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             } else {
                 return;
             };
-            #[cfg(sateen_canary = "adaptive_futex_none_chosen")]
-            if !due {
+            if canary!("adaptive_futex_none_chosen") && !due {
                 return;
             }
             // Ordering: Acquire, for the heir's sake: if somebody had the lock since, what it did there is handed over too.
             match self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     // Ordering: Release publishes the critical section to the heir, in `take_away`.
-                    futex.word().store(1, HAND_OVER);
+                    futex.word().store(1, hand_over());
                     futex.wake();
                     return;
                 }

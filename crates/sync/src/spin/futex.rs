@@ -10,6 +10,7 @@ use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::Waiter;
 use crate::sys::FutexWord;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use std::marker::PhantomData;
 
@@ -18,8 +19,10 @@ const HELD: u32 = 1;
 const SLEPT_ON: u32 = 2;
 
 /// Of the exchange that unlocks; weakened to see the model fail.
-const GIVE: Ordering =
-    if cfg!(sateen_canary = "futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn give() -> Ordering {
+    if canary!("futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// Test and test-and-set that sleeps when spinning has not helped.
 ///
@@ -93,15 +96,16 @@ impl<C: SpinConfig> TtasFutex<C> {
     #[inline(always)]
     fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`, `swap` in `sleep`.
-        if self.word.word().swap(FREE, GIVE) == SLEPT_ON {
+        if self.word.word().swap(FREE, give()) == SLEPT_ON {
             self.wake_slow();
         }
     }
 
     #[cold]
     fn wake_slow(&self) {
-        #[cfg(not(sateen_canary = "futex_wake_missing"))]
-        self.word.wake();
+        if !canary!("futex_wake_missing") {
+            self.word.wake();
+        }
     }
 
     fn get(&self) -> u32 {

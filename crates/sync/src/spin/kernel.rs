@@ -7,6 +7,7 @@
 
 use super::raw_mutex;
 use crate::sys::FutexWord;
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// A mutex whose every lock and every unlock enters the kernel, as the mutexes of old did.
@@ -52,8 +53,9 @@ impl Kernel {
     fn give(&self) {
         // Ordering: Release publishes the critical section to the next `try_take`.
         self.word.word().store(0, Ordering::Release);
-        #[cfg(not(sateen_canary = "kernel_wake_missing"))]
-        self.word.wake();
+        if !canary!("kernel_wake_missing") {
+            self.word.wake();
+        }
     }
 
     fn is_held(&self) -> bool {

@@ -18,17 +18,17 @@
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
 use std::marker::PhantomData;
 use std::ptr;
 
 /// Of the store that ends another's wait; weakened to see the model fail.
-const HAND_OVER: Ordering = if cfg!(sateen_canary = "mcs_hand_over_relaxed") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn hand_over() -> Ordering {
+    if canary!("mcs_hand_over_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 struct Node {
     turn: AtomicBool,
@@ -120,8 +120,9 @@ impl<C: SpinConfig> Mcs<C> {
             // Ordering: Release keeps the store above before it: who sees `HOLDER` writes `next` later.
             let left =
                 self.tail.compare_exchange(me, holder(), Ordering::Release, Ordering::Relaxed);
-            #[cfg(sateen_canary = "mcs_leaves_unlinked")]
-            return;
+            if canary!("mcs_leaves_unlinked") {
+                return;
+            }
             if left.is_ok() {
                 return;
             }
@@ -160,7 +161,7 @@ impl<C: SpinConfig> Mcs<C> {
         // SAFETY: the node's owner waits for `turn`; it is not touched after that.
         let turn = unsafe { &(*next).turn };
         // Ordering: Release publishes the critical section, and `next`, to the new holder.
-        turn.store(true, HAND_OVER);
+        turn.store(true, hand_over());
     }
 
     /// The node behind, which is there or about to be linked.

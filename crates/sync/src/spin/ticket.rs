@@ -11,13 +11,16 @@
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use std::marker::PhantomData;
 
 /// Of the store that calls the next ticket; weakened to see the model fail.
-const CALL: Ordering =
-    if cfg!(sateen_canary = "ticket_call_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn call() -> Ordering {
+    if canary!("ticket_call_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// The ticket lock: first come, first served.
 ///
@@ -99,7 +102,7 @@ impl<C: SpinConfig> Ticket<C> {
         // Only the holder writes it.
         let called = self.serving.load(Ordering::Relaxed) + 1;
         // Ordering: Release publishes the critical section to `is_called` and `try_take`.
-        self.serving.store(called, CALL);
+        self.serving.store(called, call());
     }
 
     fn is_held(&self) -> bool {

@@ -8,13 +8,16 @@
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
+use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
 use std::marker::PhantomData;
 
 /// Of the store that unlocks; weakened to see the model fail.
-const GIVE: Ordering =
-    if cfg!(sateen_canary = "ttas_give_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+#[inline(always)]
+fn give() -> Ordering {
+    if canary!("ttas_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
 
 /// The word of the kinds that do not sleep.
 pub(super) struct Word(AtomicU8);
@@ -29,8 +32,7 @@ impl Word {
     /// Takes it if it is free.
     #[inline(always)]
     pub(super) fn take(&self) -> bool {
-        #[cfg(sateen_canary = "ttas_test_only")]
-        if !self.is_held() {
+        if canary!("ttas_test_only") && !self.is_held() {
             self.0.store(1, Ordering::Relaxed);
             return true;
         }
@@ -48,7 +50,7 @@ impl Word {
     #[inline(always)]
     pub(super) fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
-        self.0.store(0, GIVE);
+        self.0.store(0, give());
     }
 }
 

@@ -1,10 +1,11 @@
 //! One waiter: its pinned node, and what may be done with it.
 
 use super::WaitQueue;
-use super::list::{Node, NodeCell, Permit, Place, State};
+use super::list::{List, Node, NodeCell, Permit, Place, State};
 use crate::wakers::let_go;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
+use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::fmt;
@@ -91,21 +92,21 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         assert!(!this.involved.get(), "a waiter cannot wait twice at once");
         // SAFETY: not involved, so the node is ours alone.
         this.node.with_mut(|node| unsafe { (*node).waker = Some(waker) });
-        #[cfg(sateen_canary = "wait_queue_ready_before_lock")]
-        let ready = {
-            let early = ready();
-            move || early
+        let join = |list: &mut List, ready: bool| {
+            if !ready {
+                // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it stays
+                // valid and in place for as long as it is linked. The lock is held.
+                unsafe { list.push(NonNull::from(&this.node), place) };
+            }
+            !ready
         };
         // (If `ready` unwinds, the waker stays in the idle node until the next wait, or the end.)
-        let queued = this.queue.locked_foreign(|list| {
-            if ready() {
-                return false;
-            }
-            // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it stays
-            // valid and in place for as long as it is linked. The lock is held.
-            unsafe { list.push(NonNull::from(&this.node), place) };
-            true
-        });
+        let queued = if canary!("wait_queue_ready_before_lock") {
+            let ready = ready();
+            this.queue.locked_foreign(|list| join(list, ready))
+        } else {
+            this.queue.locked_foreign(|list| join(list, ready()))
+        };
         this.involved.set(queued);
         if !queued {
             // SAFETY: it was not linked, so the node is still ours alone.
@@ -265,12 +266,9 @@ impl<L: RawMutex> Waiter<'_, L> {
     #[cold]
     fn drop_slow(&self) {
         let result = self.withdraw();
-        #[cfg(not(sateen_canary = "wait_queue_permit_dropped"))]
-        if result == Cancelled::Notified(Permit::One) {
+        if result == Cancelled::Notified(Permit::One) && !canary!("wait_queue_permit_dropped") {
             self.queue.notify_one();
         }
-        #[cfg(sateen_canary = "wait_queue_permit_dropped")]
-        let _ = result;
     }
 }
 

@@ -16,6 +16,7 @@ use crate::PushError;
 use crate::mpmc::place::{LAST_TURN, Place};
 use crate::prim::Ordering;
 use sateen_base::Backoff;
+use sateen_base::canary;
 
 /// Half of all turns.
 const HALF: u8 = LAST_TURN / 2 + 1;
@@ -84,12 +85,12 @@ impl<T> Bounded<T> {
     /// Whether `place` is still its owner's, who asks with `promises` locked.
     fn holds(&self, place: Place) -> bool {
         let head = || Place::new(self.head.place.load(Ordering::SeqCst));
-        let early = cfg!(sateen_canary = "bounded-passed-between").then(head);
+        let early = canary!("bounded-passed-between").then(head);
         let reserved = Self::turn(self.slot(place)) == self.shape.free(place) ^ HALF;
         // After the Acquire of the turn: the turn of a free place laps later looks like this one, but then this sees that
         // the head has passed. Before it, a waived place could be passed, and the ring go round, between the two.
         let head = early.unwrap_or_else(head);
-        cfg!(sateen_canary = "bounded-passed-unseen")
+        canary!("bounded-passed-unseen")
             || (reserved && self.shape.between(head, place) < self.capacity())
     }
 
@@ -103,7 +104,7 @@ impl<T> Bounded<T> {
             // Neither reserved nor waived: there, or about to be filled.
             turn != none && turn != none | 1
         };
-        let hides = (1..claimed).any(is_item) && cfg!(not(sateen_canary = "bounded-promise-kept"));
+        let hides = (1..claimed).any(is_item) && !canary!("bounded-promise-kept");
         hides || claimed >= self.capacity()
     }
 

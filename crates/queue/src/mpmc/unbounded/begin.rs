@@ -7,6 +7,7 @@ use crate::mpmc::segment::Segment;
 use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
 use sateen_base::CachePadded;
+use sateen_base::canary;
 use std::ptr;
 
 impl<T> Unbounded<T> {
@@ -51,7 +52,7 @@ impl<T> Unbounded<T> {
         // Relaxed: nobody uses the segment before an end's cursor shows it.
         let order = Ordering::Relaxed;
         let word = &self.tail.segment;
-        let ours = if cfg!(sateen_canary = "queue-begun") {
+        let ours = if canary!("queue-begun") {
             word.store(segment.as_ptr(), order);
             true
         } else {

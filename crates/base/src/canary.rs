@@ -1,0 +1,30 @@
+//! Canaries: faults that a model must find, or it checks nothing.
+//!
+//! Models are built once with all of them; the environment variable `SATEEN_CANARY` plants one. In every other
+//! build none is ever planted.
+
+/// Whether the canary of this name is planted.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! canary {
+    ($name:literal) => {
+        $crate::is_planted($name)
+    };
+}
+
+/// What [`canary`] asks.
+#[cfg(not(loom))]
+#[doc(hidden)]
+#[inline(always)]
+pub const fn is_planted(_: &str) -> bool {
+    false
+}
+
+/// What [`canary`] asks.
+#[cfg(loom)]
+#[doc(hidden)]
+pub fn is_planted(name: &str) -> bool {
+    use std::sync::OnceLock;
+    static PLANTED: OnceLock<Option<String>> = OnceLock::new();
+    PLANTED.get_or_init(|| std::env::var("SATEEN_CANARY").ok()).as_deref() == Some(name)
+}
