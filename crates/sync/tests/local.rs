@@ -6,12 +6,14 @@ mod common;
 use common::{Counter, Rng, poll, poll_with, sized, waker_fn};
 use sateen_sync::AcquireError;
 use sateen_sync::local::{
-    Condvar, Event, Mutex, RecvError, RwLock, Semaphore, SendError, TryRecvError, TrySendError,
-    ZeroCapacity, bounded, unbounded,
+    Condvar, Event, Mutex, MutexGuard, RecvError, RwLock, Semaphore, SendError, TryRecvError,
+    TrySendError, ZeroCapacity, bounded, unbounded,
 };
 use sateen_sync::park::{self, Blocker};
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -352,6 +354,38 @@ fn a_channels_waker_that_panics_costs_no_message() {
     assert!(poll_with(last.as_mut(), &bomb).is_pending());
     drop(sender);
     assert_eq!(poll(last.as_mut()), Poll::Ready(Err(RecvError)));
+}
+
+/// Who was notified and cannot lock again, as nobody else runs here, notifies the next.
+#[test]
+fn a_notification_that_nobody_can_act_on_is_passed_on() {
+    type Guard = MutexGuard<'static, ()>;
+    thread_local! {
+        static THINGS: &'static (Condvar, Mutex<()>) = Box::leak(Box::default());
+        static LOCK: RefCell<Option<Pin<Box<dyn Future<Output = Guard>>>>> = RefCell::default();
+        static SECOND: RefCell<Option<Pin<Box<dyn Future<Output = Guard>>>>> = RefCell::default();
+        static HELD: RefCell<Option<Guard>> = RefCell::default();
+    }
+    let (condvar, mutex) = THINGS.with(|things| *things);
+    let first = mutex.lock();
+    // Called by the unlock of who waits: another waits too, and somebody has the lock and notifies one.
+    let waker = waker_fn(|| {
+        let (condvar, mutex) = THINGS.with(|things| *things);
+        let mut lock = LOCK.take().expect("once");
+        let Poll::Ready(guard) = poll(lock.as_mut()) else { panic!("it was handed on") };
+        let mut second: Pin<Box<dyn Future<Output = Guard>>> = Box::pin(condvar.wait_async(guard));
+        assert!(poll(second.as_mut()).is_pending());
+        SECOND.set(Some(second));
+        HELD.set(mutex.try_lock());
+        condvar.notify_one();
+    });
+    let mut lock: Pin<Box<dyn Future<Output = Guard>>> = Box::pin(mutex.lock_async());
+    assert!(poll_with(lock.as_mut(), &waker).is_pending());
+    LOCK.set(Some(lock));
+    assert!(panics(move || condvar.wait(first)));
+    drop(HELD.take().expect("locked by the waker"));
+    let mut second = SECOND.take().expect("made by the waker");
+    assert!(poll(second.as_mut()).is_ready(), "the notification is lost");
 }
 
 /// A waker that comes back to the primitive that wakes it.
