@@ -1,7 +1,7 @@
 //! A condition variable, for one thread.
 
 use super::block::{block_local, block_local_timeout};
-use super::mutex::MutexGuard;
+use super::mutex::{Mutex, MutexGuard};
 use super::queue::{Cancelled, LocalQueue, LocalWaiter};
 use crate::park::uninterrupted;
 use crate::wait_queue::Permit;
@@ -40,8 +40,8 @@ impl Condvar {
     /// If no other fiber could notify it: this thread runs none.
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let mutex = MutexGuard::mutex(&guard);
-        block_local(awaited("condvar", self), self.notified(guard));
-        uninterrupted(|| mutex.lock())
+        let permit = block_local(awaited("condvar", self), self.notified(guard));
+        self.lock_again(mutex, Some(permit))
     }
 
     /// [`wait`](Self::wait) until `condition`, asked under the lock, is false.
@@ -70,8 +70,20 @@ impl Condvar {
     ) -> (MutexGuard<'a, T>, bool) {
         let mutex = MutexGuard::mutex(&guard);
         let what = awaited("condvar", self);
-        let notified = block_local_timeout(what, timeout, self.notified(guard)).is_some();
-        (uninterrupted(|| mutex.lock()), notified)
+        let permit = block_local_timeout(what, timeout, self.notified(guard));
+        (self.lock_again(mutex, permit), permit.is_some())
+    }
+
+    /// Where nobody else could release the lock this panics; then the next gets what was not acted on.
+    fn lock_again<'a, T: ?Sized>(
+        &self,
+        mutex: &'a Mutex<T>,
+        permit: Option<Permit>,
+    ) -> MutexGuard<'a, T> {
+        let pass_on = permit.map(|permit| PassOn(self, permit));
+        let guard = uninterrupted(|| mutex.lock());
+        std::mem::forget(pass_on);
+        guard
     }
 
     /// [`wait`](Self::wait) as a future. It unlocks when it is first polled or dropped.
