@@ -187,6 +187,16 @@ impl<T> Segment<T> {
         item
     }
 
+    /// Whether slot `offset` holds an item: for tests, which would wait for one for ever.
+    ///
+    /// # Safety
+    /// The segment is live.
+    #[cfg(all(test, not(loom)))]
+    pub(super) unsafe fn is_full(self, offset: usize) -> bool {
+        // SAFETY: live by the contract.
+        unsafe { self.0.slot(offset) }.flag.load(Ordering::Relaxed) == FULL
+    }
+
     /// Fetches lines that will be read and marked: those of the `count` slots two lines after
     /// `offset`, as far as they are slots.
     #[inline(always)]

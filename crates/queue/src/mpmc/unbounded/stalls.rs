@@ -60,8 +60,12 @@ impl Run {
             // Its producer is on its way: it would wait.
             Some(part) if part.2[part.1].get() == 0 => Some(part),
             Some((claim, done, puts)) => {
-                // SAFETY: a slot of the claim, read once.
-                let item = unsafe { claim.segment.read(claim.offset + done) };
+                let offset = claim.offset + done;
+                // SAFETY: a slot of the claim, which keeps the segment live.
+                let full = unsafe { claim.segment.is_full(offset) };
+                assert!(full, "a slot was used again under its reader");
+                // SAFETY: as above, and read once.
+                let item = unsafe { claim.segment.read(offset) };
                 assert_eq!(item, [puts[done].get(); 200]);
                 if done + 1 < claim.slots {
                     Some((claim, done + 1, puts))
