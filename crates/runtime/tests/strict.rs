@@ -27,18 +27,23 @@ fn strict(workers: usize) -> Runtime {
 fn tasks_that_wait_have_threads_of_their_own() {
     let runtime = strict(1);
     let gate = Arc::new(Event::new());
+    let begun = Arc::new(AtomicUsize::new(0));
     let tasks = [(); 3].map(|()| {
-        let gate = Arc::clone(&gate);
+        let (gate, begun) = (Arc::clone(&gate), Arc::clone(&begun));
         runtime.spawn(move || {
             let before = thread::current().id();
+            begun.fetch_add(1, SeqCst);
             gate.wait();
             assert_eq!(before, thread::current().id());
             before
         })
     });
+    // On one worker the next begins only once the one before waits.
+    while begun.load(SeqCst) < 3 {
+        thread::yield_now();
+    }
     gate.set();
     let ids = tasks.map(|task| task.join().expect("ran"));
-    // The first may have been woken before the second began.
     assert!(ids.iter().all(|&id| id != thread::current().id()));
 }
 
