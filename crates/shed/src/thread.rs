@@ -2,6 +2,8 @@
 
 use crate::word::State;
 use sateen_base::thread_number;
+#[cfg(feature = "std")]
+use sateen_base::unwind::discard;
 
 /// What [`thread`] says where threads have no numbers.
 pub(crate) const NO_THREAD: u32 = u32::MAX;
@@ -29,7 +31,8 @@ static HOOK: std::sync::OnceLock<fn() -> Option<u32>> = std::sync::OnceLock::new
 
 /// Says what else than threads runs tasks, for the whole process: `hook` gives the number of the fiber that the caller runs on, which no other fiber has
 /// meanwhile, or `None` on a plain thread. Without it a task that makes itself ready is told by its thread's number, and two tasks
-/// that take turns on a thread are taken for each other. The first hook stays: `false` if there was one.
+/// that take turns on a thread are taken for each other. The first hook stays: `false` if there was one. If it panics, so does who executes,
+/// having taken nothing; to others it seems that somebody else runs the task.
 ///
 /// `sateen-flow` installs that of its runtime.
 #[cfg(feature = "std")]
@@ -50,8 +53,12 @@ pub(crate) fn runner() -> u32 {
     }
 }
 
-/// Whether the caller is that runner.
+/// Whether the caller is that runner. Not, if the hook panics: this is asked with tasks in hand.
 #[cold]
 pub(crate) fn is_runner(number: u32) -> bool {
-    number != NOBODY && number == runner()
+    #[cfg(feature = "std")]
+    let caller = std::panic::catch_unwind(runner).map_err(discard).unwrap_or(NOBODY);
+    #[cfg(not(feature = "std"))]
+    let caller = runner();
+    number != NOBODY && number == caller
 }
