@@ -14,6 +14,8 @@ use std::fmt;
 const GRACE: Duration = Duration::from_millis(250);
 /// The same while unstarted tasks are still to be refused.
 const GRACE_QUEUED: Duration = Duration::from_secs(1);
+/// The same once none is left: then only threads have to end, which takes long on a busy machine.
+const GRACE_EMPTY: Duration = Duration::from_secs(5);
 /// How often that is looked at.
 const TICK: Duration = Duration::from_millis(5);
 
@@ -145,7 +147,8 @@ impl Runtime {
 
     /// As [`Runtime::shutdown`], but after `limit` all tasks are cancelled
     /// ([`JoinHandle::cancel`](crate::JoinHandle::cancel) says how), and those that do not end within about 250 ms more are
-    /// given up: they keep their stacks and their workers, and dropping the runtime does not wait for them.
+    /// given up: they keep their stacks and their workers, and dropping the runtime does not wait for them. Once none is left,
+    /// threads have 5 s to end.
     /// A task of another runtime that calls this is suspended.
     ///
     /// Tasks that have not started by then never do, and futures are dropped.
@@ -217,7 +220,11 @@ impl Runtime {
             if shared.wait_all_exited(Some(now + TICK)) {
                 return true;
             }
-            if now - progress > GRACE || now - since > GRACE_QUEUED {
+            let given_up = match live {
+                0 => now - since > GRACE_EMPTY,
+                _ => now - progress > GRACE || now - since > GRACE_QUEUED,
+            };
+            if given_up {
                 return false;
             }
         }
