@@ -3,7 +3,7 @@
 mod common;
 
 use common::Watchdog;
-use sateen_runtime::{BuildError, JoinError, Runtime, Spawn, WorkerThread};
+use sateen_runtime::{BuildError, JoinError, Runtime, Spawn, WorkerThread, policy};
 use sateen_sync::Event;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -162,6 +162,36 @@ fn a_worker_that_never_comes_refuses_what_was_placed_on_it() {
     assert!(matches!(future.join(), Err(JoinError::NoWorker { worker: 1, workers: 2 })));
     assert_eq!(rt.install(|| common::fib(10)), 55);
     rt.shutdown().expect("an orderly end");
+}
+
+#[test]
+fn a_runtime_whose_workers_never_come_is_shut_down() {
+    let _dog = Watchdog::new("a runtime without workers");
+    for policy in [policy::work_stealing, policy::work_sharing, policy::round_robin] {
+        for at_once in [false, true] {
+            let kept = Arc::new(Mutex::new(Vec::new()));
+            let place = Arc::clone(&kept);
+            let rt = Runtime::builder().workers(2).policy(policy()).spawn_handler(
+                move |worker: WorkerThread| {
+                    if !at_once {
+                        place.lock().expect("no panic").push(worker);
+                    }
+                    Ok(())
+                },
+            );
+            let rt = rt.build().expect("a runtime");
+            let (task, future) = (rt.spawn(|| 1), rt.spawn_async(async { 2 }));
+            std::thread::scope(|s| {
+                let call = s.spawn(|| rt.install(|| 3));
+                kept.lock().expect("no panic").clear();
+                assert!(task.join().is_err() && future.join().is_err());
+                assert_eq!(call.join().expect("runs where it is not accepted"), 3);
+            });
+            assert!(matches!(rt.spawn(|| ()).join(), Err(JoinError::ShutDown)));
+            assert!(rt.broadcast(|index| index).is_empty());
+            rt.shutdown().expect("an orderly end");
+        }
+    }
 }
 
 /// They run on the building thread, with nothing locked.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at_all_counts, with_runtime};
+use common::{Watchdog, at_all_counts, with_runtime};
 use sateen_runtime::{
     CancelToken, Cancelled, JoinError, Spawn, check_cancelled, fork, join, scope, spawn, yield_now,
 };
@@ -294,5 +294,25 @@ fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
         assert!(is_cancelled(runner.join()));
         assert!(!went_on.load(SeqCst));
         assert_eq!(getter.join().expect("nobody cancelled it"), Err(BrokenPromise));
+    });
+}
+
+/// The joiner's mask is not the task's.
+#[test]
+fn a_task_is_cancelled_though_its_joiner_waits_uninterrupted() {
+    let _dog = Watchdog::new("a task that an uninterrupted one joins");
+    at_all_counts(|rt| {
+        let (token, begun) = (CancelToken::new(), Arc::new(Event::new()));
+        let (inner, tell) = (token.clone(), Arc::clone(&begun));
+        let joiner = rt.spawn(move || {
+            let task = Spawn::new().token(&inner).spawn(move || {
+                tell.set();
+                Event::new().wait();
+            });
+            park::uninterrupted(|| is_cancelled(task.join()))
+        });
+        begun.wait();
+        token.cancel();
+        assert!(joiner.join().expect("done"));
     });
 }

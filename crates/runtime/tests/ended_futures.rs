@@ -3,32 +3,14 @@
 
 mod common;
 
-use common::Watchdog;
+use common::{Overwrites, Watchdog};
 use sateen_runtime::Runtime;
 use sateen_runtime::policy::{self, Policy, Runnable, Sleeper};
 use sateen_sync::Event;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-
-struct Overwrites;
-
-// SAFETY: as the system's, which gets back what it gave.
-unsafe impl GlobalAlloc for Overwrites {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by contract.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: by contract; nobody may use it any more.
-        unsafe {
-            place.write_bytes(0xdd, layout.size());
-            System.dealloc(place, layout);
-        }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Overwrites = Overwrites;

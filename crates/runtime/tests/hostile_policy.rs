@@ -8,10 +8,13 @@ use sateen_runtime::{Runtime, Spawn, join, scope, spawn, spawn_async, yield_now}
 use sateen_sync::Event;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::pin;
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -153,6 +156,78 @@ fn what_another_thread_drops_is_run_or_refused() {
         let count = AtomicUsize::new(0);
         rt.scope(|s| (0..10).for_each(|_| s.spawn(|_| _ = count.fetch_add(1, SeqCst))));
         assert_eq!(count.into_inner(), 10);
+    }
+}
+
+/// A waker of the user's making.
+struct Tells(Event);
+impl Wake for Tells {
+    fn wake(self: Arc<Self>) {
+        self.0.set();
+    }
+}
+
+#[test]
+fn a_waker_is_called_though_a_policy_drops_the_work_that_calls_it() {
+    let _dog = Watchdog::new("a due waker whose job is dropped elsewhere");
+    let rt = with_policy(1, discards(|runnable| runnable.id().is_none()));
+    let task = rt.spawn(|| {
+        let tells = Arc::new(Tells(Event::new()));
+        let waker = Waker::from(Arc::clone(&tells));
+        let mut sleep = pin!(sateen_runtime::sleep_async(Duration::from_millis(1)));
+        while sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+            sleep.set(sateen_runtime::sleep_async(Duration::from_millis(1)));
+        }
+        tells.0.wait();
+    });
+    task.join().expect("woken");
+}
+
+/// Withholds a started task for so many calls, and then drops it where it could pick it.
+struct Hides(Mixed, AtomicUsize);
+
+impl Policy for Hides {
+    fn awakened(&self, runnable: Runnable) {
+        self.0.awakened(runnable);
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        let mut queue = self.0.0.lock().expect("no panic");
+        if !queue.front()?.is_pinned() {
+            return queue.pop_front();
+        }
+        if self.1.fetch_sub(1, SeqCst) == 1 {
+            drop(queue.pop_front());
+        }
+        None
+    }
+    fn has_ready(&self) -> bool {
+        self.0.0.lock().expect("no panic").front().is_some_and(|first| !first.is_pinned())
+    }
+}
+
+#[test]
+fn a_worker_without_a_stack_counts_the_fibers_that_a_policy_drops() {
+    let _dog = Watchdog::new("a policy that drops a fiber of a worker without a stack");
+    // The worker asks in three places by turns.
+    for calls in 200..203 {
+        let hides = move |_| -> Box<dyn Policy> {
+            Box::new(Hides(Mixed(Queue::default()), AtomicUsize::new(calls)))
+        };
+        let rt = Runtime::builder().workers(1).max_stacks(1).policy(policy::custom(hides)).build();
+        let rt = rt.expect("a runtime");
+        let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));
+        let (wait, tell) = (Arc::clone(&go), Arc::clone(&begun));
+        let task = rt.spawn(move || {
+            tell.set();
+            wait.wait();
+        });
+        begun.wait();
+        while rt.stats().total().suspensions == 0 {
+            thread::yield_now();
+        }
+        go.set();
+        task.join().expect("gone on");
+        rt.shutdown().expect("an orderly end");
     }
 }
 

@@ -258,3 +258,20 @@ fn forgotten_handles_detach() {
         }
     });
 }
+
+#[test]
+fn a_task_that_a_branch_joins_has_locals_of_its_own() {
+    fiber_local! {
+        static MINE: Cell<u32> = Cell::new(0);
+    }
+    let in_task = || MINE.with(|mine| mine.replace(1));
+    at_all_counts(|rt| {
+        let joined = || spawn(in_task).join().expect("a task's own local");
+        let (a, b) = rt.install(|| join(joined, joined));
+        assert_eq!((a, b), (0, 0));
+        // Its own branches are none the less branches.
+        let branch = || MINE.try_with(Cell::get);
+        let nested = move || spawn(move || join(branch, || ()).0).join().expect("done");
+        assert_eq!(rt.install(|| join(nested, || ())).0, Err(LocalError::InBranch));
+    });
+}

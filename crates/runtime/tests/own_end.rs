@@ -3,7 +3,10 @@
 mod common;
 
 use common::Watchdog;
-use sateen_runtime::{Builder, Runtime, ShutdownError, blocking, spawn, yield_now};
+use sateen_runtime::{
+    Builder, Runtime, ShutdownError, blocking, no_suspend, sleep_async, spawn, yield_now,
+};
+use sateen_sync::Event;
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
@@ -196,5 +199,53 @@ fn a_drop_is_not_cancelled() {
         task.cancel();
         outer.spawn(move || event.set()).join().expect("the worker is free");
         assert!(task.join().expect("nothing unwound"));
+    });
+}
+
+/// Without threads for calls that block, a blocked worker calls it itself.
+#[test]
+fn in_a_waker_that_a_blocked_worker_calls() {
+    struct Ends(Last, Event);
+    impl Wake for Ends {
+        fn wake(self: Arc<Self>) {
+            end(&self.0);
+            self.1.set();
+        }
+    }
+    let set = |builder: Builder, _: &Last| builder.substitutes(0).blocking_threads(0);
+    ends("dropped in a waker on a blocked worker", set, |last| {
+        on(&last, |last| {
+            let ends = Arc::new(Ends(Arc::clone(last), Event::new()));
+            let waker = Waker::from(Arc::clone(&ends));
+            let mut sleep = Box::pin(sleep_async(Duration::from_millis(1)));
+            while sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+                sleep = Box::pin(sleep_async(Duration::from_millis(1)));
+            }
+            no_suspend(|| ends.1.wait());
+        });
+    });
+}
+
+/// The call goes on when the worker, which its thread was for a while, has left.
+#[test]
+fn in_blocking_on_a_thread_that_was_a_worker() {
+    ends("dropped in blocking, after another runtime", plain, |last| {
+        on(&last, |last| {
+            blocking(|| {
+                let kept = Arc::new(Mutex::new(None));
+                let place = Arc::clone(&kept);
+                let other = Runtime::builder().workers(1).spawn_handler(move |worker| {
+                    *place.lock().expect("no panic") = Some(worker);
+                    Ok(())
+                });
+                let other = other.build().expect("a runtime");
+                let worker = kept.lock().expect("no panic").take().expect("made");
+                std::thread::scope(|s| {
+                    s.spawn(|| drop(other));
+                    worker.run();
+                });
+                end(last);
+            });
+        });
     });
 }

@@ -3,6 +3,7 @@
 
 use sateen_runtime::{Builder, Runtime};
 use sateen_sync::Event;
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -104,5 +105,23 @@ impl Watchdog {
 impl Drop for Watchdog {
     fn drop(&mut self) {
         self.0.take();
+    }
+}
+
+/// An allocator that overwrites what is freed.
+pub(crate) struct Overwrites;
+
+// SAFETY: as the system's, which gets back what it gave.
+unsafe impl GlobalAlloc for Overwrites {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: by contract.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: by contract; nobody may use it any more.
+        unsafe {
+            place.write_bytes(0xdd, layout.size());
+            System.dealloc(place, layout);
+        }
     }
 }

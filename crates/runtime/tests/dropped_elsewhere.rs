@@ -1,0 +1,138 @@
+//! Work that another thread drops, of a runtime that ends at that moment. What is freed is overwritten
+//! here, so whoever still uses it comes to grief.
+
+mod common;
+
+use common::{Overwrites, Watchdog};
+use sateen_runtime::Runtime;
+use sateen_runtime::policy::{self, Policy, Runnable, Scheduling};
+use sateen_sync::Event;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: Overwrites = Overwrites;
+
+const INTACT: u64 = 0x5afe_5afe_5afe_5afe;
+
+/// What the test and the policies share.
+#[derive(Default)]
+struct Common {
+    queue: Mutex<VecDeque<Runnable>>,
+    /// What is to be dropped elsewhere.
+    taken: Mutex<Option<Runnable>>,
+    /// The next of that kind is to be taken.
+    takes: AtomicBool,
+    /// The next notification holds up the one who gives it,
+    armed: AtomicBool,
+    /// until this.
+    over: Event,
+    /// The policy, and with it the runtime, is freed.
+    freed: AtomicBool,
+}
+
+struct Gives {
+    common: Arc<Common>,
+    which: fn(&Runnable) -> bool,
+    state: u64,
+}
+
+impl Policy for Gives {
+    fn awakened(&self, runnable: Runnable) {
+        if (self.which)(&runnable) && self.common.takes.swap(false, SeqCst) {
+            *self.common.taken.lock().expect("no panic") = Some(runnable);
+        } else {
+            self.common.queue.lock().expect("no panic").push_back(runnable);
+        }
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.common.queue.lock().expect("no panic").pop_front()
+    }
+    fn has_ready(&self) -> bool {
+        !self.common.queue.lock().expect("no panic").is_empty()
+    }
+    fn notify(&self) {
+        if self.common.armed.swap(false, SeqCst) {
+            let common = Arc::clone(&self.common);
+            common.over.wait();
+            assert_eq!(self.state, INTACT, "a policy is freed while it is called");
+        }
+    }
+}
+
+impl Drop for Gives {
+    fn drop(&mut self) {
+        self.common.freed.store(true, SeqCst);
+    }
+}
+
+fn gives(common: &Arc<Common>, which: fn(&Runnable) -> bool) -> Scheduling {
+    let common = Arc::clone(common);
+    policy::custom(move |_| Box::new(Gives { common: Arc::clone(&common), which, state: INTACT }))
+}
+
+/// Lets another thread drop the runnable that `which` names, and ends the runtime while that thread
+/// notifies the worker. `begin` spawns the task that waits for it.
+fn ends_under_a_notification(
+    which: fn(&Runnable) -> bool,
+    begin: impl FnOnce(&Runtime, &Common) -> sateen_runtime::JoinHandle<()>,
+) {
+    let common = Arc::new(Common::default());
+    let rt = Runtime::builder().workers(1).policy(gives(&common, which)).build();
+    let rt = rt.expect("a runtime");
+    let task = begin(&rt, &common);
+    let runnable = loop {
+        if let Some(runnable) = common.taken.lock().expect("no panic").take() {
+            break runnable;
+        }
+        thread::yield_now();
+    };
+    while rt.stats().sleeping == 0 {
+        thread::yield_now();
+    }
+    common.armed.store(true, SeqCst);
+    let dropper = thread::spawn(move || drop(runnable));
+    task.join().expect("goes on");
+    drop(rt);
+    assert!(!common.armed.load(SeqCst), "nobody was notified");
+    // What is kept until the notification is over is not freed in this time either.
+    let end = Instant::now() + Duration::from_millis(300);
+    while !common.freed.load(SeqCst) && Instant::now() < end {
+        thread::yield_now();
+    }
+    common.over.set();
+    dropper.join().expect("dropped");
+}
+
+#[test]
+fn a_started_task_goes_home_from_a_thread_that_keeps_nothing() {
+    let _dog = Watchdog::new("a fiber dropped elsewhere");
+    ends_under_a_notification(Runnable::is_pinned, |rt, common| {
+        let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));
+        let (wait, tell) = (Arc::clone(&go), Arc::clone(&begun));
+        let task = rt.spawn(move || {
+            tell.set();
+            wait.wait();
+        });
+        begun.wait();
+        rt.spawn(|| ()).join().expect("done");
+        common.takes.store(true, SeqCst);
+        go.set();
+        task
+    });
+}
+
+#[test]
+fn the_work_of_a_scope_goes_home_from_a_thread_that_keeps_nothing() {
+    let _dog = Watchdog::new("a scope's job dropped elsewhere");
+    ends_under_a_notification(
+        |runnable| runnable.id().is_none(),
+        |rt, common| {
+            common.takes.store(true, SeqCst);
+            rt.spawn(|| sateen_runtime::scope(|s| s.spawn(|_| ())))
+        },
+    );
+}
