@@ -225,6 +225,14 @@ impl JoinStack {
         self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed)
     }
 
+    /// One past the youngest slot in use, as a number to compare. Owner only.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn height(&self) -> usize {
+        // Ordering: Relaxed, the owner's own word.
+        self.top.load(Ordering::Relaxed).addr()
+    }
+
     /// Whether the stack holds anything at all. Owner only; other threads get a hint.
     pub fn is_empty(&self) -> bool {
         // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not empty".

@@ -146,7 +146,7 @@ impl<T: 'static> FiberLocal<T> {
         if running.branches.get() > 0 {
             return Err(LocalError::InBranch);
         }
-        if !fiber.join_stack().is_bare() {
+        if fiber.join_stack().height() != running.below {
             return Err(LocalError::InBranch);
         }
         let key = std::ptr::from_ref(self).cast::<()>();

@@ -23,6 +23,8 @@ pub(crate) struct Running {
     pub(crate) outer: *const Running,
     /// Only a task's own frames reach its locals, its branches do not.
     pub(crate) locals: *const Locals,
+    /// The height of the join stack when it began: what lies below are the branches of outer work.
+    pub(crate) below: usize,
     /// How many branches deep its own frames are; debug builds only, see `locals`.
     #[cfg(debug_assertions)]
     pub(crate) branches: std::cell::Cell<u32>,
@@ -53,6 +55,7 @@ impl Running {
             identity: Identity::new(),
             outer,
             locals,
+            below: fiber.join_stack().height(),
             #[cfg(debug_assertions)]
             branches: std::cell::Cell::new(0),
         };
