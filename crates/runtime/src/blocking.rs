@@ -57,10 +57,14 @@ unsafe impl Send for Shipped {}
 
 impl Shipped {
     fn run(self) {
-        let before = context::with(|c| c.join_runtime(self.1));
+        // What is of no runtime may run on a worker all the same. That one's runtime does not end
+        // before it.
+        let before = (!self.1.is_null()).then(|| context::with(|c| c.join_runtime(self.1)));
         // SAFETY: taken from the queue, so ours to run; its caller waits until it has run.
         unsafe { ((*self.0).run)(self.0) };
-        context::with(|c| c.join_runtime(before));
+        if let Some(before) = before {
+            context::with(|c| c.join_runtime(before));
+        }
     }
 }
 

@@ -457,7 +457,8 @@ fn start_thread(worker: WorkerThread) -> io::Result<()> {
 }
 
 /// One worker, waiting for a thread; see [`Builder::spawn_handler`]. Dropped without
-/// [`WorkerThread::run`], it leaves the runtime a worker short, and a broadcast that much shorter.
+/// [`WorkerThread::run`], it leaves the runtime a worker short, and a broadcast that much shorter. A runtime whose workers
+/// are all dropped like this is shut down, and what it had accepted is refused.
 pub struct WorkerThread {
     life: Life,
     name: String,
@@ -513,10 +514,12 @@ impl WorkerThread {
         }
         self.life.shared.wait_started();
         self.life.ran = true;
+        // The thread may work for another runtime, in a call that blocks.
+        let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
         root::worker_main(Arc::clone(&self.life.shared), self.life.index);
         drop(self);
-        // What the thread does from now on is its own business.
-        context::with(|c| c.join_runtime(std::ptr::null()));
+        // What the thread does from now on is no longer the worker's business.
+        context::with(|c| c.join_runtime(before));
     }
 }
 
