@@ -10,7 +10,6 @@
 //! [`is_ours`] says which are called where they are: those of the runtime's own fibers and futures. All they
 //! do is to queue those. (Those of other runtimes may be the last to know of them, and sound their alarms.)
 
-use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
@@ -20,16 +19,42 @@ use crate::unwind::run_and_discard;
 use crate::waker;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
+use sateen_base::prim::Arc;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::sync::Weak;
 use std::task::Waker;
 
 /// See the [module's documentation](self).
 #[derive(Default)]
 pub(crate) struct Foreign(SpinLock<VecDeque<Waker>>);
 
-/// Calls the first of its worker's runtime. The same for all, so it may be queued any number of times.
-static CALL_FIRST: Job = Job { run: call_first };
+/// Calls the first waker in the list of a runtime, on whatever thread a policy has brought it to. It
+/// does not keep the runtime: a policy may keep it for ever.
+#[repr(C)]
+struct CallFirst {
+    job: Job,
+    shared: Weak<Shared>,
+}
+
+impl CallFirst {
+    fn entry(shared: &Arc<Shared>) -> Entry {
+        let call = Self { job: Job { run: Self::run }, shared: Arc::downgrade(shared) };
+        Entry::job(NonNull::from(Box::leak(Box::new(call))).cast())
+    }
+
+    /// # Safety
+    /// `job` starts a `CallFirst` made by `entry`; called once.
+    unsafe fn run(job: *const Job) {
+        // SAFETY: by contract.
+        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
+        if let Some(shared) = this.shared.upgrade()
+            && let Some(waker) = shared.foreign.take_first()
+        {
+            run_and_discard(|| waker.wake());
+        }
+    }
+}
 
 impl Foreign {
     pub(crate) fn new() -> Self {
@@ -49,19 +74,13 @@ impl Foreign {
     }
 }
 
-/// # Safety
-/// None: it is to be called on a worker's fiber.
-unsafe fn call_first(_: *const Job) {
-    if let Some(waker) = here().and_then(|worker| worker.shared().foreign.take_first()) {
-        run_and_discard(|| waker.wake());
-    }
-}
-
 impl Shared {
     /// Nobody fires timers here any more: whoever sleeps by one, which futures may do that have left the runtime,
     /// is to look for another place.
     #[cold]
     pub(crate) fn close_timers(&self) {
+        // Whoever was to call them has not: a policy keeps the job.
+        self.foreign.send_away(self);
         for worker in &self.workers {
             worker.timers.close_with(|waker| {
                 // What was the runtime's needs none any more.
@@ -71,10 +90,6 @@ impl Shared {
             });
         }
     }
-}
-
-fn here() -> Option<&'static Worker> {
-    context::with(context::Context::worker)
 }
 
 /// Whether `waker` runs nothing of the user's, wherever it is woken and dropped.
@@ -93,7 +108,7 @@ impl Worker {
     #[cold]
     pub(crate) fn call_later(&self, waker: Waker) {
         self.shared().foreign.0.lock().push_back(waker);
-        self.push_entry(Entry::job(NonNull::from(&CALL_FIRST)));
+        self.push_entry(CallFirst::entry(self.shared()));
     }
 
     /// Lets tasks call `wakers` before `fiber`, the caller, goes on.
@@ -103,7 +118,7 @@ impl Worker {
                 self.shared().blocking.send(move || waker.wake());
             } else {
                 self.shared().foreign.0.lock().push_back(waker);
-                self.dispatch(fiber, Entry::job(NonNull::from(&CALL_FIRST)));
+                self.dispatch(fiber, CallFirst::entry(self.shared()));
             }
         }
     }

@@ -9,6 +9,8 @@
 //! | `OPEN` | workers run; work is accepted | `close`: to `CLOSING`, after the gate is shut and nobody is inside |
 //! | `CLOSING` | no more work from outside; workers end once nothing is left | the last worker that runs dry: to `STOPPED` |
 //! | `STOPPED` | workers leave their loops | nobody |
+//!
+//! Where no worker ever runs, whoever drops the last of them shuts the gate and moves on to `STOPPED`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -149,8 +151,8 @@ impl Life {
 
     /// All threads are made.
     pub fn open(&self) {
-        // Ordering: Release, as in `stop`.
-        self.0.store(OPEN, Ordering::Release);
+        // Ordering: Release, as in `stop`. It is stopped already if no thread will ever run.
+        let _ = self.0.compare_exchange(STARTING, OPEN, Ordering::Release, Ordering::Relaxed);
     }
 
     /// The gate is shut. A second closer changes nothing.

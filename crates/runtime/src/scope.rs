@@ -45,13 +45,28 @@ pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
     unsafe { &*(*job).scope }.waiter()
 }
 
-/// [`run`] on a thread that runs no fiber.
+/// Whether the scope of `job` is one of this runtime's.
 ///
 /// # Safety
-/// As [`run`].
-pub(crate) unsafe fn run_off_fiber(job: *const ScopeJob) {
+/// Nobody has taken `job`.
+pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
     // SAFETY: the scope waits for the job.
-    unsafe { ((*job).run)(job) }
+    unsafe { &*(*job).scope }.shared.as_ref().is_some_and(|home| Arc::ptr_eq(home, shared))
+}
+
+/// Queues `job` for all workers of its runtime. Any thread.
+///
+/// # Safety
+/// The caller has it, and gives it up.
+#[cold]
+pub(crate) unsafe fn send_home(job: *const ScopeJob) {
+    // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while somebody
+    // is notified: hence the count.
+    if let Some(shared) = unsafe { &*(*job).scope }.shared.clone()
+        && let Some(job) = NonNull::new(job.cast_mut())
+    {
+        shared.submit_inside(Entry::scoped(job));
+    }
 }
 
 /// What the scope's jobs need to find it.

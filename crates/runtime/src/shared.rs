@@ -178,7 +178,7 @@ impl Shared {
     /// Queues work from outside, at one worker or for all. [`Shared::announce`] follows.
     fn queue(&self, entry: Entry) -> Option<usize> {
         if self.workers[0].policy.is_alone() {
-            return Some(self.deal_out(entry));
+            return self.deal_out(entry);
         }
         self.injector.push(entry);
         None
@@ -196,16 +196,16 @@ impl Shared {
         self.sleep.wake_searcher();
     }
 
-    /// Gives it to one worker after another; which.
-    fn deal_out(&self, entry: Entry) -> usize {
+    /// Gives it to one worker after another; which. None: no worker ever comes, and the end refuses it.
+    fn deal_out(&self, entry: Entry) -> Option<usize> {
         let count = self.workers.len();
-        loop {
-            // Ordering: Relaxed, a number that guards no data.
-            let index = self.turn.fetch_add(1, Ordering::Relaxed) % count;
-            if self.workers[index].put(entry) {
-                return index;
-            }
+        // Ordering: Relaxed, a number that guards no data.
+        let first = self.turn.fetch_add(1, Ordering::Relaxed) % count;
+        let taker = (0..count).map(|i| (first + i) % count).find(|&at| self.workers[at].put(entry));
+        if taker.is_none() {
+            self.injector.push(entry);
         }
+        taker
     }
 
     /// Keeps the runtime from closing while the answer lives.
@@ -461,6 +461,9 @@ impl Shared {
         drop(exited);
         let mut wakers = Vec::new();
         if all {
+            if !self.is_stopped() {
+                self.end_unattended();
+            }
             // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need them.
             self.forget_fibers();
             // Others may keep this part for long. Before anybody learns of the end.
@@ -473,6 +476,17 @@ impl Shared {
         wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
         if all {
             self.close_timers();
+        }
+    }
+
+    /// No worker ever ran, nor will. Accepts no more, and refuses what was accepted.
+    #[cold]
+    fn end_unattended(&self) {
+        self.gate.shut();
+        self.stop();
+        while let Some(entry) = self.take_injected() {
+            // SAFETY: taken, so ours; without workers it came from outside.
+            unsafe { task::refuse_outside(self, JoinError::ShutDown, entry) };
         }
     }
 

@@ -145,6 +145,12 @@ fn refuse_spawns(worker: &Worker) -> usize {
     refused
 }
 
+/// Whether it is work to start that cannot fail. A fiber, which a policy may have dropped, needs no
+/// stack.
+fn is_nested(entry: Entry) -> bool {
+    !matches!(entry.decode(), Work::Task(_) | Work::Fiber(_))
+}
+
 impl Worker {
     /// Puts an entry that cannot be started where it is found by those who can start it.
     pub(crate) fn put_aside(&self, entry: Entry) {
@@ -237,14 +243,12 @@ impl Worker {
     }
 
     fn has_nested_aside(&self) -> bool {
-        let is_nested = |entry: Entry| !matches!(entry.decode(), Work::Task(_));
         self.shared().aside.has_for(self.index(), &[Kind::Scoped, Kind::Nested])
             || self.has_set_aside(is_nested)
     }
 
     fn take_nested_aside(&self) -> Option<Entry> {
         let aside = &self.shared().aside;
-        let is_nested = |entry: Entry| !matches!(entry.decode(), Work::Task(_));
         aside
             .take_kind(self.index(), Kind::Nested)
             .or_else(|| aside.take_kind(self.index(), Kind::Scoped))

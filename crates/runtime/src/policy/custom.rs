@@ -9,6 +9,7 @@ use super::{Changes, Policy, Runnable, Sleeper};
 use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::scope;
 use crate::sleepers::Alarm;
 use crate::task;
 use crate::unwind::Quiet;
@@ -86,8 +87,9 @@ pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Whether the calling worker may run it: other workers' fibers it must not resume, and futures are counted where
-/// they were spawned. All else can run anywhere.
+/// Whether the calling worker may run it. It must not resume other workers' fibers. Futures are
+/// counted where they were spawned. The end of a scope's last job wakes the scope's fiber, which its
+/// own runtime's workers keep. All else can run anywhere.
 fn is_at_home(entry: Entry) -> bool {
     let Some(worker) = context::with(context::Context::thread) else { return false };
     match entry.decode() {
@@ -95,6 +97,8 @@ fn is_at_home(entry: Entry) -> bool {
         Work::Fiber(fiber) => std::ptr::eq(unsafe { (*fiber).worker() }, worker),
         // SAFETY: a queued future's entry keeps its frame.
         Work::Future(head) => unsafe { task::is_future_of(head, worker.shared()) },
+        // SAFETY: nobody has taken it, so its scope waits.
+        Work::Scoped(job) => unsafe { scope::is_of(job, worker.shared()) },
         _ => true,
     }
 }
@@ -113,13 +117,17 @@ pub(super) fn give_back(entry: Entry) {
         Work::Fiber(fiber) => send_home(unsafe { &*fiber }),
         // SAFETY: the entry is ours, and gone with this.
         Work::Future(head) => unsafe { task::send_future_home(head) },
+        // SAFETY: as above.
+        Work::Scoped(job) => unsafe { scope::send_home(job) },
         // SAFETY: as above; the thread runs no task, or this would be at home.
         _ => unsafe { task::refuse_lost(entry) },
     }
 }
 
 fn send_home(fiber: &Fiber) {
-    if !fiber.worker().post(fiber.shared(), Entry::fiber(fiber)) {
+    // Once it is posted it may end, and its runtime with it, while the worker is notified.
+    let fiber = fiber.to_arc();
+    if !fiber.worker().post(fiber.shared(), Entry::fiber(&fiber)) {
         sateen_base::abort_with("a worker has left before its fibers");
     }
 }

@@ -418,14 +418,26 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
 /// The caller owns the entry, and is no task.
 #[cold]
 pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
-    let error = JoinError::NoWorker { worker: index, workers: home.regular };
+    // SAFETY: by contract.
+    unsafe {
+        refuse_outside(home, JoinError::NoWorker { worker: index, workers: home.regular }, entry)
+    }
+}
+
+/// What was handed in from outside, or posted, is not to run at `home`: tasks fail with `error`, and
+/// jobs, whose posters wait for them, run here.
+///
+/// # Safety
+/// The caller owns the entry, and is no task.
+#[cold]
+pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entry) {
     // SAFETY: by contract.
     unsafe {
         match entry.decode() {
             Work::Task(header) => refuse_queued(header, error),
             Work::Future(head) => future::refuse_queued(head, home, error),
             Work::Job(job) | Work::Here(job) | Work::Survey(job) => ((*job).run)(job),
-            // Only tasks and jobs are posted.
+            // Only tasks and jobs come from outside.
             _ => sateen_base::abort_with("posted what belongs to no worker"),
         }
     }
@@ -435,7 +447,7 @@ pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
 /// runs here.
 ///
 /// # Safety
-/// The caller owns the entry, which is no fiber's and no future's, and runs no task.
+/// The caller owns the entry, which is no fiber's, no future's and no scope's, and runs no task.
 #[cold]
 pub(crate) unsafe fn refuse_lost(entry: Entry) {
     // SAFETY: by contract.
@@ -443,7 +455,6 @@ pub(crate) unsafe fn refuse_lost(entry: Entry) {
         match entry.decode() {
             Work::Task(header) => refuse_queued(header, JoinError::Lost),
             Work::Job(job) => context::run_inline(|| ((*job).run)(job)),
-            Work::Scoped(job) => context::run_inline(|| crate::scope::run_off_fiber(job)),
             _ => sateen_base::abort_with("a policy was given what belongs to no policy"),
         }
     }
