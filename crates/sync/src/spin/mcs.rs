@@ -177,7 +177,11 @@ impl<C: SpinConfig> Mcs<C> {
         }
         let mut waiter = Waiter::<C>::new();
         let limit = waiter.limit();
+        let mut tests = 0_u64;
         while !done() {
+            tests += 1;
+            // A model gives all others a turn at each test: nobody is left who could end this wait.
+            assert!(!cfg!(loom) || tests < 100, "a wait that does not end");
             if !waiter.test(limit, || !done()) {
                 yield_now();
             }
