@@ -99,6 +99,28 @@ fn a_cancelled_receive_gives_its_item_back() {
     });
 }
 
+/// The same while another waits for the channel to become ready: the item wakes it.
+#[test]
+fn an_item_given_back_wakes_those_who_watch() {
+    model(2, || {
+        let (sender, receiver) = bounded(0);
+        let mut future = Box::pin(receiver.recv_async());
+        assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        sender.try_send(Box::new(1)).unwrap();
+        let other = thread::spawn({
+            let receiver = receiver.clone();
+            move || {
+                let mut select = Select::new();
+                select.recv(&receiver);
+                select.ready();
+                receiver.try_recv()
+            }
+        });
+        drop(future);
+        assert_eq!(other.join().unwrap(), Ok(Box::new(1)));
+    });
+}
+
 /// Both sides select: one of them finds the other, and the item comes afterwards.
 #[test]
 fn two_selections_meet() {

@@ -3,10 +3,11 @@
 
 mod loom_common;
 
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::{model, poll};
-use sateen_sync::{Mutex, block_on};
+use sateen_sync::{Mutex, RawMutex, block_on};
 
 /// Two threads, one value.
 #[test]
@@ -20,6 +21,24 @@ fn two_lockers() {
         *mutex.lock() += 1;
         other.join().unwrap();
         assert_eq!(*mutex.lock(), 2);
+    });
+}
+
+/// The same through the lock that `lock_api` wraps, whose unlock lets no waker's panic out.
+#[test]
+fn two_lockers_of_a_wrapped_lock() {
+    model(3, || {
+        let mutex = Arc::new(lock_api::Mutex::from_raw(RawMutex::new(), UnsafeCell::new(0)));
+        // SAFETY: the lock under test excludes, or the model complains.
+        let raise = |n: &mut UnsafeCell<i32>| n.with_mut(|n| unsafe { *n += 1 });
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || raise(&mut mutex.lock())
+        });
+        raise(&mut mutex.lock());
+        other.join().unwrap();
+        // SAFETY: as above.
+        assert_eq!(mutex.lock().with(|n| unsafe { *n }), 2);
     });
 }
 
