@@ -153,6 +153,46 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
     });
 }
 
+/// One that naps wakes up and takes a fiber, by whatever store: whoever sees that sees it awake.
+#[test]
+fn one_that_takes_a_fiber_is_awake() {
+    check(3, || {
+        let stall = Arc::new(Stall::new(2));
+        let inbox = Arc::new(AtomicUsize::new(1));
+        stall.rests(Rest::Nap);
+        let napper = thread::spawn({
+            let (stall, inbox) = (Arc::clone(&stall), Arc::clone(&inbox));
+            move || {
+                stall.wakes(Rest::Nap);
+                inbox.store(0, Relaxed);
+            }
+        });
+        let rest = stall.all_rest(|| 0, || inbox.load(Relaxed) == 0);
+        assert!(!rest, "refused, though a fiber goes on");
+        napper.join().unwrap();
+    });
+}
+
+/// One that naps has left something behind: whoever sees it rest sees that.
+#[test]
+fn what_one_that_naps_leaves_behind_is_seen() {
+    check(2, || {
+        let stall = Arc::new(Stall::new(3));
+        let inbox = Arc::new(AtomicUsize::new(0));
+        let nappers = [0, 1].map(|number| {
+            let (stall, inbox) = (Arc::clone(&stall), Arc::clone(&inbox));
+            thread::spawn(move || {
+                inbox.fetch_or(1 << number, Relaxed);
+                stall.rests(Rest::Nap);
+            })
+        });
+        if stall.all_rest(|| 0, || true) {
+            assert_eq!(inbox.load(Relaxed), 3);
+        }
+        nappers.into_iter().for_each(|napper| napper.join().unwrap());
+    });
+}
+
 /// With nobody else who has a stack the task is refused.
 #[test]
 fn those_that_nap_stand_still() {
