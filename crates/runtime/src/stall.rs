@@ -105,11 +105,15 @@ impl Stall {
     // ---- exact ----
 
     fn change(&self, by: u64) {
-        // Ordering: Release: whoever sees the caller rest sees what it left behind. Acquire: what the caller
-        // takes from now on, it takes after the change.
-        self.counts.fetch_add(by, Ordering::AcqRel);
-        // Ordering: Release: after the change. So whoever sees what the caller does next sees this, too.
-        self.changes.fetch_add(1, Ordering::AcqRel);
+        // Ordering: Release: whoever sees the caller rest sees what it left behind.
+        self.counts.fetch_add(by, Ordering::Release);
+        // Ordering: Release: whoever sees this change sees the one above.
+        self.changes.fetch_add(1, Ordering::Release);
+        if !canary!("stall_no_fence") {
+            // Ordering: Release: whoever sees what the caller does next, by whatever access, sees both
+            // changes. Pairs with the fence in `all_rest`.
+            fence(Ordering::Release);
+        }
     }
 
     /// The calling worker takes nothing until it [wakes](Stall::wakes).
@@ -135,8 +139,8 @@ impl Stall {
     /// Whether at some moment of the call all rest but the caller, a worker, none of them was notified, and `look` holds.
     /// `announced` counts those that sleep and were not notified. (Whoever was rests for a while yet, and then looks.)
     pub fn all_rest(&self, announced: impl FnOnce() -> usize, look: impl FnOnce() -> bool) -> bool {
-        // Keeps the caller's notifications before its look.
-        fence(Ordering::SeqCst);
+        // No full fence is needed: `Aside::put` has fenced before its caller looked for sleepers, and that
+        // was before this call, or before its caller rested. See `README.md`, "Out of stacks".
         // Ordering: Acquire, as in `change`; so below.
         let before = self.changes.load(Ordering::Acquire);
         let counts = self.counts.load(Ordering::Acquire);
