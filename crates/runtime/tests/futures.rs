@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at_all_counts, message, with_runtime};
+use common::{Watchdog, at_all_counts, message, with_runtime};
 use sateen_runtime::policy::{round_robin, work_sharing};
 use sateen_runtime::{
     CancelToken, JoinError, Priority, Runtime, Spawn, block_on, blocking, current, fork, join,
@@ -423,6 +423,31 @@ fn placed_and_dispatched() {
         .collect();
     rt.spawn(move || event.set()).join().unwrap();
     tasks.into_iter().for_each(|task| task.join().unwrap());
+}
+
+/// A worker that sleeps is woken for the future that only it may poll.
+/// Under round robin workers sleep for good at once.
+#[test]
+fn a_future_wakes_the_worker_where_it_stays() {
+    let _watchdog = Watchdog::new("a worker sleeps though its future was woken");
+    let rt = Runtime::builder().workers(2).policy(round_robin()).build().unwrap();
+    for _ in 0..50 {
+        let event = Arc::new(Event::new());
+        let tasks: Vec<_> = (0..2)
+            .map(|worker| {
+                let event = Arc::clone(&event);
+                rt.spawn_async_with(Spawn::new().on_worker(worker), async move {
+                    event.wait_async().await;
+                    assert_eq!(worker_index(), Some(worker));
+                })
+            })
+            .collect();
+        while rt.stats().sleeping < 2 {
+            std::thread::yield_now();
+        }
+        event.set();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    }
 }
 
 #[test]
