@@ -186,9 +186,13 @@ fn what_one_that_naps_leaves_behind_is_seen() {
                 stall.rests(Rest::Nap);
             })
         });
-        if stall.all_rest(|| 0, || true) {
-            assert_eq!(inbox.load(Relaxed), 3);
-        }
+        stall.all_rest(
+            || 0,
+            || {
+                assert_eq!(inbox.load(Relaxed), 3);
+                true
+            },
+        );
         nappers.into_iter().for_each(|napper| napper.join().unwrap());
     });
 }
