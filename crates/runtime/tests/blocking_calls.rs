@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at_all_counts, message, with_runtime};
+use common::{Watchdog, at_all_counts, message, with_runtime};
 use sateen_runtime::{JoinError, Runtime, blocking, join, scope, spawn, yield_now};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -104,6 +104,14 @@ fn idle_threads_end() {
         thread::sleep(keep);
     }
     assert_eq!(rt.install(|| blocking(|| 1)), 1);
+}
+
+/// A thread that would be idle for ever is told of the next call.
+#[test]
+fn an_idle_thread_takes_the_next_call() {
+    let _watchdog = Watchdog::new("an idle thread was not told of a call");
+    let rt = Runtime::builder().workers(1).blocking_keep_alive(Duration::MAX).build().unwrap();
+    rt.install(|| (0..100).for_each(|i| assert_eq!(blocking(|| i), i)));
 }
 
 #[test]
