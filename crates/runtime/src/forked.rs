@@ -7,8 +7,7 @@
 use crate::shared::Shared;
 use crate::task::{Ids, TaskId};
 use sateen_base::os::{self, at_fork_in_child, process_generation};
-use sateen_base::prim::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::ptr::null_mut;
+use sateen_base::prim::{AtomicBool, AtomicU64, Ordering};
 
 /// What is said.
 pub(crate) const MESSAGE: &str =
@@ -45,41 +44,6 @@ pub(crate) fn is_older(task: TaskId) -> bool {
 pub(crate) fn end_process() -> ! {
     eprintln!("sateen: {MESSAGE}");
     std::process::abort()
-}
-
-/// What each process has one of: a child that forked makes its own, and its parent's is leaked there.
-pub(crate) struct OfProcess<T>(AtomicPtr<Made<T>>);
-
-struct Made<T> {
-    what: T,
-    process: u32,
-}
-
-impl<T: Send + Sync> OfProcess<T> {
-    pub(crate) const fn new() -> Self {
-        Self(AtomicPtr::new(null_mut()))
-    }
-
-    /// This process's, made by the first that asks. Several may make one, of which one is kept.
-    pub(crate) fn get(&'static self, make: impl Fn() -> T) -> &'static T {
-        watch();
-        let process = process_generation();
-        loop {
-            // Ordering: Acquire pairs with the Release below: it is seen whole.
-            let now = self.0.load(Ordering::Acquire);
-            // SAFETY: null, or leaked below.
-            let made = unsafe { now.as_ref() }.filter(|made| made.process == process);
-            if let Some(made) = made {
-                return &made.what;
-            }
-            let new = Box::into_raw(Box::new(Made { what: make(), process }));
-            // Ordering: Release publishes it; Relaxed on failure, which is looked at anew.
-            if self.0.compare_exchange(now, new, Ordering::Release, Ordering::Relaxed).is_err() {
-                // SAFETY: just made, and nobody else has it.
-                drop(unsafe { Box::from_raw(new) });
-            }
-        }
-    }
 }
 
 impl Shared {

@@ -77,6 +77,10 @@ pub mod live;
 #[cfg(not(loom))]
 mod live;
 #[cfg(loom)]
+pub mod of_process;
+#[cfg(not(loom))]
+mod of_process;
+#[cfg(loom)]
 pub mod offer;
 #[cfg(not(loom))]
 mod offer;

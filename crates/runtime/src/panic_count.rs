@@ -30,7 +30,7 @@
 //! the child; so there putting back may need a new stack.
 
 use crate::announce::{self, Announced};
-use crate::forked::OfProcess;
+use crate::of_process::OfProcess;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::prim::thread;
