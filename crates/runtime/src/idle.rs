@@ -179,13 +179,14 @@ impl Worker {
         None
     }
 
-    /// Whether there is something this worker could take or has to end for, as far as can be seen.
+    /// Whether there is something that this worker could take, has to give or has to end for, as far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
         let alone = self.policy.is_alone();
         self.has_own_arrivals()
             || self.policy.has_ready()
             || !alone && shared.has_stealable()
+            || self.has_stack_to_give()
             || shared.is_stopped()
     }
 

@@ -140,6 +140,10 @@ mod task;
 pub mod task_state;
 #[cfg(not(loom))]
 mod task_state;
+#[cfg(loom)]
+pub mod tight;
+#[cfg(not(loom))]
+mod tight;
 #[cfg(not(loom))]
 mod time;
 #[cfg(not(loom))]

@@ -38,8 +38,10 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     let fired = worker.fire_timers();
     shared.foreign.send_away(shared);
     let put = worker.put_all_aside(naps >= NAPS);
-    if naps == 0 {
-        // Sleepers may hold spare stacks.
+    if worker.stall_state() == State::Working {
+        worker.set_stall(State::Starved);
+        // Sleepers may hold spare stacks. Those who woke before the state was set would not know that they
+        // have to give them; it fences, for those who fall asleep.
         shared.wake_all();
     } else if put {
         // What is aside is for any worker; `Aside::put` has fenced. Partner: the fence in `Sleepers::announce`.
@@ -54,9 +56,6 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         forked::end_process();
     }
     worker.count_stranded();
-    if worker.stall_state() != State::Stuck {
-        worker.set_stall(State::Starved);
-    }
     let stalled = naps >= NAPS && due.is_none() && stands_still(worker);
     if worker.with_idle(|idle| !idle.is_empty()) {
         worker.set_stall(State::Working);

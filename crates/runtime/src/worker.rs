@@ -297,6 +297,11 @@ impl Worker {
         }
     }
 
+    /// Whether it keeps a stack that others need more. Only the base of the loop that keeps it can give it back.
+    pub(crate) fn has_stack_to_give(&self) -> bool {
+        self.with_idle(|idle| !idle.is_empty()) && self.shared().stacks.is_tight()
+    }
+
     pub(crate) fn stall_state(&self) -> State {
         self.own.stall.get()
     }

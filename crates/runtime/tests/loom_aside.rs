@@ -10,6 +10,7 @@ use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::aside::{Aside, Kind};
 use sateen_runtime::park_word::ParkWord;
 use sateen_runtime::sleepers::Sleepers;
+use sateen_runtime::tight::Tight;
 
 /// A scope with one job or two, numbered from 0, its waiting fiber, and the workers around.
 struct Model {
@@ -155,6 +156,28 @@ fn a_worker_with_a_stack_does_not_sleep_through_it() {
                 && !model.sleepers.sleep(0, None)
             {
                 model.sleepers.cancel(0);
+            }
+        }
+        starved.join().unwrap();
+    });
+}
+
+/// One worker has no stack, the other one goes to sleep with a stack to spare.
+#[test]
+fn a_stack_to_spare_is_not_slept_on() {
+    check(3, || {
+        let two = Arc::new((Tight::new(), Sleepers::new(1, None)));
+        let starved = thread::spawn({
+            let two = Arc::clone(&two);
+            move || {
+                two.0.raise();
+                two.1.notify(0);
+            }
+        });
+        let (tight, sleepers) = &*two;
+        while !tight.is_raised() {
+            if sleepers.announce(0, || tight.is_raised()) && !sleepers.sleep(0, None) {
+                sleepers.cancel(0);
             }
         }
         starved.join().unwrap();

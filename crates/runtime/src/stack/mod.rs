@@ -23,6 +23,7 @@ pub use sateen_base::os::Guard;
 pub(crate) use high_water::high_water;
 
 use crate::join_stack::Slot;
+use crate::tight::Tight;
 use corosensei::stack::StackPointer;
 use sateen_base::CachePadded;
 use sateen_base::os::{Mapping, min_signal_stack, valgrind};
@@ -214,7 +215,7 @@ pub(crate) struct Stacks {
     /// How many more than the limit, or than the system gives in peace, have been taken.
     beyond: AtomicUsize,
     /// Reasons to keep no spare stacks. On a line that is seldom written.
-    tight: CachePadded<AtomicUsize>,
+    tight: CachePadded<Tight>,
 }
 
 impl Stacks {
@@ -225,7 +226,7 @@ impl Stacks {
         overhead: usize,
     ) -> Self {
         let zero = || AtomicUsize::new(0);
-        let tight = CachePadded::new(zero());
+        let tight = CachePadded::new(Tight::new());
         Self { allocator, size, limit, overhead, live: zero(), beyond: zero(), tight }
     }
 
@@ -259,22 +260,21 @@ impl Stacks {
         self.allocate_by(self.size, |size| self.allocator.allocate_last(size)).ok()
     }
 
-    /// There is a reason more to keep no spare stacks.
+    /// There is a reason more to keep no spare stacks. Fences fully.
     pub(crate) fn tighten(&self) {
-        // Ordering: Relaxed, a hint that guards no data; so below.
-        self.tight.fetch_add(1, Ordering::Relaxed);
+        self.tight.raise();
     }
 
     /// That reason is gone.
     pub(crate) fn loosen(&self) {
-        self.tight.fetch_sub(1, Ordering::Relaxed);
+        self.tight.lower();
     }
 
     /// Whether spare stacks are to be given back: some worker has none, or more are in use than there should be, or the
     /// runtime ends by force.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
-        self.tight.load(Ordering::Relaxed) != 0
+        self.tight.is_raised()
     }
 
     fn allocate(&self, size: StackSize) -> io::Result<FiberStack> {

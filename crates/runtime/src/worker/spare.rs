@@ -51,7 +51,12 @@ impl Worker {
         if self.suspended() == 0 {
             return shared.spares.lie_down(slot, shared);
         }
-        let wanted = || mine() || shared.spares.is_active(slot) || shared.is_stopped();
+        let wanted = || {
+            mine()
+                || self.has_stack_to_give()
+                || shared.spares.is_active(slot)
+                || shared.is_stopped()
+        };
         if !shared.sleep.announce(self.index, wanted) {
             return;
         }

@@ -1,0 +1,45 @@
+//! Whether workers are to keep no spare stacks.
+//!
+//! A worker that has none raises it, fences, and wakes all sleepers. A worker with a stack to spare
+//! is announced as a sleeper, fences, and looks. So one of the two sees the other. Proof: `README.md`,
+//! "Out of stacks".
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::canary;
+use sateen_base::prim::searched::AtomicUsize;
+use sateen_base::prim::{Ordering, fence};
+
+/// The reasons to keep no spare stacks, counted.
+#[derive(Debug)]
+pub struct Tight(AtomicUsize);
+
+impl Tight {
+    /// There is no reason.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    /// There is a reason more. Fences fully; the caller wakes sleepers if it wants their stacks.
+    pub fn raise(&self) {
+        // Ordering: Relaxed, it guards no data; so below.
+        self.0.fetch_add(1, Ordering::Relaxed);
+        if !canary!("tight_raise_no_fence") {
+            // Partner: the fence in `Sleepers::announce`: either we see the sleeper, or it sees the reason.
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// That reason is gone.
+    pub fn lower(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether there is any.
+    #[inline]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+}
