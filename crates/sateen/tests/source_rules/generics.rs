@@ -7,7 +7,7 @@ use super::{files, read, root, shown};
 const CRATES: [&str; 6] = ["queue", "pool", "deque", "shed", "runtime", "flow"];
 
 /// `pub` types that no user can name: crate and name.
-const UNSEEN: [(&str, &str); 13] = [
+const UNSEEN: [(&str, &str); 14] = [
     ("flow", "Keeper"),
     ("deque", "Bare"),
     ("flow", "Lane"),
@@ -20,6 +20,7 @@ const UNSEEN: [(&str, &str); 13] = [
     ("runtime", "Latch"),
     ("runtime", "Links"),
     ("runtime", "LiveFutures"),
+    ("runtime", "OfProcess"),
     ("runtime", "StartedOn"),
 ];
 
