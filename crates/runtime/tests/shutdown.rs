@@ -7,10 +7,12 @@ use sateen_runtime::{
     FiberState, JoinError, Remaining, Runtime, ShutdownError, Spawn, WhyRemaining, check_cancelled,
     join, scope, spawn, yield_now,
 };
-use sateen_sync::{Event, park};
+use sateen_sync::Event;
+use sateen_sync::park::{self, Blocker, ThreadParker};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
+use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_millis(20);
@@ -275,5 +277,61 @@ fn many_that_wait_for_each_other_end() {
             .collect();
         assert_eq!(rt.shutdown_timeout(SOON), Ok(()), "after {:?}", begun.elapsed());
         assert!(tasks.into_iter().all(|task| task.is_finished()));
+    });
+}
+
+/// A context of the user's own: a thread whose wakers panic once they have woken it.
+struct Bad {
+    parker: Arc<ThreadParker>,
+    /// How many such threads have parked, and what the second one sets.
+    parked: Arc<(AtomicUsize, Event)>,
+}
+
+struct BadWaker(Waker);
+
+impl Wake for BadWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_by_ref();
+        std::panic::resume_unwind(Box::new("meant to be"));
+    }
+}
+
+// SAFETY: parks until one of its wakers has woken it; they may be kept for ever.
+unsafe impl Blocker for Bad {
+    fn waker(&self) -> Waker {
+        Arc::new(BadWaker(Arc::clone(&self.parker).into())).into()
+    }
+
+    fn park(&self) {
+        if self.parked.0.fetch_add(1, SeqCst) == 1 {
+            self.parked.1.set();
+        }
+        self.parker.park();
+    }
+
+    fn park_until(&self, deadline: Instant) {
+        self.parker.park_timeout(deadline.saturating_duration_since(Instant::now()));
+    }
+}
+
+/// Two contexts whose wakers panic wait for the end of a runtime; both learn of it.
+#[test]
+fn wakers_that_panic_keep_no_end_from_being_told() {
+    at_all_counts(|rt| {
+        let parked = Arc::new((AtomicUsize::new(0), Event::new()));
+        let both = Arc::clone(&parked);
+        let task = rt.spawn(move || both.1.wait());
+        std::thread::scope(|s| {
+            for _ in 0..2 {
+                s.spawn(|| {
+                    let parked = Arc::clone(&parked);
+                    let bad = Box::leak(Box::new(Bad { parker: Arc::default(), parked }));
+                    // SAFETY: no wait is in progress.
+                    unsafe { park::install(Some(bad)) };
+                    rt.shutdown().unwrap();
+                });
+            }
+        });
+        task.join().unwrap();
     });
 }
