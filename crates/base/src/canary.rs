@@ -1,7 +1,7 @@
 //! Canaries: faults that a model must find, or it checks nothing.
 //!
-//! Models are built once with all of them; the environment variable `SATEEN_CANARY` plants one. In every other
-//! build none is ever planted.
+//! Models are built once with all of them; the environment variable `SATEEN_CANARY` plants one. In
+//! every other build none is ever planted.
 
 /// Whether the canary of this name is planted.
 #[doc(hidden)]

@@ -18,10 +18,10 @@
 //! other cores are idle, 16 to 22 µs when they are busy.
 //!
 //! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then take their
-//! slow paths always, which contain full fences. Under loom, and without the feature `std`, both sides
-//! are full fences. The two have different types so that only a light-heavy pair can be written. (Cilk's
-//! THE protocol, Frigo et al. 1998, with the fence moved to the thief as in Liu et al., "Asymmetric
-//! memory fences".)
+//! slow paths always, which contain full fences. Under loom, and without the feature `std`, both
+//! sides are full fences. The two have different types so that only a light-heavy pair can be
+//! written. (Cilk's THE protocol, Frigo et al. 1998, with the fence moved to the thief as in Liu et
+//! al., "Asymmetric memory fences".)
 
 use crate::prim;
 

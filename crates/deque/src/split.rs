@@ -124,8 +124,8 @@ impl<T, S: Stage> Worker<T, S> {
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if canary!("deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
         // Ordering: Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
-        // epoch; those of the old one fail. Of the thieves' doings we need the claims only, which are
-        // in the word: their marks say which cells are free.
+        // epoch; those of the old one fail. Of the thieves' doings we need the claims only, which
+        // are in the word: their marks say which cells are free.
         let top = Top(self.inner.top.fetch_add(step, Ordering::Release)).after(step);
         self.set_seen(top);
         let older = gap(top.index(), newest);

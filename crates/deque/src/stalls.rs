@@ -1,5 +1,6 @@
-//! Thieves that stop between any two of their steps, for any number of laps, beside an owner that goes on: all in one
-//! thread, in a random order. What a thief takes is what lay there when it claimed it.
+//! Thieves that stop between any two of their steps, for any number of laps, beside an owner that
+//! goes on: all in one thread, in a random order. What a thief takes is what lay there when it
+//! claimed it.
 
 use crate::index::Top;
 use crate::inner::Claim;

@@ -48,7 +48,8 @@ pub(crate) struct Own<T> {
     pub(crate) limit: Cell<u32>,
     /// All claims of indices before this one are resolved.
     pub(crate) resolved: Cell<u32>,
-    /// Whether the owner saw a mark in the current buffer. Without one, its claims in order need none.
+    /// Whether the owner saw a mark in the current buffer. Without one, its claims in order need
+    /// none.
     pub(crate) any_marks: Cell<bool>,
     /// The last seen value of `top`: the index may be old, the generation never is.
     pub(crate) seen: Cell<Top>,
@@ -403,8 +404,8 @@ impl<T, S: Stage> Worker<T, S> {
         item
     }
 
-    /// Marks the owner's own claim: a thief's before it is not resolved yet, or the cell may have an older mark, and
-    /// that of two laps ago looks like the next one.
+    /// Marks the owner's own claim: a thief's before it is not resolved yet, or the cell may have
+    /// an older mark, and that of two laps ago looks like the next one.
     #[cold]
     fn resolve_own(&self, index: u32) {
         // SAFETY: claimed in the current buffer, and marked once.

@@ -17,8 +17,8 @@ fn reuse<S: Stage>(lifo: bool) {
     });
 }
 
-/// A thief marks a cell, the owner takes an item from it a lap later, a thief another lap later: the first
-/// mark looks as the last one will.
+/// A thief marks a cell, the owner takes an item from it a lap later, a thief another lap later:
+/// the first mark looks as the last one will.
 fn marks_of_other_laps<S: Stage>(lifo: bool) {
     model(2, move || {
         let w: Worker<Item, S> = deque(lifo);

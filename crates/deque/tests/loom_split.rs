@@ -82,8 +82,8 @@ fn last_items_of_many() {
     });
 }
 
-/// The owner publishes with each push, and pops the last private item from a large buffer: a thief that
-/// sees that sees the items before.
+/// The owner publishes with each push, and pops the last private item from a large buffer: a thief
+/// that sees that sees the items before.
 #[test]
 fn sharing_few_of_many() {
     model(3, || {

@@ -41,8 +41,8 @@ impl Quiet {
 
     /// One less. The last one tells those who wait.
     pub fn leave(&self) {
-        // Ordering: Release, for `is_quiet`: a thread that sees 0 sees all that was done. The exchanges of
-        // those that leave later pass it on.
+        // Ordering: Release, for `is_quiet`: a thread that sees 0 sees all that was done. The
+        // exchanges of those that leave later pass it on.
         if self.live.fetch_sub(1, Ordering::Release) == 1 {
             self.tell();
         }

@@ -388,7 +388,7 @@ fn a_runtime_that_ends_by_force_loses_no_item() {
     });
 }
 
-/// Who sends a batch is cancelled while it waits for room: what went in is counted.
+/// A sender of a batch is cancelled while it waits for room: what went in is counted.
 #[test]
 fn a_batch_whose_sender_is_cancelled_is_counted_as_far_as_it_went() {
     in_time(|| {

@@ -1,4 +1,5 @@
-//! Wakers that panic, when they are woken, cloned or dropped: the channel's other users lose nothing by it.
+//! Wakers that panic, when they are woken, cloned or dropped: the channel's other users lose
+//! nothing by it.
 #![cfg(not(loom))]
 
 use sateen_queue::channel::{RecvError, Select, at, bounded, unbounded};
@@ -75,7 +76,8 @@ fn room_for_several_wakes_as_many() {
     assert!(bombs.iter().all(|bomb| bomb.0.load(SeqCst) == 1), "some sleep on beside their room");
 }
 
-/// A receiver has taken an item, and wakes the sender that gets its room, or that the item came from.
+/// A receiver has taken an item, and wakes the sender that gets its room, or that the item came
+/// from.
 #[test]
 fn what_is_received_is_not_lost() {
     for capacity in [0, 1] {
@@ -139,7 +141,8 @@ fn what_finds_no_room_is_not_lost() {
     assert_eq!(sent.map(|sent| sent.is_err_and(|error| error.is_full())), Some(true));
 }
 
-/// Blocks by doing the next step of a script. Unwinds, as a task that is cancelled does, when there is none.
+/// Blocks by doing the next step of a script. Unwinds, as a task that is cancelled does, when there
+/// is none.
 #[derive(Default)]
 struct Script<'a>(RefCell<VecDeque<Box<dyn FnOnce() + 'a>>>);
 
@@ -162,7 +165,8 @@ unsafe impl Blocker for Script<'static> {
 /// Runs `f`, for which `steps` happen one by one as it blocks; `None` if it unwinds.
 fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Option<R> {
     let script = Box::into_raw(Box::new(Script(RefCell::new(steps.into()))));
-    // SAFETY: installed below until `f` has ended, and freed after that. Nobody keeps it longer: its wakers are noop.
+    // SAFETY: installed below until `f` has ended, and freed after that. Nobody keeps it longer:
+    // its wakers are noop.
     let blocker = unsafe { &*script.cast::<Script<'static>>() };
     // SAFETY: of this thread alone, and taken out again.
     let before = unsafe { park::install(Some(blocker)) };
@@ -175,7 +179,8 @@ fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Opt
     result
 }
 
-/// A selection that sends meets a receiver, and passes on the permit that another channel has given it.
+/// A selection that sends meets a receiver, and passes on the permit that another channel has given
+/// it.
 #[test]
 fn who_was_met_is_not_left_alone() {
     let (to_meet, meeting) = bounded(0);

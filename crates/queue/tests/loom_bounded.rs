@@ -73,8 +73,8 @@ fn round_the_ring() {
     });
 }
 
-/// One goes round the ring four times, so that a turn of the first lap looks like one of the fifth; the other comes
-/// then.
+/// One goes round the ring four times, so that a turn of the first lap looks like one of the fifth;
+/// the other comes then.
 #[test]
 fn a_turn_of_long_ago() {
     model(2, || {

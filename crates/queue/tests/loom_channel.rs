@@ -225,8 +225,9 @@ fn a_forgotten_promise_holds_up_nobody() {
     });
 }
 
-/// A receiver passes over a promise while its owner comes with the item. The ring goes round until the turn of a free
-/// place looks like that of the promise: nothing is put there in the name of the promise any more.
+/// A receiver passes over a promise while its owner comes with the item. The ring goes round until
+/// the turn of a free place looks like that of the promise: nothing is put there in the name of the
+/// promise any more.
 #[test]
 fn a_promise_comes_laps_too_late() {
     model(2, || {

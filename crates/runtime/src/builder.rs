@@ -457,8 +457,9 @@ fn start_thread(worker: WorkerThread) -> io::Result<()> {
 }
 
 /// One worker, waiting for a thread; see [`Builder::spawn_handler`]. Dropped without
-/// [`WorkerThread::run`], it leaves the runtime a worker short, and a broadcast that much shorter. A
-/// runtime whose workers are all dropped like this is shut down, and what it had accepted is refused.
+/// [`WorkerThread::run`], it leaves the runtime a worker short, and a broadcast that much shorter.
+/// A runtime whose workers are all dropped like this is shut down, and what it had accepted is
+/// refused.
 pub struct WorkerThread {
     life: Life,
     name: String,

@@ -1,8 +1,9 @@
-//! Who waits for whom, in circles.
+//! Circles of tasks that wait for each other.
 //!
-//! A survey sees the waiting fibers one after another, while others go on: so a circle of what it saw may never have
-//! been one. It is told if a second survey, begun after the first, shows the same waits of the same fibers in a circle.
-//! Proof: `README.md`, "Seeing what waits"; model: `loom_cycles.rs`.
+//! A survey sees the waiting fibers one after another, while others go on: so a circle of what it
+//! saw may never have been one. It is told if a second survey, begun after the first, shows the
+//! same waits of the same fibers in a circle. Proof: `README.md`, "Seeing what waits"; model:
+//! `loom_cycles.rs`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -50,7 +51,8 @@ pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// Whether what one survey saw as a `cycle`, the next saw `again`: the same fibers, in the same waits, in one circle.
+/// Whether what one survey saw as a `cycle`, the next saw `again`: the same fibers, in the same
+/// waits, in one circle.
 pub fn is_seen_again(cycle: &[Seen], again: &[Seen]) -> bool {
     let same = |a: &Seen, b: &Seen| (a.id, a.since) == (b.id, b.since);
     let is_it = |other: &Vec<usize>| {

@@ -55,8 +55,8 @@ impl DrainCount {
 
     /// The worker goes back to work.
     pub fn undrain(&self) {
-        // Ordering: Relaxed. What was done before earlier drains the exchange passes on, since then the worker has
-        // done nothing, and what it does from now on its next drain releases.
+        // Ordering: Relaxed. What was done before earlier drains the exchange passes on, since then
+        // the worker has done nothing, and what it does from now on its next drain releases.
         self.0.fetch_add(worked().wrapping_sub(ONE), Ordering::Relaxed);
         if !canary!("drain_undrain_no_fence") {
             // Comes before the worker takes anything, by however weak a store, so that whoever misses what

@@ -29,8 +29,8 @@ use std::task::Waker;
 #[derive(Default)]
 pub(crate) struct Foreign(SpinLock<VecDeque<Waker>>);
 
-/// Calls the first waker in the list of a runtime, on whatever thread a policy has brought it to. It
-/// does not keep the runtime: a policy may keep it for ever.
+/// Calls the first waker in the list of a runtime, on whatever thread a policy has brought it to.
+/// It does not keep the runtime: a policy may keep it for ever.
 #[repr(C)]
 struct CallFirst {
     job: Job,

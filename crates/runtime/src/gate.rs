@@ -1,7 +1,7 @@
 //! The gate for what comes from outside, and the runtime's stages of life.
 //!
-//! The gate's word: bit 0 says shut, the rest counts those inside. Proof: `README.md`, "Ending"; models: `loom_drain.rs`,
-//! `loom_submit.rs`.
+//! The gate's word: bit 0 says shut, the rest counts those inside. Proof: `README.md`, "Ending";
+//! models: `loom_drain.rs`, `loom_submit.rs`.
 //!
 //! | life | meaning | leaves it |
 //! |---|---|---|
@@ -10,7 +10,8 @@
 //! | `CLOSING` | no more work from outside; workers end once nothing is left | the last worker that runs dry: to `STOPPED` |
 //! | `STOPPED` | workers leave their loops | nobody |
 //!
-//! Where no worker ever runs, whoever drops the last of them shuts the gate and moves on to `STOPPED`.
+//! Where no worker ever runs, whoever drops the last of them shuts the gate and moves on to
+//! `STOPPED`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -66,7 +67,8 @@ impl Gate {
             return Err(Closed);
         }
         // Ordering: Relaxed, the order of the exchanges decides, and a caller that is refused reads
-        // nothing of the closer's. Release on leaving makes what was submitted visible to the closer.
+        // nothing of the closer's. Release on leaving makes what was submitted visible to the
+        // closer.
         let before = self.0.fetch_add(ENTER, Ordering::Relaxed);
         let guard = GateGuard(self);
         let shut = before & SHUT != 0 && !canary!("gate_enter_looks_once");
@@ -84,7 +86,8 @@ impl Gate {
         // Ordering: Relaxed, as in `enter`; the load below always follows.
         self.0.fetch_or(SHUT, Ordering::Relaxed);
         let mut backoff = sateen_base::Backoff::new();
-        // Ordering: Acquire pairs with the Release of each guard, which the later exchanges pass on.
+        // Ordering: Acquire pairs with the Release of each guard, which the later exchanges pass
+        // on.
         while self.0.load(Ordering::Acquire) != SHUT {
             backoff.snooze();
         }
@@ -92,11 +95,12 @@ impl Gate {
 }
 
 impl GateGuard<'_> {
-    /// What a submission does: `queue` inside, and when the caller has left, `announce`. That may call a policy or a
-    /// callback for arrivals, which may end the runtime, and wait for all who are inside.
+    /// What a submission does: `queue` inside, and when the caller has left, `announce`. That may
+    /// call a policy or a callback for arrivals, which may end the runtime, and wait for all who
+    /// are inside.
     ///
-    /// The caller keeps the runtime's memory in another way: what is queued may be done, and all workers gone, before
-    /// `announce` begins.
+    /// The caller keeps the runtime's memory in another way: what is queued may be done, and all
+    /// workers gone, before `announce` begins.
     #[inline]
     pub fn submit<A, R>(self, queue: impl FnOnce() -> A, announce: impl FnOnce(A) -> R) -> R {
         if canary!("gate_leaves_first") {

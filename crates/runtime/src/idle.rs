@@ -179,7 +179,8 @@ impl Worker {
         None
     }
 
-    /// Whether there is something that this worker could take, has to give or has to end for, as far as can be seen.
+    /// Whether there is something that this worker could take, has to give or has to end for, as
+    /// far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
         let alone = self.policy.is_alone();

@@ -9,9 +9,10 @@
 //! | in its list | it has not ended, nor have the workers | its poller, before it ends: `leave` |
 //! | in no list any more | it ends, or has ended | nobody |
 //!
-//! So whoever holds a list's lock may use every frame in it, and every fiber that such a frame names. After
-//! that lock the frame may be freed, and the fibers too. The numbers beside the lists are exact whenever
-//! nobody works, which is when it matters (`drain.rs`). Proof: `README.md`, "Futures"; model: `loom_live.rs`.
+//! So whoever holds a list's lock may use every frame in it, and every fiber that such a frame
+//! names. After that lock the frame may be freed, and the fibers too. The numbers beside the lists
+//! are exact whenever nobody works, which is when it matters (`drain.rs`). Proof: `README.md`,
+//! "Futures"; model: `loom_live.rs`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -109,8 +110,8 @@ impl<T: Live> LiveFutures<T> {
         list.add(u64::MAX);
     }
 
-    /// What `mark` says of each future. It is called while the future cannot end, under a lock: so it calls
-    /// nothing of the user's, and takes with it all that is to be used later.
+    /// What `mark` says of each future. It is called while the future cannot end, under a lock: so
+    /// it calls nothing of the user's, and takes with it all that is to be used later.
     #[cold]
     pub fn mark_all<R>(&self, mut mark: impl FnMut(NonNull<T>) -> R) -> Vec<R> {
         let mut marked = Vec::new();

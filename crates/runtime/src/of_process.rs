@@ -1,4 +1,5 @@
-//! What each process has one of: a child that forked makes its own, and its parent's is leaked there.
+//! What each process has one of: a child that forked makes its own, and its parent's is leaked
+//! there.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

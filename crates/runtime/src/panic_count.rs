@@ -24,10 +24,11 @@
 //! Why putting back cannot fail. It needs a stack, and the taking off has left one behind: it lies in the bank, or
 //! under a raised panic, and then the bank lets that one go on.
 //!
-//! What of this several threads share: the bank, under one lock, with one condition for all who wait. The counts are
-//! those of the standard library, one for each thread, and each is changed by its own thread alone. A process that
-//! forked has a bank of its own, for the thread of its parent's is not there. What was raised in the parent is lost to
-//! the child; so there putting back may need a new stack.
+//! What of this several threads share: the bank, under one lock, with one condition for all who
+//! wait. The counts are those of the standard library, one for each thread, and each is changed by
+//! its own thread alone. A process that forked has a bank of its own, for the thread of its
+//! parent's is not there. What was raised in the parent is lost to the child; so there putting back
+//! may need a new stack.
 
 use crate::announce::{self, Announced};
 use crate::of_process::OfProcess;

@@ -60,8 +60,8 @@ pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
 /// The caller has it, and gives it up.
 #[cold]
 pub(crate) unsafe fn send_home(job: *const ScopeJob) {
-    // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while somebody
-    // is notified: hence the count.
+    // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while
+    // somebody is notified: hence the count.
     if let Some(shared) = unsafe { &*(*job).scope }.shared.clone()
         && let Some(job) = NonNull::new(job.cast_mut())
     {
@@ -199,7 +199,8 @@ impl<'scope> Scope<'scope> {
     fn note(&self, panic: Panic) {
         let boxed = Box::into_raw(Box::new(panic));
         let none = std::ptr::null_mut();
-        // Ordering: Relaxed, `finish` comes after the latch, which every spawn counts down after this.
+        // Ordering: Relaxed, `finish` comes after the latch, which every spawn counts down after
+        // this.
         let first =
             self.inner.panic.compare_exchange(none, boxed, Ordering::Relaxed, Ordering::Relaxed);
         if first.is_err() {

@@ -196,7 +196,8 @@ impl Shared {
         self.sleep.wake_searcher();
     }
 
-    /// Gives it to one worker after another; which. None: no worker ever comes, and the end refuses it.
+    /// Gives it to one worker after another; which. None: no worker ever comes, and the end refuses
+    /// it.
     fn deal_out(&self, entry: Entry) -> Option<usize> {
         let count = self.workers.len();
         // Ordering: Relaxed, a number that guards no data.

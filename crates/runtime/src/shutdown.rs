@@ -146,10 +146,10 @@ impl Runtime {
     }
 
     /// As [`Runtime::shutdown`], but after `limit` all tasks are cancelled
-    /// ([`JoinHandle::cancel`](crate::JoinHandle::cancel) says how), and those that do not end within about 250 ms more are
-    /// given up: they keep their stacks and their workers, and dropping the runtime does not wait for them. Once none is left,
-    /// threads have 5 s to end.
-    /// A task of another runtime that calls this is suspended.
+    /// ([`JoinHandle::cancel`](crate::JoinHandle::cancel) says how), and those that do not end
+    /// within about 250 ms more are given up: they keep their stacks and their workers, and
+    /// dropping the runtime does not wait for them. Once none is left, threads have 5 s to end. A
+    /// task of another runtime that calls this is suspended.
     ///
     /// Tasks that have not started by then never do, and futures are dropped.
     ///

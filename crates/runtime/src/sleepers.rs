@@ -46,7 +46,8 @@ impl Sleepers {
         self.slots.sleepers()
     }
 
-    /// How many sleep and were not notified; each is looked at once. Those that have been since may still be counted.
+    /// How many sleep and were not notified; each is looked at once. Those that have been since may
+    /// still be counted.
     pub fn announced(&self) -> usize {
         self.slots.announced()
     }

@@ -35,7 +35,8 @@ pub enum State {
     Working,
     /// It tries and naps.
     Starved,
-    /// The same, and it has seen all others rest, and could neither exceed the limit nor refuse anything.
+    /// The same, and it has seen all others rest, and could neither exceed the limit nor refuse
+    /// anything.
     Stuck,
 }
 
@@ -51,7 +52,8 @@ impl State {
 pub enum Rest {
     /// Without a stack.
     Nap,
-    /// With one, and announced. Said after it was announced, taken back before it is announced again.
+    /// With one, and announced. Said after it was announced, taken back before it is announced
+    /// again.
     Sleep,
 }
 
@@ -110,8 +112,8 @@ impl Stall {
         // Ordering: Release: whoever sees this change sees the one above.
         self.changes.fetch_add(1, Ordering::Release);
         if !canary!("stall_no_fence") {
-            // Ordering: Release: whoever sees what the caller does next, by whatever access, sees both
-            // changes. Pairs with the fence in `all_rest`.
+            // Ordering: Release: whoever sees what the caller does next, by whatever access, sees
+            // both changes. Pairs with the fence in `all_rest`.
             fence(Ordering::Release);
         }
     }
@@ -136,11 +138,13 @@ impl Stall {
         self.change(AWAKE.wrapping_neg());
     }
 
-    /// Whether at some moment of the call all rest but the caller, a worker, none of them was notified, and `look` holds.
-    /// `announced` counts those that sleep and were not notified. (Whoever was rests for a while yet, and then looks.)
+    /// Whether at some moment of the call all rest but the caller, a worker, none of them was
+    /// notified, and `look` holds. `announced` counts those that sleep and were not notified.
+    /// (Whoever was rests for a while yet, and then looks.)
     pub fn all_rest(&self, announced: impl FnOnce() -> usize, look: impl FnOnce() -> bool) -> bool {
-        // No full fence is needed: `Aside::put` has fenced before its caller looked for sleepers, and that
-        // was before this call, or before its caller rested. See `README.md`, "Out of stacks".
+        // No full fence is needed: `Aside::put` has fenced before its caller looked for sleepers,
+        // and that was before this call, or before its caller rested. See `README.md`, "Out of
+        // stacks".
         // Ordering: Acquire, as in `change`; so below.
         let before = self.changes.load(Ordering::Acquire);
         let counts = self.counts.load(Ordering::Acquire);
@@ -151,7 +155,8 @@ impl Stall {
         if !(quiet || canary!("stall_notified_rests")) || !look() {
             return false;
         }
-        // Ordering: Acquire: what `look` has seen of a worker that woke brings that worker's change along.
+        // Ordering: Acquire: what `look` has seen of a worker that woke brings that worker's change
+        // along.
         fence(Ordering::Acquire);
         canary!("stall_no_changes") || self.changes.load(Ordering::Relaxed) == before
     }

@@ -40,8 +40,8 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     let put = worker.put_all_aside(naps >= NAPS);
     if worker.stall_state() == State::Working {
         worker.set_stall(State::Starved);
-        // Sleepers may hold spare stacks. Those who woke before the state was set would not know that they
-        // have to give them; it fences, for those who fall asleep.
+        // Sleepers may hold spare stacks. Those who woke before the state was set would not know
+        // that they have to give them; it fences, for those who fall asleep.
         shared.wake_all();
     } else if put {
         // What is aside is for any worker; `Aside::put` has fenced. Partner: the fence in `Sleepers::announce`.
@@ -66,7 +66,8 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         return 0;
     }
     let stuck = stalled && refuse_spawns(worker) == 0;
-    // Until it goes on: that another is awake for a moment, to look for a stack in vain, changes nothing.
+    // Until it goes on: that another is awake for a moment, to look for a stack in vain, changes
+    // nothing.
     let still = !stalled && worker.stall_state() == State::Stuck;
     worker.set_stall(if stuck || still { State::Stuck } else { State::Starved });
     if let Some(watch) = shared.watch.as_ref().filter(|_| stuck) {
@@ -93,8 +94,8 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     if due.is_some() { 1 } else { naps.saturating_add(1) }
 }
 
-/// Whether at some moment of the call no worker could go on with anything, and there was no stack. If there is one the
-/// worker has it from then on, at the base of an idle fiber.
+/// Whether at some moment of the call no worker could go on with anything, and there was no stack.
+/// If there is one the worker has it from then on, at the base of an idle fiber.
 fn stands_still(worker: &Worker) -> bool {
     let shared = worker.shared();
     let workers = || shared.workers.iter();

@@ -134,8 +134,8 @@ impl TaskState {
 
     /// The joiner tries to claim the task to run it itself; its entry stays where it is.
     pub fn claim_inline(&self) -> bool {
-        // Ordering: Relaxed. The closure came with the handle, and whoever finds the task claimed leaves it
-        // alone, or waits for `StartedOn`.
+        // Ordering: Relaxed. The closure came with the handle, and whoever finds the task claimed
+        // leaves it alone, or waits for `StartedOn`.
         let mut state = self.0.load(Ordering::Relaxed);
         while state & STARTED == 0 {
             match self.0.compare_exchange_weak(
@@ -199,8 +199,8 @@ impl TaskState {
 
     /// Another fiber, which has published itself as a runner of the task, takes over a branch.
     pub fn share(&self) {
-        // Ordering: Release, so that a canceller that comes later in the order of this word finds the
-        // fiber. Of one that came before the fiber needs the mark, which is in this word.
+        // Ordering: Release, so that a canceller that comes later in the order of this word finds
+        // the fiber. Of one that came before the fiber needs the mark, which is in this word.
         self.0.fetch_or(SHARED, share());
     }
 

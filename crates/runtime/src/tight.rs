@@ -1,8 +1,8 @@
 //! Whether workers are to keep no spare stacks.
 //!
 //! A worker that has none raises it, fences, and wakes all sleepers. A worker with a stack to spare
-//! is announced as a sleeper, fences, and looks. So one of the two sees the other. Proof: `README.md`,
-//! "Out of stacks".
+//! is announced as a sleeper, fences, and looks. So one of the two sees the other. Proof:
+//! `README.md`, "Out of stacks".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -27,7 +27,8 @@ impl Tight {
         // Ordering: Relaxed, it guards no data; so below.
         self.0.fetch_add(1, Ordering::Relaxed);
         if !canary!("tight_raise_no_fence") {
-            // Partner: the fence in `Sleepers::announce`: either we see the sleeper, or it sees the reason.
+            // Partner: the fence in `Sleepers::announce`: either we see the sleeper, or it sees the
+            // reason.
             fence(Ordering::SeqCst);
         }
     }

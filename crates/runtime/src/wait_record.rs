@@ -8,9 +8,10 @@
 //! | odd | any | a wait is being written | owner: in the same `begin` |
 //! | even | not 0 | the other words describe the wait | owner: `begin` of the next, or `end` |
 //!
-//! Writing costs plain stores. A reader that meets a write reads nothing. The version has 64 bits: a reader that stalls
-//! between its looks must not find the same one again, or it would join an address and a length of two waits. Proof: `README.md`, "Seeing
-//! what waits"; model: `loom_wait_record.rs`.
+//! Writing costs plain stores. A reader that meets a write reads nothing. The version has 64 bits:
+//! a reader that stalls between its looks must not find the same one again, or it would join an
+//! address and a length of two waits. Proof: `README.md`, "Seeing what waits"; model:
+//! `loom_wait_record.rs`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -117,7 +118,8 @@ impl WaitRecord {
     }
 }
 
-/// The version as it is, which comes round to itself after 2^63 waits. Far sooner to see the model fail.
+/// The version as it is, which comes round to itself after 2^63 waits. Far sooner to see the model
+/// fail.
 #[inline(always)]
 fn comes_round(version: u64) -> u64 {
     if canary!("wait_record_comes_round") { version % 4 } else { version }

@@ -177,8 +177,8 @@ impl Worker {
         self.requests.has(what)
     }
 
-    /// The fiber that the worker runs now, as others see it: other workers, or a thread that holds the
-    /// lock of the runtime's list of fibers while that is not empty.
+    /// The fiber that the worker runs now, as others see it: other workers, or a thread that holds
+    /// the lock of the runtime's list of fibers while that is not empty.
     #[inline]
     pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
         // Ordering: Acquire pairs with the Release in `run_fiber`: the fiber is seen whole.
@@ -297,7 +297,8 @@ impl Worker {
         }
     }
 
-    /// Whether it keeps a stack that others need more. Only the base of the loop that keeps it can give it back.
+    /// Whether it keeps a stack that others need more. Only the base of the loop that keeps it can
+    /// give it back.
     pub(crate) fn has_stack_to_give(&self) -> bool {
         self.with_idle(|idle| !idle.is_empty()) && self.shared().stacks.is_tight()
     }

@@ -1,5 +1,5 @@
-//! Work that another thread drops, of a runtime that ends at that moment. What is freed is overwritten
-//! here, so whoever still uses it comes to grief.
+//! Work that another thread drops, of a runtime that ends at that moment. What is freed is
+//! overwritten here, so whoever still uses it comes to grief.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! A shutdown that cancels futures, some of which end by themselves at that moment. What is freed is overwritten here,
-//! so whoever still uses it comes to grief.
+//! A shutdown that cancels futures, some of which end by themselves at that moment. What is freed
+//! is overwritten here, so whoever still uses it comes to grief.
 
 mod common;
 

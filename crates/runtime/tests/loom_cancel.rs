@@ -18,7 +18,8 @@ struct Fiber {
     worker: Notify,
     /// Whether the task, or a branch of it, is published as what runs here.
     runs: AtomicBool,
-    /// Whoever has no count of the fiber takes one only while what keeps it is there and not over.
+    /// A thread without a count of the fiber takes one only while what keeps it is there and not
+    /// over.
     there: UnsafeCell<bool>,
 }
 

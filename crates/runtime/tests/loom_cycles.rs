@@ -1,4 +1,5 @@
-//! Models of the search for fibers that wait for each other: what is told is so, and what is so is told.
+//! Models of the search for fibers that wait for each other: what is told is so, and what is so is
+//! told.
 #![cfg(loom)]
 
 use loom::cell::Cell;
@@ -16,8 +17,8 @@ struct Lock {
     owner: AtomicU64,
 }
 
-/// What a fiber waits for, and since when. Its thread holds the lock of this while the fiber runs: so a survey looks at
-/// fibers that are suspended, as a job on their workers does.
+/// What a fiber waits for, and since when. Its thread holds the lock of this while the fiber runs:
+/// so a survey looks at fibers that are suspended, as a job on their workers does.
 #[derive(Clone, Copy)]
 struct Wait {
     lock: usize,
@@ -144,7 +145,8 @@ fn what_was_never_a_circle_is_not_told() {
     });
 }
 
-/// Each waits for the other: told once both do, however often they are woken in vain. Then one gives up.
+/// Each waits for the other: told once both do, however often they are woken in vain. Then one
+/// gives up.
 #[test]
 fn a_circle_is_told() {
     check(2, || {

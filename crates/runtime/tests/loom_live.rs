@@ -1,4 +1,5 @@
-//! Models of the list of live futures: a runtime that closes cancels all that is listed, while some of it ends by itself.
+//! Models of the list of live futures: a runtime that closes cancels all that is listed, while some
+//! of it ends by itself.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -188,7 +189,8 @@ impl Model {
     }
 }
 
-/// Two that end by themselves, before they are marked or after: nobody looks for their fiber when that is gone.
+/// Two that end by themselves, before they are marked or after: nobody looks for their fiber when
+/// that is gone.
 #[test]
 fn what_has_ended_is_left_alone() {
     check(3, || {
@@ -236,7 +238,8 @@ fn what_waits_ends() {
     });
 }
 
-/// One whose poll waits on its fiber until it is cancelled: it is found there, whenever that poll begins.
+/// One whose poll waits on its fiber until it is cancelled: it is found there, whenever that poll
+/// begins.
 #[test]
 fn a_poll_that_waits_is_woken() {
     check(3, || {

@@ -50,7 +50,8 @@ impl Crew {
         taken
     }
 
-    /// As `starve`: puts aside what came from outside, and refuses what is aside if all stand still.
+    /// As `starve`: puts aside what came from outside, and refuses what is aside if all stand
+    /// still.
     fn starve(&self) {
         self.put();
         self.sleep.wake_searcher();
@@ -122,7 +123,8 @@ fn a_sleeper_that_was_notified_counts() {
     });
 }
 
-/// One wakes for the task, while another that has napped gets a stack and falls asleep: it is not taken for the first.
+/// One wakes for the task, while another that has napped gets a stack and falls asleep: it is not
+/// taken for the first.
 #[test]
 fn one_that_falls_asleep_does_not_stand_for_another() {
     check(2, || {

@@ -1,4 +1,5 @@
-//! Models of a submission while the runtime ends: what was let in is done, and nobody is inside when others are told.
+//! Models of a submission while the runtime ends: what was let in is done, and nobody is inside
+//! when others are told.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -101,7 +102,8 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Submitted before, while and after the runtime closes: done if it was let in, and the worker ends.
+/// Submitted before, while and after the runtime closes: done if it was let in, and the worker
+/// ends.
 #[test]
 fn what_was_let_in_is_done() {
     check(2, || {

@@ -428,7 +428,8 @@ fn a_blocked_runtime_says_so_by_itself() {
     }
 }
 
-/// Whoever asked has gone on, and left a waker of its own making to a worker that comes too late to answer.
+/// The thread that asked has gone on, and left a waker of its own making to a worker that comes too
+/// late to answer.
 #[test]
 fn the_waker_of_one_who_went_on_may_panic_in_its_destructor() {
     struct Hostile;

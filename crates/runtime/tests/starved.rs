@@ -481,7 +481,8 @@ fn under_every_policy() {
     }
 }
 
-/// One worker has no stack for anything, another sleeps with one: what comes from outside is for that one.
+/// One worker has no stack for anything, another sleeps with one: what comes from outside is for
+/// that one.
 #[test]
 fn nothing_is_refused_while_a_sleeper_has_a_stack() {
     watched("tasks from outside", || {
@@ -489,6 +490,8 @@ fn nothing_is_refused_while_a_sleeper_has_a_stack() {
         let event = Arc::new(Event::new());
         let wait = Arc::clone(&event);
         let task = rt.spawn(move || wait.wait());
+        // The pauses find the workers on their way to sleep, at a nap, and asleep. Nothing is taken
+        // for granted.
         std::thread::sleep(Duration::from_millis(60));
         for round in 0..1000 {
             assert!(rt.spawn(|| ()).join().is_ok(), "refused in round {round}");
@@ -500,7 +503,8 @@ fn nothing_is_refused_while_a_sleeper_has_a_stack() {
     });
 }
 
-/// A worker sleeps with a stack to spare, and another needs one for a task that nobody else may start.
+/// A worker sleeps with a stack to spare, and another needs one for a task that nobody else may
+/// start.
 #[test]
 fn a_sleeper_gives_away_the_stack_that_it_has_to_spare() {
     watched("a task of one worker", || {

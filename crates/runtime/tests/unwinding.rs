@@ -208,8 +208,8 @@ impl Draw {
     }
 }
 
-/// Begins panics and catches them, one within another, and lets others run in between. Beside it goes its twin: how many
-/// panics were begun here and not caught.
+/// Begins panics and catches them, one within another, and lets others run in between. Beside it
+/// goes its twin: how many panics were begun here and not caught.
 fn panics_drawn(draw: &mut Draw, twin: &mut u32, depth: u32) {
     for _ in 0..1 + draw.below(4) {
         assert_eq!(panicking(), *twin > 0, "{twin} by the twin");
@@ -226,7 +226,8 @@ fn panics_drawn(draw: &mut Draw, twin: &mut u32, depth: u32) {
     assert_eq!(panicking(), *twin > 0, "{twin} by the twin");
 }
 
-/// Many fibers of one thread, in an order that is drawn: each has the count that its twin has, and the thread's own has none.
+/// Many fibers of one thread, in an order that is drawn: each has the count that its twin has, and
+/// the thread's own has none.
 #[test]
 fn counts_are_those_of_a_twin_for_each_fiber() {
     let _dog = Watchdog::new("panics in an order that is drawn");

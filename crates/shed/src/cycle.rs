@@ -149,7 +149,8 @@ impl<T, L: Layout> Shed<T, L> {
     /// Calls `each` with the index of every task that waits for the one at `child`, if that waits itself: then returns its name. `None`: it does
     /// not, or no longer, and what `each` was told may be nonsense.
     fn who_waits_for(&self, child: u32, each: impl FnMut(u32)) -> Option<TaskId> {
-        // Relaxed: the list of dependents says whether it is of this task, and cycles are looked at twice.
+        // Relaxed: the list of dependents says whether it is of this task, and cycles are looked at
+        // twice.
         let state = State(self.memory.place(child).state.load(Ordering::Relaxed));
         let waits =
             matches!(state.status(), Status::Idle | Status::Cancelled) && state.pending() > 0;

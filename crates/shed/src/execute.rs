@@ -304,8 +304,9 @@ impl<T, L: Layout> Shed<T, L> {
             } else {
                 Status::Blocked
             };
-            // Ordering: Release, for the thread that executes, cancels or frees it next: it touches the payload. An exchange
-            // passes on what the one before released: what the waker did is visible to the next execution, too.
+            // Ordering: Release, for the thread that executes, cancels or frees it next: it touches
+            // the payload. An exchange passes on what the one before released: what the waker did
+            // is visible to the next execution, too.
             match word.compare_exchange_weak(
                 seen.0,
                 seen.to(status).0,

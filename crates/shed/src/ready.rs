@@ -257,8 +257,9 @@ impl<T, L: Layout> Shed<T, L> {
             let mut seen = State(state.load(Ordering::Acquire));
             while seen.is(Status::Ready) {
                 let status = if seen.marked() { Status::Blocked } else { Status::Idle };
-                // Ordering: Release, so that the link that the next owner writes comes after ours. The caller reads
-                // nothing of the task's; the failure's Acquire is for the end of one that was cancelled.
+                // Ordering: Release, so that the link that the next owner writes comes after ours.
+                // The caller reads nothing of the task's; the failure's Acquire is for the end of
+                // one that was cancelled.
                 match state.compare_exchange_weak(
                     seen.0,
                     seen.to(status).0,

@@ -29,10 +29,12 @@ const NOBODY: u32 = State::MOST_PENDING;
 #[cfg(feature = "std")]
 static HOOK: std::sync::OnceLock<fn() -> Option<u32>> = std::sync::OnceLock::new();
 
-/// Says what else than threads runs tasks, for the whole process: `hook` gives the number of the fiber that the caller runs on, which no other fiber has
-/// meanwhile, or `None` on a plain thread. Without it a task that makes itself ready is told by its thread's number, and two tasks
-/// that take turns on a thread are taken for each other. The first hook stays: `false` if there was one. If it panics, so does who executes,
-/// having taken nothing; to others it seems that somebody else runs the task.
+/// Says what else than threads runs tasks, for the whole process: `hook` gives the number of the
+/// fiber that the caller runs on, which no other fiber has meanwhile, or `None` on a plain thread.
+/// Without it a task that makes itself ready is told by its thread's number, and two tasks that
+/// take turns on a thread are taken for each other. The first hook stays: `false` if there was one.
+/// If it panics, so does who executes, having taken nothing; to others it seems that somebody else
+/// runs the task.
 ///
 /// `sateen-flow` installs that of its runtime.
 #[cfg(feature = "std")]

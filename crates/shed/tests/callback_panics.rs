@@ -91,8 +91,8 @@ fn a_run_has_ended_although_telling_of_it_panics() {
     }
 }
 
-/// Who asked last to be told of ready tasks is told although who asked first panics: what drives a shed on workers
-/// asks last.
+/// The second callback for ready tasks is called although the first panics: what drives a shed on
+/// workers asks last.
 #[test]
 fn both_callbacks_are_told_although_the_first_panics() {
     let told = Arc::new(AtomicU32::new(0));

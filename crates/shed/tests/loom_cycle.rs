@@ -6,8 +6,9 @@ mod loom_common;
 use loom::thread;
 use loom_common::*;
 
-/// Dependencies are added while somebody looks, which finds the tasks that they name, not the one that a
-/// dependency names in which nobody has written: that would be a cycle. Two, as it looks twice.
+/// Dependencies are added while somebody looks, which finds the tasks that they name, not the one
+/// that a dependency names in which nobody has written: that would be a cycle. Two, as it looks
+/// twice.
 #[test]
 fn a_dependency_is_whole_for_who_looks_for_cycles() {
     model(3, || {

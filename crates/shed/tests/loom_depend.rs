@@ -75,8 +75,8 @@ fn the_next_task_has_its_own_dependents_where_generations_wrap() {
     next_task_in_a_place(u32::MAX, 0, true);
 }
 
-/// As above, where a template has the place next, and perhaps has given it back: its own dependencies
-/// stay, and the late one is not taken for one of them.
+/// As above, where a template has the place next, and perhaps has given it back: its own
+/// dependencies stay, and the late one is not taken for one of them.
 fn a_template_in_a_place(gone: bool) {
     model(2, move || {
         let shed = std::sync::Arc::new(builder(3, 2).build().expect("small"));

@@ -130,12 +130,13 @@ impl EventCount {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// How many slots are announced and not yet notified: each is looked at once, one after another. Exact while none is
-    /// announced, notified or cancelled.
+    /// How many slots are announced and not yet notified: each is looked at once, one after
+    /// another. Exact while none is announced, notified or cancelled.
     ///
     /// Cost: 64 slots a load.
     pub fn announced(&self) -> usize {
-        // Ordering: Acquire pairs with the Release in `announce`: what the owner did before is seen.
+        // Ordering: Acquire pairs with the Release in `announce`: what the owner did before is
+        // seen.
         let count = |bits: &AtomicU64| bits.load(Ordering::Acquire).count_ones() as usize;
         self.bits.iter().map(count).sum()
     }

@@ -332,8 +332,8 @@ fn wakers_that_panic() {
     assert_eq!(semaphore.available_permits(), 3);
 }
 
-/// A channel's message is received though the waker of who gets its place panics, and sent though that
-/// of who receives it does.
+/// A channel's message is received though the waker of who gets its place panics, and sent though
+/// that of who receives it does.
 #[test]
 fn a_channels_waker_that_panics_costs_no_message() {
     let bomb = waker_fn(|| panic!("waker"));
@@ -356,7 +356,7 @@ fn a_channels_waker_that_panics_costs_no_message() {
     assert_eq!(poll(last.as_mut()), Poll::Ready(Err(RecvError)));
 }
 
-/// Who was notified and cannot lock again, as nobody else runs here, notifies the next.
+/// A waiter that was notified and cannot lock again, as nobody else runs here, notifies the next.
 #[test]
 fn a_notification_that_nobody_can_act_on_is_passed_on() {
     type Guard = MutexGuard<'static, ()>;
@@ -368,7 +368,8 @@ fn a_notification_that_nobody_can_act_on_is_passed_on() {
     }
     let (condvar, mutex) = THINGS.with(|things| *things);
     let first = mutex.lock();
-    // Called by the unlock of who waits: another waits too, and somebody has the lock and notifies one.
+    // Called by the unlock of who waits: another waits too, and somebody has the lock and notifies
+    // one.
     let waker = waker_fn(|| {
         let (condvar, mutex) = THINGS.with(|things| *things);
         let mut lock = LOCK.take().expect("once");

@@ -35,8 +35,8 @@ fn unpark_publishes() {
     });
 }
 
-/// A timed park that gives up leaves no announcement behind, and never swallows a token: that shows what came before,
-/// also if it came at the last moment.
+/// A timed park that gives up leaves no announcement behind, and never swallows a token: that shows
+/// what came before, also if it came at the last moment.
 #[test]
 fn a_token_survives_a_time_out() {
     model(3, || {
@@ -96,7 +96,8 @@ fn block_on_misses_no_waker() {
     });
 }
 
-/// What happened before the waker was called is visible to the next poll, also if `block_on` never parked.
+/// What happened before the waker was called is visible to the next poll, also if `block_on` never
+/// parked.
 #[test]
 fn block_on_publishes() {
     model(3, || {

@@ -79,7 +79,8 @@ fn a_sleep_that_moves() {
     });
     let sleep = sleep.join().unwrap();
     thread::spawn(move || drop(sleep)).join().unwrap();
-    // Once by its timer at most, and once by the poll itself if another test was just starting the timer thread.
+    // Once by its timer at most, and once by the poll itself if another test was just starting the
+    // timer thread.
     assert!(first.get() <= 2);
 }
 

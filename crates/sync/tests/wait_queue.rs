@@ -301,7 +301,8 @@ impl<L: RawMutex> Semaphore<L> {
     }
 }
 
-/// Who joins, waits for something else, which takes the token of its notification, and only then waits.
+/// A waiter joins, waits for something else, which takes the token of its notification, and only
+/// then waits.
 #[test]
 fn a_waiter_that_waited_for_something_else_meanwhile_looks_first() {
     for timed in [false, true] {

@@ -6,7 +6,8 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) name: String,
-    /// What it is drawn by: stays as it is when other lines change. Empty for those written by hand.
+    /// What it is drawn by: stays as it is when other lines change. Empty for those written by
+    /// hand.
     pub(crate) key: String,
     /// From the root of the repository.
     pub(crate) file: String,

@@ -66,8 +66,8 @@ pub use imp::*;
 
 /// An acquire fence for what the caller has seen in `$word`, which it has read by a relaxed access.
 ///
-/// ThreadSanitizer takes no fence into account, and is given a load that acquires. So it looks only at
-/// the orderings of accesses, and reports what nothing but another fence puts in order.
+/// ThreadSanitizer takes no fence into account, and is given a load that acquires. So it looks only
+/// at the orderings of accesses, and reports what nothing but another fence puts in order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! acquire_fence {

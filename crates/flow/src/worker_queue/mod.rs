@@ -353,8 +353,8 @@ async fn send_async_to<T>(shared: &Shared<T>, addressed: Addressed<T>) -> Result
     Ok(())
 }
 
-/// As many at once as there is room for, up to [`BATCH`] a queue; the rest one by one, so that the overflow rule holds for each. How many went in;
-/// `count` is told that in any case.
+/// As many at once as there is room for, up to [`BATCH`] a queue; the rest one by one, so that the
+/// overflow rule holds for each. How many went in; `count` is told that in any case.
 fn send_batch_to<T>(
     shared: &Shared<T>,
     turn: &Turn,

@@ -113,13 +113,15 @@ impl<P: Probe> Bitmap<P> {
             let (group, mark) = self.group(word);
             // The mark goes up before the word is emptied: whoever frees a block into the emptied word takes
             // it down again, after this.
-            // Ordering: Relaxed. The exchange below orders it before a release into the emptied word. A thread that
-            // finds all marks up looks again in `Caches::reclaim_slow`, with the locks of all who move blocks.
+            // Ordering: Relaxed. The exchange below orders it before a release into the emptied
+            // word. A thread that finds all marks up looks again in `Caches::reclaim_slow`, with
+            // the locks of all who move blocks.
             let early = !canary!("magazine-mark-late");
             if early {
                 group.fetch_or(mark, Ordering::Relaxed);
             }
-            // Ordering: Acquire as above. Release: a thread that frees a block into the emptied word sees the mark.
+            // Ordering: Acquire as above. Release: a thread that frees a block into the emptied
+            // word sees the mark.
             let free = !bits.swap(ALL, Ordering::AcqRel);
             if !early {
                 group.fetch_or(mark, Ordering::Relaxed);
@@ -141,8 +143,8 @@ impl<P: Probe> Bitmap<P> {
         debug_assert_eq!(before & blocks, blocks, "blocks given twice");
         if before == ALL {
             let (group, mark) = self.group(word);
-            // Ordering: Release pairs with the Acquire in `take`: its exchange of the word comes after ours, or the
-            // mark that it raises would stay up over a free block.
+            // Ordering: Release pairs with the Acquire in `take`: its exchange of the word comes
+            // after ours, or the mark that it raises would stay up over a free block.
             if group.fetch_and(!mark, Ordering::Release) == ALL {
                 // Ordering: Relaxed, a hint.
                 self.recent.store((word / BITS) as u32, Ordering::Relaxed);
@@ -171,7 +173,8 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
     ) -> u32 {
         let (mut places, mut retries) = (0, 0);
         let groups = &self.groups[..];
-        // Ordering: Acquire pairs with the Release in `release`: the block whose mark came down is there.
+        // Ordering: Acquire pairs with the Release in `release`: the block whose mark came down is
+        // there.
         let look = |group: usize| groups[group].load(Ordering::Acquire);
         let first = *near as usize;
         let end = groups.len().min(first + NEIGHBOURS);

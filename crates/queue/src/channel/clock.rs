@@ -48,12 +48,14 @@ impl Timed<Instant> for Clock {
     fn recv(&self, deadline: Option<Instant>) -> Result<Instant, RecvTimeoutError> {
         let in_time = |at: &Instant| deadline.is_none_or(|deadline| *at <= deadline);
         if self.period.is_some() {
-            // Taken first and waited for then, so that of several receivers each has a tick of its own.
+            // Taken first and waited for then, so that of several receivers each has a tick of its
+            // own.
             let taken = self.take(|at| in_time(&at));
             sleep(taken.or(deadline));
             return taken.ok_or(RecvTimeoutError::Timeout);
         }
-        // The only item there is stays for others until its time has come: who waits for it may be cancelled.
+        // The only item there is stays for others until its time has come: who waits for it may be
+        // cancelled.
         while let Some(at) = self.next().filter(in_time) {
             sleep(Some(at));
             if let Some(item) = self.take(has_passed) {

@@ -178,8 +178,8 @@ impl Waiters {
     }
 }
 
-/// Runs foreign code whose panic ends here: a waker's. Its caller may hold an item that nobody else has, owe one, or
-/// have others to wake.
+/// Runs foreign code whose panic ends here: a waker's. Its caller may hold an item that nobody else
+/// has, owe one, or have others to wake.
 #[inline(always)]
 pub(super) fn quietly(f: impl FnOnce()) {
     match catch_unwind(AssertUnwindSafe(f)) {

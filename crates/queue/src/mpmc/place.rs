@@ -10,8 +10,8 @@
 //! item out makes it free for lap `l + 1`. Four turns that follow one another are all that is ever seen at a
 //! place, so a byte tells them apart.
 
-/// The last turn before they begin again at 0. In models four laps must do: two for the turns that are near each
-/// other, and two for those of reserved places, which lie half way round.
+/// The last turn before they begin again at 0. In models four laps must do: two for the turns that
+/// are near each other, and two for those of reserved places, which lie half way round.
 pub(super) const LAST_TURN: u8 = if cfg!(loom) { 7 } else { u8::MAX };
 
 /// A value of the tail or the head.

@@ -88,8 +88,8 @@ pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether the calling worker may run it. It must not resume other workers' fibers. Futures are
-/// counted where they were spawned. The end of a scope's last job wakes the scope's fiber, which its
-/// own runtime's workers keep. All else can run anywhere.
+/// counted where they were spawned. The end of a scope's last job wakes the scope's fiber, which
+/// its own runtime's workers keep. All else can run anywhere.
 fn is_at_home(entry: Entry) -> bool {
     let Some(worker) = context::with(context::Context::thread) else { return false };
     match entry.decode() {

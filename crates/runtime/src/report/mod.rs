@@ -205,9 +205,10 @@ impl Runtime {
     /// The live fibers, as [`Runtime::fibers`] lists them, with deadlocks found, and whether everything
     /// is blocked. To be printed.
     ///
-    /// A deadlock is told only if each member was seen in the same wait twice. Known are the owners of
-    /// mutexes and the tasks that a join waits for. A thread signs for a mutex just after it has taken it:
-    /// while one stalls in between, its former owner is told. Waits with a time limit may end by it.
+    /// A deadlock is told only if each member was seen in the same wait twice. Known are the owners
+    /// of mutexes and the tasks that a join waits for. A thread signs for a mutex just after it has
+    /// taken it: while one stalls in between, its former owner is told. Waits with a time limit may
+    /// end by it.
     ///
     /// ```
     /// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;

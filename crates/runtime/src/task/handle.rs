@@ -288,8 +288,8 @@ impl<T> JoinHandle<T> {
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
-        // Under a limit it would be held to that, too; under a mask nobody could cancel it; and in an
-        // unwinding it would seem to panic.
+        // Under a limit it would be held to that, too; under a mask nobody could cancel it; and in
+        // an unwinding it would seem to panic.
         if !std::ptr::eq(self.header().home, shared)
             || !roomy
             || !fiber.limit().is_null()

@@ -158,9 +158,10 @@ impl Header {
     /// [`Header::cancel`] but for what may call the user's code.
     ///
     /// # Safety
-    /// The caller keeps the task from being over: it holds the handle, or a lock that the task takes before it
-    /// ends, to leave its token or the list of live futures. (A count of the frame is not enough: an end that
-    /// nobody waits for is not marked, and the fibers may be gone after it.)
+    /// The caller keeps the task from being over: it holds the handle, or a lock that the task
+    /// takes before it ends, to leave its token or the list of live futures. (A count of the frame
+    /// is not enough: an end that nobody waits for is not marked, and the fibers may be gone after
+    /// it.)
     unsafe fn mark_cancelled(header: NonNull<Self>) -> Delivery {
         // SAFETY: by contract.
         let this = unsafe { header.as_ref() };
@@ -424,8 +425,8 @@ pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
     }
 }
 
-/// What was handed in from outside, or posted, is not to run at `home`: tasks fail with `error`, and
-/// jobs, whose posters wait for them, run here.
+/// What was handed in from outside, or posted, is not to run at `home`: tasks fail with `error`,
+/// and jobs, whose posters wait for them, run here.
 ///
 /// # Safety
 /// The caller owns the entry, and is no task.

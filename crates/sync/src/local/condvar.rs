@@ -74,7 +74,8 @@ impl Condvar {
         (self.lock_again(mutex, permit), permit.is_some())
     }
 
-    /// Where nobody else could release the lock this panics; then the next gets what was not acted on.
+    /// Where nobody else could release the lock this panics; then the next gets what was not acted
+    /// on.
     fn lock_again<'a, T: ?Sized>(
         &self,
         mutex: &'a Mutex<T>,

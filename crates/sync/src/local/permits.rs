@@ -63,7 +63,8 @@ impl Permits {
         true
     }
 
-    /// As [`put`](Self::put), where the panic of a waker would lose what the caller has in hand: it ends here.
+    /// As [`put`](Self::put), where the panic of a waker would lose what the caller has in hand: it
+    /// ends here.
     #[inline]
     pub(super) fn put_quietly(&self, n: usize) {
         if let Some(free) = self.free.get().checked_add(n) {

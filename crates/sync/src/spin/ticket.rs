@@ -5,8 +5,8 @@
 //! | `next` | the ticket that the next to come draws |
 //! | `serving` | the ticket whose drawer holds the lock; equal to `next` if it is free |
 //!
-//! `next` is changed by exchanges, `serving` by the holder. Neither ever comes round: a thread that stood still between
-//! two steps would take a ticket of long ago for its own.
+//! `next` is changed by exchanges, `serving` by the holder. Neither ever comes round: a thread that
+//! stood still between two steps would take a ticket of long ago for its own.
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;

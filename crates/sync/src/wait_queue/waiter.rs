@@ -94,8 +94,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         this.node.with_mut(|node| unsafe { (*node).waker = Some(waker) });
         let join = |list: &mut List, ready: bool| {
             if !ready {
-                // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it stays
-                // valid and in place for as long as it is linked. The lock is held.
+                // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it
+                // stays valid and in place for as long as it is linked. The lock is held.
                 unsafe { list.push(NonNull::from(&this.node), place) };
             }
             !ready
@@ -155,12 +155,13 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         self.as_mut().take_permit().is_some() || self.wait_joined(Some(deadline))
     }
 
-    /// The same for one who has done nothing since it joined, and so has the token if it was notified: another
-    /// wait in between may have taken that. Costs a lock less.
+    /// The same for one who has done nothing since it joined, and so has the token if it was
+    /// notified: another wait in between may have taken that. Costs a lock less.
     #[doc(hidden)]
     pub fn wait_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         while self.involved.get() {
-            // First park, then look: whoever notifies also wakes, so the look costs one lock a wait.
+            // First park, then look: whoever notifies also wakes, so the look costs one lock a
+            // wait.
             match deadline {
                 Some(deadline) => crate::park::park_until(deadline),
                 None => crate::park::park(),

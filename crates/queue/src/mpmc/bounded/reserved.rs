@@ -87,8 +87,9 @@ impl<T> Bounded<T> {
         let head = || Place::new(self.head.place.load(Ordering::SeqCst));
         let early = canary!("bounded-passed-between").then(head);
         let reserved = Self::turn(self.slot(place)) == self.shape.free(place) ^ HALF;
-        // After the Acquire of the turn: the turn of a free place laps later looks like this one, but then this sees that
-        // the head has passed. Before it, a waived place could be passed, and the ring go round, between the two.
+        // After the Acquire of the turn: the turn of a free place laps later looks like this one,
+        // but then this sees that the head has passed. Before it, a waived place could be passed,
+        // and the ring go round, between the two.
         let head = early.unwrap_or_else(head);
         canary!("bounded-passed-unseen")
             || (reserved && self.shape.between(head, place) < self.capacity())
@@ -146,10 +147,11 @@ impl<T> Bounded<T> {
 
     /// Whether the head stands at `head`, and that is reserved.
     pub(super) fn is_reserved(&self, head: Place) -> bool {
-        // Relaxed, after the Acquire of the turn: a slot is made free, by a Release, after the head has passed it, and an
-        // end takes each value once. Without this look a caller that slept for 64 laps takes a free place of today for a
-        // reserved one. (After 128 laps it may take another reserved place for this one, which is harmless: the item that
-        // comes there takes another place.)
+        // Relaxed, after the Acquire of the turn: a slot is made free, by a Release, after the head
+        // has passed it, and an end takes each value once. Without this look a caller that slept
+        // for 64 laps takes a free place of today for a reserved one. (After 128 laps it may take
+        // another reserved place for this one, which is harmless: the item that comes there takes
+        // another place.)
         Self::turn(self.slot(head)) == self.shape.free(head) ^ HALF
             && self.head.place.load(Ordering::Relaxed) == head.word()
     }
@@ -171,7 +173,8 @@ impl<T> Bounded<T> {
         let skipped = Self::turn(slot) == self.shape.full(head) ^ HALF
             && self.claim(&self.head, head, self.shape.next(head));
         if skipped {
-            // Ordering: Release, for `is_reserved`: whoever sees the place free sees that the head has passed it.
+            // Ordering: Release, for `is_reserved`: whoever sees the place free sees that the head
+            // has passed it.
             slot.flag.store(self.shape.free_after(head), Ordering::Release);
         }
         skipped

@@ -1,5 +1,6 @@
-//! Producers and consumers that stop between any two of their steps, for any number of laps, and owners of promised
-//! places that come late: all in one thread, in a random order. A consumer finds what was put into that very place.
+//! Producers and consumers that stop between any two of their steps, for any number of laps, and
+//! owners of promised places that come late: all in one thread, in a random order. A consumer finds
+//! what was put into that very place.
 
 use super::{Bounded, Place, Reserved};
 use sateen_base::XorShift;

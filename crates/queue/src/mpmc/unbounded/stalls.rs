@@ -1,5 +1,5 @@
-//! Producers and consumers that stop between any two of their steps while segments come and go: all in one thread, in a
-//! random order. What is read from a slot is what was put into it.
+//! Producers and consumers that stop between any two of their steps while segments come and go: all
+//! in one thread, in a random order. What is read from a slot is what was put into it.
 
 use super::{Claim, Share, Unbounded};
 use sateen_base::XorShift;
