@@ -18,6 +18,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
+use std::time::Duration;
 
 fn strict(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).strict(true).build().expect("a runtime")
@@ -83,6 +84,31 @@ fn nothing_is_left_of_the_threads_at_the_end() {
     }
     runtime.shutdown().expect("an orderly end");
     assert_eq!(Arc::strong_count(&alive), 1, "a thread is left, with its thread-locals");
+}
+
+/// A thread whose main function has returned still has its thread-locals to destroy.
+#[test]
+fn the_end_waits_for_slow_destructors_of_thread_locals() {
+    static STATE: AtomicUsize = AtomicUsize::new(0);
+    struct Slow;
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            STATE.store(1, SeqCst);
+            thread::sleep(Duration::from_millis(300));
+            STATE.store(2, SeqCst);
+        }
+    }
+    thread_local! { static SLOW: Cell<Option<Slow>> = const { Cell::new(None) } }
+    let runtime = strict(1);
+    // Larger than the stacks that are kept: each of the tasks has a thread that ends with it.
+    let of_its_own = || Spawn::new().stack_size(1 << 20);
+    runtime.spawn_with(of_its_own(), || SLOW.set(Some(Slow))).join().expect("ran");
+    while STATE.load(SeqCst) == 0 {
+        thread::yield_now();
+    }
+    runtime.spawn_with(of_its_own(), || ()).join().expect("ran");
+    runtime.shutdown().expect("an orderly end");
+    assert_eq!(STATE.load(SeqCst), 2, "the end did not wait for the destructor");
 }
 
 #[test]
