@@ -22,6 +22,7 @@ use sateen_base::SpinLock;
 use sateen_base::os::{self, SignalStack, process_generation};
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, thread};
 use sateen_sync::park::{self, ThreadParker};
+use std::cell::Cell;
 
 /// What a fiber runs.
 pub(crate) type Main = fn(&'static Worker, &'static Fiber);
@@ -183,7 +184,7 @@ impl OwnThread {
         let size = stack.size();
         let body = {
             let baton = Arc::clone(&baton);
-            move || be_fiber(&baton, fiber, main, size)
+            move || be_fiber(baton, fiber, main, size)
         };
         let builder = thread::Builder::new().stack_size(size);
         // The worker's name, also where a task starts another's thread.
@@ -201,8 +202,15 @@ impl OwnThread {
     }
 }
 
+std::thread_local! {
+    /// The baton of the thread's fiber. The thread sets it before any other thread-local, and so
+    /// destroys it after all others.
+    static LAST: Cell<Option<Arc<Baton>>> = const { Cell::new(None) };
+}
+
 /// The life of a fiber's thread.
-fn be_fiber(baton: &Baton, fiber: Place, main: Main, size: usize) {
+fn be_fiber(baton: Arc<Baton>, fiber: Place, main: Main, size: usize) {
+    LAST.set(Some(Arc::clone(&baton)));
     baton.fiber.park();
     let fiber = fiber.get();
     let worker = fiber.worker();
@@ -217,7 +225,7 @@ fn be_fiber(baton: &Baton, fiber: Place, main: Main, size: usize) {
     let signals = SignalStack::ensure();
     let here = 0u8;
     fiber.record().place_thread(std::ptr::from_ref(&here) as usize, size - THREAD_OVERHEAD);
-    fiber.set_back(Back::Thread(baton));
+    fiber.set_back(Back::Thread(&raw const *baton));
     main(worker, fiber);
     drop(signals);
     // SAFETY: the fiber is over, and the thread one like any other.
@@ -241,7 +249,27 @@ pub(crate) struct Threads {
     live: AtomicUsize,
     /// Over this the standard library aborts instead of reporting.
     limit: usize,
-    ended: SpinLock<Vec<thread::JoinHandle<()>>>,
+    ended: SpinLock<Vec<Ended>>,
+}
+
+/// A thread whose fiber has finished.
+#[derive(Debug)]
+struct Ended {
+    baton: Arc<Baton>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Ended {
+    /// Whether the thread has destroyed its thread-locals. `JoinHandle::is_finished` tells only of
+    /// its main function.
+    fn is_over(&self) -> bool {
+        Arc::strong_count(&self.baton) == 1
+    }
+
+    fn join(self) {
+        // It cannot have panicked: no panic leaves a fiber's main function.
+        drop(self.thread.join());
+    }
 }
 
 impl Threads {
@@ -268,18 +296,19 @@ impl Threads {
 
     fn ended(&self, own: OwnThread) -> FiberStack {
         self.count_out();
-        let mut ended = self.ended.lock();
-        ended.retain(|thread| !thread.is_finished());
-        ended.push(own.thread);
-        own.stack
+        let OwnThread { baton, thread, stack } = own;
+        let over: Vec<_> = {
+            let mut ended = self.ended.lock();
+            ended.push(Ended { baton, thread });
+            ended.extract_if(.., |thread| thread.is_over()).collect()
+        };
+        over.into_iter().for_each(Ended::join);
+        stack
     }
 
     /// Waits until the threads of finished fibers are gone. For a worker that has left its loop.
     pub(crate) fn join_ended(&self) {
         let threads = std::mem::take(&mut *self.ended.lock());
-        for thread in threads {
-            // It cannot have panicked: no panic leaves a fiber's main function.
-            drop(thread.join());
-        }
+        threads.into_iter().for_each(Ended::join);
     }
 }
