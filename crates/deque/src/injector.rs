@@ -13,7 +13,7 @@ use std::fmt;
 /// returned: who loses a race tries again inside.
 ///
 /// ```
-/// use sateen_deque::{Injector, Steal};
+/// use sateen::deque::{Injector, Steal};
 ///
 /// let q = Injector::new();
 /// q.push(1);
@@ -34,7 +34,7 @@ impl<T> Injector<T> {
     /// An empty queue.
     ///
     /// ```
-    /// assert!(sateen_deque::Injector::<u8>::new().is_empty());
+    /// assert!(sateen::deque::Injector::<u8>::new().is_empty());
     /// ```
     pub fn new() -> Self {
         Self(Unbounded::new())
@@ -43,7 +43,7 @@ impl<T> Injector<T> {
     /// Puts `item` in at the back.
     ///
     /// ```
-    /// sateen_deque::Injector::new().push(1);
+    /// sateen::deque::Injector::new().push(1);
     /// ```
     pub fn push(&self, item: T) {
         let pushed = self.0.push(item);
@@ -53,7 +53,7 @@ impl<T> Injector<T> {
     /// Takes the item at the front.
     ///
     /// ```
-    /// let q = sateen_deque::Injector::from_iter([1]);
+    /// let q = sateen::deque::Injector::from_iter([1]);
     /// assert_eq!(q.steal().success(), Some(1));
     /// ```
     pub fn steal(&self) -> Steal<T> {
@@ -64,7 +64,7 @@ impl<T> Injector<T> {
     /// segment's end. `dest` gives them out in the order in which they came in.
     ///
     /// ```
-    /// use sateen_deque::{Injector, Worker};
+    /// use sateen::deque::{Injector, Worker};
     /// let q = Injector::from_iter(1..=4);
     /// let w = Worker::new_fifo();
     /// assert!(q.steal_batch(&w).is_success());
@@ -80,7 +80,7 @@ impl<T> Injector<T> {
     /// If `limit` is 0.
     ///
     /// ```
-    /// use sateen_deque::{Injector, Worker};
+    /// use sateen::deque::{Injector, Worker};
     /// let q = Injector::from_iter(1..=6);
     /// let w = Worker::new_fifo();
     /// assert!(q.steal_batch_with_limit(&w, 2).is_success());
@@ -96,7 +96,7 @@ impl<T> Injector<T> {
     /// [`Injector::steal_batch`], with the first item returned instead.
     ///
     /// ```
-    /// use sateen_deque::{Injector, Steal, Worker};
+    /// use sateen::deque::{Injector, Steal, Worker};
     /// let q = Injector::from_iter(1..=4);
     /// let w = Worker::new_fifo();
     /// assert_eq!(q.steal_batch_and_pop(&w), Steal::Success(1));
@@ -112,7 +112,7 @@ impl<T> Injector<T> {
     /// If `limit` is 0.
     ///
     /// ```
-    /// use sateen_deque::{Injector, Steal, Worker};
+    /// use sateen::deque::{Injector, Steal, Worker};
     /// let q = Injector::from_iter(1..=6);
     /// let w = Worker::new_fifo();
     /// assert_eq!(q.steal_batch_with_limit_and_pop(&w, 2), Steal::Success(1));
@@ -150,7 +150,7 @@ impl<T> Injector<T> {
     /// Whether the queue was empty at some moment during the call.
     ///
     /// ```
-    /// assert!(!sateen_deque::Injector::from_iter([1]).is_empty());
+    /// assert!(!sateen::deque::Injector::from_iter([1]).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -159,7 +159,7 @@ impl<T> Injector<T> {
     /// How many items were in the queue at some moment during the call.
     ///
     /// ```
-    /// assert_eq!(sateen_deque::Injector::from_iter(0..9).len(), 9);
+    /// assert_eq!(sateen::deque::Injector::from_iter(0..9).len(), 9);
     /// ```
     pub fn len(&self) -> usize {
         self.0.len()

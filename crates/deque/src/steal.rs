@@ -5,7 +5,7 @@ use std::fmt;
 /// The outcome of a steal.
 ///
 /// ```
-/// use sateen_deque::Steal::{self, Empty, Retry, Success};
+/// use sateen::deque::Steal::{self, Empty, Retry, Success};
 ///
 /// let first = |all: [Steal<i32>; 3]| all.into_iter().collect::<Steal<i32>>();
 /// assert_eq!(first([Empty, Retry, Success(1)]), Success(1));
@@ -27,7 +27,7 @@ impl<T> Steal<T> {
     /// Whether there was nothing to steal.
     ///
     /// ```
-    /// assert!(sateen_deque::Steal::<u8>::Empty.is_empty());
+    /// assert!(sateen::deque::Steal::<u8>::Empty.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Empty)
@@ -36,7 +36,7 @@ impl<T> Steal<T> {
     /// Whether something was stolen.
     ///
     /// ```
-    /// assert!(sateen_deque::Steal::Success(1).is_success());
+    /// assert!(sateen::deque::Steal::Success(1).is_success());
     /// ```
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Success(_))
@@ -45,7 +45,7 @@ impl<T> Steal<T> {
     /// Whether it is worth another try.
     ///
     /// ```
-    /// assert!(sateen_deque::Steal::<u8>::Retry.is_retry());
+    /// assert!(sateen::deque::Steal::<u8>::Retry.is_retry());
     /// ```
     pub fn is_retry(&self) -> bool {
         matches!(self, Self::Retry)
@@ -54,7 +54,7 @@ impl<T> Steal<T> {
     /// What was stolen, if anything.
     ///
     /// ```
-    /// use sateen_deque::Steal;
+    /// use sateen::deque::Steal;
     /// assert_eq!(Steal::Success(1).success(), Some(1));
     /// assert_eq!(Steal::<u8>::Retry.success(), None);
     /// ```
@@ -69,7 +69,7 @@ impl<T> Steal<T> {
     /// either was.
     ///
     /// ```
-    /// use sateen_deque::Steal::{Empty, Retry, Success};
+    /// use sateen::deque::Steal::{Empty, Retry, Success};
     /// assert_eq!(Success(1).or_else(|| Success(2)), Success(1));
     /// assert_eq!(Retry.or_else(|| Success(2)), Success(2));
     /// assert_eq!(Retry.or_else(|| Empty::<u8>), Retry);

@@ -19,7 +19,7 @@ pub(crate) const MAX_BATCH: usize = 32;
 /// locked instruction and two misses.
 ///
 /// ```
-/// use sateen_deque::{Steal, Worker};
+/// use sateen::deque::{Steal, Worker};
 ///
 /// let w = Worker::new_lifo();
 /// w.push(1);
@@ -46,7 +46,7 @@ impl<T, S: Stage> Stealer<T, S> {
     /// Whether the deque was empty a moment ago.
     ///
     /// ```
-    /// assert!(sateen_deque::Worker::<u8>::new_lifo().stealer().is_empty());
+    /// assert!(sateen::deque::Worker::<u8>::new_lifo().stealer().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -55,7 +55,7 @@ impl<T, S: Stage> Stealer<T, S> {
     /// How many items the deque held a moment ago.
     ///
     /// ```
-    /// assert_eq!(sateen_deque::Worker::from_iter(0..5).stealer().len(), 5);
+    /// assert_eq!(sateen::deque::Worker::from_iter(0..5).stealer().len(), 5);
     /// ```
     pub fn len(&self) -> usize {
         // Ordering: SeqCst for callers that look after announcing something.
@@ -70,7 +70,7 @@ impl<T, S: Stage> Stealer<T, S> {
     /// thread was faster.
     ///
     /// ```
-    /// use sateen_deque::{Steal, Worker};
+    /// use sateen::deque::{Steal, Worker};
     /// let w = Worker::new_lifo();
     /// w.push(1);
     /// assert_eq!(w.stealer().steal(), Steal::Success(1));
@@ -107,8 +107,8 @@ impl<T, S: Stage> Stealer<T, S> {
     /// would have; if not, in the opposite one. Stealing from `dest`'s own deque does nothing.
     ///
     /// ```
-    /// let w1 = sateen_deque::Worker::new_fifo();
-    /// let w2 = sateen_deque::Worker::new_fifo();
+    /// let w1 = sateen::deque::Worker::new_fifo();
+    /// let w2 = sateen::deque::Worker::new_fifo();
     /// (1..=4).for_each(|i| w1.push(i));
     /// assert!(w1.stealer().steal_batch(&w2).is_success());
     /// assert_eq!((w2.pop(), w2.pop(), w2.pop()), (Some(1), Some(2), None));
@@ -123,8 +123,8 @@ impl<T, S: Stage> Stealer<T, S> {
     /// If `limit` is 0.
     ///
     /// ```
-    /// let w1 = sateen_deque::Worker::from_iter(1..=6);
-    /// let w2 = sateen_deque::Worker::new_lifo();
+    /// let w1 = sateen::deque::Worker::from_iter(1..=6);
+    /// let w2 = sateen::deque::Worker::new_lifo();
     /// assert!(w1.stealer().steal_batch_with_limit(&w2, 2).is_success());
     /// assert_eq!(w2.len(), 2);
     /// ```
@@ -144,7 +144,7 @@ impl<T, S: Stage> Stealer<T, S> {
     /// pop first were the deques of one flavour.
     ///
     /// ```
-    /// use sateen_deque::{Steal, Worker};
+    /// use sateen::deque::{Steal, Worker};
     /// let w1 = Worker::new_fifo();
     /// let w2 = Worker::new_fifo();
     /// (1..=4).for_each(|i| w1.push(i));
@@ -161,7 +161,7 @@ impl<T, S: Stage> Stealer<T, S> {
     /// If `limit` is 0.
     ///
     /// ```
-    /// use sateen_deque::{Steal, Worker};
+    /// use sateen::deque::{Steal, Worker};
     /// let w1 = Worker::new_fifo();
     /// let w2 = Worker::new_fifo();
     /// (1..=6).for_each(|i| w1.push(i));

@@ -83,7 +83,7 @@ pub(crate) struct Own<T> {
 /// and efficient work-stealing for weak memory models" (2013).
 ///
 /// ```
-/// use sateen_deque::{Steal, Worker};
+/// use sateen::deque::{Steal, Worker};
 ///
 /// let w = Worker::new_lifo();
 /// let s = w.stealer();
@@ -110,7 +110,7 @@ impl<T> Worker<T> {
     /// A deque whose owner takes the oldest item, as thieves do.
     ///
     /// ```
-    /// let w = sateen_deque::Worker::new_fifo();
+    /// let w = sateen::deque::Worker::new_fifo();
     /// w.push(1);
     /// w.push(2);
     /// assert_eq!(w.pop(), Some(1));
@@ -122,7 +122,7 @@ impl<T> Worker<T> {
     /// A deque whose owner takes the newest item.
     ///
     /// ```
-    /// let w = sateen_deque::Worker::new_lifo();
+    /// let w = sateen::deque::Worker::new_lifo();
     /// w.push(1);
     /// w.push(2);
     /// assert_eq!(w.pop(), Some(2));
@@ -136,7 +136,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// [`Worker::new_fifo`] for any stage.
     ///
     /// ```
-    /// use sateen_deque::{Padded, Worker};
+    /// use sateen::deque::{Padded, Worker};
     /// let w: Worker<u8, Padded> = Worker::staged_fifo();
     /// ```
     pub fn staged_fifo() -> Self {
@@ -146,7 +146,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// [`Worker::new_lifo`] for any stage.
     ///
     /// ```
-    /// use sateen_deque::{Asymmetric, Worker};
+    /// use sateen::deque::{Asymmetric, Worker};
     /// let w: Worker<u8, Asymmetric> = Worker::staged_lifo();
     /// w.push(7);
     /// assert_eq!(w.stealer().steal().success(), Some(7));
@@ -188,7 +188,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// A handle to steal from this deque.
     ///
     /// ```
-    /// let w = sateen_deque::Worker::new_lifo();
+    /// let w = sateen::deque::Worker::new_lifo();
     /// let s = w.stealer();
     /// w.push('x');
     /// std::thread::spawn(move || assert_eq!(s.steal().success(), Some('x'))).join().unwrap();
@@ -200,7 +200,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// How many items there are: exact for the owner's own doings, thieves may take some meanwhile.
     ///
     /// ```
-    /// let w = sateen_deque::Worker::from_iter(0..10);
+    /// let w = sateen::deque::Worker::from_iter(0..10);
     /// assert_eq!(w.len(), 10);
     /// ```
     pub fn len(&self) -> usize {
@@ -212,7 +212,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// Whether there are no items. As [`Worker::len`].
     ///
     /// ```
-    /// assert!(sateen_deque::Worker::<u8>::new_lifo().is_empty());
+    /// assert!(sateen::deque::Worker::<u8>::new_lifo().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -224,7 +224,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// If the deque would hold more than 2^30 items, or more bytes than fit the address space.
     ///
     /// ```
-    /// let w = sateen_deque::Worker::new_lifo();
+    /// let w = sateen::deque::Worker::new_lifo();
     /// w.push("work");
     /// ```
     #[inline]
@@ -245,7 +245,7 @@ impl<T, S: Stage> Worker<T, S> {
     /// the deque was empty at some moment during the call.
     ///
     /// ```
-    /// let w = sateen_deque::Worker::new_fifo();
+    /// let w = sateen::deque::Worker::new_fifo();
     /// w.push(1);
     /// assert_eq!(w.pop(), Some(1));
     /// assert_eq!(w.pop(), None);

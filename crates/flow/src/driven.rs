@@ -27,9 +27,9 @@ pub trait RunOn<T: Send + 'static, L: Layout> {
     /// [`RunError`]: the shed could not be built, or the map names what does not exist.
     ///
     /// ```
-    /// use sateen_flow::{Map, RunOn};
-    /// use sateen_runtime::Runtime;
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::flow::{Map, RunOn};
+    /// use sateen::Runtime;
+    /// use sateen::shed::{Outcome, Shed};
     /// use std::sync::atomic::{AtomicU32, Ordering};
     ///
     /// static SUM: AtomicU32 = AtomicU32::new(0);
@@ -97,9 +97,9 @@ impl<T: Send + 'static, L: Layout> Driven<T, L> {
     /// [`WaitError`]. Everything that can be done has been done also then.
     ///
     /// ```
-    /// use sateen_flow::{Map, RunOn, WaitError};
-    /// use sateen_shed::Shed;
-    /// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+    /// use sateen::flow::{Map, RunOn, WaitError};
+    /// use sateen::shed::Shed;
+    /// let runtime = sateen::Runtime::builder().workers(1).build()?;
     /// let shed = Shed::builder().run_on(&runtime, Map::new(), |_, _, ()| panic!("so what"))?;
     /// shed.ready(&shed.create([(), ()]).unwrap())?;
     /// assert!(matches!(shed.wait(), Err(WaitError::Panicked { others: 1, .. })));

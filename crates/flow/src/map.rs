@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Channels with the same place share it by priority: a lower number first.
 ///
 /// ```
-/// use sateen_flow::Map;
+/// use sateen::flow::Map;
 /// // 0 on every worker, 1 on the first one only, 2 by the thread that waits, 3 on two of them.
 /// let map = Map::new().all(0).worker(1, 0).caller(2).workers(3, [0, 1]);
 /// # drop(map);

@@ -8,12 +8,12 @@ use std::ptr::NonNull;
 /// measured but the allocator.
 ///
 /// ```
-/// use sateen_pool::{BlockPool, Global};
+/// use sateen::pool::{BlockPool, Global};
 /// let pool = BlockPool::<Global>::new(10, 12, 4)?;
 /// let block = pool.take().expect("memory");
 /// // SAFETY: from this pool, and not used any more.
 /// unsafe { pool.give(block) };
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Global<A = System>(A);

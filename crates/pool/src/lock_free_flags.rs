@@ -33,14 +33,14 @@ fn give() -> Ordering {
 /// Source: the "lock-free memory pool" of *MultiCore benchmarks: memory allocation* (2012).
 ///
 /// ```
-/// use sateen_pool::{BlockPool, LockFreeFlags};
+/// use sateen::pool::{BlockPool, LockFreeFlags};
 ///
 /// let pool = BlockPool::<LockFreeFlags>::new(1, 12, 4)?;
 /// let block = pool.take().expect("free");
 /// assert!(pool.take().is_none());
 /// // SAFETY: from this pool, and not used any more.
 /// unsafe { pool.give(block) };
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct LockFreeFlags<P = NoCount> {

@@ -54,7 +54,7 @@ fn mark() -> Ordering {
 /// back before the call and that nobody else takes during it is found.
 ///
 /// ```
-/// use sateen_pool::{BlockPool, LockFreeTree};
+/// use sateen::pool::{BlockPool, LockFreeTree};
 ///
 /// let pool = BlockPool::<LockFreeTree>::new(1000, 12, 4)?;
 /// let first = pool.take().expect("free");
@@ -63,7 +63,7 @@ fn mark() -> Ordering {
 /// unsafe { pool.give(first) };
 /// assert_eq!(pool.take(), Some(first));
 /// assert!(first < second);
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct LockFreeTree<P = NoCount> {

@@ -17,14 +17,14 @@ use std::ptr::NonNull;
 /// Source: the "1bit memory pool" of *MultiCore benchmarks: memory allocation* (2012), there with 32-bit fields.
 ///
 /// ```
-/// use sateen_pool::{BlockPool, LockedBits};
+/// use sateen::pool::{BlockPool, LockedBits};
 ///
 /// let pool = BlockPool::<LockedBits>::new(1000, 12, 4)?;
 /// let block = pool.take().expect("free");
 /// // SAFETY: from this pool, and not used any more.
 /// unsafe { pool.give(block) };
 /// assert!(pool.bookkeeping() <= 1000 / 8 + 300);
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct LockedBits<L: RawMutex = RawSpinLock, P = NoCount> {

@@ -17,7 +17,7 @@ const USED: u32 = 1;
 /// Source: the "naive memory pool" of *MultiCore benchmarks: memory allocation* (2012).
 ///
 /// ```
-/// use sateen_pool::{BlockPool, LockedFlags};
+/// use sateen::pool::{BlockPool, LockedFlags};
 ///
 /// let pool = BlockPool::<LockedFlags>::new(2, 12, 4)?;
 /// let block = pool.take().expect("free");
@@ -25,7 +25,7 @@ const USED: u32 = 1;
 /// unsafe { pool.give(block) };
 /// // Round-robin: the place behind comes first.
 /// assert_ne!(pool.take(), Some(block));
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct LockedFlags<L: RawMutex = RawSpinLock, P = NoCount> {

@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 /// fields and a descent from the root each time.
 ///
 /// ```
-/// use sateen_pool::{BlockPool, LockedTree};
+/// use sateen::pool::{BlockPool, LockedTree};
 ///
 /// let pool = BlockPool::<LockedTree>::new(1000, 12, 4)?;
 /// let first = pool.take().expect("free");
@@ -27,7 +27,7 @@ use std::ptr::NonNull;
 /// unsafe { pool.give(first) };
 /// assert_eq!(pool.take(), Some(first));
 /// assert!(first < second);
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct LockedTree<L: RawMutex = RawSpinLock, P = NoCount> {

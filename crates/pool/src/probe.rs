@@ -6,7 +6,7 @@ use sateen_base::prim::{AtomicU64, Ordering};
 /// only: it is told in the midst of a search.
 ///
 /// ```compile_fail
-/// use sateen_pool::{Counts, Probe};
+/// use sateen::pool::{Counts, Probe};
 /// #[derive(Default)]
 /// struct Own;
 /// impl Probe for Own {

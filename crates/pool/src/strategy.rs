@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 /// Its operations are for the pool whose blocks they are:
 ///
 /// ```compile_fail,E0133
-/// use sateen_pool::{BlockPool, Magazine, Strategy};
+/// use sateen::pool::{BlockPool, Magazine, Strategy};
 /// let pool = BlockPool::<Magazine>::new(8, 8, 8).unwrap();
 /// let second = <Magazine as Strategy>::new(pool.blocks()).unwrap();
 /// second.take(pool.blocks()); // A block that the pool gives out, too.

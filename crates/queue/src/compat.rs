@@ -9,7 +9,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 /// [`Bounded`] with the interface of `crossbeam_queue::ArrayQueue`: nobody closes it.
 ///
 /// ```
-/// use sateen_queue::ArrayQueue;
+/// use sateen::queue::ArrayQueue;
 /// let queue = ArrayQueue::new(2);
 /// assert_eq!(queue.push('a'), Ok(()));
 /// assert_eq!(queue.push('b'), Ok(()));
@@ -25,7 +25,7 @@ impl<T> ArrayQueue<T> {
     /// If `cap` is 0 or above 2^48, or there is no memory for it.
     ///
     /// ```
-    /// assert!(sateen_queue::ArrayQueue::<u8>::new(100).is_empty());
+    /// assert!(sateen::queue::ArrayQueue::<u8>::new(100).is_empty());
     /// ```
     pub fn new(cap: usize) -> Self {
         Self(Bounded::new(cap))
@@ -37,7 +37,7 @@ impl<T> ArrayQueue<T> {
     /// The value if there is no room.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::ArrayQueue::new(1).push(10), Ok(()));
+    /// assert_eq!(sateen::queue::ArrayQueue::new(1).push(10), Ok(()));
     /// ```
     #[inline]
     pub fn push(&self, value: T) -> Result<(), T> {
@@ -50,7 +50,7 @@ impl<T> ArrayQueue<T> {
     /// The value if there is no room.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::ArrayQueue::new(1).push_mut(10), Ok(()));
+    /// assert_eq!(sateen::queue::ArrayQueue::new(1).push_mut(10), Ok(()));
     /// ```
     pub fn push_mut(&mut self, value: T) -> Result<(), T> {
         self.push(value)
@@ -59,7 +59,7 @@ impl<T> ArrayQueue<T> {
     /// Puts `value` in at the back; if there is no room, the value at the front goes for it and is returned.
     ///
     /// ```
-    /// let queue = sateen_queue::ArrayQueue::new(1);
+    /// let queue = sateen::queue::ArrayQueue::new(1);
     /// assert_eq!(queue.force_push(10), None);
     /// assert_eq!(queue.force_push(20), Some(10));
     /// ```
@@ -70,7 +70,7 @@ impl<T> ArrayQueue<T> {
     /// Takes the value at the front, or `None` if there is none.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::ArrayQueue::<u8>::new(1).pop(), None);
+    /// assert_eq!(sateen::queue::ArrayQueue::<u8>::new(1).pop(), None);
     /// ```
     #[inline]
     pub fn pop(&self) -> Option<T> {
@@ -80,7 +80,7 @@ impl<T> ArrayQueue<T> {
     /// [`ArrayQueue::pop`] of who has the queue alone.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::ArrayQueue::<u8>::new(1).pop_mut(), None);
+    /// assert_eq!(sateen::queue::ArrayQueue::<u8>::new(1).pop_mut(), None);
     /// ```
     pub fn pop_mut(&mut self) -> Option<T> {
         self.pop()
@@ -89,7 +89,7 @@ impl<T> ArrayQueue<T> {
     /// How many values it can hold.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::ArrayQueue::<u8>::new(100).capacity(), 100);
+    /// assert_eq!(sateen::queue::ArrayQueue::<u8>::new(100).capacity(), 100);
     /// ```
     pub fn capacity(&self) -> usize {
         self.0.capacity()
@@ -98,7 +98,7 @@ impl<T> ArrayQueue<T> {
     /// Whether it was empty at some moment during the call.
     ///
     /// ```
-    /// assert!(sateen_queue::ArrayQueue::<u8>::new(1).is_empty());
+    /// assert!(sateen::queue::ArrayQueue::<u8>::new(1).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -107,7 +107,7 @@ impl<T> ArrayQueue<T> {
     /// Whether it was full at some moment during the call.
     ///
     /// ```
-    /// assert!(!sateen_queue::ArrayQueue::<u8>::new(1).is_full());
+    /// assert!(!sateen::queue::ArrayQueue::<u8>::new(1).is_full());
     /// ```
     pub fn is_full(&self) -> bool {
         self.0.is_full()
@@ -116,7 +116,7 @@ impl<T> ArrayQueue<T> {
     /// How many values were in it at some moment during the call.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::ArrayQueue::<u8>::new(1).len(), 0);
+    /// assert_eq!(sateen::queue::ArrayQueue::<u8>::new(1).len(), 0);
     /// ```
     pub fn len(&self) -> usize {
         self.0.len()
@@ -126,7 +126,7 @@ impl<T> ArrayQueue<T> {
 /// [`Unbounded`] with the interface of `crossbeam_queue::SegQueue`: nobody closes it.
 ///
 /// ```
-/// let queue = sateen_queue::SegQueue::new();
+/// let queue = sateen::queue::SegQueue::new();
 /// queue.push('a');
 /// queue.push('b');
 /// assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Some('a'), Some('b'), None));
@@ -138,7 +138,7 @@ impl<T> SegQueue<T> {
         /// An empty queue. Takes no memory before the first push.
         ///
         /// ```
-        /// static QUEUE: sateen_queue::SegQueue<u8> = sateen_queue::SegQueue::new();
+        /// static QUEUE: sateen::queue::SegQueue<u8> = sateen::queue::SegQueue::new();
         /// assert!(QUEUE.is_empty());
         /// ```
         pub const fn new() -> Self {
@@ -149,7 +149,7 @@ impl<T> SegQueue<T> {
     /// Puts `value` in at the back.
     ///
     /// ```
-    /// sateen_queue::SegQueue::new().push(10);
+    /// sateen::queue::SegQueue::new().push(10);
     /// ```
     #[inline]
     pub fn push(&self, value: T) {
@@ -160,7 +160,7 @@ impl<T> SegQueue<T> {
     /// [`SegQueue::push`] of who has the queue alone.
     ///
     /// ```
-    /// sateen_queue::SegQueue::new().push_mut(10);
+    /// sateen::queue::SegQueue::new().push_mut(10);
     /// ```
     pub fn push_mut(&mut self, value: T) {
         self.push(value);
@@ -169,7 +169,7 @@ impl<T> SegQueue<T> {
     /// Takes the value at the front, or `None` if there is none.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::SegQueue::<u8>::new().pop(), None);
+    /// assert_eq!(sateen::queue::SegQueue::<u8>::new().pop(), None);
     /// ```
     #[inline]
     pub fn pop(&self) -> Option<T> {
@@ -179,7 +179,7 @@ impl<T> SegQueue<T> {
     /// [`SegQueue::pop`] of who has the queue alone.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::SegQueue::<u8>::new().pop_mut(), None);
+    /// assert_eq!(sateen::queue::SegQueue::<u8>::new().pop_mut(), None);
     /// ```
     pub fn pop_mut(&mut self) -> Option<T> {
         self.pop()
@@ -188,7 +188,7 @@ impl<T> SegQueue<T> {
     /// Whether it was empty at some moment during the call.
     ///
     /// ```
-    /// assert!(sateen_queue::SegQueue::<u8>::new().is_empty());
+    /// assert!(sateen::queue::SegQueue::<u8>::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -197,7 +197,7 @@ impl<T> SegQueue<T> {
     /// How many values were in it at some moment during the call.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::SegQueue::<u8>::new().len(), 0);
+    /// assert_eq!(sateen::queue::SegQueue::<u8>::new().len(), 0);
     /// ```
     pub fn len(&self) -> usize {
         self.0.len()
@@ -243,7 +243,7 @@ macro_rules! common {
 /// The values left in a queue, in order.
 ///
 /// ```
-/// let queue = sateen_queue::SegQueue::new();
+/// let queue = sateen::queue::SegQueue::new();
 /// queue.push(1);
 /// assert_eq!(queue.into_iter().collect::<Vec<_>>(), [1]);
 /// ```

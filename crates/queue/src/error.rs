@@ -6,7 +6,7 @@ use std::fmt;
 /// Why a push did nothing; holds the item.
 ///
 /// ```
-/// use sateen_queue::{PushError, mpmc::Bounded};
+/// use sateen::queue::{PushError, mpmc::Bounded};
 /// let queue = Bounded::new(1);
 /// assert_eq!(queue.push('a'), Ok(()));
 /// assert_eq!(queue.push('b'), Err(PushError::Full('b')));
@@ -26,7 +26,7 @@ impl<T> PushError<T> {
     /// The item back.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::PushError::Full(7).into_inner(), 7);
+    /// assert_eq!(sateen::queue::PushError::Full(7).into_inner(), 7);
     /// ```
     pub fn into_inner(self) -> T {
         match self {
@@ -37,7 +37,7 @@ impl<T> PushError<T> {
     /// Whether there may be room later.
     ///
     /// ```
-    /// assert!(sateen_queue::PushError::Full(7).is_full());
+    /// assert!(sateen::queue::PushError::Full(7).is_full());
     /// ```
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))
@@ -46,7 +46,7 @@ impl<T> PushError<T> {
     /// Whether there will never be room.
     ///
     /// ```
-    /// assert!(sateen_queue::PushError::Closed(7).is_closed());
+    /// assert!(sateen::queue::PushError::Closed(7).is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Closed(_))
@@ -81,7 +81,7 @@ impl<T> Error for PushError<T> {}
 /// Why a pop found nothing.
 ///
 /// ```
-/// use sateen_queue::{PopError, mpmc::Unbounded};
+/// use sateen::queue::{PopError, mpmc::Unbounded};
 /// let queue = Unbounded::from_iter([1]);
 /// queue.close();
 /// assert_eq!(queue.pop(), Ok(1));
@@ -100,7 +100,7 @@ impl PopError {
     /// Whether there may be something later.
     ///
     /// ```
-    /// assert!(sateen_queue::PopError::Empty.is_empty());
+    /// assert!(sateen::queue::PopError::Empty.is_empty());
     /// ```
     pub fn is_empty(self) -> bool {
         self == Self::Empty
@@ -109,7 +109,7 @@ impl PopError {
     /// Whether there will never be anything.
     ///
     /// ```
-    /// assert!(sateen_queue::PopError::Closed.is_closed());
+    /// assert!(sateen::queue::PopError::Closed.is_closed());
     /// ```
     pub fn is_closed(self) -> bool {
         self == Self::Closed

@@ -11,7 +11,7 @@ use std::{array, iter, ops, slice, vec};
 /// iterator can be collected into a `Vec` first, `iter.by_ref().take(64).collect::<Vec<_>>().into_iter()`.
 ///
 /// ```
-/// let queue = sateen_queue::mpmc::Bounded::new(3);
+/// let queue = sateen::queue::mpmc::Bounded::new(3);
 /// let mut items = vec!["a", "b", "c", "d"].into_iter();
 /// assert_eq!(queue.push_from(&mut items), Ok(3));
 /// assert_eq!(items.next(), Some("d"));

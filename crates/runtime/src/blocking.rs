@@ -225,8 +225,8 @@ impl Drop for Pool {
 ///
 /// ```
 /// let path = std::env::temp_dir();
-/// let is_dir = sateen_runtime::spawn(move || {
-///     sateen_runtime::blocking(|| path.is_dir()) // borrowed
+/// let is_dir = sateen::spawn(move || {
+///     sateen::blocking(|| path.is_dir()) // borrowed
 /// });
 /// assert!(is_dir.join().unwrap());
 /// ```

@@ -134,14 +134,14 @@ impl Builder {
     /// ended. A worker that is kept and never run keeps the runtime from ending, as a task does that never ends.
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::builder()
+    /// let runtime = sateen::Runtime::builder()
     ///     .workers(2)
     ///     .spawn_handler(|worker| {
     ///         std::thread::Builder::new().spawn(|| worker.run()).map(drop)
     ///     })
     ///     .build()?;
     /// assert_eq!(runtime.install(|| 1 + 1), 2);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn spawn_handler(
         mut self,
@@ -205,9 +205,9 @@ impl Builder {
     /// looks whether any fiber waits.
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::builder().workers(2).report_blocked(true).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(2).report_blocked(true).build()?;
     /// assert_eq!(runtime.spawn(|| 1 + 1).join().unwrap(), 2);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn report_blocked(mut self, report: bool) -> Self {
         self.report_blocked = report;
@@ -253,10 +253,10 @@ impl Builder {
     ///     assert_eq!(OPEN.with_borrow_mut(Vec::pop), Some(number));
     /// }
     ///
-    /// let runtime = sateen_runtime::Runtime::builder().workers(1).strict(true).build()?;
-    /// let tasks = [1, 2, 3].map(|n| runtime.spawn(move || within(n, sateen_runtime::yield_now)));
+    /// let runtime = sateen::Runtime::builder().workers(1).strict(true).build()?;
+    /// let tasks = [1, 2, 3].map(|n| runtime.spawn(move || within(n, sateen::yield_now)));
     /// tasks.into_iter().for_each(|task| task.join().unwrap());
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
@@ -321,7 +321,7 @@ impl Builder {
     /// [`BuildError`], naming the value or the system's reason; no thread is left behind.
     ///
     /// ```
-    /// use sateen_runtime::{BuildError, Runtime};
+    /// use sateen::{BuildError, Runtime};
     /// let error = Runtime::builder().workers(0).build().unwrap_err();
     /// assert_eq!(error.to_string(), "cannot run 0 workers: 1 to 65535 are possible");
     /// ```

@@ -45,8 +45,8 @@ use std::ptr::NonNull;
 /// waiting each time.
 ///
 /// ```
-/// use sateen_runtime::{Runtime, spawn_local};
-/// use sateen_sync::local::unbounded;
+/// use sateen::{Runtime, spawn_local};
+/// use sateen::sync::local::unbounded;
 ///
 /// let runtime = Runtime::current_thread()?;
 /// let (sender, receiver) = unbounded();
@@ -57,7 +57,7 @@ use std::ptr::NonNull;
 ///     task.join().unwrap()
 /// });
 /// assert_eq!(sum, 42);
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub struct CurrentThread {
     shared: Arc<Shared>,
@@ -136,10 +136,10 @@ impl CurrentThread {
     /// As [`CurrentThread::run`].
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::current_thread()?;
+    /// let runtime = sateen::Runtime::current_thread()?;
     /// let task = runtime.spawn_local(|| 6 * 7);
     /// assert_eq!(runtime.run_until(task).unwrap(), 42);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn run_until<F: IntoFuture>(&self, future: F) -> F::Output {
         self.run(|| sateen_sync::block_on(future))
@@ -166,13 +166,13 @@ impl CurrentThread {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let runtime = sateen_runtime::Runtime::current_thread()?;
+    /// let runtime = sateen::Runtime::current_thread()?;
     /// for _ in 0..2 {
     ///     drop(runtime.spawn_local(|| ()));
     /// }
     /// assert!(runtime.poll(Duration::ZERO).ready);
     /// assert!(!runtime.poll(Duration::MAX).ready);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn poll(&self, budget: Duration) -> Polled {
         let _entered = self.enter();
@@ -476,16 +476,16 @@ where
 /// [`CurrentThread::spawner`].
 ///
 /// ```
-/// let runtime = sateen_runtime::Runtime::current_thread()?;
+/// let runtime = sateen::Runtime::current_thread()?;
 /// let spawner = runtime.spawner();
 /// let worker = std::thread::spawn(move || {
 ///     spawner.spawn(|| std::thread::current().id()).join().unwrap()
 /// });
 /// runtime.run(|| while !worker.is_finished() {
-///     sateen_runtime::yield_now();
+///     sateen::yield_now();
 /// });
 /// assert_eq!(worker.join().unwrap(), std::thread::current().id());
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Spawner {

@@ -95,8 +95,8 @@ static FIBERS: AtomicU32 = AtomicU32::new(0);
 /// Branches have the number of the fiber that runs them. Cost: two loads.
 ///
 /// ```
-/// assert_eq!(sateen_runtime::fiber_number(), None);
-/// assert!(sateen_runtime::spawn(sateen_runtime::fiber_number).join().unwrap().is_some());
+/// assert_eq!(sateen::fiber_number(), None);
+/// assert!(sateen::spawn(sateen::fiber_number).join().unwrap().is_some());
 /// ```
 #[inline]
 pub fn fiber_number() -> Option<u32> {

@@ -103,7 +103,7 @@ impl<R, const N: usize> Drop for Results<R, N> {
 /// Cost: about 3 ns a branch when nothing is stolen. Source: seed "fibers", skynet.
 ///
 /// ```
-/// let squares = sateen_runtime::fork([1u64, 2, 3].map(|x| move || x * x));
+/// let squares = sateen::fork([1u64, 2, 3].map(|x| move || x * x));
 /// assert_eq!(squares, [1, 4, 9]);
 /// ```
 #[inline]

@@ -86,7 +86,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
 ///         return data.iter().sum();
 ///     }
 ///     let (left, right) = data.split_at(data.len() / 2);
-///     let (a, b) = sateen_runtime::join(|| sum(left), || sum(right));
+///     let (a, b) = sateen::join(|| sum(left), || sum(right));
 ///     a + b
 /// }
 /// let data: Vec<u64> = (0..10_000).collect();
@@ -97,7 +97,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
 ///
 /// ```compile_fail
 /// let rc = std::rc::Rc::new(1);
-/// sateen_runtime::join(|| *rc, || *rc);
+/// sateen::join(|| *rc, || *rc);
 /// ```
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

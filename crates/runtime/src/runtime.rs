@@ -36,11 +36,11 @@ const UNWOUND_NAP: Duration = Duration::from_micros(100);
 /// for others. Locks that other threads held stay locked: such a child had best do little before it calls `exec`.
 ///
 /// ```
-/// use sateen_runtime::{Runtime, join};
+/// use sateen::{Runtime, join};
 /// let runtime = Runtime::builder().workers(2).build()?;
 /// let (a, b) = runtime.install(|| join(|| 1, || 2));
 /// assert_eq!(a + b, 3);
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct Runtime {
@@ -126,12 +126,12 @@ impl Runtime {
     /// For spawning on this runtime from where it cannot be borrowed. It does not keep the runtime: after shutdown its spawns are refused.
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(1).build()?;
     /// let spawner = runtime.spawner();
     /// assert_eq!(spawner.spawn(|| 1).join().unwrap(), 1);
     /// drop(runtime);
     /// assert!(spawner.spawn(|| 2).join().is_err());
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn spawner(&self) -> Spawner {
         Spawner::new(&self.shared)
@@ -146,9 +146,9 @@ impl Runtime {
     /// With the first panic by index, after all are done.
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::builder().workers(3).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(3).build()?;
     /// assert_eq!(runtime.broadcast(|index| index * 10), [0, 10, 20]);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
     where

@@ -154,7 +154,7 @@ impl<'scope> Scope<'scope> {
     ///
     /// ```
     /// let mut parts = [1, 2, 3];
-    /// sateen_runtime::scope(|s| {
+    /// sateen::scope(|s| {
     ///     for part in &mut parts {
     ///         s.spawn(move |_| *part *= 10);
     ///     }
@@ -287,7 +287,7 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 /// ```
 /// let words = ["to", "be", "or", "not"];
 /// let mut lengths = [0; 4];
-/// sateen_runtime::scope(|s| {
+/// sateen::scope(|s| {
 ///     for (word, length) in words.iter().zip(&mut lengths) {
 ///         s.spawn(move |_| *length = word.len());
 ///     }
@@ -298,7 +298,7 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 /// What is borrowed inside the scope cannot leave through a spawn:
 ///
 /// ```compile_fail
-/// sateen_runtime::scope(|s| {
+/// sateen::scope(|s| {
 ///     let inside = 1;
 ///     s.spawn(|_| println!("{}", inside));
 /// });
@@ -334,11 +334,11 @@ impl Runtime {
     /// [`scope`] on this runtime's workers.
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(2).build()?;
     /// let mut x = 1;
     /// runtime.scope(|s| s.spawn(|_| x = 2));
     /// assert_eq!(x, 2);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn scope<'scope, OP, R>(&self, f: OP) -> R
     where

@@ -157,14 +157,14 @@ impl Runtime {
     /// [`ShutdownError`]; it names what remains, and why.
     ///
     /// ```
-    /// use sateen_runtime::{JoinError, Runtime};
+    /// use sateen::{JoinError, Runtime};
     /// use std::{sync::Arc, time::Duration};
     /// let runtime = Runtime::builder().workers(2).build()?;
-    /// let event = Arc::new(sateen_sync::Event::new());
+    /// let event = Arc::new(sateen::sync::Event::new());
     /// let task = runtime.spawn(move || event.wait());
     /// runtime.shutdown_timeout(Duration::from_millis(10)).unwrap();
     /// assert!(matches!(task.join(), Err(JoinError::Cancelled)));
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn shutdown_timeout(&self, limit: Duration) -> Result<(), ShutdownError> {
         self.close()?;

@@ -57,9 +57,9 @@ impl Limit {
 /// Cost: arming a timer, and taking it back; a catch of panics.
 ///
 /// ```
-/// use sateen_runtime::{Elapsed, timeout};
+/// use sateen::{Elapsed, timeout};
 /// use std::time::Duration;
-/// let event = sateen_sync::Event::new();
+/// let event = sateen::sync::Event::new();
 /// assert_eq!(timeout(Duration::from_millis(1), || event.wait()), Err(Elapsed));
 /// event.set();
 /// assert_eq!(timeout(Duration::from_secs(9), || event.wait()), Ok(()));

@@ -11,15 +11,15 @@ use crate::worker::{Worker, here};
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
-/// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+/// let runtime = sateen::Runtime::builder().workers(1).build()?;
 /// runtime.install(|| {
 ///     static DONE: AtomicBool = AtomicBool::new(false);
-///     drop(sateen_runtime::spawn(|| DONE.store(true, Ordering::Relaxed)));
+///     drop(sateen::spawn(|| DONE.store(true, Ordering::Relaxed)));
 ///     while !DONE.load(Ordering::Relaxed) {
-///         sateen_runtime::yield_now();
+///         sateen::yield_now();
 ///     }
 /// });
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 #[inline(always)]
 pub fn yield_now() {
@@ -39,14 +39,14 @@ pub fn yield_now() {
 /// For loops that do optional work until there is something better. Cost: some loads.
 ///
 /// ```
-/// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+/// let runtime = sateen::Runtime::builder().workers(1).build()?;
 /// runtime.install(|| {
-///     assert!(!sateen_runtime::has_ready());
-///     let task = sateen_runtime::spawn(|| 1);
-///     assert!(sateen_runtime::has_ready());
+///     assert!(!sateen::has_ready());
+///     let task = sateen::spawn(|| 1);
+///     assert!(sateen::has_ready());
 ///     assert_eq!(task.join().unwrap(), 1);
 /// });
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub fn has_ready() -> bool {
     here().is_some_and(|(worker, _)| worker.has_runnable())
@@ -63,11 +63,11 @@ pub fn has_ready() -> bool {
 ///     while n != 1 {
 ///         n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
 ///         steps += 1;
-///         sateen_runtime::poll();
+///         sateen::poll();
 ///     }
 ///     steps
 /// }
-/// assert_eq!(sateen_runtime::spawn(|| collatz(27)).join().unwrap(), 111);
+/// assert_eq!(sateen::spawn(|| collatz(27)).join().unwrap(), 111);
 /// ```
 #[inline]
 pub fn poll() {
@@ -95,12 +95,12 @@ pub fn poll() {
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use sateen_sync::Event;
-/// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;
+/// use sateen::sync::Event;
+/// let runtime = sateen::Runtime::builder().workers(2).build()?;
 /// let (total, ready) = (Mutex::new(0), Event::new());
 /// runtime.install(|| {
-///     sateen_runtime::join(
-///         || sateen_runtime::no_suspend(|| {
+///     sateen::join(
+///         || sateen::no_suspend(|| {
 ///             let mut total = total.lock().unwrap();
 ///             ready.wait();
 ///             *total += 1;
@@ -109,7 +109,7 @@ pub fn poll() {
 ///     );
 /// });
 /// assert_eq!(*total.lock().unwrap(), 1);
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
     struct Leave(&'static Fiber);

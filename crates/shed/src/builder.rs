@@ -100,7 +100,7 @@ impl<T, L: Layout> Builder<T, L> {
     /// [`BuildError::NoChannel`], when it is built.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().fifo(0).build()?;
     /// for number in 0..3 {
     ///     shed.ready(&shed.create([number]).unwrap())?;
@@ -173,7 +173,7 @@ impl<T, L: Layout> Builder<T, L> {
     /// wait for each other, on a spinlock, so that no two close a cycle together. Without this, [`find_cycle`](Shed::find_cycle) finds them afterwards.
     ///
     /// ```
-    /// use sateen_shed::{Error, Shed};
+    /// use sateen::shed::{Error, Shed};
     /// let shed = Shed::builder().checks(true).build()?;
     /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
     /// shed.depend(&[a], &[b])?;
@@ -212,7 +212,7 @@ impl<T, L: Layout> Builder<T, L> {
     /// [`BuildError::CannotGrow`], in [`build_in`](Self::build_in).
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().tasks(4).growing().build()?;
+    /// let shed = sateen::shed::Shed::builder().tasks(4).growing().build()?;
     /// let tasks = shed.create([0; 100]).unwrap();
     /// assert_eq!(shed.capacity(), 128);
     /// shed.ready(&tasks)?;
@@ -268,10 +268,10 @@ impl<T, L: Layout> Builder<T, L> {
     /// A size out of its range, or more than can be addressed.
     ///
     /// ```
-    /// let builder = sateen_shed::Shed::<u64>::builder().tasks(10).channels(3);
+    /// let builder = sateen::shed::Shed::<u64>::builder().tasks(10).channels(3);
     /// let usual = builder.required_size()?;
     /// assert!(builder.fifo(2).required_size()? > usual);
-    /// # Ok::<(), sateen_shed::BuildError>(())
+    /// # Ok::<(), sateen::shed::BuildError>(())
     /// ```
     pub fn required_size(&self) -> Result<usize, BuildError> {
         let (sizes, _) = self.check()?;

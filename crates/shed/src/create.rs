@@ -23,7 +23,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`Full`], with the payloads: there are not that many places. (Also while another thread holds some for a batch that turns out not to fit.)
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().tasks(3).build()?;
+    /// let shed = sateen::shed::Shed::builder().tasks(3).build()?;
     /// let [a, b] = shed.create(["a", "b"]).unwrap();
     /// let full = shed.create(["c", "d"]).unwrap_err();
     /// assert_eq!(full.payloads, ["c", "d"]);
@@ -48,7 +48,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// If `payloads` panics: then none is created.
     ///
     /// ```
-    /// use sateen_shed::{Shed, TaskId};
+    /// use sateen::shed::{Shed, TaskId};
     /// let shed = Shed::builder().tasks(100).build()?;
     /// let mut ids = [TaskId::NONE; 60];
     /// assert_eq!(shed.create_all(&mut (0..), &mut ids)?, 60);
@@ -70,7 +70,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// payloads are still in the iterator.
     ///
     /// ```
-    /// use sateen_shed::{Shed, TaskId};
+    /// use sateen::shed::{Shed, TaskId};
     /// let shed = Shed::builder().tasks(100).build()?;
     /// let (mut ids, mut payloads) = ([TaskId::NONE; 60], 0..);
     /// assert_eq!(shed.create_some(&mut payloads, &mut ids), 60);
@@ -182,7 +182,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// If dropping a payload panics: all are freed nevertheless.
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
+    /// let shed = sateen::shed::Shed::builder().tasks(2).dependencies(1).build()?;
     /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
     /// shed.depend(&[parent], &[child])?;
     /// assert!(shed.free(&[parent]).is_err());

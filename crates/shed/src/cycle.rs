@@ -95,7 +95,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// Cost: linear in the places that were ever taken and their dependencies; allocates.
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().build()?;
+    /// let shed = sateen::shed::Shed::builder().build()?;
     /// let [a, b, c, d] = shed.create(["a", "b", "c", "d"]).unwrap();
     /// shed.depend(&[a], &[b])?;
     /// shed.depend(&[b], &[c])?;

@@ -22,7 +22,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// If another thread readies a child *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
     ///
     /// ```
-    /// use sateen_shed::{Error, Shed};
+    /// use sateen::shed::{Error, Shed};
     /// let shed = Shed::builder().tasks(3).dependencies(2).build()?;
     /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
     /// shed.depend(&[c], &[a, b])?;
@@ -90,7 +90,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// nothing; wrong names do not matter. A few instructions each.
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
+    /// let shed = sateen::shed::Shed::builder().tasks(2).dependencies(1).build()?;
     /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
     /// shed.prefetch(&[parent, child]);
     /// shed.depend(&[parent], &[child])?;

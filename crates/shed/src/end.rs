@@ -521,7 +521,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`Error::Cancelled`] if it was cancelled before; a name that is wrong, or of a task that has ended.
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().tasks(2).dependencies(1).build()?;
+    /// let shed = sateen::shed::Shed::builder().tasks(2).dependencies(1).build()?;
     /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
     /// shed.depend(&[parent], &[child])?;
     /// assert_eq!(shed.cancel(child), Ok(true));

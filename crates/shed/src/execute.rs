@@ -56,7 +56,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// As [`execute_one`](Self::execute_one).
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let (urgent, usual, idle) = (0, 1, 2);
     /// let shed = Shed::builder().tasks(3).channels(3).build()?;
     /// let tasks = shed.create(["tidy", "work", "save"]).unwrap();
@@ -129,7 +129,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// As [`execute_one`](Self::execute_one).
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(10).build()?;
     /// shed.ready(&shed.create([1, 2, 3]).unwrap())?;
     /// let mut sum = 0;

@@ -8,12 +8,12 @@ use core::fmt;
 /// Eight bytes, copied freely.
 ///
 /// ```
-/// let shed = sateen_shed::Shed::<u32>::builder().tasks(1).build()?;
+/// let shed = sateen::shed::Shed::<u32>::builder().tasks(1).build()?;
 /// let [first] = shed.create([7]).unwrap();
 /// shed.free(&[first])?;
 /// let [second] = shed.create([8]).unwrap();
 /// assert_ne!(first, second); // the same place, another task
-/// assert_eq!(shed.ready(&[first]), Err(sateen_shed::Error::StaleTask(first)));
+/// assert_eq!(shed.ready(&[first]), Err(sateen::shed::Error::StaleTask(first)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -153,7 +153,7 @@ impl<S: ShedRef> Instance<S> {
     /// Cancels the run: what is not running will not run. The next run has all tasks again.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed, Template};
+    /// use sateen::shed::{Outcome, Shed, Template};
     /// let mut template = Template::new();
     /// template.task(());
     /// let shed = Shed::builder().build()?;
@@ -178,7 +178,7 @@ impl<S: ShedRef> Instance<S> {
     /// [`TemplateError::StillRunning`], [`TemplateError::UnknownNode`].
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed, Template};
+    /// use sateen::shed::{Outcome, Shed, Template};
     /// let mut template = Template::new();
     /// let square = template.task(3);
     /// let shed = Shed::builder().build()?;

@@ -59,7 +59,7 @@ layouts! {
 /// There is no order among tasks that different threads made ready. A list takes 128 bytes a stripe.
 ///
 /// ```
-/// use sateen_shed::{Outcome, Sharded, Shed};
+/// use sateen::shed::{Outcome, Sharded, Shed};
 /// let shed = Shed::builder().tasks(100).layout::<Sharded<16>>().build()?;
 /// shed.ready(&shed.create([1, 2, 3]).unwrap())?;
 /// assert_eq!(shed.execute_batch(0, 10, |_, _| Outcome::Complete)?, 3);

@@ -45,7 +45,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`Error::NoChannel`].
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(3).progress(true).build()?;
     /// shed.ready(&shed.create(["a", "b", "c"]).unwrap())?;
     /// shed.execute_batch(0, 2, |_, _| Outcome::Complete)?;

@@ -20,7 +20,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`Error::NoChannel`]; a task that is ready already, or has ended.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(1).channels(2).build()?;
     /// let tasks = shed.create([()]).unwrap();
     /// shed.set_channel(&tasks, 1)?;
@@ -70,7 +70,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// cancelled or has ended. Without the feature `std` nobody can tell who calls: what makes itself ready and then blocks is ready at once.
     ///
     /// ```
-    /// use sateen_shed::{Error, Shed};
+    /// use sateen::shed::{Error, Shed};
     /// let shed = Shed::builder().tasks(1).build()?;
     /// let [task] = shed.create([()]).unwrap();
     /// shed.ready(&[task])?;
@@ -177,7 +177,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`Error::NoChannel`].
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().build()?;
+    /// let shed = sateen::shed::Shed::builder().build()?;
     /// assert!(!shed.has_ready(0)?);
     /// shed.ready(&shed.create(["task"]).unwrap())?;
     /// assert!(shed.has_ready(0)?);

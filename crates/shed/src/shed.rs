@@ -87,7 +87,7 @@ impl<T> Default for Callbacks<T> {
 /// those that look for cycles, copy, or make instances.
 ///
 /// ```
-/// use sateen_shed::{Outcome, Shed};
+/// use sateen::shed::{Outcome, Shed};
 ///
 /// let shed = Shed::builder().tasks(16).dependencies(16).build()?;
 /// let [paint, wall, door] = shed.create(["paint", "wall", "door"]).unwrap();
@@ -103,32 +103,32 @@ impl<T> Default for Callbacks<T> {
 ///
 /// ```
 /// fn shared<S: Send + Sync>() {}
-/// shared::<sateen_shed::Shed<std::cell::Cell<u32>>>();
+/// shared::<sateen::shed::Shed<std::cell::Cell<u32>>>();
 /// ```
 /// ```compile_fail,E0277
 /// fn sent<S: Send>() {}
-/// sent::<sateen_shed::Shed<std::rc::Rc<u32>>>();
+/// sent::<sateen::shed::Shed<std::rc::Rc<u32>>>();
 /// ```
 /// ```compile_fail,E0277
 /// fn shared<S: Sync>() {}
-/// shared::<sateen_shed::Shed<std::rc::Rc<u32>>>();
+/// shared::<sateen::shed::Shed<std::rc::Rc<u32>>>();
 /// ```
 ///
 /// What payloads borrow must outlive the shed, and nobody keeps a payload that he executed:
 ///
 /// ```compile_fail,E0597
-/// let shed = sateen_shed::Shed::builder().build().unwrap();
+/// let shed = sateen::shed::Shed::builder().build().unwrap();
 /// let short = 7;
 /// shed.create([&short]).unwrap(); // `short` is dropped before `shed`
 /// ```
 /// ```compile_fail,E0521
-/// use sateen_shed::{Outcome, Shed};
+/// use sateen::shed::{Outcome, Shed};
 /// let shed = Shed::<u32>::builder().build().unwrap();
 /// let mut kept = None;
 /// let _ = shed.execute_one(0, |_, payload| { kept = Some(payload); Outcome::Complete });
 /// ```
 /// ```compile_fail
-/// use sateen_shed::Shed;
+/// use sateen::shed::Shed;
 /// fn longer<'a>(shed: Shed<&'a str>) -> Shed<&'static str> { shed }
 /// ```
 pub struct Shed<T, L: Layout = Pausing> {
@@ -178,7 +178,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
     ///
     /// ```
-    /// const BYTES: usize = sateen_shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
+    /// const BYTES: usize = sateen::shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
     /// assert!(BYTES <= 1000 * (40 + 16) + 2000 * 12 + 2048);
     /// ```
     #[must_use]
@@ -369,7 +369,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// A [`Shed`] in memory of the user's: see [`Builder::build_in`].
 ///
 /// ```
-/// use sateen_shed::{Outcome, Shed};
+/// use sateen::shed::{Outcome, Shed};
 /// use std::mem::MaybeUninit;
 ///
 /// #[repr(align(128))]
@@ -384,7 +384,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// The memory must outlive the shed, whose payloads lie there:
 ///
 /// ```compile_fail,E0505
-/// use sateen_shed::Shed;
+/// use sateen::shed::Shed;
 /// use std::mem::MaybeUninit;
 ///
 /// let mut room = vec![MaybeUninit::uninit(); 10_000];

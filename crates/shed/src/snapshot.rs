@@ -51,7 +51,7 @@ impl<T, L: Layout> Snapshot<T, L> {
     /// If cloning a payload panics.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let mut shed = Shed::builder().tasks(2).dependencies(1).build()?;
     /// let [b, a] = shed.create(["b", "a"]).unwrap();
     /// shed.depend(&[b], &[a])?;
@@ -232,7 +232,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// If cloning a payload panics.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let mut shed = Shed::builder().build()?;
     /// shed.ready(&shed.create([1, 2, 3]).unwrap())?;
     /// let before = shed.snapshot();

@@ -22,7 +22,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`Error::Running`] for a task that somebody else executes (without `std`: also inside the task itself); one that was cancelled or has ended.
     ///
     /// ```
-    /// let shed = sateen_shed::Shed::builder().tasks(3).build()?;
+    /// let shed = sateen::shed::Shed::builder().tasks(3).build()?;
     /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
     /// shed.set_tag(&[a, b], 7)?;
     /// assert_eq!((shed.tag(a)?, shed.tag(c)?), (Some(7), None));
@@ -149,7 +149,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// those that depend on such tasks, which are not counted. Cost: a look at each place that was ever used, and that of [`cancel`](Self::cancel) for each found.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed};
+    /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(4).build()?;
     /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
     /// shed.set_tag(&[a, c], 7)?;

@@ -42,7 +42,7 @@ impl fmt::Display for Node {
 /// Each run lends the same payloads to who executes the tasks. For several instances, whose runs may overlap, clone the template.
 ///
 /// ```
-/// use sateen_shed::{Outcome, Shed, Template};
+/// use sateen::shed::{Outcome, Shed, Template};
 ///
 /// let mut frame = Template::new();
 /// let input = frame.task("input");
@@ -126,7 +126,7 @@ impl<T> Template<T> {
     /// [`TemplateError::SelfDependency`], [`TemplateError::UnknownNode`].
     ///
     /// ```
-    /// use sateen_shed::{Template, TemplateError};
+    /// use sateen::shed::{Template, TemplateError};
     /// let mut template = Template::new();
     /// let [a, b] = ["a", "b"].map(|name| template.task(name));
     /// template.depend(&[b], &[a])?;
@@ -150,7 +150,7 @@ impl<T> Template<T> {
     /// Replaces what was set before. It must not panic, and may start the next run.
     ///
     /// ```
-    /// use sateen_shed::{Outcome, Shed, Template};
+    /// use sateen::shed::{Outcome, Shed, Template};
     /// use std::sync::mpsc::channel;
     ///
     /// let mut template = Template::new();
@@ -201,7 +201,7 @@ impl<T> Template<T> {
     /// [`TemplateError::NoDependencies`], [`TemplateError::TooManyDependencies`].
     ///
     /// ```
-    /// use sateen_shed::{Shed, Template, TemplateError};
+    /// use sateen::shed::{Shed, Template, TemplateError};
     /// let mut template = Template::new();
     /// let [a, b, c] = [1, 2, 3].map(|n| template.task(n));
     /// template.depend(&[b], &[a])?;

@@ -28,7 +28,7 @@ const WAITERS: u32 = 2;
 /// Cost: 40 bytes; one locked instruction to set it or to pass it when nobody waits.
 ///
 /// ```
-/// use sateen_sync::AutoEvent;
+/// use sateen::sync::AutoEvent;
 ///
 /// static TURN: AutoEvent = AutoEvent::new();
 ///
@@ -120,7 +120,7 @@ impl AutoEvent {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let event = sateen_sync::AutoEvent::new();
+    /// let event = sateen::sync::AutoEvent::new();
     /// assert!(!event.wait_timeout(Duration::from_millis(1)));
     /// event.set();
     /// assert!(event.wait_timeout(Duration::ZERO));
@@ -134,7 +134,7 @@ impl AutoEvent {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
-    /// let event = sateen_sync::AutoEvent::new();
+    /// let event = sateen::sync::AutoEvent::new();
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut wait = pin!(event.wait_async());
     /// assert!(wait.as_mut().poll(&mut cx).is_pending());

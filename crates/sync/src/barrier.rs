@@ -22,7 +22,7 @@ use std::task::{Context, Poll};
 /// Cost: 64 bytes; one spinlock an arrival, and the waking.
 ///
 /// ```
-/// use sateen_sync::Barrier;
+/// use sateen::sync::Barrier;
 ///
 /// let barrier = Barrier::new(3);
 /// let leaders = std::thread::scope(|s| {
@@ -88,7 +88,7 @@ impl Barrier {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let barrier = sateen_sync::Barrier::new(2);
+    /// let barrier = sateen::sync::Barrier::new(2);
     /// assert!(barrier.wait_timeout(Duration::from_millis(1)).is_none());
     /// ```
     pub fn wait_timeout(&self, timeout: Duration) -> Option<BarrierWaitResult> {
@@ -105,7 +105,7 @@ impl Barrier {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
-    /// let barrier = sateen_sync::Barrier::new(2);
+    /// let barrier = sateen::sync::Barrier::new(2);
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut first = pin!(barrier.wait_async());
     /// assert!(first.as_mut().poll(&mut cx).is_pending());

@@ -17,7 +17,7 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 /// Cost: one allocation, and a context's suspension for each time it is pending.
 ///
 /// ```
-/// use sateen_sync::{Mutex, block_on};
+/// use sateen::sync::{Mutex, block_on};
 ///
 /// let mutex = Mutex::new(1);
 /// let sum = block_on(async { *mutex.lock_async().await + block_on(async { 1 }) });

@@ -28,7 +28,7 @@ use std::task::{Context, Poll};
 /// Cost: 48 bytes. A notification that finds nobody is one relaxed load.
 ///
 /// ```
-/// use sateen_sync::{Condvar, Mutex};
+/// use sateen::sync::{Condvar, Mutex};
 ///
 /// static READY: Mutex<bool> = Mutex::new(false);
 /// static CHANGED: Condvar = Condvar::new();
@@ -91,7 +91,7 @@ impl Condvar {
     /// As [`wait`](Self::wait).
     ///
     /// ```
-    /// let (mutex, condvar) = (sateen_sync::Mutex::new(()), sateen_sync::Condvar::new());
+    /// let (mutex, condvar) = (sateen::sync::Mutex::new(()), sateen::sync::Condvar::new());
     /// let result = condvar.wait_for(&mut mutex.lock(), std::time::Duration::from_millis(1));
     /// assert!(result.timed_out());
     /// ```
@@ -219,7 +219,7 @@ impl Condvar {
     /// [`timeout_async`](crate::timer::timeout_async).)
     ///
     /// ```
-    /// # use sateen_sync::{Condvar, Mutex, block_on};
+    /// # use sateen::sync::{Condvar, Mutex, block_on};
     /// let (ready, changed) = (Mutex::new(false), Condvar::new());
     /// std::thread::scope(|s| {
     ///     s.spawn(|| {

@@ -30,7 +30,7 @@ const WAITERS: u32 = 2;
 /// nobody waits for.
 ///
 /// ```
-/// use sateen_sync::Event;
+/// use sateen::sync::Event;
 ///
 /// static READY: Event = Event::new();
 ///
@@ -111,7 +111,7 @@ impl Event {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let event = sateen_sync::Event::new();
+    /// let event = sateen::sync::Event::new();
     /// assert!(!event.wait_timeout(Duration::from_millis(1)));
     /// event.set();
     /// assert!(event.wait_timeout(Duration::ZERO));
@@ -132,7 +132,7 @@ impl Event {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
-    /// let event = sateen_sync::Event::new();
+    /// let event = sateen::sync::Event::new();
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut wait = pin!(event.wait_async());
     /// assert!(wait.as_mut().poll(&mut cx).is_pending());

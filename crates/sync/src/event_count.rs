@@ -62,7 +62,7 @@ const NOTIFIED: u32 = 3;
 /// 128 bytes a slot, taken in [`new`](Self::new); nothing allocates afterwards.
 ///
 /// ```
-/// use sateen_sync::EventCount;
+/// use sateen::sync::EventCount;
 /// use std::sync::atomic::{AtomicBool, Ordering, fence};
 ///
 /// let (sleepers, work) = (EventCount::new(1), AtomicBool::new(false));

@@ -14,12 +14,12 @@ use std::sync::{Mutex, PoisonError};
 /// Cost: a word. The number is drawn when it is first asked for.
 ///
 /// ```compile_fail,E0277
-/// let here = sateen_sync::park::Identity::new();
+/// let here = sateen::sync::park::Identity::new();
 /// std::thread::spawn(move || drop(here));
 /// ```
 ///
 /// ```compile_fail,E0277
-/// let here = sateen_sync::park::Identity::new();
+/// let here = sateen::sync::park::Identity::new();
 /// std::thread::scope(|s| drop(s.spawn(|| drop(&here))));
 /// ```
 #[derive(Debug, Default)]

@@ -36,7 +36,7 @@ const WAITING: u32 = 8;
 /// Cost: one allocation; one locked instruction to send, and a spinlock if somebody waits.
 ///
 /// ```
-/// let (sender, receiver) = sateen_sync::oneshot::channel();
+/// let (sender, receiver) = sateen::sync::oneshot::channel();
 /// std::thread::spawn(move || sender.send(42).unwrap());
 /// assert_eq!(receiver.recv(), Ok(42));
 /// ```
@@ -147,7 +147,7 @@ impl<T> Sender<T> {
     /// If the receiver's waker panics; the value is sent nevertheless.
     ///
     /// ```
-    /// let (sender, receiver) = sateen_sync::oneshot::channel();
+    /// let (sender, receiver) = sateen::sync::oneshot::channel();
     /// drop(receiver);
     /// assert_eq!(sender.send("nobody listens"), Err("nobody listens"));
     /// ```
@@ -208,7 +208,7 @@ impl<T> Receiver<T> {
     /// [`TryRecvError::Empty`] if the time was over, [`TryRecvError::Broken`].
     ///
     /// ```
-    /// use sateen_sync::oneshot::{self, TryRecvError};
+    /// use sateen::sync::oneshot::{self, TryRecvError};
     /// use std::time::Duration;
     /// let (sender, mut receiver) = oneshot::channel();
     /// assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(TryRecvError::Empty));
@@ -233,7 +233,7 @@ impl<T> Receiver<T> {
     /// [`TryRecvError`].
     ///
     /// ```
-    /// use sateen_sync::oneshot::{self, TryRecvError};
+    /// use sateen::sync::oneshot::{self, TryRecvError};
     /// let (sender, mut receiver) = oneshot::channel::<u8>();
     /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     /// drop(sender);

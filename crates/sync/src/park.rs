@@ -47,7 +47,7 @@ use std::task::Waker;
 /// | must not | unwind out of [`waker`](Blocker::waker), or any other method but `park` and `park_until` |
 ///
 /// ```
-/// use sateen_sync::park::{self, Blocker, ThreadParker};
+/// use sateen::sync::park::{self, Blocker, ThreadParker};
 /// use std::{sync::Arc, task::Waker};
 ///
 /// struct Counting(Arc<ThreadParker>, std::cell::Cell<u32>);
@@ -148,7 +148,7 @@ impl Awaited {
     /// The same, with what tells its owner.
     ///
     /// ```compile_fail,E0133
-    /// use sateen_sync::park::{Awaited, OwnerOf};
+    /// use sateen::sync::park::{Awaited, OwnerOf};
     /// fn evil(owner: OwnerOf) -> Awaited {
     ///     Awaited::new("nothing", 1).with_owner(owner)
     /// }
@@ -227,7 +227,7 @@ pub fn suspends() -> bool {
 /// See [`Blocker`] for an example.
 ///
 /// ```compile_fail,E0133
-/// sateen_sync::park::install(None);
+/// sateen::sync::park::install(None);
 /// ```
 ///
 /// # Safety
@@ -250,9 +250,9 @@ pub(crate) fn installed() -> Option<&'static dyn Blocker> {
 /// call only.
 ///
 /// ```
-/// let waker = sateen_sync::park::current_waker();
+/// let waker = sateen::sync::park::current_waker();
 /// std::thread::spawn(move || waker.wake());
-/// sateen_sync::park::park();
+/// sateen::sync::park::park();
 /// ```
 pub fn current_waker() -> Waker {
     match installed() {
@@ -278,7 +278,7 @@ pub fn park() {
 /// use std::time::{Duration, Instant};
 /// let deadline = Instant::now() + Duration::from_millis(1);
 /// while Instant::now() < deadline {
-///     sateen_sync::park::park_until(deadline);
+///     sateen::sync::park::park_until(deadline);
 /// }
 /// ```
 pub fn park_until(deadline: Instant) {

@@ -209,7 +209,7 @@ macro_rules! common {
 /// [`crate::Mutex`] that remembers a panic.
 ///
 /// ```
-/// use sateen_sync::poison::Mutex;
+/// use sateen::sync::poison::Mutex;
 ///
 /// let mutex = Mutex::new(1);
 /// let panic = std::panic::catch_unwind(|| {
@@ -280,7 +280,7 @@ pub type LockResultOf<R, F> = Result<R, PoisonError<F>>;
 /// [`crate::RwLock`] that remembers a panic of a writer.
 ///
 /// ```
-/// use sateen_sync::poison::RwLock;
+/// use sateen::sync::poison::RwLock;
 ///
 /// let lock = RwLock::new(1);
 /// lock.with(|value| *value += 1).unwrap();

@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 /// Locking panics if it is locked `usize::MAX` times.
 ///
 /// ```
-/// use sateen_sync::ReentrantMutex;
+/// use sateen::sync::ReentrantMutex;
 /// use std::cell::Cell;
 ///
 /// let depth = ReentrantMutex::new(Cell::new(0));
@@ -30,7 +30,7 @@ use std::num::NonZeroUsize;
 /// ```
 ///
 /// ```compile_fail,E0277
-/// let mutex = sateen_sync::ReentrantMutex::new(());
+/// let mutex = sateen::sync::ReentrantMutex::new(());
 /// let guard = mutex.lock();
 /// std::thread::scope(|s| s.spawn(|| drop(guard)).join().unwrap());
 /// ```

@@ -29,7 +29,7 @@ const TOKEN: u32 = 2;
 /// Cost: one locked instruction if the token is there, otherwise a sleep in the kernel.
 ///
 /// ```
-/// use sateen_sync::park::ThreadParker;
+/// use sateen::sync::park::ThreadParker;
 /// use std::{sync::Arc, task::Waker, thread};
 ///
 /// let parker = Arc::new(ThreadParker::new());
@@ -60,7 +60,7 @@ impl ThreadParker {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let parker = sateen_sync::park::ThreadParker::new();
+    /// let parker = sateen::sync::park::ThreadParker::new();
     /// assert!(!parker.park_timeout(Duration::from_millis(1)));
     /// parker.unpark();
     /// assert!(parker.park_timeout(Duration::from_millis(1)));

@@ -30,7 +30,7 @@ const ONE: u64 = 2;
 /// somebody waits.
 ///
 /// ```
-/// use sateen_sync::WaitCounter;
+/// use sateen::sync::WaitCounter;
 ///
 /// static RUNNING: WaitCounter = WaitCounter::new(0);
 ///
@@ -150,7 +150,7 @@ impl WaitCounter {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let counter = sateen_sync::WaitCounter::new(1);
+    /// let counter = sateen::sync::WaitCounter::new(1);
     /// assert!(!counter.wait_timeout(Duration::from_millis(1)));
     /// counter.done();
     /// assert!(counter.wait_timeout(Duration::ZERO));
@@ -163,7 +163,7 @@ impl WaitCounter {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
-    /// let counter = sateen_sync::WaitCounter::new(1);
+    /// let counter = sateen::sync::WaitCounter::new(1);
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut wait = pin!(counter.wait_async());
     /// assert!(wait.as_mut().poll(&mut cx).is_pending());
@@ -223,7 +223,7 @@ impl Future for CounterWait<'_> {
 /// Cost: one allocation for a group; otherwise as [`WaitCounter`].
 ///
 /// ```
-/// use sateen_sync::WaitGroup;
+/// use sateen::sync::WaitGroup;
 ///
 /// let group = WaitGroup::new();
 /// for _ in 0..3 {
@@ -273,7 +273,7 @@ impl WaitGroup {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let group = sateen_sync::WaitGroup::new();
+    /// let group = sateen::sync::WaitGroup::new();
     /// let other = group.clone();
     /// assert!(!group.wait_timeout(Duration::from_millis(1)));
     /// assert!(other.wait_timeout(Duration::ZERO));

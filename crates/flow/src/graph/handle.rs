@@ -36,7 +36,7 @@ impl<R> Handle<R> {
     /// [error](super::GraphError::Foreign) of the next run.
     ///
     /// ```
-    /// let mut g = sateen_flow::Graph::new();
+    /// let mut g = sateen::flow::Graph::new();
     /// let (one, two) = (g.task(|| 1), g.task(|| "two"));
     /// let all = g.task(|| ()).after((&one, &two));
     /// let last = g.task(|| ()).after(&[all]);

@@ -31,8 +31,8 @@ type NodeShed = Shed<Arc<Node>>;
 /// costs, beside the tasks, about a quarter of a microsecond a task, shared by the workers.
 ///
 /// ```
-/// use sateen_flow::Graph;
-/// use sateen_runtime::Runtime;
+/// use sateen::flow::Graph;
+/// use sateen::Runtime;
 ///
 /// let mut g = Graph::new();
 /// let mut frame = 0;
@@ -81,7 +81,7 @@ impl Graph {
     /// Adds a task that calls `f` in each run.
     ///
     /// ```
-    /// let mut g = sateen_flow::Graph::new();
+    /// let mut g = sateen::flow::Graph::new();
     /// let a = g.task(|| 1);
     /// let b = g.task(|| 2).after(&[a]);
     /// # drop(b);
@@ -96,13 +96,13 @@ impl Graph {
     /// Adds a task that comes after those in `inputs` and calls `f` with their results: a handle, a slice of handles, or a tuple of up to eight.
     ///
     /// ```
-    /// use sateen_flow::Graph;
+    /// use sateen::flow::Graph;
     /// let mut g = Graph::new();
     /// let numbers: Vec<_> = (1..=4).map(|n| g.task(move || n)).collect();
     /// let text = g.task(|| "sum: ");
     /// let sum = g.task_with(&numbers[..], |numbers| numbers.into_iter().sum::<i32>());
     /// let both = g.task_with((&text, &sum), |(text, sum)| format!("{text}{sum}"));
-    /// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(2).build()?;
     /// g.run(&runtime)?;
     /// assert_eq!(*g.result(&both)?, "sum: 10");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -144,12 +144,12 @@ impl Graph {
     /// [`GraphError`]. After a panic everything has run that does not come after the task that panicked; the graph can run again.
     ///
     /// ```
-    /// use sateen_flow::{Graph, GraphError};
+    /// use sateen::flow::{Graph, GraphError};
     /// let mut g = Graph::new();
     /// let a = g.task(|| ()).name("hen");
     /// let b = g.task(|| ()).name("egg").after(&a);
     /// let a = a.after(&b);
-    /// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(1).build()?;
     /// let error = g.run(&runtime).unwrap_err();
     /// assert!(matches!(error, GraphError::Cycle(names) if names.len() == 2));
     /// # drop(a);
@@ -289,9 +289,9 @@ impl Graph {
     /// The graph in the language of Graphviz: tasks by name, those that are not run by any worker with where they are.
     ///
     /// ```
-    /// let mut g = sateen_flow::Graph::new();
+    /// let mut g = sateen::flow::Graph::new();
     /// let a = g.task(|| ()).name("input");
-    /// let b = g.task(|| ()).name("draw").on(sateen_flow::On::Main).after(&a);
+    /// let b = g.task(|| ()).name("draw").on(sateen::flow::On::Main).after(&a);
     /// let dot = g.dot();
     /// assert!(dot.contains(r#"t0 [label="input"]"#));
     /// assert!(dot.contains(r#"t1 [label="draw\nmain"]"#));

@@ -18,7 +18,7 @@ use std::cell::Cell;
 /// clock goes on in the caller of the throttle, which has taken nothing then.
 ///
 /// ```
-/// use sateen_flow::{Clock, RealClock};
+/// use sateen::flow::{Clock, RealClock};
 /// use std::time::Duration;
 /// let clock = RealClock::new();
 /// let before = clock.elapsed();
@@ -115,7 +115,7 @@ impl Clock for RealClock {
 /// it reads anew. Source: seed "throttled worker queue", the clock's *frequency*.
 ///
 /// ```
-/// use sateen_flow::{Clock, ManualClock, SampledClock, ThrottleError};
+/// use sateen::flow::{Clock, ManualClock, SampledClock, ThrottleError};
 /// use std::time::Duration;
 /// let time = ManualClock::new();
 /// let clock = SampledClock::over(time.clone(), 3)?;
@@ -204,7 +204,7 @@ impl<C: Clock> Clock for SampledClock<C> {
 /// ten thousand).
 ///
 /// ```
-/// use sateen_flow::{Clock, TscClock};
+/// use sateen::flow::{Clock, TscClock};
 /// if let Some(clock) = TscClock::new() {
 ///     assert!(clock.elapsed() <= clock.elapsed());
 /// }
@@ -256,7 +256,7 @@ impl Clock for TscClock {
 /// Its clones are the same clock.
 ///
 /// ```
-/// use sateen_flow::{Clock, ManualClock};
+/// use sateen::flow::{Clock, ManualClock};
 /// use std::time::Duration;
 /// let clock = ManualClock::new();
 /// clock.delay(Duration::from_secs(3600));

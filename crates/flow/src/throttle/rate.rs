@@ -6,7 +6,7 @@ use std::fmt;
 /// So many items a second, or as many as can be.
 ///
 /// ```
-/// use sateen_flow::{Rate, ThrottleError};
+/// use sateen::flow::{Rate, ThrottleError};
 /// assert_eq!(Rate::per_second(2.5)?.get(), Some(2.5));
 /// assert_eq!(Rate::UNLIMITED.get(), None);
 /// assert_eq!(Rate::per_second(-1.0), Err(ThrottleError::NotPositive(-1.0)));

@@ -18,7 +18,7 @@ use sateen_base::prim::time::Duration;
 /// [`hand`](SharedThrottle::hand).
 ///
 /// ```
-/// use sateen_flow::{Rate, RealClock, SharedThrottle};
+/// use sateen::flow::{Rate, RealClock, SharedThrottle};
 /// let throttle = SharedThrottle::new(Rate::per_second(1000.0)?, RealClock::new());
 /// let start = std::time::Instant::now();
 /// std::thread::scope(|s| {
@@ -27,7 +27,7 @@ use sateen_base::prim::time::Duration;
 ///     }
 /// });
 /// assert!(start.elapsed().as_millis() >= 5);
-/// # Ok::<(), sateen_flow::ThrottleError>(())
+/// # Ok::<(), sateen::flow::ThrottleError>(())
 /// ```
 #[derive(Debug)]
 pub struct SharedThrottle<C = RealClock> {
@@ -101,15 +101,15 @@ impl<C: Clock> SharedThrottle<C> {
     /// has taken nothing.
     ///
     /// ```
-    /// use sateen_flow::{Clock, ManualClock, Rate, SharedThrottle};
+    /// use sateen::flow::{Clock, ManualClock, Rate, SharedThrottle};
     /// let clock = ManualClock::new();
     /// let throttle = SharedThrottle::new(Rate::per_second(1.0)?, clock.clone());
-    /// sateen_sync::block_on(async {
+    /// sateen::sync::block_on(async {
     ///     throttle.until_ready().await;
     ///     throttle.until_ready().await;
     /// });
     /// assert_eq!(clock.elapsed().as_secs(), 1);
-    /// # Ok::<(), sateen_flow::ThrottleError>(())
+    /// # Ok::<(), sateen::flow::ThrottleError>(())
     /// ```
     pub async fn until_ready(&self) {
         if self.plan.grid.is_unlimited() {
@@ -124,11 +124,11 @@ impl<C: Clock> SharedThrottle<C> {
     /// For one of many that pass often: takes tokens by the batch.
     ///
     /// ```
-    /// use sateen_flow::{ManualClock, Rate, SharedThrottle};
+    /// use sateen::flow::{ManualClock, Rate, SharedThrottle};
     /// let throttle = SharedThrottle::new(Rate::UNLIMITED, ManualClock::new());
     /// let mut hand = throttle.hand();
     /// (0..1000).for_each(|_| hand.wait());
-    /// # Ok::<(), sateen_flow::ThrottleError>(())
+    /// # Ok::<(), sateen::flow::ThrottleError>(())
     /// ```
     pub fn hand(&self) -> Hand<'_, C> {
         Hand { throttle: self, tokens: Run::default() }

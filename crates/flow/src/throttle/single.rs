@@ -22,14 +22,14 @@ use sateen_base::prim::time::Duration;
 /// Cost of a check that passes: 1 ns with a token in hand, else a reading of the clock.
 ///
 /// ```
-/// use sateen_flow::{Clock, ManualClock, Rate, Throttle};
+/// use sateen::flow::{Clock, ManualClock, Rate, Throttle};
 /// let clock = ManualClock::new();
 /// let mut throttle = Throttle::new(Rate::per_second(10.0)?, clock.clone());
 /// for _ in 0..=50 {
 ///     throttle.wait();
 /// }
 /// assert_eq!(clock.elapsed().as_secs(), 5);
-/// # Ok::<(), sateen_flow::ThrottleError>(())
+/// # Ok::<(), sateen::flow::ThrottleError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Throttle<C = RealClock> {
@@ -169,15 +169,15 @@ impl<C: Clock> Throttle<C> {
     /// [`wait`](Throttle::wait) as a future. Dropped before it is ready it has taken nothing.
     ///
     /// ```
-    /// use sateen_flow::{Clock, ManualClock, Rate, Throttle};
+    /// use sateen::flow::{Clock, ManualClock, Rate, Throttle};
     /// let clock = ManualClock::new();
     /// let mut throttle = Throttle::new(Rate::per_second(1.0)?, clock.clone());
-    /// sateen_sync::block_on(async {
+    /// sateen::sync::block_on(async {
     ///     throttle.until_ready().await;
     ///     throttle.until_ready().await;
     /// });
     /// assert_eq!(clock.elapsed().as_secs(), 1);
-    /// # Ok::<(), sateen_flow::ThrottleError>(())
+    /// # Ok::<(), sateen::flow::ThrottleError>(())
     /// ```
     pub async fn until_ready(&mut self) {
         while let Err(gap) = self.poll() {

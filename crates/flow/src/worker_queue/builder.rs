@@ -18,7 +18,7 @@ use std::fmt;
 /// Settings of a [`WorkerQueue`] to be.
 ///
 /// ```
-/// use sateen_flow::{Overflow, Rate, SampledClock, WorkerQueue};
+/// use sateen::flow::{Overflow, Rate, SampledClock, WorkerQueue};
 /// let queue = WorkerQueue::builder()
 ///     .workers(4)
 ///     .queues(4)

@@ -7,7 +7,7 @@ use std::fmt;
 /// A handler's answer: call me again with this item, after so long.
 ///
 /// ```
-/// use sateen_flow::{Retry, WorkerQueue};
+/// use sateen::flow::{Retry, WorkerQueue};
 /// use std::time::Duration;
 /// let queue = WorkerQueue::builder().workers(1).start(|_, left: &mut u32| {
 ///     *left -= 1;

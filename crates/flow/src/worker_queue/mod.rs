@@ -53,7 +53,7 @@ const MOST_CAPACITY: usize = 1 << 48;
 /// Dropped it is [closed](WorkerQueue::close). Source: seed "throttled worker queue".
 ///
 /// ```
-/// use sateen_flow::WorkerQueue;
+/// use sateen::flow::WorkerQueue;
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// static SUM: AtomicU64 = AtomicU64::new(0);
 /// let queue = WorkerQueue::builder().workers(2).start(|_worker, item: &mut u64| {
@@ -128,7 +128,7 @@ impl<T> WorkerQueue<T> {
     /// With the items that were not sent: as [`send`](WorkerQueue::send).
     ///
     /// ```
-    /// use sateen_flow::WorkerQueue;
+    /// use sateen::flow::WorkerQueue;
     /// let queue = WorkerQueue::builder().workers(1).start(|_, _: &mut u32| ())?;
     /// assert_eq!(queue.send_batch(0..5000)?, 5000);
     /// queue.close();
@@ -149,7 +149,7 @@ impl<T> WorkerQueue<T> {
     /// As [`send`](WorkerQueue::send), or if the queue is not keyed.
     ///
     /// ```
-    /// use sateen_flow::WorkerQueue;
+    /// use sateen::flow::WorkerQueue;
     /// use std::sync::{Arc, Mutex};
     /// let seen = Arc::new(Mutex::new(Vec::new()));
     /// let queue = WorkerQueue::builder().workers(4).queues(16).keyed(true).start({
@@ -180,13 +180,13 @@ impl<T> WorkerQueue<T> {
     /// [`send`](WorkerQueue::send) as a future. Dropped early it drops the item.
     ///
     /// ```
-    /// use sateen_flow::WorkerQueue;
+    /// use sateen::flow::WorkerQueue;
     /// let queue = WorkerQueue::builder().workers(1).capacity(1).start(|_, _: &mut u32| ())?;
-    /// sateen_sync::block_on(async {
+    /// sateen::sync::block_on(async {
     ///     for i in 0..10 {
     ///         queue.send_async(i).await?;
     ///     }
-    ///     Ok::<(), sateen_flow::SendError<u32>>(())
+    ///     Ok::<(), sateen::flow::SendError<u32>>(())
     /// })?;
     /// queue.close();
     /// assert_eq!(queue.stats().received, 10);
@@ -238,8 +238,8 @@ impl<T> WorkerQueue<T> {
     /// If it was not enough: who hangs in which item, and how many items wait.
     ///
     /// ```
-    /// use sateen_flow::WorkerQueue;
-    /// use sateen_sync::Event;
+    /// use sateen::flow::WorkerQueue;
+    /// use sateen::sync::Event;
     /// use std::time::Duration;
     /// static BEGUN: Event = Event::new();
     /// static GO: Event = Event::new();

@@ -16,7 +16,7 @@ use std::hash::Hash;
 /// Cost of a send: one locked instruction, and two loads to see whether a worker sleeps (about 10 ns).
 ///
 /// ```
-/// use sateen_flow::WorkerQueue;
+/// use sateen::flow::WorkerQueue;
 /// let queue = WorkerQueue::builder().workers(2).start(|_, _: &mut u64| ())?;
 /// std::thread::scope(|s| {
 ///     for _ in 0..2 {
@@ -33,7 +33,7 @@ use std::hash::Hash;
 ///
 /// ```compile_fail
 /// fn shared<S: Sync>() {}
-/// shared::<sateen_flow::Sender<u8>>();
+/// shared::<sateen::flow::Sender<u8>>();
 /// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
@@ -106,10 +106,10 @@ impl<T> Sender<T> {
     /// [`send_keyed`](Sender::send_keyed) as a future. Dropped early it drops the item.
     ///
     /// ```
-    /// use sateen_flow::WorkerQueue;
+    /// use sateen::flow::WorkerQueue;
     /// let queue = WorkerQueue::builder().workers(2).keyed(true).start(|_, _: &mut u32| ())?;
     /// let sender = queue.sender();
-    /// sateen_sync::block_on(sender.send_keyed_async("a key", 1))?;
+    /// sateen::sync::block_on(sender.send_keyed_async("a key", 1))?;
     /// queue.close();
     /// assert_eq!(queue.stats().received, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

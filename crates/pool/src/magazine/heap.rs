@@ -22,7 +22,7 @@ const FRESH: u32 = 16;
 /// thread kept when it ended is used by the next thread that gets its number.
 ///
 /// ```
-/// use sateen_pool::HeapMagazine;
+/// use sateen::pool::HeapMagazine;
 /// static NODES: HeapMagazine = HeapMagazine::new::<[u64; 4]>();
 ///
 /// let node = NODES.take().expect("memory").cast::<[u64; 4]>();

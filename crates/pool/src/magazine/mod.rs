@@ -23,13 +23,13 @@ use std::ptr::NonNull;
 /// 1,024 at a time, and those about to end, use the bitmap under a lock.
 ///
 /// ```
-/// use sateen_pool::{BlockPool, Magazine};
+/// use sateen::pool::{BlockPool, Magazine};
 /// let pool = BlockPool::<Magazine>::new(1000, 12, 4)?;
 /// let block = pool.take().expect("none is in use");
 /// // SAFETY: from this pool, and not used any more.
 /// unsafe { pool.give(block) };
 /// assert_eq!(pool.in_use(), 0);
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct Magazine<P: Probe = NoCount> {

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 /// aligned more, is the global allocator's own business.
 ///
 /// ```
-/// use sateen_pool::HeapSizes;
+/// use sateen::pool::HeapSizes;
 /// use std::alloc::Layout;
 /// static NODES: HeapSizes<4, 64, 16> = HeapSizes::new();
 ///

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A box cannot outlive its pool:
 ///
 /// ```compile_fail,E0505
-/// # use sateen_pool::Pool;
+/// # use sateen::pool::Pool;
 /// let pool = Pool::<u32>::new(1)?;
 /// let one = pool.try_alloc(1)?;
 /// drop(pool);
@@ -29,17 +29,17 @@ use std::sync::Arc;
 ///
 /// ```
 /// fn sent<B: Send>() {}
-/// sent::<sateen_pool::PoolBox<'_, std::cell::Cell<u32>>>();
+/// sent::<sateen::pool::PoolBox<'_, std::cell::Cell<u32>>>();
 /// ```
 /// ```compile_fail,E0277
 /// fn sent<B: Send>() {}
-/// sent::<sateen_pool::PoolBox<'_, std::rc::Rc<u32>>>();
+/// sent::<sateen::pool::PoolBox<'_, std::rc::Rc<u32>>>();
 /// ```
 ///
 /// From a pool that lives for ever, it is `'static`:
 ///
 /// ```
-/// use sateen_pool::{Pool, PoolBox};
+/// use sateen::pool::{Pool, PoolBox};
 /// let pool: &'static Pool<u32> = Box::leak(Box::new(Pool::new(1)?));
 /// let one: PoolBox<'static, u32> = pool.try_alloc(1)?;
 /// std::thread::spawn(move || assert_eq!(*one, 1)).join().expect("equal");
@@ -170,7 +170,7 @@ impl<P: PoolRef> BoxIn<P> {
     /// The value out of its block, which is free then.
     ///
     /// ```
-    /// # use sateen_pool::{Pool, PoolBox};
+    /// # use sateen::pool::{Pool, PoolBox};
     /// let pool = Pool::<String>::new(1)?;
     /// let name = pool.try_alloc("name".to_owned())?;
     /// assert_eq!(PoolBox::into_inner(name), "name");
@@ -188,7 +188,7 @@ impl<P: PoolRef> BoxIn<P> {
     /// Hands the value over to the pool, which gives out references by the key. It does not move.
     ///
     /// ```
-    /// # use sateen_pool::{Pool, PoolBox};
+    /// # use sateen::pool::{Pool, PoolBox};
     /// let pool = Pool::<u32>::new(1)?;
     /// let key = PoolBox::into_key(pool.try_alloc(7)?);
     /// assert_eq!(*pool.get(key).expect("there"), 7);

@@ -32,7 +32,7 @@ impl<T, S: Strategy> Builder<T, S> {
     /// that comes back (a comparison a chunk); one that has not pays nothing.
     ///
     /// ```
-    /// use sateen_pool::{Growth, Pool};
+    /// use sateen::pool::{Growth, Pool};
     /// let pool: Pool<u64> = Pool::builder(10).grow(Growth::Doubling, 35).build()?;
     /// let boxes: Vec<_> = (0..35).map(|n| pool.try_alloc(n)).collect::<Result<_, _>>()?;
     /// assert!(pool.try_alloc(0).is_err());

@@ -7,13 +7,13 @@ use std::fmt;
 /// While others take and give, that means: each was in use when it was looked at.
 ///
 /// ```
-/// # use sateen_pool::Pool;
+/// # use sateen::pool::Pool;
 /// let pool = Pool::<String>::new(1)?;
 /// let first = pool.try_alloc("first".to_owned()).expect("room for one");
 /// let full = pool.try_alloc("second".to_owned()).expect_err("full");
 /// assert_eq!(full.to_string(), "the pool is full: all of its 1 blocks are in use");
 /// assert_eq!(full.into_inner(), "second");
-/// # Ok::<(), sateen_pool::BuildError>(())
+/// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Full<T> {

@@ -39,7 +39,7 @@ impl Key {
     /// The key as a number, for a C interface or a tag on an event.
     ///
     /// ```
-    /// # use sateen_pool::{Key, Pool};
+    /// # use sateen::pool::{Key, Pool};
     /// let pool = Pool::<u32>::new(8)?;
     /// let key = pool.insert(5)?;
     /// assert_eq!(Key::from_bits(key.to_bits()), Some(key));
@@ -131,14 +131,14 @@ impl<T: fmt::Debug, S: Strategy> fmt::Debug for Ref<'_, T, S> {
 /// Only for strategies with memory of their own:
 ///
 /// ```compile_fail,E0080
-/// let pool = sateen_pool::Pool::<u32, sateen_pool::Global>::new(8).unwrap();
+/// let pool = sateen::pool::Pool::<u32, sateen::pool::Global>::new(8).unwrap();
 /// pool.insert(5).unwrap();
 /// ```
 impl<T, S: Strategy> Pool<T, S> {
     /// Puts `value` into the pool.
     ///
     /// ```
-    /// # use sateen_pool::Pool;
+    /// # use sateen::pool::Pool;
     /// let pool = Pool::<&str>::new(8)?;
     /// let key = pool.insert("here")?;
     /// assert_eq!(pool.get(key).as_deref(), Some(&"here"));
@@ -157,14 +157,14 @@ impl<T, S: Strategy> Pool<T, S> {
     /// Puts the value that `make` makes into the pool; `make` is told its key, which finds nothing yet.
     ///
     /// ```
-    /// # use sateen_pool::{Key, Pool};
+    /// # use sateen::pool::{Key, Pool};
     /// struct Session {
     ///     id: Key,
     /// }
     /// let pool = Pool::<Session>::new(8)?;
     /// let id = pool.insert_with(|id| Session { id }).expect("room");
     /// assert_eq!(pool.get(id).expect("there").id, id);
-    /// # Ok::<(), sateen_pool::BuildError>(())
+    /// # Ok::<(), sateen::pool::BuildError>(())
     /// ```
     ///
     /// # Errors
@@ -201,7 +201,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// it stays.
     ///
     /// ```
-    /// # use sateen_pool::{Pool, PoolBox};
+    /// # use sateen::pool::{Pool, PoolBox};
     /// let pool = Pool::<u32>::new(8)?;
     /// let key = pool.insert(5)?;
     /// let guard = pool.get(key);

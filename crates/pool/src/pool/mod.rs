@@ -39,21 +39,21 @@ use std::sync::Arc;
 ///
 /// ```
 /// fn shared<P: Sync>() {}
-/// shared::<sateen_pool::Pool<std::cell::Cell<u32>>>();
+/// shared::<sateen::pool::Pool<std::cell::Cell<u32>>>();
 /// ```
 /// ```compile_fail,E0277
 /// fn shared<P: Sync>() {}
-/// shared::<sateen_pool::Pool<std::rc::Rc<u32>>>();
+/// shared::<sateen::pool::Pool<std::rc::Rc<u32>>>();
 /// ```
 /// ```compile_fail,E0597
-/// let pool = sateen_pool::Pool::<&'static str>::new(1).unwrap();
+/// let pool = sateen::pool::Pool::<&'static str>::new(1).unwrap();
 /// let short = String::from("short");
 /// pool.insert(&short).unwrap();
 /// ```
 /// A reference to an entry needs `T: Sync`, since others may hold one too:
 ///
 /// ```compile_fail,E0599
-/// let pool = sateen_pool::Pool::<std::cell::Cell<u32>>::new(1).unwrap();
+/// let pool = sateen::pool::Pool::<std::cell::Cell<u32>>::new(1).unwrap();
 /// let key = pool.insert(std::cell::Cell::new(1)).unwrap();
 /// pool.get(key);
 /// ```
@@ -120,7 +120,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// `value` in a block of its own.
     ///
     /// ```
-    /// # use sateen_pool::Pool;
+    /// # use sateen::pool::Pool;
     /// let pool = Pool::<u64>::new(1)?;
     /// let mut one = pool.try_alloc(1)?;
     /// *one += 1;
@@ -144,11 +144,11 @@ impl<T, S: Strategy> Pool<T, S> {
     /// The value that `make` makes, in a block of its own. An optimised build constructs it there, where it can.
     ///
     /// ```
-    /// # use sateen_pool::Pool;
+    /// # use sateen::pool::Pool;
     /// let pool = Pool::<[u8; 100_000]>::new(4)?;
     /// let page = pool.try_alloc_with(|| [7; 100_000]).expect("room for four");
     /// assert_eq!(page[99_999], 7);
-    /// # Ok::<(), sateen_pool::BuildError>(())
+    /// # Ok::<(), sateen::pool::BuildError>(())
     /// ```
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// As [`try_alloc`](Self::try_alloc), as a box that keeps the pool alive. Costs a reference count more.
     ///
     /// ```
-    /// # use sateen_pool::{ArcPoolBox, Pool};
+    /// # use sateen::pool::{ArcPoolBox, Pool};
     /// # use std::sync::Arc;
     /// fn answer() -> Result<ArcPoolBox<u32>, Box<dyn std::error::Error>> {
     ///     let pool = Arc::new(Pool::new(1)?);
@@ -205,7 +205,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// What there is and what was done. Takes as long as [`in_use`](Self::in_use).
     ///
     /// ```
-    /// # use sateen_pool::Pool;
+    /// # use sateen::pool::Pool;
     /// let pool = Pool::<u64>::new(100)?;
     /// let boxes: Vec<_> = (0..40).map(|n| pool.try_alloc(n)).collect::<Result<_, _>>()?;
     /// assert_eq!(pool.stats().in_use, 40);

@@ -9,7 +9,7 @@ use std::fmt;
 /// An error of [`send`](super::Sender::send): all receivers are gone. Holds the item.
 ///
 /// ```
-/// use sateen_queue::channel::{SendError, unbounded};
+/// use sateen::channel::{SendError, unbounded};
 /// let (sender, receiver) = unbounded();
 /// drop(receiver);
 /// assert_eq!(sender.send(1), Err(SendError(1)));
@@ -80,7 +80,7 @@ impl<T> SendError<T> {
     /// The item back.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::channel::SendError(7).into_inner(), 7);
+    /// assert_eq!(sateen::channel::SendError(7).into_inner(), 7);
     /// ```
     pub fn into_inner(self) -> T {
         self.0

@@ -217,8 +217,8 @@ impl<T> Sender<T> {
     /// [`send`](Self::send) as a future.
     ///
     /// ```
-    /// use sateen_queue::channel::bounded;
-    /// use sateen_sync::block_on;
+    /// use sateen::channel::bounded;
+    /// use sateen::sync::block_on;
     /// let (sender, receiver) = bounded(1);
     /// let thread = std::thread::spawn(move || receiver.iter().sum::<i32>());
     /// block_on(async {
@@ -251,8 +251,8 @@ impl<T> Receiver<T> {
     /// [`recv`](Self::recv) as a future.
     ///
     /// ```
-    /// use sateen_queue::channel::{RecvError, unbounded};
-    /// use sateen_sync::block_on;
+    /// use sateen::channel::{RecvError, unbounded};
+    /// use sateen::sync::block_on;
     /// let (sender, receiver) = unbounded();
     /// std::thread::spawn(move || sender.send(1));
     /// block_on(async {

@@ -6,7 +6,7 @@
 //! receivers that the clock sends to, for [`select!`], which waits for the first of several operations.
 //!
 //! ```
-//! use sateen_queue::channel::{bounded, select, tick};
+//! use sateen::channel::{bounded, select, tick};
 //! use std::time::Duration;
 //!
 //! let (sender, receiver) = bounded(16);
@@ -98,7 +98,7 @@ pub mod internal {
 /// If `capacity` is above 2^48, or there is no memory for it.
 ///
 /// ```
-/// use sateen_queue::channel::bounded;
+/// use sateen::channel::bounded;
 /// let (sender, receiver) = bounded(1);
 /// sender.send(1).unwrap();
 /// std::thread::spawn(move || sender.send(2)); // Waits for room.
@@ -116,7 +116,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// A channel without a limit: sending never waits.
 ///
 /// ```
-/// let (sender, receiver) = sateen_queue::channel::unbounded();
+/// let (sender, receiver) = sateen::channel::unbounded();
 /// for i in 0..1000 {
 ///     sender.send(i).unwrap();
 /// }
@@ -136,7 +136,7 @@ fn clock(first: Option<Instant>, period: Option<Duration>) -> Receiver<Instant> 
 /// ```
 /// use std::time::{Duration, Instant};
 /// let soon = Instant::now() + Duration::from_millis(1);
-/// assert_eq!(sateen_queue::channel::at(soon).recv(), Ok(soon));
+/// assert_eq!(sateen::channel::at(soon).recv(), Ok(soon));
 /// assert!(Instant::now() >= soon);
 /// ```
 pub fn at(when: Instant) -> Receiver<Instant> {
@@ -146,7 +146,7 @@ pub fn at(when: Instant) -> Receiver<Instant> {
 /// A receiver of one item, a point in time, once `duration` has passed from now on. It is never disconnected.
 ///
 /// ```
-/// use sateen_queue::channel::{after, select, unbounded};
+/// use sateen::channel::{after, select, unbounded};
 /// use std::time::Duration;
 /// let (_sender, receiver) = unbounded::<u8>();
 /// select! {
@@ -164,7 +164,7 @@ pub fn after(duration: Duration) -> Receiver<Instant> {
 /// ```
 /// use std::time::{Duration, Instant};
 /// let start = Instant::now();
-/// let ticker = sateen_queue::channel::tick(Duration::from_millis(1));
+/// let ticker = sateen::channel::tick(Duration::from_millis(1));
 /// assert_eq!(ticker.iter().take(3).count(), 3);
 /// assert!(start.elapsed() >= Duration::from_millis(3));
 /// ```
@@ -175,7 +175,7 @@ pub fn tick(period: Duration) -> Receiver<Instant> {
 /// A receiver of nothing, ever. It is never disconnected.
 ///
 /// ```
-/// use sateen_queue::channel::{after, never, select};
+/// use sateen::channel::{after, never, select};
 /// use std::time::Duration;
 /// let timeout: Option<Duration> = None;
 /// let expired = timeout.map_or(never(), after);

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// [`SendError`](super::SendError), and what is left in the channel is dropped.
 ///
 /// ```
-/// use sateen_queue::channel::bounded;
+/// use sateen::channel::bounded;
 /// let (sender, receiver) = bounded(2);
 /// std::thread::spawn(move || (0..10).try_for_each(|i| sender.send(i)));
 /// assert_eq!(receiver.recv(), Ok(0));
@@ -52,7 +52,7 @@ impl<T> Receiver<T> {
     /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
     ///
     /// ```
-    /// use sateen_queue::channel::{TryRecvError, unbounded};
+    /// use sateen::channel::{TryRecvError, unbounded};
     /// let (sender, receiver) = unbounded();
     /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     /// sender.send(1).unwrap();
@@ -80,7 +80,7 @@ impl<T> Receiver<T> {
     /// If the channel is empty and all senders are gone.
     ///
     /// ```
-    /// use sateen_queue::channel::{RecvError, unbounded};
+    /// use sateen::channel::{RecvError, unbounded};
     /// let (sender, receiver) = unbounded();
     /// std::thread::spawn(move || sender.send(1));
     /// assert_eq!(receiver.recv(), Ok(1));
@@ -97,7 +97,7 @@ impl<T> Receiver<T> {
     /// [`RecvTimeoutError::Timeout`] or [`RecvTimeoutError::Disconnected`].
     ///
     /// ```
-    /// use sateen_queue::channel::{RecvTimeoutError, unbounded};
+    /// use sateen::channel::{RecvTimeoutError, unbounded};
     /// use std::time::Duration;
     /// let (_sender, receiver) = unbounded::<u8>();
     /// let received = receiver.recv_timeout(Duration::from_millis(1));
@@ -137,7 +137,7 @@ impl<T> Receiver<T> {
     /// If the channel is empty and all senders are gone, and `max` is not 0.
     ///
     /// ```
-    /// let (sender, receiver) = sateen_queue::channel::unbounded();
+    /// let (sender, receiver) = sateen::channel::unbounded();
     /// sender.send_all(0..5).unwrap();
     /// let mut buf = Vec::new();
     /// assert_eq!(receiver.recv_into(&mut buf, 4), Ok(4));
@@ -163,7 +163,7 @@ impl<T> Receiver<T> {
     /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`], if `max` is not 0.
     ///
     /// ```
-    /// use sateen_queue::channel::{TryRecvError, unbounded};
+    /// use sateen::channel::{TryRecvError, unbounded};
     /// let (_sender, receiver) = unbounded::<u8>();
     /// assert_eq!(receiver.try_recv_into(&mut Vec::new(), 4), Err(TryRecvError::Empty));
     /// ```
@@ -184,7 +184,7 @@ impl<T> Receiver<T> {
     /// How many items are in the channel, at some moment during the call.
     ///
     /// ```
-    /// let (sender, receiver) = sateen_queue::channel::unbounded();
+    /// let (sender, receiver) = sateen::channel::unbounded();
     /// sender.send(1).unwrap();
     /// assert_eq!(receiver.len(), 1);
     /// ```
@@ -200,7 +200,7 @@ impl<T> Receiver<T> {
     /// Whether the channel is empty; without a buffer it always is.
     ///
     /// ```
-    /// assert!(sateen_queue::channel::unbounded::<u8>().1.is_empty());
+    /// assert!(sateen::channel::unbounded::<u8>().1.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -209,7 +209,7 @@ impl<T> Receiver<T> {
     /// Whether the channel is full; without a buffer it always is.
     ///
     /// ```
-    /// let (sender, receiver) = sateen_queue::channel::bounded(1);
+    /// let (sender, receiver) = sateen::channel::bounded(1);
     /// assert!(!receiver.is_full());
     /// sender.send(1).unwrap();
     /// assert!(receiver.is_full());
@@ -221,7 +221,7 @@ impl<T> Receiver<T> {
     /// How many items the channel can hold; `None` if there is no limit.
     ///
     /// ```
-    /// use sateen_queue::channel::{bounded, unbounded};
+    /// use sateen::channel::{bounded, unbounded};
     /// assert_eq!(bounded::<u8>(5).1.capacity(), Some(5));
     /// assert_eq!(unbounded::<u8>().1.capacity(), None);
     /// ```
@@ -237,7 +237,7 @@ impl<T> Receiver<T> {
     /// Receives until the channel is empty and all senders are gone, waiting whenever there is nothing.
     ///
     /// ```
-    /// let (sender, receiver) = sateen_queue::channel::unbounded();
+    /// let (sender, receiver) = sateen::channel::unbounded();
     /// std::thread::spawn(move || sender.send_all(1..4));
     /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
@@ -248,7 +248,7 @@ impl<T> Receiver<T> {
     /// Receives what is there, without waiting.
     ///
     /// ```
-    /// let (sender, receiver) = sateen_queue::channel::unbounded();
+    /// let (sender, receiver) = sateen::channel::unbounded();
     /// sender.send_all(1..4).unwrap();
     /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
@@ -259,7 +259,7 @@ impl<T> Receiver<T> {
     /// Whether both receive from the same channel.
     ///
     /// ```
-    /// let (_sender, receiver) = sateen_queue::channel::unbounded::<u8>();
+    /// let (_sender, receiver) = sateen::channel::unbounded::<u8>();
     /// assert!(receiver.same_channel(&receiver.clone()));
     /// ```
     pub fn same_channel(&self, other: &Self) -> bool {

@@ -226,7 +226,7 @@ impl<'a, 'e> Waits<'a, 'e> {
 /// more.
 ///
 /// ```
-/// use sateen_queue::channel::{Select, unbounded};
+/// use sateen::channel::{Select, unbounded};
 /// let channels: Vec<_> = (0..3).map(|_| unbounded()).collect();
 /// channels[1].0.send("one").unwrap();
 ///
@@ -261,7 +261,7 @@ impl<'a> Select<'a> {
     /// No operations yet; of those that are possible, the one that was added first will be chosen.
     ///
     /// ```
-    /// use sateen_queue::channel::{Select, unbounded};
+    /// use sateen::channel::{Select, unbounded};
     /// let (sender, receiver) = unbounded();
     /// sender.send(1).unwrap();
     /// let mut select = Select::new_biased();

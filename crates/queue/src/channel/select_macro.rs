@@ -21,7 +21,7 @@
 /// [`Select`](crate::channel::Select).
 ///
 /// ```
-/// use sateen_queue::channel::{after, bounded, select, unbounded};
+/// use sateen::channel::{after, bounded, select, unbounded};
 /// use std::time::Duration;
 ///
 /// let (sender, receiver) = unbounded();
@@ -44,7 +44,7 @@ macro_rules! select {
 /// [`select!`](crate::select) that prefers, of several operations that are possible, the one written first.
 ///
 /// ```
-/// use sateen_queue::channel::{select_biased, unbounded};
+/// use sateen::channel::{select_biased, unbounded};
 /// let (sender, receiver) = unbounded();
 /// sender.send(1).unwrap();
 /// let which = select_biased! {

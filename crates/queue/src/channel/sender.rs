@@ -21,7 +21,7 @@ use std::pin::Pin;
 /// [`RecvError`](super::RecvError).
 ///
 /// ```
-/// use sateen_queue::channel::unbounded;
+/// use sateen::channel::unbounded;
 /// let (sender, receiver) = unbounded();
 /// let other = sender.clone();
 /// std::thread::spawn(move || sender.send(1).unwrap());
@@ -48,7 +48,7 @@ impl<T> Sender<T> {
     /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the item.
     ///
     /// ```
-    /// use sateen_queue::channel::{TrySendError, bounded};
+    /// use sateen::channel::{TrySendError, bounded};
     /// let (sender, receiver) = bounded(1);
     /// assert_eq!(sender.try_send(1), Ok(()));
     /// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
@@ -77,7 +77,7 @@ impl<T> Sender<T> {
     /// If all receivers are gone; with the item.
     ///
     /// ```
-    /// use sateen_queue::channel::{SendError, bounded};
+    /// use sateen::channel::{SendError, bounded};
     /// let (sender, receiver) = bounded(1);
     /// assert_eq!(sender.send(1), Ok(()));
     /// drop(receiver);
@@ -94,7 +94,7 @@ impl<T> Sender<T> {
     /// [`SendTimeoutError::Timeout`] or [`SendTimeoutError::Disconnected`], with the item.
     ///
     /// ```
-    /// use sateen_queue::channel::{SendTimeoutError, bounded};
+    /// use sateen::channel::{SendTimeoutError, bounded};
     /// use std::time::Duration;
     /// let (sender, _receiver) = bounded(0);
     /// let sent = sender.send_timeout(1, Duration::from_millis(1));
@@ -131,7 +131,7 @@ impl<T> Sender<T> {
     /// If all receivers are gone; with what was not sent, as an iterator.
     ///
     /// ```
-    /// use sateen_queue::channel::bounded;
+    /// use sateen::channel::bounded;
     /// let (sender, receiver) = bounded(2);
     /// let thread = std::thread::spawn(move || sender.send_all(vec!["a", "b", "c"]));
     /// assert_eq!(receiver.iter().collect::<String>(), "abc");
@@ -163,7 +163,7 @@ impl<T> Sender<T> {
     /// How many items are in the channel, at some moment during the call.
     ///
     /// ```
-    /// let (sender, _receiver) = sateen_queue::channel::unbounded();
+    /// let (sender, _receiver) = sateen::channel::unbounded();
     /// sender.send(1).unwrap();
     /// assert_eq!(sender.len(), 1);
     /// ```
@@ -178,7 +178,7 @@ impl<T> Sender<T> {
     /// Whether the channel is empty; without a buffer it always is.
     ///
     /// ```
-    /// assert!(sateen_queue::channel::unbounded::<u8>().0.is_empty());
+    /// assert!(sateen::channel::unbounded::<u8>().0.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -187,7 +187,7 @@ impl<T> Sender<T> {
     /// Whether the channel is full; without a buffer it always is.
     ///
     /// ```
-    /// let (sender, _receiver) = sateen_queue::channel::bounded(1);
+    /// let (sender, _receiver) = sateen::channel::bounded(1);
     /// sender.send(1).unwrap();
     /// assert!(sender.is_full());
     /// ```
@@ -198,7 +198,7 @@ impl<T> Sender<T> {
     /// How many items the channel can hold; `None` if there is no limit.
     ///
     /// ```
-    /// use sateen_queue::channel::{bounded, unbounded};
+    /// use sateen::channel::{bounded, unbounded};
     /// assert_eq!(bounded::<u8>(5).0.capacity(), Some(5));
     /// assert_eq!(unbounded::<u8>().0.capacity(), None);
     /// ```
@@ -213,7 +213,7 @@ impl<T> Sender<T> {
     /// Whether both send to the same channel.
     ///
     /// ```
-    /// let (sender, _receiver) = sateen_queue::channel::unbounded::<u8>();
+    /// let (sender, _receiver) = sateen::channel::unbounded::<u8>();
     /// assert!(sender.same_channel(&sender.clone()));
     /// ```
     pub fn same_channel(&self, other: &Self) -> bool {

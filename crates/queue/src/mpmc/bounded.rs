@@ -38,7 +38,7 @@ struct End {
 /// before. Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
 ///
 /// ```
-/// use sateen_queue::{PopError, PushError, mpmc::Bounded};
+/// use sateen::queue::{PopError, PushError, mpmc::Bounded};
 /// let queue = Bounded::new(2);
 /// assert_eq!(queue.push(1), Ok(()));
 /// assert_eq!(queue.push(2), Ok(()));
@@ -81,7 +81,7 @@ impl<T> Bounded<T> {
     /// If `capacity` is 0 or above 2^48, or there is no memory for it.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(1000).capacity(), 1000);
+    /// assert_eq!(sateen::queue::mpmc::Bounded::<u8>::new(1000).capacity(), 1000);
     /// ```
     pub fn new(capacity: usize) -> Self {
         Self::starting_at(capacity, 0)
@@ -110,7 +110,7 @@ impl<T> Bounded<T> {
     /// was closed before; either holds the item.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// let queue = sateen::queue::mpmc::Bounded::new(1);
     /// assert!(queue.push("a").is_ok());
     /// assert!(queue.push("b").unwrap_err().is_full());
     /// ```
@@ -148,7 +148,7 @@ impl<T> Bounded<T> {
     /// If none went in though there was one: [`PushError::Full`] or [`PushError::Closed`].
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(3);
+    /// let queue = sateen::queue::mpmc::Bounded::new(3);
     /// let mut items = 0..5;
     /// assert_eq!(queue.push_from(&mut items), Ok(3));
     /// assert_eq!(items, 3..5);
@@ -212,7 +212,7 @@ impl<T> Bounded<T> {
     /// was also closed then.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::<u8>::new(1);
+    /// let queue = sateen::queue::mpmc::Bounded::<u8>::new(1);
     /// assert!(queue.pop().unwrap_err().is_empty());
     /// ```
     #[inline]
@@ -251,7 +251,7 @@ impl<T> Bounded<T> {
     /// As [`Bounded::pop`], if it would be 0 and `max` is not.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(8);
+    /// let queue = sateen::queue::mpmc::Bounded::new(8);
     /// queue.push_from(&mut (0..5)).unwrap();
     /// let mut buf = Vec::with_capacity(4);
     /// assert_eq!(queue.pop_into(&mut buf, 4), Ok(4));
@@ -315,7 +315,7 @@ impl<T> Bounded<T> {
     /// closed it.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// let queue = sateen::queue::mpmc::Bounded::new(1);
     /// assert!(queue.close() && !queue.close());
     /// assert!(queue.push(1).unwrap_err().is_closed());
     /// ```
@@ -329,7 +329,7 @@ impl<T> Bounded<T> {
     /// Whether [`Bounded::close`] was called.
     ///
     /// ```
-    /// assert!(!sateen_queue::mpmc::Bounded::<u8>::new(1).is_closed());
+    /// assert!(!sateen::queue::mpmc::Bounded::<u8>::new(1).is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
         // Ordering: SeqCst, as in `close`.
@@ -339,7 +339,7 @@ impl<T> Bounded<T> {
     /// How many items it can hold.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::mpmc::Bounded::<u8>::new(3).capacity(), 3);
+    /// assert_eq!(sateen::queue::mpmc::Bounded::<u8>::new(3).capacity(), 3);
     /// ```
     pub fn capacity(&self) -> usize {
         self.shape.capacity()
@@ -349,7 +349,7 @@ impl<T> Bounded<T> {
     /// items being taken out do not.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(3);
+    /// let queue = sateen::queue::mpmc::Bounded::new(3);
     /// queue.push(1).unwrap();
     /// assert_eq!(queue.len(), 1);
     /// ```
@@ -368,7 +368,7 @@ impl<T> Bounded<T> {
     /// Whether the queue was empty at some moment during the call.
     ///
     /// ```
-    /// assert!(sateen_queue::mpmc::Bounded::<u8>::new(1).is_empty());
+    /// assert!(sateen::queue::mpmc::Bounded::<u8>::new(1).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         // Ordering: SeqCst, head first: it never passes the tail, so equal means empty then.
@@ -379,7 +379,7 @@ impl<T> Bounded<T> {
     /// Whether the queue was full at some moment during the call.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// let queue = sateen::queue::mpmc::Bounded::new(1);
     /// queue.push(1).unwrap();
     /// assert!(queue.is_full());
     /// ```

@@ -85,7 +85,7 @@ fn let_winner_run_slow(losses: u32) {
 /// index.
 ///
 /// ```
-/// let queue = sateen_queue::mpmc::Unbounded::new();
+/// let queue = sateen::queue::mpmc::Unbounded::new();
 /// std::thread::scope(|s| {
 ///     s.spawn(|| queue.push(1));
 ///     s.spawn(|| queue.push(2));
@@ -119,7 +119,7 @@ impl<T> Unbounded<T> {
         /// An empty queue. The first push allocates its first segment.
         ///
         /// ```
-        /// static QUEUE: sateen_queue::mpmc::Unbounded<String> = sateen_queue::mpmc::Unbounded::new();
+        /// static QUEUE: sateen::queue::mpmc::Unbounded<String> = sateen::queue::mpmc::Unbounded::new();
         /// assert!(QUEUE.is_empty());
         /// ```
         pub const fn new() -> Self {
@@ -134,7 +134,7 @@ impl<T> Unbounded<T> {
     /// [`PushError::Closed`] with the item if the queue was closed before; it is never full.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// let queue = sateen::queue::mpmc::Unbounded::new();
     /// assert!(queue.push("a").is_ok());
     /// assert_eq!(queue.pop(), Ok("a"));
     /// ```
@@ -157,7 +157,7 @@ impl<T> Unbounded<T> {
     /// closed on the way, some have gone in.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// let queue = sateen::queue::mpmc::Unbounded::new();
     /// assert_eq!(queue.push_from(&mut (0..100)), Ok(100));
     /// assert_eq!(queue.len(), 100);
     /// ```
@@ -239,8 +239,8 @@ impl<T> Unbounded<T> {
     /// was also closed then.
     ///
     /// ```
-    /// use sateen_queue::PopError;
-    /// let queue = sateen_queue::mpmc::Unbounded::from_iter([1, 2]);
+    /// use sateen::queue::PopError;
+    /// let queue = sateen::queue::mpmc::Unbounded::from_iter([1, 2]);
     /// assert_eq!(queue.pop(), Ok(1));
     /// assert_eq!(queue.pop(), Ok(2));
     /// assert_eq!(queue.pop(), Err(PopError::Empty));
@@ -264,7 +264,7 @@ impl<T> Unbounded<T> {
     /// As [`Unbounded::pop`], if it would be 0 and `max` is not.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Unbounded::from_iter(0..5);
+    /// let queue = sateen::queue::mpmc::Unbounded::from_iter(0..5);
     /// let mut buf = Vec::with_capacity(4);
     /// assert_eq!(queue.pop_into(&mut buf, 4), Ok(4));
     /// assert_eq!(buf, [0, 1, 2, 3]);
@@ -304,7 +304,7 @@ impl<T> Unbounded<T> {
     /// If `max` is 0.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Unbounded::from_iter(0..6);
+    /// let queue = sateen::queue::mpmc::Unbounded::from_iter(0..6);
     /// let half: Vec<_> = queue.pop_batch(32).unwrap().collect();
     /// assert_eq!(half, [0, 1, 2]);
     /// ```
@@ -317,7 +317,7 @@ impl<T> Unbounded<T> {
     /// How many items are in the queue: exact for some moment during the call.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::mpmc::Unbounded::from_iter(0..100).len(), 100);
+    /// assert_eq!(sateen::queue::mpmc::Unbounded::from_iter(0..100).len(), 100);
     /// ```
     pub fn len(&self) -> usize {
         loop {
@@ -333,7 +333,7 @@ impl<T> Unbounded<T> {
     /// Whether the queue was empty at some moment during the call.
     ///
     /// ```
-    /// assert!(sateen_queue::mpmc::Unbounded::<u8>::new().is_empty());
+    /// assert!(sateen::queue::mpmc::Unbounded::<u8>::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         // Ordering: SeqCst as in `look`: head first, then tail.
@@ -347,7 +347,7 @@ impl<T> Unbounded<T> {
     /// closed it.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Unbounded::new();
+    /// let queue = sateen::queue::mpmc::Unbounded::new();
     /// assert!(queue.close() && !queue.close());
     /// assert!(queue.push(1).unwrap_err().is_closed());
     /// ```
@@ -378,7 +378,7 @@ impl<T> Unbounded<T> {
     /// Whether [`Unbounded::close`] was called.
     ///
     /// ```
-    /// assert!(!sateen_queue::mpmc::Unbounded::<u8>::new().is_closed());
+    /// assert!(!sateen::queue::mpmc::Unbounded::<u8>::new().is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
         // Ordering: SeqCst, in one order with claims.

@@ -40,7 +40,7 @@ unsafe impl<T: Send> Sync for Shared<T> {}
 /// The half that puts items in; dropping it closes the queue.
 ///
 /// ```
-/// let (mut producer, mut consumer) = sateen_queue::spsc::bounded(8);
+/// let (mut producer, mut consumer) = sateen::queue::spsc::bounded(8);
 /// std::thread::scope(|s| {
 ///     s.spawn(move || (0..5).for_each(|i| producer.push(i).unwrap()));
 ///     s.spawn(move || {
@@ -67,7 +67,7 @@ pub struct Producer<T> {
 /// The half that takes items out; dropping it closes the queue.
 ///
 /// ```
-/// let (mut producer, mut consumer) = sateen_queue::spsc::bounded(8);
+/// let (mut producer, mut consumer) = sateen::queue::spsc::bounded(8);
 /// producer.push_from(&mut [1, 2, 3].into_iter()).unwrap();
 /// let mut buf = Vec::new();
 /// assert_eq!(consumer.pop_into(&mut buf, 2), Ok(2));
@@ -96,7 +96,7 @@ impl<T> std::panic::RefUnwindSafe for Consumer<T> {}
 /// If `capacity` is 0 or above 2^48 (2^31 where words have 32 bits), or there is no memory for it.
 ///
 /// ```
-/// use sateen_queue::{PopError, PushError, spsc};
+/// use sateen::queue::{PopError, PushError, spsc};
 /// let (mut producer, mut consumer) = spsc::bounded(1);
 /// assert_eq!(producer.push(1), Ok(()));
 /// assert_eq!(producer.push(2), Err(PushError::Full(2)));
@@ -191,7 +191,7 @@ impl<T> Producer<T> {
     /// the queue.
     ///
     /// ```
-    /// let (mut producer, consumer) = sateen_queue::spsc::bounded(1);
+    /// let (mut producer, consumer) = sateen::queue::spsc::bounded(1);
     /// assert!(producer.push(1).is_ok());
     /// assert!(producer.push(2).unwrap_err().is_full());
     /// drop(consumer);
@@ -218,7 +218,7 @@ impl<T> Producer<T> {
     /// If there was no room for any: [`PushError::Full`]; or [`PushError::Closed`] as [`Producer::push`].
     ///
     /// ```
-    /// let (mut producer, consumer) = sateen_queue::spsc::bounded(3);
+    /// let (mut producer, consumer) = sateen::queue::spsc::bounded(3);
     /// let mut items = (0..5).map(|i| i * 2);
     /// assert_eq!(producer.push_from(&mut items), Ok(3));
     /// assert_eq!((items.next(), consumer.len()), (Some(6), 3));
@@ -311,7 +311,7 @@ impl<T> Producer<T> {
     /// True if it was open.
     ///
     /// ```
-    /// let (mut producer, mut consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// let (mut producer, mut consumer) = sateen::queue::spsc::bounded::<u8>(1);
     /// assert!(producer.close() && !producer.close());
     /// assert!(consumer.pop().unwrap_err().is_closed());
     /// ```
@@ -322,7 +322,7 @@ impl<T> Producer<T> {
     /// Whether this half was closed or the other is gone.
     ///
     /// ```
-    /// let (producer, consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// let (producer, consumer) = sateen::queue::spsc::bounded::<u8>(1);
     /// drop(consumer);
     /// assert!(producer.is_closed());
     /// ```
@@ -333,7 +333,7 @@ impl<T> Producer<T> {
     /// How many items are in the queue: never fewer than the consumer finds.
     ///
     /// ```
-    /// let (mut producer, consumer) = sateen_queue::spsc::bounded(2);
+    /// let (mut producer, consumer) = sateen::queue::spsc::bounded(2);
     /// producer.push('a').unwrap();
     /// assert_eq!((producer.len(), consumer.len()), (1, 1));
     /// ```
@@ -344,7 +344,7 @@ impl<T> Producer<T> {
     /// Whether the consumer has taken everything.
     ///
     /// ```
-    /// assert!(sateen_queue::spsc::bounded::<u8>(2).0.is_empty());
+    /// assert!(sateen::queue::spsc::bounded::<u8>(2).0.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -353,7 +353,7 @@ impl<T> Producer<T> {
     /// Whether there is no room.
     ///
     /// ```
-    /// assert!(!sateen_queue::spsc::bounded::<u8>(2).0.is_full());
+    /// assert!(!sateen::queue::spsc::bounded::<u8>(2).0.is_full());
     /// ```
     pub fn is_full(&self) -> bool {
         self.len() == self.capacity()
@@ -362,7 +362,7 @@ impl<T> Producer<T> {
     /// How many items the queue can hold.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::spsc::bounded::<u8>(3).0.capacity(), 3);
+    /// assert_eq!(sateen::queue::spsc::bounded::<u8>(3).0.capacity(), 3);
     /// ```
     pub fn capacity(&self) -> usize {
         self.shared.capacity
@@ -382,7 +382,7 @@ impl<T> Consumer<T> {
     /// [`PopError::Empty`] if there is none, [`PopError::Closed`] if there will be none.
     ///
     /// ```
-    /// let (producer, mut consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// let (producer, mut consumer) = sateen::queue::spsc::bounded::<u8>(1);
     /// assert!(consumer.pop().unwrap_err().is_empty());
     /// drop(producer);
     /// assert!(consumer.pop().unwrap_err().is_closed());
@@ -405,7 +405,7 @@ impl<T> Consumer<T> {
     /// As [`Consumer::pop`], if it would be 0 and `max` is not.
     ///
     /// ```
-    /// let (mut producer, mut consumer) = sateen_queue::spsc::bounded(4);
+    /// let (mut producer, mut consumer) = sateen::queue::spsc::bounded(4);
     /// producer.push_from(&mut (0..4)).unwrap();
     /// let mut buf = Vec::with_capacity(3);
     /// assert_eq!(consumer.pop_into(&mut buf, 3), Ok(3));
@@ -474,7 +474,7 @@ impl<T> Consumer<T> {
     /// Whether the producer has closed or is gone; there may be items left.
     ///
     /// ```
-    /// let (producer, consumer) = sateen_queue::spsc::bounded::<u8>(1);
+    /// let (producer, consumer) = sateen::queue::spsc::bounded::<u8>(1);
     /// drop(producer);
     /// assert!(consumer.is_closed());
     /// ```
@@ -485,7 +485,7 @@ impl<T> Consumer<T> {
     /// How many items are in the queue: never more than can be taken.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::spsc::bounded::<u8>(2).1.len(), 0);
+    /// assert_eq!(sateen::queue::spsc::bounded::<u8>(2).1.len(), 0);
     /// ```
     pub fn len(&self) -> usize {
         self.shared.tail.load(Ordering::Relaxed).wrapping_sub(self.head)
@@ -494,7 +494,7 @@ impl<T> Consumer<T> {
     /// Whether there is nothing to take.
     ///
     /// ```
-    /// assert!(sateen_queue::spsc::bounded::<u8>(2).1.is_empty());
+    /// assert!(sateen::queue::spsc::bounded::<u8>(2).1.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -503,7 +503,7 @@ impl<T> Consumer<T> {
     /// Whether there is no room for the producer.
     ///
     /// ```
-    /// assert!(!sateen_queue::spsc::bounded::<u8>(2).1.is_full());
+    /// assert!(!sateen::queue::spsc::bounded::<u8>(2).1.is_full());
     /// ```
     pub fn is_full(&self) -> bool {
         self.len() == self.capacity()
@@ -512,7 +512,7 @@ impl<T> Consumer<T> {
     /// How many items the queue can hold.
     ///
     /// ```
-    /// assert_eq!(sateen_queue::spsc::bounded::<u8>(3).1.capacity(), 3);
+    /// assert_eq!(sateen::queue::spsc::bounded::<u8>(3).1.capacity(), 3);
     /// ```
     pub fn capacity(&self) -> usize {
         self.shared.capacity

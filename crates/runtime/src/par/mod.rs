@@ -19,7 +19,7 @@ use std::ops::Range;
 /// et al. 2010, with chunks sized by time.)
 ///
 /// ```
-/// use sateen_runtime::grain;
+/// use sateen::grain;
 /// // At least 64 iterations in one piece.
 /// let sum = grain(64).par_reduce(0..1000, || 0, |i| i, |a, b| a + b);
 /// assert_eq!(sum, 499_500);
@@ -96,7 +96,7 @@ impl Grain {
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// let sum = AtomicUsize::new(0);
-/// sateen_runtime::par_for(0..1000, |i| {
+/// sateen::par_for(0..1000, |i| {
 ///     sum.fetch_add(i, Relaxed);
 /// });
 /// assert_eq!(sum.into_inner(), 499_500);
@@ -106,7 +106,7 @@ impl Grain {
 ///
 /// ```compile_fail
 /// let mut sum = 0;
-/// sateen_runtime::par_for(0..1000, |i| sum += i);
+/// sateen::par_for(0..1000, |i| sum += i);
 /// ```
 pub fn par_for<F>(range: Range<usize>, f: F)
 where
@@ -121,7 +121,7 @@ where
 /// With a panic of `f`; results made by then are dropped.
 ///
 /// ```
-/// let lengths = sateen_runtime::par_map(&["a", "bb", "ccc"], |word| word.len());
+/// let lengths = sateen::par_map(&["a", "bb", "ccc"], |word| word.len());
 /// assert_eq!(lengths, [1, 2, 3]);
 /// ```
 pub fn par_map<T, R, F>(items: &[T], f: F) -> Vec<R>
@@ -142,7 +142,7 @@ where
 /// With a panic of one of the functions.
 ///
 /// ```
-/// let max = sateen_runtime::par_reduce(0..1000, || 0, |i| i * 7 % 1000, usize::max);
+/// let max = sateen::par_reduce(0..1000, || 0, |i| i * 7 % 1000, usize::max);
 /// assert_eq!(max, 999);
 /// ```
 pub fn par_reduce<R, I, M, C>(range: Range<usize>, identity: I, map: M, combine: C) -> R
@@ -162,7 +162,7 @@ where
 ///
 /// ```
 /// let mut data = [1; 10];
-/// sateen_runtime::par_chunks_mut(&mut data, 4, |index, chunk| chunk.fill(index));
+/// sateen::par_chunks_mut(&mut data, 4, |index, chunk| chunk.fill(index));
 /// assert_eq!(data, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
 /// ```
 pub fn par_chunks_mut<T, F>(items: &mut [T], size: usize, f: F)

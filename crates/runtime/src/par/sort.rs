@@ -23,7 +23,7 @@ const PIECES_PER_WORKER: usize = 2;
 ///
 /// ```
 /// let mut words = ["pear", "apple", "fig"];
-/// sateen_runtime::par_sort(&mut words);
+/// sateen::par_sort(&mut words);
 /// assert_eq!(words, ["apple", "fig", "pear"]);
 /// ```
 pub fn par_sort<T: Ord + Send>(items: &mut [T]) {
@@ -39,7 +39,7 @@ pub fn par_sort<T: Ord + Send>(items: &mut [T]) {
 ///
 /// ```
 /// let mut data = [3, 1, 2];
-/// sateen_runtime::par_sort_unstable(&mut data);
+/// sateen::par_sort_unstable(&mut data);
 /// assert_eq!(data, [1, 2, 3]);
 /// ```
 pub fn par_sort_unstable<T: Ord + Send>(items: &mut [T]) {

@@ -48,7 +48,7 @@ pub(crate) use stealing::Stealing;
 /// not started do not, if [`has_ready`](Policy::has_ready) is false, and are lost in the end.
 ///
 /// ```
-/// use sateen_runtime::policy::{self, Policy, Runnable};
+/// use sateen::policy::{self, Policy, Runnable};
 /// use std::{collections::VecDeque, sync::Mutex};
 ///
 /// /// Last in, first out, fibers and tasks alike.
@@ -67,12 +67,12 @@ pub(crate) use stealing::Stealing;
 ///     }
 /// }
 ///
-/// let runtime = sateen_runtime::Runtime::builder()
+/// let runtime = sateen::Runtime::builder()
 ///     .workers(2)
 ///     .policy(policy::custom(|_worker| Box::new(Lifo::default())))
 ///     .build()?;
 /// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 ///
 /// Source: seed "fibers", custom scheduling algorithms.
@@ -177,13 +177,13 @@ pub fn work_sharing() -> Scheduling {
 /// The default's queue has no lock, and is the faster one; this shows what a kind is worth inside of a scheduler.
 ///
 /// ```
-/// use sateen_runtime::{Runtime, policy};
-/// use sateen_sync::spin::TtasAdaptiveFutex;
+/// use sateen::{Runtime, policy};
+/// use sateen::sync::spin::TtasAdaptiveFutex;
 ///
 /// let policy = policy::work_sharing_locked::<TtasAdaptiveFutex>();
 /// let runtime = Runtime::builder().workers(2).policy(policy).build()?;
 /// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub fn work_sharing_locked<K: RawMutex + Send + Sync + 'static>() -> Scheduling {
     Scheduling(Kind::SharingLocked(|workers| {

@@ -181,10 +181,10 @@ impl Runtime {
     /// too). Nothing while it is not called, but some 15 ns for each wait.
     ///
     /// ```
-    /// use sateen_runtime::{FiberState, Runtime, Spawn};
+    /// use sateen::{FiberState, Runtime, Spawn};
     /// use std::sync::Arc;
     /// let runtime = Runtime::builder().workers(1).build()?;
-    /// let event = Arc::new(sateen_sync::Event::new());
+    /// let event = Arc::new(sateen::sync::Event::new());
     /// let inner = Arc::clone(&event);
     /// let task = runtime.spawn_with(Spawn::new().name("reader"), move || inner.wait());
     /// // (Another task, to be sure that the first one has been started.)
@@ -195,7 +195,7 @@ impl Runtime {
     /// assert_eq!(fibers[0].waits_for.as_ref().unwrap().kind, "event");
     /// event.set();
     /// task.join().unwrap();
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn fibers(&self) -> Vec<FiberInfo> {
         Report::new(&self.shared, Survey::conduct(&self.shared), sateen_sync::park::context_id())
@@ -211,11 +211,11 @@ impl Runtime {
     /// end by it.
     ///
     /// ```
-    /// let runtime = sateen_runtime::Runtime::builder().workers(2).build()?;
+    /// let runtime = sateen::Runtime::builder().workers(2).build()?;
     /// let report = runtime.report();
     /// assert!(report.deadlocks.is_empty());
     /// assert_eq!(report.to_string(), "0 fibers on 2 workers\n");
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn report(&self) -> Report {
         Report::take(&self.shared)

@@ -59,7 +59,7 @@ impl Stack {
 /// the runtime, or panic (a panic ends the process).
 ///
 /// ```
-/// use sateen_runtime::{FixedStacks, Runtime, Stack, StackAllocator};
+/// use sateen::{FixedStacks, Runtime, Stack, StackAllocator};
 /// use std::io;
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +87,7 @@ impl Stack {
 /// runtime.install(|| assert!(count.load(Ordering::Relaxed) >= 1));
 /// drop(runtime);
 /// assert_eq!(count.load(Ordering::Relaxed), 0);
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub trait StackAllocator: Send + Sync {
     /// A stack of at least `size` bytes, a multiple of [`Mapping::PAGE`]. New memory holds zeros; reused
@@ -152,11 +152,11 @@ impl FixedStacks {
     /// Sets how the end of each stack is guarded.
     ///
     /// ```
-    /// use sateen_runtime::{FixedStacks, Guard, Runtime};
+    /// use sateen::{FixedStacks, Guard, Runtime};
     /// let stacks = FixedStacks::new().guard(Guard::Protected);
     /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
     /// assert_eq!(runtime.install(|| 1 + 1), 2);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     #[must_use]
     pub const fn guard(mut self, guard: Guard) -> Self {

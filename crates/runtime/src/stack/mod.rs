@@ -55,7 +55,7 @@ pub(crate) const DEFAULT_STACK: usize = 192 * 1024;
 /// it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
 ///
 /// ```
-/// assert!(sateen_runtime::min_stack_size() >= 24 * 1024);
+/// assert!(sateen::min_stack_size() >= 24 * 1024);
 /// ```
 pub fn min_stack_size() -> usize {
     (MIN_FRAMES + min_signal_stack()).max(32 * 1024).next_multiple_of(PAGE)
@@ -68,10 +68,10 @@ pub fn min_stack_size() -> usize {
 /// of tasks, and 0 under Valgrind. Cost: reads what has been touched and is not in use.
 ///
 /// ```
-/// let runtime = sateen_runtime::Runtime::builder().workers(1).build()?;
-/// let used = runtime.spawn(|| sateen_runtime::stack_used()).join().unwrap();
+/// let runtime = sateen::Runtime::builder().workers(1).build()?;
+/// let used = runtime.spawn(|| sateen::stack_used()).join().unwrap();
 /// assert_eq!(used.is_some(), cfg!(debug_assertions));
-/// # Ok::<(), sateen_runtime::BuildError>(())
+/// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub fn stack_used() -> Option<usize> {
     #[cfg(debug_assertions)]

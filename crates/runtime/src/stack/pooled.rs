@@ -112,18 +112,18 @@ impl PooledStacks {
     /// [`stack_size`](crate::Builder::stack_size). Otherwise its frames overwrite another task's.
     ///
     /// ```
-    /// use sateen_runtime::{PooledStacks, Runtime};
+    /// use sateen::{PooledStacks, Runtime};
     /// // SAFETY: one plus one needs less than 192 KiB.
     /// let stacks = unsafe { PooledStacks::new().unguarded() };
     /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
     /// assert_eq!(runtime.install(|| 1 + 1), 2);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     ///
     /// It asks for a promise:
     ///
     /// ```compile_fail,E0133
-    /// let stacks = sateen_runtime::PooledStacks::new().unguarded();
+    /// let stacks = sateen::PooledStacks::new().unguarded();
     /// ```
     #[must_use]
     pub unsafe fn unguarded(mut self) -> Self {
@@ -134,11 +134,11 @@ impl PooledStacks {
     /// Sets how many unused stacks of each size keep their memory while the runtime is busy.
     ///
     /// ```
-    /// use sateen_runtime::{PooledStacks, Runtime};
+    /// use sateen::{PooledStacks, Runtime};
     /// let stacks = PooledStacks::new().high_water(100);
     /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
     /// assert_eq!(runtime.install(|| 1 + 1), 2);
-    /// # Ok::<(), sateen_runtime::BuildError>(())
+    /// # Ok::<(), sateen::BuildError>(())
     /// ```
     #[must_use]
     pub fn high_water(mut self, stacks: usize) -> Self {

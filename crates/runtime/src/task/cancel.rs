@@ -25,16 +25,16 @@ pub(super) fn is_cancelled() -> bool {
 /// [`Cancelled`], if the calling task has been: give it to `?`, or end in another way.
 ///
 /// ```
-/// let task = sateen_runtime::spawn(|| {
+/// let task = sateen::spawn(|| {
 ///     loop {
-///         if sateen_runtime::check_cancelled().is_err() {
+///         if sateen::check_cancelled().is_err() {
 ///             return "stopped";
 ///         }
-///         sateen_runtime::yield_now();
+///         sateen::yield_now();
 ///     }
 /// });
 /// task.cancel();
-/// assert!(matches!(task.join(), Ok("stopped") | Err(sateen_runtime::JoinError::Cancelled)));
+/// assert!(matches!(task.join(), Ok("stopped") | Err(sateen::JoinError::Cancelled)));
 /// ```
 pub fn check_cancelled() -> Result<(), Cancelled> {
     if is_cancelled() { Err(Cancelled) } else { Ok(()) }
@@ -52,10 +52,10 @@ pub(crate) fn unwind() -> ! {
 /// handle to the same token.
 ///
 /// ```
-/// use sateen_runtime::{CancelToken, JoinError, Spawn};
+/// use sateen::{CancelToken, JoinError, Spawn};
 /// let token = CancelToken::new();
 /// let tasks: Vec<_> = (0..3)
-///     .map(|_| Spawn::new().token(&token).spawn(|| loop { sateen_runtime::yield_now() }))
+///     .map(|_| Spawn::new().token(&token).spawn(|| loop { sateen::yield_now() }))
 ///     .collect();
 /// token.cancel();
 /// for task in tasks {

@@ -24,7 +24,7 @@ pub struct Current {
 /// The task that the caller runs in, or whose branch it is; none outside of tasks.
 ///
 /// ```
-/// use sateen_runtime::{Spawn, current};
+/// use sateen::{Spawn, current};
 /// let task = Spawn::new().name("reader").spawn(|| current().and_then(|c| c.name));
 /// assert_eq!(task.join().unwrap().as_deref(), Some("reader"));
 /// assert!(current().is_none());

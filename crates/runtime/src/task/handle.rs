@@ -113,7 +113,7 @@ const TAKEN: &str = "a JoinHandle was asked again after it had given its result"
 /// it detaches: the task runs on and its result is dropped.
 ///
 /// ```
-/// use sateen_runtime::spawn;
+/// use sateen::spawn;
 /// let parts: Vec<_> = (0..4).map(|i| spawn(move || i * i)).collect();
 /// let sum: i32 = parts.into_iter().map(|part| part.join().unwrap()).sum();
 /// assert_eq!(sum, 14);
@@ -164,7 +164,7 @@ impl<T> JoinHandle<T> {
     /// Cost: a short lock for each worker.
     ///
     /// ```
-    /// use sateen_runtime::{Spawn, spawn};
+    /// use sateen::{Spawn, spawn};
     /// let task = Spawn::new().property(5).spawn(|| ());
     /// assert!(task.set_property(1));
     /// assert!(!spawn(|| ()).set_property(1));
@@ -182,8 +182,8 @@ impl<T> JoinHandle<T> {
     /// `ReentrantMutex` or a raw mutex without a time limit; anything while the task unwinds already.
     ///
     /// ```
-    /// use sateen_runtime::{JoinError, spawn};
-    /// let event = std::sync::Arc::new(sateen_sync::Event::new());
+    /// use sateen::{JoinError, spawn};
+    /// let event = std::sync::Arc::new(sateen::sync::Event::new());
     /// let task = spawn({ let event = event.clone(); move || event.wait() });
     /// task.cancel();
     /// assert!(matches!(task.join(), Err(JoinError::Cancelled)));
@@ -224,12 +224,12 @@ impl<T> JoinHandle<T> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let event = std::sync::Arc::new(sateen_sync::Event::new());
-    /// let task = sateen_runtime::spawn({ let event = event.clone(); move || event.wait() });
+    /// let event = std::sync::Arc::new(sateen::sync::Event::new());
+    /// let task = sateen::spawn({ let event = event.clone(); move || event.wait() });
     /// let task = task.join_timeout(Duration::from_millis(1)).unwrap_err();
     /// event.set();
     /// task.join()?;
-    /// # Ok::<(), sateen_runtime::JoinError>(())
+    /// # Ok::<(), sateen::JoinError>(())
     /// ```
     pub fn join_timeout(mut self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
         assert!(!self.taken, "{TAKEN}");

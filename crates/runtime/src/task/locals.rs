@@ -87,15 +87,15 @@ impl std::error::Error for LocalError {}
 ///
 /// ```
 /// use std::cell::Cell;
-/// sateen_runtime::fiber_local! {
+/// sateen::fiber_local! {
 ///     static COUNT: Cell<u32> = Cell::new(0);
 /// }
 /// let task = || {
 ///     COUNT.with(|count| count.set(count.get() + 1));
 ///     COUNT.with(Cell::get)
 /// };
-/// assert_eq!(sateen_runtime::spawn(task).join().unwrap(), 1);
-/// assert_eq!(sateen_runtime::spawn(task).join().unwrap(), 1);
+/// assert_eq!(sateen::spawn(task).join().unwrap(), 1);
+/// assert_eq!(sateen::spawn(task).join().unwrap(), 1);
 /// ```
 #[derive(Debug)]
 pub struct FiberLocal<T: 'static> {

@@ -495,7 +495,7 @@ unsafe fn settle(header: NonNull<Header>) {
 /// *post*.
 ///
 /// ```
-/// let handle = sateen_runtime::spawn(|| 6 * 7);
+/// let handle = sateen::spawn(|| 6 * 7);
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
 ///
@@ -503,7 +503,7 @@ unsafe fn settle(header: NonNull<Header>) {
 ///
 /// ```compile_fail
 /// let x = 1;
-/// sateen_runtime::spawn(|| println!("{}", x));
+/// sateen::spawn(|| println!("{}", x));
 /// ```
 #[track_caller]
 #[inline]

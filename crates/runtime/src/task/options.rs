@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Settings of a task to be: name, priority, place, stack, cancellation.
 ///
 /// ```
-/// use sateen_runtime::{Priority, Spawn};
+/// use sateen::{Priority, Spawn};
 /// let task = Spawn::new().name("indexer").priority(Priority::Low).spawn(|| 1 + 1);
 /// assert_eq!(task.join().unwrap(), 2);
 /// ```

@@ -26,8 +26,8 @@ use std::panic::Location;
 /// Cost: one allocation, and a few locked instructions a poll.
 ///
 /// ```
-/// use sateen_runtime::{block_on, spawn_async};
-/// let event = std::sync::Arc::new(sateen_sync::Event::new());
+/// use sateen::{block_on, spawn_async};
+/// let event = std::sync::Arc::new(sateen::sync::Event::new());
 /// let task = spawn_async({
 ///     let event = event.clone();
 ///     async move {

@@ -12,7 +12,7 @@ use std::fmt;
 /// Cost: an addition is no atomic access; a flush is one locked instruction, and nothing if there is nothing to add.
 ///
 /// ```
-/// use sateen_sync::counter::LocalCounter;
+/// use sateen::sync::counter::LocalCounter;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// let words = AtomicU64::new(0);
@@ -55,7 +55,7 @@ impl<'a> LocalCounter<'a> {
     ///
     /// ```
     /// let total = std::sync::atomic::AtomicU64::new(1);
-    /// let mine = sateen_sync::counter::LocalCounter::new(&total);
+    /// let mine = sateen::sync::counter::LocalCounter::new(&total);
     /// mine.add(3);
     /// assert_eq!(mine.pending(), 3);
     /// drop(mine);
@@ -72,7 +72,7 @@ impl<'a> LocalCounter<'a> {
     /// use std::sync::atomic::{AtomicU64, Ordering};
     /// static TOTAL: AtomicU64 = AtomicU64::new(0);
     ///
-    /// let mine = sateen_sync::counter::LocalCounter::new(&TOTAL);
+    /// let mine = sateen::sync::counter::LocalCounter::new(&TOTAL);
     /// mine.increment();
     /// mine.flush();
     /// assert_eq!((mine.pending(), TOTAL.load(Ordering::Relaxed)), (0, 1));

@@ -23,7 +23,7 @@ use std::fmt;
 /// An addition in a signal handler may get lost, or undo one that it interrupted.
 ///
 /// ```
-/// use sateen_sync::counter::StripedCounter;
+/// use sateen::sync::counter::StripedCounter;
 /// static HITS: StripedCounter = StripedCounter::new();
 ///
 /// std::thread::scope(|s| {
@@ -58,7 +58,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     /// More than [`thread_number::LIMIT`] stripes do not compile.
     ///
     /// ```
-    /// use sateen_sync::counter::StripedCounter;
+    /// use sateen::sync::counter::StripedCounter;
     /// let small: StripedCounter<4> = StripedCounter::with_stripes();
     /// small.add(5);
     /// assert_eq!(small.sum(), 5);
@@ -100,7 +100,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     /// Subtracts `n`, wrapping around: any thread may take away what another has added.
     ///
     /// ```
-    /// let level = sateen_sync::counter::StripedCounter::new();
+    /// let level = sateen::sync::counter::StripedCounter::new();
     /// level.add(2);
     /// level.sub(5);
     /// assert_eq!(level.sum() as i64, -3);
@@ -152,7 +152,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     /// * With subtractions it may lie outside of that, by no more than what was added or subtracted during the call.
     ///
     /// ```
-    /// let counter = sateen_sync::counter::StripedCounter::new();
+    /// let counter = sateen::sync::counter::StripedCounter::new();
     /// counter.add(u64::MAX);
     /// counter.increment();
     /// assert_eq!(counter.sum(), 0);
@@ -165,7 +165,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     /// Sets the total to 0. Alone with it: an addition at the same time could not be told from one before.
     ///
     /// ```
-    /// let mut counter = sateen_sync::counter::StripedCounter::new();
+    /// let mut counter = sateen::sync::counter::StripedCounter::new();
     /// counter.add(7);
     /// counter.reset();
     /// assert_eq!(counter.sum(), 0);
@@ -179,7 +179,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     /// The exact total, which becomes 0.
     ///
     /// ```
-    /// let mut counter = sateen_sync::counter::StripedCounter::new();
+    /// let mut counter = sateen::sync::counter::StripedCounter::new();
     /// counter.add(7);
     /// assert_eq!((counter.take(), counter.take()), (7, 0));
     /// ```

@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Cost: sending allocates when the buffer grows.
 ///
 /// ```
-/// use sateen_sync::local::{RecvError, unbounded};
+/// use sateen::sync::local::{RecvError, unbounded};
 /// let (sender, receiver) = unbounded();
 /// sender.send(1).unwrap();
 /// drop(sender);
@@ -33,7 +33,7 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// [`ZeroCapacity`].
 ///
 /// ```
-/// use sateen_sync::local::{TrySendError, bounded};
+/// use sateen::sync::local::{TrySendError, bounded};
 /// let (sender, receiver) = bounded(1).unwrap();
 /// sender.send(1).unwrap();
 /// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));

@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 /// It never wakes without a notification. One that was notified and is then dropped notifies the next.
 ///
 /// ```
-/// use sateen_sync::local::{Condvar, Mutex};
+/// use sateen::sync::local::{Condvar, Mutex};
 /// use std::time::Duration;
 /// let (condvar, ready) = (Condvar::new(), Mutex::new(false));
 /// let (guard, notified) = condvar.wait_timeout(ready.lock(), Duration::from_millis(1));

@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 /// before they run.
 ///
 /// ```
-/// use sateen_sync::local::Event;
+/// use sateen::sync::local::Event;
 /// let event = Event::new();
 /// event.set();
 /// event.wait();

@@ -16,22 +16,22 @@
 //!
 //! ```compile_fail,E0277
 //! fn send<T: Send>(_: T) {}
-//! send(sateen_sync::local::Mutex::new(1));
+//! send(sateen::sync::local::Mutex::new(1));
 //! ```
 //! ```compile_fail,E0277
 //! fn share<T: Sync>(_: T) {}
-//! share(sateen_sync::local::Event::new());
+//! share(sateen::sync::local::Event::new());
 //! ```
 //! ```compile_fail,E0277
 //! fn send<T: Send>(_: T) {}
-//! send(sateen_sync::local::unbounded::<u8>());
+//! send(sateen::sync::local::unbounded::<u8>());
 //! ```
 //! ```compile_fail,E0277
-//! let semaphore = sateen_sync::local::Semaphore::new(1);
+//! let semaphore = sateen::sync::local::Semaphore::new(1);
 //! std::thread::scope(|s| s.spawn(|| semaphore.try_acquire(1).is_ok()).join());
 //! ```
 //! ```compile_fail,E0277
-//! let lock = sateen_sync::local::RwLock::new(1);
+//! let lock = sateen::sync::local::RwLock::new(1);
 //! let guard = lock.read();
 //! std::thread::scope(|s| s.spawn(move || drop(guard)).join());
 //! ```

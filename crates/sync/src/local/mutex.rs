@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 /// Cost: 48 bytes and the value; a load and a store to lock, and to unlock.
 ///
 /// ```
-/// use sateen_sync::local::Mutex;
+/// use sateen::sync::local::Mutex;
 /// let mutex = Mutex::new(1);
 /// *mutex.lock() += 1;
 /// assert_eq!(*mutex.lock(), 2);
@@ -59,7 +59,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free and nobody waits.
     ///
     /// ```
-    /// let mutex = sateen_sync::local::Mutex::new(1);
+    /// let mutex = sateen::sync::local::Mutex::new(1);
     /// let guard = mutex.lock();
     /// assert!(mutex.try_lock().is_none());
     /// # drop(guard);

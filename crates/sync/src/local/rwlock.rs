@@ -20,7 +20,7 @@ const ALL: usize = usize::MAX;
 /// while reading may wait for ever. No poisoning. See the [module](super) for what they have in common.
 ///
 /// ```
-/// use sateen_sync::local::RwLock;
+/// use sateen::sync::local::RwLock;
 /// let lock = RwLock::new(1);
 /// *lock.write() += 1;
 /// let (a, b) = (lock.read(), lock.read());

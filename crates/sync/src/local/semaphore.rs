@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 /// can be closed. See the [module](super) for what the local forms have in common.
 ///
 /// ```
-/// use sateen_sync::local::Semaphore;
+/// use sateen::sync::local::Semaphore;
 /// let semaphore = Semaphore::new(2);
 /// let permit = semaphore.acquire(2).unwrap();
 /// assert!(semaphore.try_acquire(1).is_err());

@@ -37,7 +37,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// A guard of a part of the value.
     ///
     /// ```
-    /// use sateen_sync::{Mutex, MutexGuard};
+    /// use sateen::sync::{Mutex, MutexGuard};
     /// let mutex = Mutex::new((1, "two"));
     /// let mut first = MutexGuard::map(mutex.lock(), |pair| &mut pair.0);
     /// *first = 3;
@@ -89,7 +89,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Runs `f` with the mutex unlocked, and takes the lock again, also if `f` panics.
     ///
     /// ```
-    /// use sateen_sync::{Mutex, MutexGuard};
+    /// use sateen::sync::{Mutex, MutexGuard};
     /// let mutex = Mutex::new(1);
     /// let mut guard = mutex.lock();
     /// MutexGuard::unlocked(&mut guard, || *mutex.lock() += 1);

@@ -38,7 +38,7 @@ use std::task::{Context, Poll};
 /// contended lock spins for less than a microsecond or two, then queues.
 ///
 /// ```
-/// use sateen_sync::Mutex;
+/// use sateen::sync::Mutex;
 ///
 /// static TOTAL: Mutex<u64> = Mutex::new(0);
 ///
@@ -78,7 +78,7 @@ impl<T> Mutex<T> {
         /// unlocking a call more.
         ///
         /// ```
-        /// let mutex = sateen_sync::Mutex::fair(1);
+        /// let mutex = sateen::sync::Mutex::fair(1);
         /// *mutex.lock() += 1;
         /// assert_eq!(mutex.into_inner(), 2);
         /// ```
@@ -106,7 +106,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free; never waits.
     ///
     /// ```
-    /// let mutex = sateen_sync::Mutex::new(1);
+    /// let mutex = sateen::sync::Mutex::new(1);
     /// let guard = mutex.try_lock().expect("free");
     /// assert!(mutex.try_lock().is_none());
     /// # drop(guard);
@@ -120,7 +120,7 @@ impl<T: ?Sized> Mutex<T> {
     /// [`timeout_async`](crate::timer::timeout_async).)
     ///
     /// ```
-    /// let mutex = sateen_sync::Mutex::new(1);
+    /// let mutex = sateen::sync::Mutex::new(1);
     /// let guard = mutex.try_lock_for(std::time::Duration::ZERO).expect("free");
     /// assert!(mutex.try_lock_for(std::time::Duration::from_millis(1)).is_none());
     /// # drop(guard);
@@ -150,7 +150,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
-    /// let mutex = sateen_sync::Mutex::new(1);
+    /// let mutex = sateen::sync::Mutex::new(1);
     /// let guard = mutex.lock();
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut lock = pin!(mutex.lock_async());
@@ -183,7 +183,7 @@ impl<T: ?Sized> Mutex<T> {
     /// The value, without locking: the exclusive borrow proves that nobody holds it.
     ///
     /// ```
-    /// let mut mutex = sateen_sync::Mutex::new(1);
+    /// let mut mutex = sateen::sync::Mutex::new(1);
     /// *mutex.get_mut() += 1;
     /// assert_eq!(mutex.into_inner(), 2);
     /// ```

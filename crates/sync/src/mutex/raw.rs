@@ -57,7 +57,7 @@ pub(crate) fn spins() -> u32 {
 ///
 /// ```
 /// use lock_api::RawMutex as _;
-/// static LOCK: sateen_sync::RawMutex = sateen_sync::RawMutex::new();
+/// static LOCK: sateen::sync::RawMutex = sateen::sync::RawMutex::new();
 /// LOCK.lock();
 /// assert!(!LOCK.try_lock());
 /// // SAFETY: locked above.

@@ -12,7 +12,7 @@ use std::ops::Deref;
 /// Cost: 56 bytes, the value and the initialiser; one load to use it.
 ///
 /// ```
-/// use sateen_sync::Lazy;
+/// use sateen::sync::Lazy;
 /// static SQUARES: Lazy<Vec<u32>> = Lazy::new(|| (0..10).map(|n| n * n).collect());
 /// assert_eq!(SQUARES[3], 9);
 /// ```

@@ -17,7 +17,7 @@ use std::future::Future;
 /// Cost: 48 bytes and the value; one load to read it.
 ///
 /// ```
-/// use sateen_sync::OnceLock;
+/// use sateen::sync::OnceLock;
 /// static NAME: OnceLock<String> = OnceLock::new();
 ///
 /// assert_eq!(NAME.get(), None);
@@ -100,7 +100,7 @@ impl<T> OnceLock<T> {
     /// The same for an `f` that may fail, and the cell then stays empty.
     ///
     /// ```
-    /// let cell = sateen_sync::OnceLock::new();
+    /// let cell = sateen::sync::OnceLock::new();
     /// assert_eq!(cell.get_or_try_init(|| "x".parse::<u8>().map_err(|_| "no number")), Err("no number"));
     /// assert_eq!(cell.get_or_try_init(|| "1".parse::<u8>().map_err(|_| "no number")), Ok(&1));
     /// ```
@@ -134,7 +134,7 @@ impl<T> OnceLock<T> {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
-    /// let cell = sateen_sync::OnceLock::new();
+    /// let cell = sateen::sync::OnceLock::new();
     /// let mut init = pin!(cell.get_or_init_async(async || 1));
     /// let mut cx = Context::from_waker(Waker::noop());
     /// assert_eq!(init.as_mut().poll(&mut cx), Poll::Ready(&1));

@@ -22,7 +22,7 @@ use std::pin::pin;
 /// Cost: 48 bytes; one load once it is complete.
 ///
 /// ```
-/// use sateen_sync::Once;
+/// use sateen::sync::Once;
 /// static START: Once = Once::new();
 ///
 /// let mut runs = 0;
@@ -71,7 +71,7 @@ impl Once {
     /// The same, poisoned or not: a closure that succeeds heals it.
     ///
     /// ```
-    /// use sateen_sync::Once;
+    /// use sateen::sync::Once;
     /// let once = Once::new();
     /// let _ = std::thread::scope(|s| s.spawn(|| once.call_once(|| panic!("poisoned"))).join());
     /// once.call_once_force(|state| assert!(state.is_poisoned()));
@@ -160,7 +160,7 @@ impl Once {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let once = sateen_sync::Once::new();
+    /// let once = sateen::sync::Once::new();
     /// assert!(!once.wait_timeout(Duration::from_millis(1)));
     /// ```
     pub fn wait_timeout(&self, timeout: Duration) -> bool {

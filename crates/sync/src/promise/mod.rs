@@ -29,7 +29,7 @@ use std::task::{Context, Poll};
 /// Cost: one allocation; to fulfil it costs what [`Event::set`](crate::Event::set) costs.
 ///
 /// ```
-/// use sateen_sync::Promise;
+/// use sateen::sync::Promise;
 ///
 /// let mut promise = Promise::new();
 /// let future = promise.future().expect("taken for the first time");
@@ -71,7 +71,7 @@ impl<T> Promise<T> {
     /// Ends it with a panic, which whoever gets the value of its future goes on with.
     ///
     /// ```
-    /// let mut promise = sateen_sync::Promise::<()>::new();
+    /// let mut promise = sateen::sync::Promise::<()>::new();
     /// let future = promise.future().unwrap();
     /// promise.set_panic(Box::new("no value"));
     /// let panic = std::thread::spawn(|| future.get()).join().unwrap_err();
@@ -159,7 +159,7 @@ impl<T> PromiseFuture<T> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// let mut promise = sateen_sync::Promise::new();
+    /// let mut promise = sateen::sync::Promise::new();
     /// let future = promise.future().unwrap();
     /// assert!(!future.wait_timeout(Duration::from_millis(1)));
     /// promise.set_value(1);

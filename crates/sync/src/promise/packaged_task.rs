@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// without having run breaks its promise, and so does one whose runner is cancelled: the unwinding of that goes on.
 ///
 /// ```
-/// use sateen_sync::PackagedTask;
+/// use sateen::sync::PackagedTask;
 ///
 /// let mut task = PackagedTask::new(|| 6 * 7);
 /// let future = task.future().expect("taken for the first time");

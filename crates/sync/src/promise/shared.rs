@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 /// Cost: a clone is one reference count; waiting costs what waiting for an [`Event`](crate::Event) does.
 ///
 /// ```
-/// let mut promise = sateen_sync::Promise::new();
+/// let mut promise = sateen::sync::Promise::new();
 /// let shared = promise.future().unwrap().share();
 /// let readers = [0; 3].map(|_| {
 ///     let shared = shared.clone();

@@ -32,7 +32,7 @@ use std::task::{Context, Poll};
 /// Cost: 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.
 ///
 /// ```
-/// use sateen_sync::RwLock;
+/// use sateen::sync::RwLock;
 ///
 /// static NAMES: RwLock<Vec<&str>> = RwLock::new(Vec::new());
 ///
@@ -67,7 +67,7 @@ crate::sys::const_except_loom! {
 /// A future panics if it is polled again after it was ready.
 ///
 /// ```
-/// use sateen_sync::{RwLock, RwLockAsync, block_on};
+/// use sateen::sync::{RwLock, RwLockAsync, block_on};
 /// let lock = RwLock::new(1);
 /// block_on(async {
 ///     *lock.write_async().await += 1;

@@ -28,7 +28,7 @@ use word::{CLOSED, MAX, WAITERS, WAKING, Word};
 /// Cost: 40 bytes; uncontended, one locked instruction to take and one to give back.
 ///
 /// ```
-/// use sateen_sync::Semaphore;
+/// use sateen::sync::Semaphore;
 ///
 /// static DOWNLOADS: Semaphore = Semaphore::new(2);
 ///
@@ -114,7 +114,7 @@ impl Semaphore {
     /// [`AcquireError::NoPermits`], [`AcquireError::Closed`], [`AcquireError::TooMany`].
     ///
     /// ```
-    /// use sateen_sync::{AcquireError, Semaphore};
+    /// use sateen::sync::{AcquireError, Semaphore};
     /// let semaphore = Semaphore::new(3);
     /// assert_eq!(semaphore.try_acquire(4).unwrap_err(), AcquireError::NoPermits);
     /// assert_eq!(semaphore.try_acquire(3).unwrap().permits(), 3);
@@ -133,7 +133,7 @@ impl Semaphore {
     /// [`AcquireError::TimedOut`], and as `acquire`.
     ///
     /// ```
-    /// use sateen_sync::{AcquireError, Semaphore};
+    /// use sateen::sync::{AcquireError, Semaphore};
     /// use std::time::Duration;
     /// let none = Semaphore::new(0);
     /// let error = none.acquire_timeout(1, Duration::from_millis(1)).unwrap_err();
@@ -158,7 +158,7 @@ impl Semaphore {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
-    /// let semaphore = sateen_sync::Semaphore::new(1);
+    /// let semaphore = sateen::sync::Semaphore::new(1);
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut two = pin!(semaphore.acquire_async(2));
     /// assert!(two.as_mut().poll(&mut cx).is_pending());
@@ -211,7 +211,7 @@ impl Semaphore {
     /// With the first panic of a waker, after all waiters have been released.
     ///
     /// ```
-    /// use sateen_sync::{AcquireError, Semaphore};
+    /// use sateen::sync::{AcquireError, Semaphore};
     /// let semaphore = Semaphore::new(1);
     /// semaphore.close();
     /// assert_eq!(semaphore.acquire(1).unwrap_err(), AcquireError::Closed);
@@ -283,7 +283,7 @@ impl<'a> SemaphoreGuard<'a> {
     /// [adds](Semaphore::add_permits) some.
     ///
     /// ```
-    /// let semaphore = sateen_sync::Semaphore::new(1);
+    /// let semaphore = sateen::sync::Semaphore::new(1);
     /// semaphore.acquire(1).unwrap().forget();
     /// assert_eq!(semaphore.available_permits(), 0);
     /// ```

@@ -167,7 +167,7 @@ fn timed<S: Several, G: Goal<S>>(several: S, _: Duration) -> Option<G::Output> {
 /// Waits for all; their results, in order: a tuple for a tuple, else a vector.
 ///
 /// ```
-/// use sateen_sync::{oneshot, several::join_all};
+/// use sateen::sync::{oneshot, several::join_all};
 /// let (sender, receiver) = oneshot::channel();
 /// std::thread::spawn(|| sender.send("one").unwrap());
 /// assert_eq!(join_all((receiver, async { 2 })), (Ok("one"), 2));
@@ -197,14 +197,14 @@ pub fn join_all_async<S: Several>(several: S) -> impl Future<Output = S::Joined>
 /// of the place, else index and result. Of those that are ready at once, the first in order wins.
 ///
 /// ```
-/// use sateen_sync::several::{OneOf2, race};
+/// use sateen::sync::several::{OneOf2, race};
 /// let never = std::future::pending::<u8>();
 /// match race((never, async { "now" })) {
 ///     OneOf2::A(number) => unreachable!("{number}"),
 ///     OneOf2::B(text) => assert_eq!(text, "now"),
 /// }
 ///
-/// let (sender, mut receiver) = sateen_sync::oneshot::channel();
+/// let (sender, mut receiver) = sateen::sync::oneshot::channel();
 /// race((&mut receiver, async {})); // The loser is kept.
 /// sender.send(1).unwrap();
 /// assert_eq!(receiver.recv(), Ok(1));
@@ -238,7 +238,7 @@ pub fn race_async<S: Several>(several: S) -> impl Future<Output = S::Won> {
 /// All errors, in order, if none succeeds.
 ///
 /// ```
-/// use sateen_sync::several::first_ok;
+/// use sateen::sync::several::first_ok;
 /// use std::future::ready;
 /// assert_eq!(first_ok([ready(Err("no")), ready(Ok(1)), ready(Ok(2))]), Ok(1));
 /// assert_eq!(first_ok([ready(Err::<(), _>("no")), ready(Err("neither"))]), Err(vec!["no", "neither"]));
@@ -274,7 +274,7 @@ pub fn first_ok_async<S: TrySeveral>(
 /// The first to come.
 ///
 /// ```
-/// use sateen_sync::several::try_join_all;
+/// use sateen::sync::several::try_join_all;
 /// use std::future::{pending, ready};
 /// assert_eq!(try_join_all((ready(Ok::<_, ()>(1)), ready(Ok("two")))), Ok((1, "two")));
 /// assert_eq!(try_join_all((pending::<Result<(), _>>(), ready(Err::<(), _>("no")))), Err("no"));
@@ -316,7 +316,7 @@ fn first<E>(errors: Vec<E>) -> E {
 /// All errors, in order, if there is any.
 ///
 /// ```
-/// use sateen_sync::several::all_or_errors;
+/// use sateen::sync::several::all_or_errors;
 /// use std::future::ready;
 /// assert_eq!(all_or_errors([ready(Ok::<_, ()>(1)), ready(Ok(2))]), Ok(vec![1, 2]));
 /// assert_eq!(all_or_errors([ready(Err("a")), ready(Ok(2)), ready(Err("c"))]), Err(vec!["a", "c"]));

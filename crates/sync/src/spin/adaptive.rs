@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 /// woken: a napping waiter finds out up to 50 µs late.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::TtasAdaptive, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::TtasAdaptive, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

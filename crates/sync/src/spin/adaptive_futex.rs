@@ -60,7 +60,7 @@ fn hand_over() -> Ordering {
 /// Take it when nothing is known of sections, threads and cores. It is 16 bytes.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::TtasAdaptiveFutex, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::TtasAdaptiveFutex, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

@@ -6,7 +6,7 @@
 /// takes tenfold longer on some processors than on others.
 ///
 /// ```
-/// use sateen_sync::spin::{Mutex, SpinConfig, Ttas};
+/// use sateen::sync::spin::{Mutex, SpinConfig, Ttas};
 /// struct Impatient;
 /// impl SpinConfig for Impatient {
 ///     const TESTS: u32 = 4;
@@ -45,7 +45,7 @@ impl SpinConfig for Standard {}
 /// Limits as numbers: at most `TESTS` tests, back-off that grows for `COLLISIONS` collisions.
 ///
 /// ```
-/// use sateen_sync::spin::{Limits, Mutex, TtasAdaptiveFutex};
+/// use sateen::sync::spin::{Limits, Mutex, TtasAdaptiveFutex};
 /// let lock = Mutex::<TtasAdaptiveFutex<Limits<50, 3>>, _>::new(());
 /// drop(lock.lock());
 /// ```

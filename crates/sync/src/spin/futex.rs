@@ -33,7 +33,7 @@ fn give() -> Ordering {
 /// otherwise [`TtasAdaptiveFutex`](super::TtasAdaptiveFutex).
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::TtasFutex, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::TtasFutex, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

@@ -16,7 +16,7 @@ use sateen_base::prim::Ordering;
 /// it to wake somebody, whether anybody is there or not.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::Kernel, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::Kernel, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

@@ -50,7 +50,7 @@ fn holder() -> *mut Node {
 /// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::Mcs, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::Mcs, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

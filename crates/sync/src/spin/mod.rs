@@ -31,7 +31,7 @@
 //! the `README.md` of this folder.
 //!
 //! ```
-//! use sateen_sync::spin::{Mutex, TtasAdaptiveFutex};
+//! use sateen::sync::spin::{Mutex, TtasAdaptiveFutex};
 //! static HITS: Mutex<TtasAdaptiveFutex, u32> = Mutex::new(0);
 //! *HITS.lock() += 1;
 //! assert_eq!(*HITS.lock(), 1);
@@ -64,7 +64,7 @@ pub use ttas::Ttas;
 /// A mutex of kind `K` around a `T`.
 ///
 /// ```
-/// use sateen_sync::spin;
+/// use sateen::sync::spin;
 /// let total = spin::Mutex::<spin::Ttas, _>::new(1);
 /// *total.lock() += 1;
 /// assert_eq!(total.into_inner(), 2);

@@ -13,13 +13,13 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 /// that unwinding lets out of that would be a second one.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::NoAtomics, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::NoAtomics, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```
 ///
 /// ```compile_fail
-/// let lock = lock_api::Mutex::<sateen_sync::spin::NoAtomics, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::NoAtomics, _>::new(1);
 /// std::thread::scope(|s| {
 ///     s.spawn(|| *lock.lock() += 1);
 /// });

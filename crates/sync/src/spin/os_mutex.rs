@@ -8,7 +8,7 @@ use sateen_base::os::PlatformMutex;
 /// thread.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::OsMutex, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::OsMutex, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

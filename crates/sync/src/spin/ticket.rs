@@ -33,7 +33,7 @@ fn call() -> Ordering {
 /// After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on, at some microseconds a turn.
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::Ticket, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::Ticket, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

@@ -66,7 +66,7 @@ impl Word {
 /// threads on two cores one got an eighth of what another got.)
 ///
 /// ```
-/// let lock = lock_api::Mutex::<sateen_sync::spin::Ttas, _>::new(1);
+/// let lock = lock_api::Mutex::<sateen::sync::spin::Ttas, _>::new(1);
 /// *lock.lock() += 1;
 /// assert_eq!(*lock.lock(), 2);
 /// ```

@@ -22,7 +22,7 @@ use std::task::Waker;
 /// armed; it never shrinks. The timers themselves live with those who wait.
 ///
 /// ```
-/// use sateen_sync::timer::{Timer, TimerQueue};
+/// use sateen::sync::timer::{Timer, TimerQueue};
 /// use std::{pin::pin, task::Waker, time::{Duration, Instant}};
 ///
 /// let queue = TimerQueue::new();
@@ -84,7 +84,7 @@ impl TimerQueue {
     /// With the first panic of `wake`, after it has had all.
     ///
     /// ```
-    /// use sateen_sync::timer::{Timer, TimerQueue};
+    /// use sateen::sync::timer::{Timer, TimerQueue};
     /// use std::{pin::pin, task::Waker, time::Instant};
     ///
     /// let (queue, mut later) = (TimerQueue::new(), Vec::new());

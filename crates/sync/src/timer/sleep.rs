@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 /// far.
 ///
 /// ```
-/// sateen_sync::timer::sleep(std::time::Duration::from_millis(1));
+/// sateen::sync::timer::sleep(std::time::Duration::from_millis(1));
 /// ```
 pub fn sleep(duration: Duration) {
     match Instant::now().checked_add(duration) {
@@ -31,7 +31,7 @@ pub fn sleep(duration: Duration) {
 ///
 /// ```
 /// let soon = std::time::Instant::now() + std::time::Duration::from_millis(1);
-/// sateen_sync::timer::sleep_until(soon);
+/// sateen::sync::timer::sleep_until(soon);
 /// assert!(std::time::Instant::now() >= soon);
 /// ```
 pub fn sleep_until(deadline: Instant) {
@@ -55,7 +55,7 @@ fn wait(park: impl Fn(), over: impl Fn() -> bool) {
 /// but ready in the end. It may be polled from another thread next time, and dropped on any.
 ///
 /// ```
-/// use sateen_sync::{block_on, timer::sleep_async};
+/// use sateen::sync::{block_on, timer::sleep_async};
 /// block_on(sleep_async(std::time::Duration::from_millis(1)));
 /// ```
 pub fn sleep_async(duration: Duration) -> Sleep {
@@ -65,7 +65,7 @@ pub fn sleep_async(duration: Duration) -> Sleep {
 /// A future that is ready when `deadline` has passed; see [`sleep_async`].
 ///
 /// ```
-/// # use sateen_sync::{block_on, timer::sleep_until_async};
+/// # use sateen::sync::{block_on, timer::sleep_until_async};
 /// let soon = std::time::Instant::now() + std::time::Duration::from_millis(1);
 /// block_on(sleep_until_async(soon));
 /// assert!(std::time::Instant::now() >= soon);
@@ -173,7 +173,7 @@ impl fmt::Debug for Sleep {
 /// first, so one that is ready in the last moment wins; it is dropped with the time-out.
 ///
 /// ```
-/// use sateen_sync::{block_on, timer::{timeout_async, Elapsed}, Event};
+/// use sateen::sync::{block_on, timer::{timeout_async, Elapsed}, Event};
 /// use std::time::Duration;
 ///
 /// let event = Event::new();

@@ -43,7 +43,7 @@ use std::task::Waker;
 /// Cost: 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
 ///
 /// ```
-/// use sateen_sync::WaitQueue;
+/// use sateen::sync::WaitQueue;
 /// use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 ///
 /// // A counter that can be waited for.
@@ -98,7 +98,7 @@ impl<L: RawMutex> WaitQueue<L> {
         /// notified must not free the queue while the notifier may still be in it. The default kind does not.
         ///
         /// ```
-        /// use sateen_sync::{WaitQueue, spin::TtasAdaptiveFutex};
+        /// use sateen::sync::{WaitQueue, spin::TtasAdaptiveFutex};
         ///
         /// static WAITERS: WaitQueue<TtasAdaptiveFutex> = WaitQueue::with_lock();
         /// assert!(!WAITERS.notify_one());
@@ -129,7 +129,7 @@ impl<L: RawMutex> WaitQueue<L> {
     ///
     /// ```
     /// # use std::time::Instant;
-    /// let queue = sateen_sync::WaitQueue::new();
+    /// let queue = sateen::sync::WaitQueue::new();
     /// assert!(!queue.wait_unless_until(Instant::now(), || false));
     /// assert!(queue.wait_unless_until(Instant::now(), || true));
     /// ```
@@ -144,7 +144,7 @@ impl<L: RawMutex> WaitQueue<L> {
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
-    /// let queue = sateen_sync::WaitQueue::new();
+    /// let queue = sateen::sync::WaitQueue::new();
     /// let mut cx = Context::from_waker(Waker::noop());
     /// let mut wait = pin!(queue.wait_unless_async(|| false));
     /// assert_eq!(wait.as_mut().poll(&mut cx), Poll::Pending);

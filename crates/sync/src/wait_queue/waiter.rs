@@ -23,7 +23,7 @@ use std::task::{Context, Poll, Waker};
 /// [`notify_one`](WaitQueue::notify_one) that it never took, it notifies the next.
 ///
 /// ```
-/// use sateen_sync::wait_queue::{Place, WaitQueue, Waiter};
+/// use sateen::sync::wait_queue::{Place, WaitQueue, Waiter};
 /// use std::{pin::pin, task::Waker};
 ///
 /// let queue = WaitQueue::new();
@@ -142,7 +142,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// A deadline that has passed is one look at the queue.
     ///
     /// ```
-    /// use sateen_sync::{WaitQueue, park, wait_queue::{Place, Waiter}};
+    /// use sateen::sync::{WaitQueue, park, wait_queue::{Place, Waiter}};
     /// use std::{pin::pin, time::Instant};
     ///
     /// let queue = WaitQueue::new();

@@ -14,7 +14,7 @@ impl<T> Bounded<T> {
     /// [`PushError::Closed`] with the item if the queue was closed before.
     ///
     /// ```
-    /// let queue = sateen_queue::mpmc::Bounded::new(1);
+    /// let queue = sateen::queue::mpmc::Bounded::new(1);
     /// assert_eq!(queue.force_push('a'), Ok(None));
     /// assert_eq!(queue.force_push('b'), Ok(Some('a')));
     /// ```
