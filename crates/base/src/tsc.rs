@@ -31,7 +31,10 @@ pub fn is_invariant() -> bool {
     {
         use core::arch::x86_64::__cpuid;
         // Leaf 0x8000_0007: advanced power management, bit 8 of `edx`.
-        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
+        // SAFETY: every x86-64 processor has the instruction. Newer compilers take it for safe.
+        #[allow(unused_unsafe, reason = "unsafe for compilers before 1.94")]
+        let leaf = |number| unsafe { __cpuid(number) };
+        leaf(0x8000_0000).eax >= 0x8000_0007 && leaf(0x8000_0007).edx & (1 << 8) != 0
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     {

@@ -220,7 +220,7 @@ impl<T, L: Layout> Memory<T, L> {
             return Err(BuildError::BufferTooSmall { needed: at.end, given: buffer.len() });
         }
         buffer[..at.end].fill(MaybeUninit::new(0));
-        let base = NonNull::from_mut(buffer).cast();
+        let base = NonNull::from(buffer).cast();
         let memory = Self { base, at, sizes, allocation: None, more: None, of: PhantomData };
         if cfg!(loom) {
             memory.write_all();
