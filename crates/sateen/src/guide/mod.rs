@@ -1,16 +1,42 @@
-//! The guide, page by page. Every example in it is compiled and run as a test.
+//! The guide. Every example in it is compiled and run as a test.
+//!
+//! In reading order:
+//!
+//! | Page | What it is about |
+//! |---|---|
+//! | [start](self::start) | the parts at work, and what to know first |
+//! | [switching](self::switching) | for those who know rayon, crossbeam, tokio or `parking_lot` |
+//! | [blocking](self::blocking) | what a task may wait for, and how; thread-locals |
+//! | [waiting](self::waiting) | futures, time limits, cancelling |
+//! | [channels](self::channels) | messages between tasks, threads and futures |
+//! | [queues](self::queues) | queues, and workers that handle items at a rate |
+//! | [graphs](self::graphs) | tasks that depend on each other |
+//! | [choosing](self::choosing) | which lock, which counter, which pool |
+//! | [tuning](self::tuning) | settings, and what a runtime says of itself |
+//! | [corner_cases](self::corner_cases) | waits while unwinding, wakers of your own, `fork` |
 
 #[doc = include_str!("start.md")]
 pub mod start {}
 
+#[doc = include_str!("switching.md")]
+pub mod switching {}
+
 #[doc = include_str!("blocking.md")]
 pub mod blocking {}
+
+#[doc = include_str!("waiting.md")]
+pub mod waiting {}
 
 #[doc = include_str!("channels.md")]
 pub mod channels {}
 
-#[doc = include_str!("switching.md")]
-pub mod switching {}
+#[doc = include_str!("queues.md")]
+#[doc = include_str!("flow.svg")]
+pub mod queues {}
+
+#[doc = include_str!("graphs.md")]
+#[doc = include_str!("graph.svg")]
+pub mod graphs {}
 
 #[doc = include_str!("choosing.md")]
 pub mod choosing {}
@@ -18,10 +44,5 @@ pub mod choosing {}
 #[doc = include_str!("tuning.md")]
 pub mod tuning {}
 
-#[doc = include_str!("graphs.md")]
-#[doc = include_str!("graph.svg")]
-pub mod graphs {}
-
-#[doc = include_str!("queues.md")]
-#[doc = include_str!("flow.svg")]
-pub mod queues {}
+#[doc = include_str!("corner_cases.md")]
+pub mod corner_cases {}
