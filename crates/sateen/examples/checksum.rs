@@ -1,13 +1,13 @@
-//! Hashes every file below a path on all cores: `HASH  PATH` a line, ordered by path.
+//! Hashes every file below a path on all cores, and prints lines `HASH  PATH`, ordered by path.
 //!
 //! ```text
 //! cargo run --release --example checksum -- PATH [--workers N]
 //! ```
 //!
 //! The hash is SHA-256 and the lines are those of `sha256sum`, which can check them (`--check`).
-//! Links are followed. What cannot be hashed gets a message on stderr, and the exit status is then 1:
-//! files that cannot be read, links that lead nowhere or back to a folder they lie in, names that
-//! are not UTF-8, and what is no file (sockets, pipes, devices).
+//! Links are followed. Some entries cannot be hashed: files that cannot be read, links that lead
+//! nowhere or back to a folder that they lie in, names that are not UTF-8, and entries that are no
+//! files (sockets, pipes, devices). Each gets a message on stderr, and the exit status is then 1.
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use walkdir::WalkDir;
 
-/// Bytes read at once: what a large file costs in memory.
+/// Bytes read at once: a large file needs no more memory than this.
 const CHUNK: usize = 128 * 1024;
 
 /// Hashes every file below a path in parallel and prints `HASH  PATH`, ordered by path.
@@ -34,7 +34,7 @@ struct Options {
     workers: Option<u16>,
 }
 
-/// Something that has no hash, and why.
+/// An entry that has no hash, and why.
 struct Problem {
     path: PathBuf,
     reason: String,
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 
     let bar = progress_bar();
     let hashed = Mutex::new(Vec::new());
-    // One task a file, hashed elsewhere while this one still looks for more.
+    // One task for each file. Other workers hash while this one still looks for more.
     let mut problems = runtime.install(|| {
         scope(|tasks| {
             walk(&options.path, |name| {
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     report(&lines, problems)
 }
 
-/// Gives each file below `root` to `found`, in no order; returns what is there besides.
+/// Gives each file below `root` to `found`, in no order. Returns the entries that have no hash.
 fn walk(root: &Path, mut found: impl FnMut(String)) -> Vec<Problem> {
     let mut problems = Vec::new();
     for entry in WalkDir::new(root).follow_links(true) {
@@ -118,8 +118,8 @@ fn hash(path: &Path) -> io::Result<String> {
     }
 }
 
-/// One line of output. Like `sha256sum`, a name that would break the line is escaped, and the line
-/// says so by a backslash before the hash.
+/// One line of output. As in `sha256sum`, a name that would break the line is escaped, and a
+/// backslash before the hash says so.
 fn line(hash: &str, name: &str) -> String {
     if name.contains(['\\', '\n', '\r']) {
         let name = name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
@@ -129,7 +129,7 @@ fn line(hash: &str, name: &str) -> String {
     }
 }
 
-/// Files hashed of files found, on stderr; nothing is drawn where stderr is no terminal.
+/// Shows on stderr how many of the files found are hashed. Draws nothing if stderr is no terminal.
 fn progress_bar() -> ProgressBar {
     let template = "{spinner} {pos} of {len} files hashed, {per_sec}";
     let style = ProgressStyle::with_template(template).expect("the template is well formed");

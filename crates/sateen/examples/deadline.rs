@@ -1,11 +1,11 @@
-//! A scheduling policy of one's own: the earliest deadline first, on several workers.
+//! A scheduling policy: the earliest deadline first, on several workers.
 //!
 //! ```text
 //! cargo run -p sateen --example deadline
 //! ```
 //!
-//! What has not started may run on any worker, so that is in one queue for all; what has started stays with
-//! its worker. A worker takes whichever of its two candidates is due first.
+//! A task that has not started may run on any worker, so it is in one queue for all. A started task
+//! stays with its worker. A worker takes the one of its two candidates that is due first.
 
 use sateen::policy::{self, Policy, Runnable};
 use sateen::{JoinHandle, Runtime, Spawn, TaskId, yield_now};
@@ -38,7 +38,7 @@ impl Queue {
         self.lock().by_deadline_and_arrival.pop_first().map(|(_, runnable)| runnable)
     }
 
-    /// When the first is due.
+    /// When the first task is due.
     fn first(&self) -> Option<u64> {
         self.lock().by_deadline_and_arrival.first_key_value().map(|(key, _)| key.0)
     }
@@ -62,7 +62,7 @@ impl Earliest {
     }
 }
 
-/// Deadlines are microseconds since the start; what has none can wait.
+/// Deadlines are microseconds since the start. A task without a deadline can wait.
 fn deadline(runnable: &Runnable) -> u64 {
     match runnable.property() {
         0 => u64::MAX,
@@ -106,13 +106,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = Runtime::builder().workers(2).policy(policy).build()?;
     let begin = Instant::now();
     let job = |number: u64| -> JoinHandle<Duration> {
-        // In no particular order, so that the policy has something to do.
+        // In no particular order, so that the policy has to sort them.
         let due = 2_000 * (1 + number * 17 % JOBS);
         Spawn::new().property(due).spawn(move || {
             for _ in 0..PIECES {
                 let end = Instant::now() + Duration::from_micros(20);
                 while Instant::now() < end {}
-                // More urgent ones go first.
+                // More urgent tasks go first.
                 yield_now();
             }
             begin.elapsed().saturating_sub(Duration::from_micros(due))

@@ -4,8 +4,8 @@
 //! cargo run -p sateen --example echo -- 127.0.0.1:7000
 //! ```
 //!
-//! Each task is written as if it blocked. It does not: `async-io` waits for the sockets, and the task is
-//! suspended until one of them is ready.
+//! Each task is written as if it blocked its thread. It does not: `async-io` waits for the sockets,
+//! and the task is suspended until its socket is ready.
 
 use async_io::Async;
 use sateen::{Spawn, block_on, sleep};

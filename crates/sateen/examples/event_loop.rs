@@ -1,11 +1,11 @@
-//! Tasks in someone else's event loop, and someone else's event loop in a worker.
+//! Tasks in a foreign event loop, and a foreign event loop in a worker.
 //!
 //! ```text
 //! cargo run --example event_loop
 //! ```
 //!
-//! The loop is `mio`'s; a GUI's or a game's looks the same: it waits for events, and must be told when there
-//! are tasks to run and when the next timer is due.
+//! The loop is `mio`'s. That of a GUI or a game looks the same: it waits for events, and must be
+//! told when there are tasks to run and when the next timer is due.
 
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -30,14 +30,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The thread belongs to the loop. It runs the tasks whenever some can run.
+/// The thread belongs to the loop. The loop runs the tasks whenever some can run.
 fn tasks_in_the_loop() -> Result<(), Box<dyn Error>> {
     let mut poll = Poll::new()?;
     let waker = Waker::new(poll.registry(), WAKE)?;
     let mut socket = UdpSocket::bind("127.0.0.1:0".parse()?)?;
     poll.registry().register(&mut socket, SOCKET, Interest::READABLE)?;
 
-    // Whatever arrives from other threads ends the loop's wait.
+    // A task that arrives from another thread ends the loop's wait.
     let arrival = move || waker.wake().expect("the loop can be woken");
     let runtime = Runtime::builder().on_arrival(arrival).current_thread()?;
     let (questions, answers) = (local::unbounded(), local::unbounded());
@@ -61,7 +61,7 @@ fn tasks_in_the_loop() -> Result<(), Box<dyn Error>> {
 
     let mut events = Events::with_capacity(16);
     while !asker.is_finished() {
-        // All that can run does; then the loop waits no longer than until a task's timer.
+        // Run all tasks that can run. Then the loop waits no longer than until the next timer.
         let due = runtime.run_until_idle();
         for (answer, to) in std::iter::from_fn(|| answers.1.try_recv().ok()) {
             send(&socket, answer, to)?;
@@ -83,7 +83,8 @@ fn tasks_in_the_loop() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The thread belongs to the runtime. Its policy sleeps in the loop, and turns events into wake-ups.
+/// The thread belongs to the runtime. Its policy sleeps in the loop, and turns events into
+/// wake-ups.
 struct InLoop {
     queue: Mutex<VecDeque<Runnable>>,
     poll: Mutex<(Poll, Events)>,
@@ -108,7 +109,7 @@ impl Policy for InLoop {
         let mut poll = self.poll.lock().expect("sound");
         let (poll, events) = &mut *poll;
         let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        // Returning early is allowed, whatever the reason.
+        // A policy may return early for any reason.
         if poll.poll(events, limit).is_ok() && events.iter().any(|event| event.token() == SOCKET) {
             self.readable.set();
         }
@@ -135,7 +136,7 @@ fn the_loop_in_a_worker() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::builder().workers(1).policy(policy::custom(make)).build()?;
 
     let address = socket.local_addr()?;
-    // A task like any other: it waits where nothing has come.
+    // A task like any other: it waits until something has come.
     let answering = runtime.spawn(move || {
         let mut answered = 0;
         while answered < ROUNDS {
@@ -178,7 +179,7 @@ fn ask(address: SocketAddr) -> u64 {
     (0..ROUNDS as u64).map(one).sum()
 }
 
-/// A question, and who asks; none if none has come.
+/// A question and its sender, or none if none has come.
 fn receive(socket: &UdpSocket) -> io::Result<Option<(u64, SocketAddr)>> {
     let mut bytes = [0; 8];
     match socket.recv_from(&mut bytes) {

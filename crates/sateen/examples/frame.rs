@@ -1,13 +1,16 @@
-//! The loop of a small game, each frame a graph of tasks that is recorded once: input, physics, animation, culling, rendering.
+//! The loop of a small game. Each frame is a graph of tasks that is recorded once: input, physics,
+//! animation, culling, rendering.
 //!
 //! ```text
 //! cargo run --release --example frame -- [PATH]
 //! ```
 //!
-//! Runs 300 frames with 20,000 bodies on one worker and on two, prints what a frame takes, and writes the last one as PNG, to `PATH` or
-//! into the folder for temporary files. Input and presentation belong to the main thread, as windows demand: they are on a
-//! channel of their own, which only the thread that waits for the frame works off. The picture does not depend on who does what:
-//! chunks touch nothing of each other's, and are drawn in their order.
+//! Runs 300 frames with 20,000 bodies on one worker and on two, prints how long a frame takes, and
+//! writes the last one as PNG, to `PATH` or into the folder for temporary files.
+//!
+//! Input and presentation belong to the main thread, as windows demand. They are on a channel of
+//! their own, which only the thread that waits for the frame executes. The picture does not depend
+//! on which worker does what: no chunk touches another, and chunks are drawn in their order.
 
 use sateen::Runtime;
 use sateen::flow::{Map, RunOn};
@@ -20,7 +23,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
-/// Worked off by all workers, and by the main thread.
+/// The channels: one for all workers, and one for the main thread.
 const ANYWHERE: u16 = 0;
 const MAIN_THREAD: u16 = 1;
 
@@ -31,7 +34,7 @@ const BAND: usize = 24;
 /// Seconds between frames.
 const STEP: f32 = 1.0 / 60.0;
 
-/// How much of everything.
+/// How large everything is.
 #[derive(Clone, Copy)]
 struct Size {
     bodies: usize,
@@ -82,7 +85,7 @@ enum Task {
     Present,
 }
 
-/// What is done each frame, in which order.
+/// The tasks of a frame, and their order.
 fn frame(size: Size) -> Result<Template<Task>, TemplateError> {
     let mut frame = Template::new();
     let input = frame.task(Task::Input);
@@ -106,21 +109,21 @@ fn frame(size: Size) -> Result<Template<Task>, TemplateError> {
     Ok(frame)
 }
 
-/// What came of it.
+/// The result of a game.
 struct Played {
     pixels: Vec<u8>,
-    /// How long each frame took, the shortest first.
+    /// How long each frame took, in order of length.
     times: Vec<Duration>,
 }
 
-/// Plays the game on so many workers.
+/// Plays the game on this many workers.
 fn play(size: Size, workers: usize) -> Result<Played, Box<dyn Error>> {
     let runtime = Runtime::builder().workers(workers).build()?;
     let world = Arc::new(World::new(size));
     let frame = frame(size)?;
     let game = Arc::clone(&world);
     let shed = Shed::builder()
-        // One more to see when all have ended.
+        // One task more, which shows when all have ended.
         .tasks(frame.len() as u64 + 1)
         .dependencies(1 << 12)
         .channels(2)
@@ -162,12 +165,12 @@ struct Body {
     y: f32,
     speed_x: f32,
     speed_y: f32,
-    /// 0 to 1, and again.
+    /// Goes from 0 to 1, again and again.
     phase: f32,
     radius: f32,
 }
 
-/// A body as it is seen.
+/// A body on the screen.
 #[derive(Clone, Copy)]
 struct Sprite {
     x: f32,
@@ -180,23 +183,24 @@ struct Sprite {
 #[derive(Clone, Copy)]
 struct Controls {
     frame: u32,
-    /// Where everything is drawn to.
+    /// The point that attracts the bodies.
     x: f32,
     y: f32,
-    /// Left and upper edge of what is seen, which is half as wide and high as the world.
+    /// Left and upper edge of the view, which is half as wide and high as the world.
     left: f32,
     top: f32,
 }
 
-/// All that the tasks share. No lock is ever waited for but by those that read: what a task writes, the graph keeps others from.
+/// The data that tasks share. Only readers ever wait for these locks: the graph keeps other tasks
+/// away from what a task writes.
 struct World {
     size: Size,
     controls: RwLock<Controls>,
     bodies: Vec<Mutex<Vec<Body>>>,
-    /// Of each chunk, what is seen of it in each band.
+    /// For each chunk, its bodies in each band.
     seen: Vec<RwLock<Vec<Vec<Sprite>>>>,
     bands: Vec<Mutex<Vec<u8>>>,
-    /// The frame that is shown.
+    /// The frame on the screen.
     screen: Mutex<Vec<u8>>,
 }
 
@@ -207,7 +211,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl World {
     fn new(size: Size) -> Self {
         let mut random = 1_u32;
-        // Marsaglia's xorshift: 0 to 1, the same each time.
+        // Marsaglia's xorshift: numbers from 0 to 1, the same in each run.
         let mut random = || {
             random ^= random << 13;
             random ^= random >> 17;
@@ -256,11 +260,11 @@ impl World {
         *self.controls.read().expect("no task panics")
     }
 
-    /// Nobody is there to play: the mouse goes round, and the camera follows.
+    /// There is no player: the mouse goes round, and the camera follows.
     fn input(&self) {
         let mut controls = self.controls.write().expect("no task panics");
         controls.frame += 1;
-        // A square, as sines differ from machine to machine.
+        // The mouse runs along a square, because sines differ from machine to machine.
         let along = controls.frame % 240;
         let way = (along % 60) as f32 / 60.0 * 0.5;
         (controls.x, controls.y) = match along / 60 {
@@ -294,7 +298,7 @@ impl World {
         }
     }
 
-    /// Sorts what is seen of a chunk by the bands it is seen in.
+    /// Sorts the visible bodies of a chunk by band.
     fn cull(&self, chunk: usize) {
         let (controls, size) = (self.controls(), self.size);
         let mut seen = self.seen[chunk].write().expect("no task panics");
@@ -314,7 +318,7 @@ impl World {
         }
     }
 
-    /// Draws all that is seen in a band, as discs that glow.
+    /// Draws the bodies of a band as discs that glow.
     fn render(&self, band: usize, pixels: &mut [u8]) {
         let width = self.size.width;
         let top = band * BAND;
@@ -389,7 +393,7 @@ fn the_picture_does_not_depend_on_the_workers() {
     let pictures = [1, 2, 4].map(|workers| play(size, workers).expect("a small game"));
     let sums = pictures.each_ref().map(Played::checksum);
     assert_eq!(sums, [sums[0]; 3]);
-    // Something is seen, and it moves.
+    // There is a picture, and it moves.
     let still = play(Size { frames: 1, ..size }, 1).expect("a small game");
     assert_ne!(still.checksum(), sums[0]);
 

@@ -1,11 +1,11 @@
-//! A window's main thread: it draws frames, and in between runs tasks that worker threads send it.
+//! A window's main thread: it draws frames, and runs tasks from worker threads in between.
 //!
 //! ```text
 //! cargo run --release --example gui_pump
 //! ```
 //!
-//! Only the main thread may touch the window (here: a string that is not `Send`). Heavy work runs on the
-//! workers of another runtime, whose tasks hand their results over by spawning on the main thread.
+//! Only the main thread may touch the window (here: a string that is not `Send`). Heavy work runs
+//! on the workers of another runtime. Their tasks hand results over by spawning on the main thread.
 
 use sateen::sync::{AutoEvent, timer};
 use sateen::{CurrentThread, Runtime, Spawner, par_map, spawn_local};
@@ -19,7 +19,7 @@ const BUDGET: Duration = Duration::from_millis(4);
 const FRAME: Duration = Duration::from_millis(10);
 const TILES: usize = 8;
 
-/// What only the main thread has.
+/// The data that only the main thread has.
 struct Window {
     tiles: [Option<u64>; TILES],
     clock: u32,
@@ -27,7 +27,7 @@ struct Window {
 }
 
 thread_local! {
-    /// How tasks that other threads send find it.
+    /// How tasks from other threads find this data.
     static WINDOW: RefCell<Option<Rc<RefCell<Window>>>> = const { RefCell::new(None) };
 }
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let window = Rc::new(RefCell::new(Window { tiles: [None; TILES], clock: 0, frames: 0 }));
     WINDOW.set(Some(Rc::clone(&window)));
 
-    // A window system's loop would be sent a message here; ours waits for this event.
+    // A window system would send a message to its loop here. Our loop waits for this event.
     let wanted = Arc::new(AutoEvent::new());
     let notice = Arc::clone(&wanted);
     let pump = Runtime::builder().on_arrival(move || notice.set()).current_thread()?;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let waits = pump.spawn_local(move || {
         let rendered = rendering.join().expect("rendered");
-        // From a task of this thread, others of this thread.
+        // A task of this thread spawns others of this thread.
         spawn_local(move || println!("{rendered} tiles rendered")).join().expect("said");
     });
 

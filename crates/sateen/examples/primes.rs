@@ -1,19 +1,20 @@
-//! Primes by a chain of tasks, each of which keeps back the multiples of one prime: a channel from each to the next.
+//! Primes by a chain of tasks with a channel from each to the next. Each task keeps back the
+//! multiples of one prime.
 //!
 //! `cargo run --release -p sateen --example primes -- 100` prints the first hundred.
 
 use sateen::channel::{Receiver, bounded};
 use sateen::spawn;
 
-/// The numbers from 2 on, for as long as somebody takes them.
+/// The numbers from 2 on, for as long as there is a receiver.
 fn numbers() -> Receiver<u32> {
     let (sender, receiver) = bounded(64);
-    // The task ends when its receiver is gone; nobody waits for it.
+    // The task ends when its receiver is gone; the program does not wait for it.
     drop(spawn(move || (2..).try_for_each(|number| sender.send(number))));
     receiver
 }
 
-/// What comes from `numbers` and is no multiple of `prime`.
+/// The numbers from `numbers` that are no multiples of `prime`.
 fn without_multiples(numbers: Receiver<u32>, prime: u32) -> Receiver<u32> {
     let (sender, receiver) = bounded(64);
     drop(spawn(move || {

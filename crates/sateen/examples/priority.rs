@@ -1,4 +1,4 @@
-//! A scheduling policy of one's own: the highest number first, changed while tasks wait.
+//! A scheduling policy: the highest number first. Numbers change while tasks wait.
 //!
 //! ```text
 //! cargo run -p sateen --example priority
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The highest property first; among equals, who came first.
+/// The highest property first; among equals, the one that came first.
 #[derive(Default)]
 struct Highest(Mutex<Queue>);
 
@@ -29,7 +29,7 @@ impl Queue {
 }
 
 impl Highest {
-    /// Only this worker's thread comes here: the lock is always free.
+    /// Only this worker's thread takes this lock, so it is always free.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,11 +69,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("{name}");
         })
     };
-    // Inside, so that the policy sees them at once: work from outside waits in a queue of its own until a
-    // worker asks for more.
+    // Spawned inside, so that the policy sees them at once. Work from outside waits in a queue of
+    // its own until a worker asks for more.
     let tasks = runtime.install(|| {
         let tasks = [("sweep", 1), ("answer", 9), ("index", 5), ("report", 5)].map(start);
-        // Started, suspended or still queued: that makes no difference to the order.
+        // Whether a task is started, suspended or queued makes no difference to the order.
         tasks[0].set_property(7);
         yield_now();
         gate.set();

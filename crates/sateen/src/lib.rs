@@ -28,7 +28,7 @@
 //! | calls that block their thread: files, sockets, C libraries | [`blocking()`] |
 //! | to wait for some time, or no longer than that | [`sleep()`], [`timeout`] |
 //! | to cancel | [`JoinHandle::cancel`], [`CancelToken`] |
-//! | locks and everything else to wait on | [`sync`]; [`sync::spin`] for spinlocks and futex locks |
+//! | locks, events and more to wait on | [`sync`]; [`sync::spin`] for spinlocks and futex locks |
 //! | messages | [`channel`] |
 //! | queues on which nobody waits | [`queue`] |
 //! | tasks that depend on each other, as closures | [`flow::Graph`] |

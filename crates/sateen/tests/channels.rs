@@ -1,4 +1,5 @@
-//! Channels on a runtime's workers: tasks are suspended, and meet threads and futures on the same channel.
+//! Channels on a runtime's workers: tasks are suspended, and share a channel with threads and
+//! futures.
 
 use sateen::channel::{after, bounded, select, tick, unbounded};
 use sateen::{Runtime, spawn, spawn_async};
@@ -8,7 +9,8 @@ fn on_workers<R: Send>(workers: usize, f: impl FnOnce() -> R + Send) -> R {
     Runtime::builder().workers(workers).build().unwrap().install(f)
 }
 
-/// Sender and receiver are tasks of one worker: each waits for the other, so both must be suspended.
+/// Sender and receiver are tasks of one worker: each waits for the other, so both must be
+/// suspended.
 #[test]
 fn two_tasks_of_one_worker() {
     for capacity in [0, 1, 16] {
@@ -60,7 +62,7 @@ fn threads_tasks_and_futures() {
     }
 }
 
-/// Selections of tasks on one worker, against each other and the clock.
+/// Tasks of one worker select, against each other and against the clock.
 #[test]
 fn tasks_select() {
     for capacity in [0, 2] {
@@ -96,7 +98,7 @@ fn tasks_select() {
     }
 }
 
-/// The item of a selected operation is awaited by its task while others of the worker go on.
+/// A task waits for the item of its selected operation while others of the worker go on.
 #[test]
 fn an_item_that_comes_late_does_not_stop_the_worker() {
     for capacity in [0, 1] {
@@ -115,7 +117,7 @@ fn an_item_that_comes_late_does_not_stop_the_worker() {
     }
 }
 
-/// A task that is cancelled while it waits loses nothing that others could have.
+/// A task that is cancelled while it waits loses no item that others could have.
 #[test]
 fn a_cancelled_task_leaves_its_item_to_others() {
     for capacity in [0, 1] {
@@ -142,7 +144,7 @@ fn a_cancelled_task_leaves_its_item_to_others() {
     }
 }
 
-/// Ticks come to a task, and time limits end its waits.
+/// A task receives ticks, and time limits end its waits.
 #[test]
 fn time_in_tasks() {
     on_workers(1, || {

@@ -1,4 +1,4 @@
-//! Runs `examples/checksum.rs` on made-up trees and compares with hashing them on one thread.
+//! Runs `examples/checksum.rs` on made-up trees, and compares with hashes made on one thread.
 
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -48,7 +48,7 @@ fn expected(folder: &TempDir) -> String {
     lines.into_iter().map(|(name, hash)| format!("{hash}  {name}\n")).collect()
 }
 
-/// A tree of 300 files in 30 folders: empty, small, and larger than what is read at once.
+/// A tree of 300 files in 30 folders: empty, small, and larger than one read.
 fn tree() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for the test");
     for at in 0..30usize {
@@ -118,8 +118,8 @@ mod on_unix {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// Runs the example on a tree with something odd in it: all else is hashed, the status is 1,
-    /// and the messages are returned.
+    /// Runs the example on a tree with something odd in it. Checks that everything else is hashed
+    /// and that the status is 1. Returns the messages.
     fn complaints(spoil: impl FnOnce(&Path)) -> Vec<String> {
         let folder = tree();
         let expected = expected(&folder);
@@ -193,7 +193,8 @@ mod on_unix {
         assert!(found[0].starts_with("checksum: \"./closed\": "), "{found:?}");
     }
 
-    /// The memory of a process is a file that can be opened, and reading address 0 fails for anyone.
+    /// The memory of a process is a file that can be opened. To read address 0 of it fails for any
+    /// user.
     #[cfg(target_os = "linux")]
     #[test]
     fn files_whose_reading_fails_are_named() {
@@ -212,7 +213,7 @@ mod on_unix {
         assert_eq!(found, ["checksum: \"./socket\": not a file"]);
     }
 
-    /// Half a gigabyte of hole in a process that may have a quarter of it.
+    /// A file with a hole of half a gigabyte, in a process that may have a quarter of that.
     #[cfg(target_os = "linux")]
     #[test]
     fn large_files_are_not_read_whole() {

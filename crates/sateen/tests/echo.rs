@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const CONNECTIONS: usize = 1000;
-/// Descriptors that a process has open besides.
+/// Descriptors that a process has open for other things.
 const SPARE: usize = 64;
 
 /// The built example; `cargo test` builds it beside the tests, unless it is told to build one test.
@@ -20,11 +20,11 @@ fn program() -> PathBuf {
     program
 }
 
-/// How many files this process, and those that it starts, may have open; raised as far as allowed.
+/// Raises the limit on open files of this process, and of those that it starts. Returns the limit.
 #[cfg(unix)]
 fn most_files() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the place is valid; both calls only exchange numbers.
+    // SAFETY: the pointer is valid; both calls only exchange numbers.
     unsafe {
         assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit), 0);
         limit.rlim_cur = limit.rlim_max.min(10_000);
@@ -71,7 +71,8 @@ fn a_thousand_connections_at_once() {
         let connect = |i: usize| {
             let mut stream = TcpStream::connect(&address).expect("a connection");
             stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
-            // The system keeps 128 that have not been accepted; what is beyond tries again after a second.
+            // The system keeps 128 connections that are not accepted yet. Others try again after a
+            // second.
             if i.is_multiple_of(100) {
                 stream.write_all(b"?").expect("sent");
                 stream.read_exact(&mut [0]).expect("an answer");
@@ -84,7 +85,7 @@ fn a_thousand_connections_at_once() {
             for (i, connection) in connections.iter_mut().enumerate() {
                 connection.write_all(message(i).as_bytes()).expect("sent");
             }
-            // The last first: nobody waits in line for another.
+            // The last one first: no connection waits for another.
             for (i, connection) in connections.iter_mut().enumerate().rev() {
                 let mut answer = vec![0; message(i).len()];
                 connection.read_exact(&mut answer).expect("an answer");

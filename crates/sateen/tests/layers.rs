@@ -1,16 +1,16 @@
 //! Layer check: a crate of this workspace uses lower layers only, never a sibling.
 //!
-//! Cargo already refuses cycles; this test also refuses the shortcuts that would become cycles, and
-//! asks of each new crate to say where it belongs. The checker is a function from the JSON of
-//! `cargo metadata` to a list of complaints, so that it can be shown to complain.
+//! Cargo already refuses cycles. This test also refuses the shortcuts that would become cycles, and
+//! requires a layer for each new crate. The checker is a function from the JSON of `cargo metadata`
+//! to a list of complaints, so that a test can show that it complains.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Every crate of the workspace and its layer, those to come included. The same table is in
-/// `ARCHITECTURE.md`, with what lives where.
+/// Every crate of the workspace and its layer, planned ones included. `ARCHITECTURE.md` has the
+/// same table, with what lives where.
 const LAYERS: [(&str, u32); 10] = [
     ("sateen-base", 0),
     ("sateen-sync", 1),
@@ -26,10 +26,11 @@ const LAYERS: [(&str, u32); 10] = [
 
 /// What is wrong with the workspace that `metadata` (of `cargo metadata`) describes: one line each.
 ///
-/// * A member without a place in `layers`.
-/// * A member that depends on its own layer or a higher one. Dependencies that only tests, examples
-///   and benches use may be siblings, and higher if they are named without a version: packaging
-///   leaves such out. Of two crates that need each other for packaging none can be published first.
+/// * A member without a layer.
+/// * A member that depends on its own layer or a higher one. Dependencies of tests, examples and
+///   benches may be siblings. They may also be higher, if they are named without a version, because
+///   packaging leaves those out. (Of two crates that need each other for packaging, neither can be
+///   published first.)
 /// * A member that depends, by path, on something that is no member.
 fn complaints(metadata: &Value, layers: &[(&str, u32)]) -> Vec<String> {
     let layer_of: BTreeMap<&str, u32> = layers.iter().copied().collect();
@@ -106,7 +107,7 @@ fn every_crate_says_its_layer() {
         let folder = crates.join(crate_name.trim_start_matches("sateen-")).join("src");
         let entry =
             [folder.join("lib.rs"), folder.join("main.rs")].into_iter().find(|f| f.exists());
-        let Some(entry) = entry else { continue }; // A crate to come.
+        let Some(entry) = entry else { continue }; // A planned crate.
         let text = std::fs::read_to_string(&entry).expect("the crate's first file can be read");
         let opening: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
         let said = opening.join(" ").to_lowercase().contains(&format!("layer {layer}"));
@@ -117,7 +118,7 @@ fn every_crate_says_its_layer() {
 /// A dependency: its name and kind.
 type Used<'a> = (&'a str, Option<&'a str>);
 
-/// Metadata of a workspace whose packages are given with what they use.
+/// Metadata of a workspace, made from its packages with their dependencies.
 fn workspace(packages: &[(&str, &[Used<'_>])]) -> Value {
     let packages: Vec<Value> = packages
         .iter()

@@ -1,4 +1,4 @@
-//! Futures that belong to another executor, awaited in tasks: they want its context where they are polled.
+//! Tasks await futures of another executor. Such futures need its context where they are polled.
 
 use sateen::{Runtime, block_on};
 use std::future::{Future, poll_fn};
@@ -26,8 +26,8 @@ async fn uses_tokio(value: u32) -> u32 {
     value
 }
 
-/// `future`, polled in the context of `handle`: entered for each poll, so that nothing of it is left in
-/// the thread while the task waits.
+/// `future`, polled in the context of `handle`. It is entered for each poll, so that the thread has
+/// no trace of it while the task waits.
 async fn within<F: Future>(handle: &Handle, future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| {
@@ -61,8 +61,8 @@ fn entered_for_each_poll() {
 #[test]
 fn entered_around_a_wait() {
     let tokio = tokio_runtime();
-    // The guard nests in a thread-local: one task of a worker may hold it across a wait, or all may if each
-    // waiting task keeps a thread.
+    // The guard nests in a thread-local. So one task of a worker may hold it across a wait, or all
+    // may if each waiting task keeps a thread.
     let one = Runtime::builder().workers(2).build().unwrap();
     let handle = tokio.handle().clone();
     let alone = one.spawn(move || {

@@ -1,10 +1,10 @@
-//! Runs the examples that schedule by policies of their own.
+//! Runs the examples that have scheduling policies.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What a built example prints; `cargo test` builds them beside the tests, unless it is told to build one
-/// test.
+/// What a built example prints. `cargo test` builds them beside the tests, unless it is told to
+/// build one test.
 fn output(example: &str) -> String {
     let test = std::env::current_exe().expect("this test has a path");
     let profile = test.ancestors().nth(2).expect("tests lie in PROFILE/deps");
@@ -25,6 +25,6 @@ fn by_priority() {
 
 #[test]
 fn by_deadline() {
-    // How many are late depends on the machine; that all are done does not.
+    // How many are late depends on the machine. All are done on any machine.
     assert!(output("deadline").starts_with("60 jobs, "));
 }

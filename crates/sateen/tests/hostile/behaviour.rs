@@ -19,9 +19,9 @@ pub(crate) enum Behaviour {
     Spawn,
     /// Forks and opens a scope.
     Nest,
-    /// Cancels the task that the cell runs in.
+    /// Cancels the task in which the cell runs.
     Cancel,
-    /// Shuts down the runtime that the cell runs on.
+    /// Shuts down the runtime on which the cell runs.
     Shutdown,
     /// Calls the entry point again.
     Reenter,
@@ -43,11 +43,11 @@ impl Behaviour {
         Self::Leak,
     ];
 
-    /// Does it. Called by the user's code of an entry.
+    /// Behaves so. The user code of an entry calls this.
     pub(crate) fn strike(self, cell: &Arc<Cell>) {
         match self {
             Self::Nothing | Self::Leak => {}
-            // A second panic would end the process by the language's rules, not by ours.
+            // A second panic would end the process, by the rules of the language.
             Self::Panic | Self::EvilPayload if std::thread::panicking() => {}
             Self::Panic => panic!("hostile"),
             Self::EvilPayload => panic_any(Evil),
@@ -58,7 +58,7 @@ impl Behaviour {
             }
             Self::Spawn => {
                 let item = cell.item();
-                // Refused where there is no runtime any more.
+                // Refused if the runtime has ended.
                 _ = spawn(move || drop(item)).join();
             }
             Self::Nest => {

@@ -11,19 +11,19 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a cell's code has to hand.
+/// The data that a cell's code uses.
 pub(crate) struct Cell {
     pub(crate) entry: &'static Entry,
     pub(crate) behaviour: Behaviour,
-    /// Of the task that the cell runs in.
+    /// The token of the task in which the cell runs.
     pub(crate) token: CancelToken,
-    /// The runtime that it runs on, if it is ours to shut down.
+    /// The runtime on which it runs, if the cell may shut that down.
     runtime: Weak<Runtime>,
     /// Items made and not yet destroyed.
     items: Arc<AtomicUsize>,
     /// How often the hostile code has been called.
     struck: AtomicUsize,
-    /// The entry point has been called by itself.
+    /// Whether the entry point has called itself.
     again: AtomicBool,
     lock: Arc<Mutex<()>>,
 }
@@ -75,7 +75,7 @@ impl Cell {
         Bomb(Arc::clone(self), self.item())
     }
 
-    /// The hostile code. Each cell strikes a few times only, so that loops end.
+    /// The hostile code. It strikes a few times only in each cell, so that loops end.
     pub(crate) fn strike(self: &Arc<Self>) {
         if self.struck.fetch_add(1, SeqCst) < 3 {
             self.behaviour.strike(self);
@@ -108,7 +108,8 @@ impl Cell {
 
     pub(crate) fn shut_down(&self) {
         if let Some(runtime) = self.runtime.upgrade() {
-            // Refused on its own workers. From a thread: not for ever, for it may wait for us.
+            // Refused on its own workers. A thread waits for a limited time, since the runtime may
+            // wait for this thread.
             _ = runtime.shutdown_timeout(Duration::from_millis(1));
         }
     }
@@ -120,11 +121,10 @@ impl Cell {
         }
     }
 
-    /// What must hold once the cell is over and its place is gone.
+    /// Checks what must hold once the cell is over and its place is gone.
     pub(crate) fn check(&self) {
-        // A leak is what was asked for; it must not destroy anything twice, that is all. Otherwise
-        // threads that end, and what the shutdown left to them, may still hold something for a
-        // moment.
+        // A cell that leaks may keep items, but must not destroy one twice. Otherwise, threads that
+        // are about to end may still hold items for a moment.
         let limit = Instant::now() + Duration::from_secs(20);
         while !self.leaks() && self.items.load(SeqCst) != 0 {
             assert!(Instant::now() < limit, "{} items were lost", self.items.load(SeqCst));
@@ -136,7 +136,7 @@ impl Cell {
     }
 }
 
-/// Why a cell cannot occur, or is not ours to promise.
+/// Why a cell cannot occur, or why nothing is promised for it.
 pub(crate) fn impossible(
     entry: &Entry,
     behaviour: Behaviour,

@@ -10,9 +10,9 @@ use std::thread;
 pub(crate) enum Place {
     /// A thread outside of any runtime, where functions use the global one.
     Thread,
-    /// A task on so many workers.
+    /// A task of a runtime with this many workers.
     Task(usize),
-    /// A future's poll on so many workers.
+    /// A poll of a future, on this many workers.
     Future(usize),
     CurrentThread,
     /// A task on two workers of a strict runtime.
@@ -32,10 +32,10 @@ impl Place {
         Self::Strict,
     ];
 
-    /// Runs the cell that `make` makes for the place's runtime, to its end.
+    /// Runs the cell that `make` makes for the place's runtime, until its end.
     pub(crate) fn run(self, make: impl FnOnce(&Weak<Runtime>) -> Arc<Cell>) {
         let call = |cell: &Arc<Cell>| {
-            // Its panics are the cell's own.
+            // A panic here is one of the cell.
             let caught = catch_unwind(AssertUnwindSafe(|| (cell.entry.call)(cell)));
             cell.end(Outcome(caught.err()));
         };
@@ -45,7 +45,7 @@ impl Place {
                 let own = Arc::clone(&cell);
                 let ended = thread::spawn(move || call(&own)).join();
                 assert!(ended.is_ok(), "a panic left the thread's cell");
-                // What it left on the global runtime comes to its end.
+                // Wait for what it left on the global runtime.
                 settle(Runtime::global().expect("the global runtime"));
                 cell
             }
@@ -106,7 +106,7 @@ fn on_workers(
     cell
 }
 
-/// Everything that was spawned has ended, and the runtime still works.
+/// Checks that all tasks have ended, and that the runtime still works.
 fn settle(runtime: &Runtime) {
     let works = runtime.install(|| sateen::join(|| 1, || sateen::spawn(|| 2).join()));
     assert!(matches!(works, (1, Ok(2))), "the runtime does not work any more");

@@ -1,4 +1,4 @@
-//! Cells in child processes: a hang or a crash of one is told by name, and the others still run.
+//! Runs cells in child processes: a cell that hangs or crashes is named, and the others still run.
 
 use crate::behaviour::Behaviour;
 use crate::cell::{Cell, impossible};
@@ -12,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Set for a child: the cells that it runs, as `FIRST..END`.
+/// Set for a child: the cells to run, as `FIRST..END`.
 const CELLS: &str = "SATEEN_HOSTILE_CELLS";
-/// Words that the names of the cells to run contain.
+/// The words that the names of the cells must contain.
 const ONLY: &str = "SATEEN_HOSTILE_ONLY";
-/// How long one cell may take: a hang is what is looked for, not slowness.
+/// How long one cell may take. Long, because the test looks for hangs, not for slowness.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Children at once.
 const LANES: usize = 2;
@@ -37,7 +37,7 @@ impl Combination {
     }
 }
 
-/// Those that can occur, and why others cannot.
+/// The cells that can occur, and why others cannot.
 fn combinations() -> (Vec<Combination>, BTreeMap<&'static str, usize>) {
     let (mut cells, mut never) = (Vec::new(), BTreeMap::new());
     let words = std::env::var(ONLY).unwrap_or_default();
@@ -98,7 +98,7 @@ fn child(cells: &[Combination], range: &str) {
     say("done");
 }
 
-/// Past the capture of the test harness.
+/// Writes past the capture of the test harness.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     _ = writeln!(out, "\n@{line}");

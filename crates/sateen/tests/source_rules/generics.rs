@@ -1,5 +1,5 @@
-//! Every public generic type has a row in its crate's `tests/variance.rs`: what lifetimes may do to it, and which
-//! threads may have it.
+//! Every public generic type has a row in its crate's `tests/variance.rs`: its variance, and for
+//! which parameters it is `Send` and `Sync`.
 
 use super::{files, read, root, shown};
 
@@ -35,7 +35,7 @@ fn generics(source: &str) -> Vec<&str> {
     declared.collect()
 }
 
-/// Those of them that `table` does not name.
+/// The public generic types that `table` does not name.
 fn missing<'a>(source: &'a str, table: &str) -> Vec<&'a str> {
     let named = |name: &&str| {
         let row = format!("{name}<");

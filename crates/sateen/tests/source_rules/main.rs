@@ -4,15 +4,16 @@
 //! that applies it to the whole workspace. The rules:
 //!
 //! * atomics, threads, cells and clocks of library crates come from the facade `sateen_base::prim`,
-//!   else the model checker would not see them (`tokens.rs`);
-//! * no test is switched off and nothing is left to be written (`tokens.rs`);
+//!   so that the model checker sees them (`tokens.rs`);
+//! * no test is switched off, and no code is left to be written (`tokens.rs`);
 //! * every canary in the source is on a list that CI runs, and the other way round;
 //! * no source file is longer than 600 lines;
 //! * every crate shows an example that is compiled or run;
 //! * every public generic type says how it varies with its parameter (`generics.rs`);
 //! * links between the pages of this repository lead somewhere (`links.rs`);
-//! * what threads share has a row in `docs/verification.md`, and all that it names exists
-//!   (`verification.rs`).
+//! * each source file that threads share has a row in `docs/verification.md`, and everything that
+//!   the page names exists (`verification.rs`);
+//! * so does everything that `docs/soundness.md` names (`soundness.rs`).
 
 mod generics;
 mod links;
@@ -23,10 +24,10 @@ mod verification;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Longest source file, in lines. What is longer holds more than one thing.
+/// The most lines of a source file. A longer file holds more than one thing.
 const LONGEST: usize = 600;
 
-/// Who may use the real primitives: file or folder, the path used, and why.
+/// Where real primitives are allowed: file or folder, the path used, and why.
 const EXCEPTIONS: [(&str, &str, &str); 5] = [
     ("crates/base/src/prim/", "", "it is the facade"),
     ("crates/base/src/fence.rs", "", "a compiler fence is not modelled; loom's stands beside it"),
@@ -50,8 +51,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Files below `folder` that end in `.extension`, in order: none if it does not exist; build folders
-/// and hidden ones are left out.
+/// Files below `folder` that end in `.extension`, in order. None if it does not exist. Build
+/// folders and hidden ones are left out.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     if !folder.exists() {
         return Vec::new();
@@ -87,7 +88,7 @@ fn primitives_come_from_the_facade() {
     let mut found = Vec::new();
     for library in crates().iter().filter(|path| path.join("src/lib.rs").is_file()) {
         if library.ends_with("crates/lab") {
-            continue; // It measures with the real clock, and nothing of it is modelled.
+            continue; // It measures with the real clock, and has no models.
         }
         for file in files(&library.join("src"), "rs") {
             let shown = shown(&file);
@@ -134,7 +135,7 @@ fn nothing_is_switched_off_or_left_to_be_written() {
 fn canaries_and_their_lists_agree() {
     let (mut in_source, mut listed, mut found) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for folder in crates() {
-        // A model may hold one too: where the weakened step is the caller's.
+        // A model may hold a canary, too: where the weakened step is one of the caller.
         for file in files(&folder, "rs") {
             in_source.extend(tokens::canaries(&read(&file)));
         }
@@ -177,7 +178,7 @@ fn every_crate_shows_an_example() {
     let mut found = Vec::new();
     for folder in crates() {
         let example = !files(&folder.join("examples"), "rs").is_empty();
-        // A program without a library is shown by tests that run it.
+        // A program without a library has tests that run it.
         let library = folder.join("src/lib.rs").is_file();
         let shown_here = if library {
             files(&folder.join("src"), "rs").iter().any(|file| has_doc_example(&read(file)))

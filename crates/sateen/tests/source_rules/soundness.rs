@@ -1,4 +1,4 @@
-//! The tables in `docs/soundness.md`: what user code may do wherever it is called.
+//! Checks the tables in `docs/soundness.md`: what user code may do wherever it is called.
 
 use super::verification::{at, is_test, names, rows};
 use super::{files, read, root};
@@ -57,7 +57,7 @@ fn complaints(cells: &[String], folder: &Path) -> Vec<String> {
     }
     let wrong = |name: &&str| !is_caller(name, folder);
     found.extend(names(callers).filter(wrong).map(|name| format!("Called by: no `{name}`")));
-    // A whole file shows nothing in particular.
+    // A whole file proves nothing in particular.
     let shows = |name: &str| at(name, folder).1.contains("::") && is_test(name, folder);
     let wrong = |name: &&str| !shows(name) && !is_entry(name);
     found.extend(names(tests).filter(wrong).map(|name| format!("Test: no `{name}`")));

@@ -13,18 +13,19 @@ const REPLACED: [&[&str]; 7] = [
     &["loom"],
 ];
 
-/// What tells that threads share something here; `Atomic` with more behind it does too. `Acquire` and
-/// `Release` are also names of other things, and no protocol has only those.
+/// Words that show that threads share something here. Words that begin with `Atomic` do so, too.
+/// `Acquire` and `Release` are also names of other things, and no protocol has only those.
 const SHARED: [&str; 6] = ["SpinLock", "RawSpinLock", "SpinWord", "fence", "Relaxed", "SeqCst"];
 
-/// Parts of the above that no model has to see: they start nothing, share nothing, wait for nothing.
+/// Parts of the above that no model has to see: they start no thread, share no data, and do not
+/// wait.
 const HARMLESS: [&[&str]; 3] =
     [&["std", "thread", "panicking"], &["std", "thread", "Result"], &["std", "thread", "LocalKey"]];
 
 /// Lines and paths of `source` that name a primitive past the facade, tests left out.
 ///
 /// An import of a whole module that holds one (`use std::sync;`, `use std::time::*;`) is reported
-/// too: what is later used of it cannot be told here.
+/// too, because its later uses cannot be recognised here.
 pub(crate) fn real_primitives(source: &str) -> Vec<(usize, String)> {
     let mut paths = Vec::new();
     collect_paths(&trees(parse(source)), &mut paths);
@@ -119,7 +120,8 @@ fn collect_paths(trees: &[TokenTree], found: &mut Vec<UsedPath>) {
     }
 }
 
-/// Reads the path, or tree of imports, that begins at `at`, below `prefix`; returns what is after it.
+/// Reads the path, or tree of imports, that begins at `at`, below `prefix`. Returns the index after
+/// it.
 fn path(trees: &[TokenTree], at: usize, prefix: &[String], found: &mut Vec<UsedPath>) -> usize {
     let line = trees[at].span().start().line;
     let mut segments = prefix.to_vec();
@@ -160,7 +162,7 @@ fn is_punct(tree: Option<&TokenTree>, wanted: char) -> bool {
     matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
 }
 
-/// The attribute that begins at `at`, and what is after it.
+/// The attribute that begins at `at`, and the index after it.
 fn attribute(trees: &[TokenTree], at: usize) -> Option<(Vec<TokenTree>, usize)> {
     if !is_punct(trees.get(at), '#') {
         return None;
@@ -174,7 +176,8 @@ fn attribute(trees: &[TokenTree], at: usize) -> Option<(Vec<TokenTree>, usize)> 
     }
 }
 
-/// `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`, but not `#[cfg(not(test))]`, nor with `any`.
+/// `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`, but not `#[cfg(not(test))]`, nor with
+/// `any`.
 fn is_for_tests(attribute: &[TokenTree]) -> bool {
     let words = words(attribute);
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
@@ -195,7 +198,7 @@ fn words(trees: &[TokenTree]) -> Vec<String> {
     found
 }
 
-/// What is after the item that begins at `at`: past its body, or its semicolon.
+/// The index after the item that begins at `at`: past its body, or its semicolon.
 fn end_of_item(trees: &[TokenTree], mut at: usize) -> usize {
     let mut import = false;
     while let Some(tree) = trees.get(at) {
@@ -233,7 +236,7 @@ fn collect_unfinished(trees: &[TokenTree], found: &mut Vec<(usize, String)>) {
         if let Some((attribute, _)) = attribute(trees, at) {
             let words = words(&attribute);
             let named = |wanted: &str| words.iter().any(|word| word == wanted);
-            // Under miri some tests take hours; they run in the ordinary way, so nothing is lost.
+            // Under miri some tests take hours. They run without miri, so nothing is lost.
             let conditional = words.first().is_some_and(|w| w == "cfg_attr") && !named("miri");
             if words.first().is_some_and(|w| w == "ignore") || (conditional && named("ignore")) {
                 found.push((line, "a test that is switched off".to_owned()));

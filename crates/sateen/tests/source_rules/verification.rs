@@ -1,4 +1,4 @@
-//! The table in `docs/verification.md`: what checks each concurrent protocol.
+//! Checks the tables in `docs/verification.md`: what checks each concurrent protocol.
 
 use super::{crates, files, read, root, shown, tokens};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const COLUMNS: [&str; 8] =
     ["Protocol", "Source", "README", "Model", "Canary", "Twin", "Stress", "Fuzz"];
 
-/// Crates that the table leaves out: one re-exports, the other measures.
+/// Crates that the tables leave out: one re-exports, the other measures.
 const LEFT_OUT: [&str; 2] = ["crates/sateen", "crates/lab"];
 
 /// One row, with the folder of its crate.
@@ -47,7 +47,7 @@ pub(super) fn rows(page: &str, root: &Path, columns: &[&str]) -> (Vec<Row>, Vec<
     (rows, wrong)
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 pub(super) fn names(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
@@ -202,7 +202,8 @@ fn a_bad_row_is_reported() {
 #[test]
 fn rows_belong_to_the_crate_above_them() {
     let page = "| lost | b | c | d | e | f | g | h |\n## sateen-base\n\n\
-        | Protocol | Source | README | Model | Canary | Twin | Stress | Fuzz |\n|---|---|---|---|---|---|---|---|\n\
+        | Protocol | Source | README | Model | Canary | Twin | Stress | Fuzz |\n\
+        |---|---|---|---|---|---|---|---|\n\
         | a | b | c | d | e | f | g | h |\n| short | b |\n";
     let (rows, wrong) = rows(page, Path::new("."), &COLUMNS);
     assert_eq!(rows.len(), 1);

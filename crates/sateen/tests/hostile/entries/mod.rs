@@ -1,4 +1,4 @@
-//! What is called, one entry for each moment at which the user's code is called back.
+//! The entry points: one entry for each moment at which Sateen calls user code.
 
 mod flow;
 mod queues;
@@ -12,24 +12,24 @@ use crate::behaviour::Behaviour;
 use crate::cell::Cell;
 use std::sync::Arc;
 
-/// An entry point, with the user's code at one moment.
+/// An entry point, with user code at one moment.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) call: fn(&Arc<Cell>),
-    /// The moment may not come: the work is refused, cancelled or shut down before.
+    /// Whether the moment may not come, because the work is refused, cancelled or shut down before.
     pub(crate) may_not_strike: bool,
-    /// A panic there ends the process, as the documentation says.
+    /// Whether a panic there ends the process, as the documentation says.
     pub(crate) panic_aborts: bool,
-    /// A behaviour that is not for it, and why.
+    /// A behaviour that does not fit this entry, and why.
     pub(crate) except: Option<(Behaviour, &'static str)>,
 }
 
-/// An entry that takes everything.
+/// An entry for all behaviours.
 const fn entry(name: &'static str, call: fn(&Arc<Cell>)) -> Entry {
     Entry { name, call, may_not_strike: true, panic_aborts: false, except: None }
 }
 
-/// The same without one behaviour.
+/// An entry for all behaviours but one.
 const fn except(behaviour: Behaviour, why: &'static str, entry: Entry) -> Entry {
     Entry { except: Some((behaviour, why)), ..entry }
 }

@@ -26,7 +26,7 @@ pub(super) static ALL: &[Entry] = &[
         c.end(sender.send(c.bomb()));
     }),
     entry("channel: batch sent to nobody", |c| {
-        // Iterators of the user's own are refused by `TrustedItems` when this is compiled.
+        // The compiler refuses a user's own iterator here: it is no `TrustedItems`.
         let (sender, receiver) = unbounded();
         let items: Vec<Bomb> = (0..5).map(|_| c.bomb()).collect();
         drop(receiver);

@@ -1,4 +1,4 @@
-//! Wakers of the user's own: called, cloned and dropped by whatever wakes.
+//! The user's own wakers: called, cloned and dropped by the code that wakes.
 
 use super::{Entry, entry};
 use crate::cell::Cell;
@@ -75,7 +75,7 @@ pub(super) static ALL: &[Entry] = &[
     }),
 ];
 
-/// Strikes when it is woken and when it is dropped.
+/// A waker that strikes when it is woken and when it is dropped.
 struct Hostile(Arc<Cell>, AtomicUsize);
 
 impl Wake for Hostile {
@@ -100,7 +100,7 @@ fn woken<F: IntoFuture>(cell: &Arc<Cell>, future: F, wake: impl FnOnce()) {
     let mut future = pin!(future.into_future());
     let first = Arc::new(Hostile(Arc::clone(cell), AtomicUsize::new(0)));
     let second = Arc::new(Hostile(Arc::clone(cell), AtomicUsize::new(0)));
-    // The second one replaces the first, which is dropped meanwhile.
+    // The second waker replaces the first, which is dropped meanwhile.
     for waker in [Waker::from(first), Waker::from(Arc::clone(&second))] {
         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return cell.end(value);
@@ -112,7 +112,7 @@ fn woken<F: IntoFuture>(cell: &Arc<Cell>, future: F, wake: impl FnOnce()) {
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(value) => return cell.end(value),
-            // It was woken, or will be: not by luck of this loop, which polls in any case.
+            // The wake-up may still be on its way. The loop polls in any case.
             Poll::Pending if Instant::now() < limit => {
                 sateen::yield_now();
                 thread::yield_now();

@@ -103,7 +103,7 @@ pub(super) static ALL: &[Entry] = &[
     entry("par_sort_unstable: Ord", |c| par_sort_unstable(&mut hostile_values(c))),
 ];
 
-/// A value whose comparisons strike now and then, and lie.
+/// A value whose comparisons lie, and strike now and then.
 struct Value(u32, Arc<Cell>, #[expect(dead_code, reason = "counted")] crate::cell::Item);
 
 impl PartialEq for Value {
