@@ -4,16 +4,16 @@
 //!
 //! | Page | What it is about |
 //! |---|---|
-//! | [start](self::start) | the parts at work, and what to know first |
-//! | [switching](self::switching) | for those who know rayon, crossbeam, tokio or `parking_lot` |
-//! | [blocking](self::blocking) | what a task may wait for, and how; thread-locals |
-//! | [waiting](self::waiting) | futures, time limits, cancelling |
-//! | [channels](self::channels) | messages between tasks, threads and futures |
-//! | [queues](self::queues) | queues, and workers that handle items at a rate |
-//! | [graphs](self::graphs) | tasks that depend on each other |
-//! | [choosing](self::choosing) | which lock, which counter, which pool |
-//! | [tuning](self::tuning) | settings, and what a runtime says of itself |
-//! | [corner_cases](self::corner_cases) | waits while unwinding, wakers of your own, `fork` |
+//! | [`start`] | the parts at work, and what to know first |
+//! | [`switching`] | for those who know rayon, crossbeam, tokio or `parking_lot` |
+//! | [`blocking`] | what a task may wait for, and how; thread-locals |
+//! | [`waiting`] | futures, time limits, cancelling |
+//! | [`channels`] | messages between tasks, threads and futures |
+//! | [`queues`] | queues, and workers that handle items at a rate |
+//! | [`graphs`] | tasks that depend on each other |
+//! | [`choosing`] | which lock, which counter, which pool |
+//! | [`tuning`] | settings, and what a runtime says of itself |
+//! | [`corner_cases`] | waits while unwinding, wakers of your own, `fork` |
 
 #[doc = include_str!("start.md")]
 pub mod start {}
