@@ -30,7 +30,7 @@
 //! | to cancel | [`JoinHandle::cancel`], [`CancelToken`] |
 //! | locks, events and more to wait on | [`sync`]; [`sync::spin`] for spinlocks and futex locks |
 //! | messages | [`channel`] |
-//! | queues on which nobody waits | [`queue`] |
+//! | queues that refuse instead of waiting | [`queue`] |
 //! | tasks that depend on each other, as closures | [`flow::Graph`] |
 //! | the same by the million, as data | [`shed`]; [`flow::RunOn`] on a runtime's workers |
 //! | items through workers, at a rate, with back-pressure | [`flow::WorkerQueue`] |
