@@ -72,8 +72,7 @@ pub use {
     graph::{Graph, GraphError, Handle, Inputs, On, Output, Tasks},
     map::Map,
     throttle::{
-        Clock, Hand, ManualClock, Rate, RealClock, SampledClock, SharedThrottle, Throttle,
-        ThrottleError, TscClock,
+        Clock, Hand, ManualClock, Rate, RealClock, SharedThrottle, Throttle, ThrottleError,
     },
     worker_queue::{
         Builder as WorkerQueueBuilder, CloseError, DeadLetter, DeadReason, Handled, Hanging,
@@ -81,6 +80,9 @@ pub use {
         WorkerStats,
     },
 };
+
+#[cfg(all(feature = "study", not(loom)))]
+pub use throttle::{SampledClock, TscClock};
 
 #[cfg(doctest)]
 #[path = "../tests/variance.rs"]

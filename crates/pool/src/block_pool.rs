@@ -1,6 +1,8 @@
 //! A pool of blocks, by the raw interface.
 
-use crate::{Blocks, BuildError, Counts, Strategy};
+#[cfg(feature = "study")]
+use crate::Counts;
+use crate::{Blocks, BuildError, Strategy};
 use std::alloc::Layout;
 use std::fmt;
 use std::ptr::NonNull;
@@ -55,11 +57,19 @@ impl<S: Strategy> BlockPool<S> {
     }
 
     /// Where the blocks lie.
+    #[cfg(not(feature = "study"))]
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Where the blocks lie.
+    #[cfg(feature = "study")]
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
 
     /// How free blocks are found.
+    #[cfg(feature = "study")]
     pub fn strategy(&self) -> &S {
         &self.strategy
     }
@@ -70,11 +80,19 @@ impl<S: Strategy> BlockPool<S> {
     }
 
     /// Bytes that the strategy needs besides the blocks.
+    #[cfg(not(feature = "study"))]
+    pub(crate) fn bookkeeping(&self) -> usize {
+        self.strategy.bookkeeping()
+    }
+
+    /// Bytes that the strategy needs besides the blocks.
+    #[cfg(feature = "study")]
     pub fn bookkeeping(&self) -> usize {
         self.strategy.bookkeeping()
     }
 
     /// What the strategy's probe counted.
+    #[cfg(feature = "study")]
     pub fn counts(&self) -> Counts {
         self.strategy.counts()
     }

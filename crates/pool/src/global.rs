@@ -1,6 +1,6 @@
 //! The general allocator as a strategy: the reference, and what a pool without a limit falls back to.
 
-use crate::{Blocks, BuildError, Strategy};
+use crate::{Allocate, Blocks, BuildError};
 use std::alloc::{GlobalAlloc, System};
 use std::ptr::NonNull;
 
@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 pub struct Global<A = System>(A);
 
 // SAFETY: the allocator's contract.
-unsafe impl<A: GlobalAlloc + Default> Strategy for Global<A> {
+unsafe impl<A: GlobalAlloc + Default> Allocate for Global<A> {
     const NAME: &'static str = "global";
     const OWN_MEMORY: bool = false;
     const MOST: usize = usize::MAX;

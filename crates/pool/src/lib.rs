@@ -22,32 +22,49 @@
 mod block_pool;
 mod blocks;
 mod error;
+#[cfg(feature = "study")]
 mod global;
+#[cfg(feature = "study")]
 mod lock_free_flags;
 mod lock_free_tree;
+#[cfg(feature = "study")]
 mod locked_bits;
+#[cfg(feature = "study")]
 mod locked_flags;
+#[cfg(feature = "study")]
 mod locked_tree;
 mod magazine;
 mod pool;
-mod probe;
+mod search_counter;
 mod strategy;
 mod words;
 mod zeroed;
 
 pub use block_pool::BlockPool;
-pub use blocks::Blocks;
 pub use error::BuildError;
-pub use global::Global;
-pub use lock_free_flags::LockFreeFlags;
 pub use lock_free_tree::LockFreeTree;
-pub use locked_bits::LockedBits;
-pub use locked_flags::LockedFlags;
-pub use locked_tree::LockedTree;
-pub use magazine::{HeapMagazine, HeapSizes, Magazine};
+pub use magazine::{HeapSizes, Magazine};
 pub use pool::{ArcPoolBox, BoxIn, Builder, Full, Growth, Key, Pool, PoolBox, PoolRef, Ref, Stats};
-pub use probe::{Count, Counts, NoCount, Probe};
 pub use strategy::Strategy;
+
+#[cfg(feature = "study")]
+pub use {
+    blocks::Blocks,
+    global::Global,
+    lock_free_flags::LockFreeFlags,
+    locked_bits::LockedBits,
+    locked_flags::LockedFlags,
+    locked_tree::LockedTree,
+    magazine::HeapMagazine,
+    search_counter::{Count, Counts, NoCount, SearchCounter},
+    strategy::Allocate,
+};
+#[cfg(not(feature = "study"))]
+use {
+    blocks::Blocks,
+    search_counter::{NoCount, SearchCounter},
+    strategy::Allocate,
+};
 
 #[cfg(doctest)]
 #[path = "../tests/variance.rs"]

@@ -8,7 +8,7 @@
 //! Fields: `flags` by whom the table says; `last` is a hint that anybody stores.
 
 use crate::words::array;
-use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use sateen_base::CachePadded;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
@@ -26,7 +26,7 @@ fn give() -> Ordering {
 
 /// A 32-bit flag for each block, without a lock; searched round-robin from the place taken last.
 ///
-/// [`take`](Strategy::take) costs one locked instruction where the next place is free. Where blocks in use lie in
+/// [`take`](Allocate::take) costs one locked instruction where the next place is free. Where blocks in use lie in
 /// its way it looks at each, at worst at all of them: a pool almost full, or with its old blocks all in
 /// one place, is slow. `None` means that each block was in use when it was looked at.
 ///
@@ -51,7 +51,7 @@ pub struct LockFreeFlags<P = NoCount> {
 
 // SAFETY: a flag leaves `FREE` only by the exchange of one caller, who gets the block; its store back is a
 // release that the next exchange acquires.
-unsafe impl<P: Probe> Strategy for LockFreeFlags<P> {
+unsafe impl<P: SearchCounter> Allocate for LockFreeFlags<P> {
     const NAME: &'static str = "lock-free-flags";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {

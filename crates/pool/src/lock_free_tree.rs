@@ -14,8 +14,10 @@
 //!
 //! Fields: `words` by whom the first table says; `clears` by who clears above the leaves; `starts` are hints.
 
-use crate::words::{BITS, Levels, array, lowest, place};
-use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+#[cfg(feature = "study")]
+use crate::Counts;
+use crate::words::{BITS, Levels, array, lowest, position};
+use crate::{Allocate, Blocks, BuildError, NoCount, SearchCounter};
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
@@ -78,13 +80,13 @@ pub struct LockFreeTree<P = NoCount> {
 /// What a search cost so far.
 #[derive(Default)]
 struct Cost {
-    places: u64,
+    words: u64,
     retries: u64,
     /// Bits above that it has cleared itself.
     cleared: u64,
 }
 
-impl<P: Probe> LockFreeTree<P> {
+impl<P: SearchCounter> LockFreeTree<P> {
     #[inline(always)]
     fn start(&self) -> &AtomicU32 {
         // A thread without a number shares a start.
@@ -102,10 +104,10 @@ impl<P: Probe> LockFreeTree<P> {
     fn claim(&self, leaf: usize, cost: &mut Cost) -> Option<usize> {
         let word = &self.words[leaf];
         let mut free = word.load(Ordering::Relaxed);
-        cost.places += 1;
+        cost.words += 1;
         while free != 0 {
             let index = lowest(leaf, free);
-            let (_, bit) = place(index);
+            let (_, bit) = position(index);
             // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come before ours.
             if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
                 return Some(index);
@@ -128,7 +130,7 @@ impl<P: Probe> LockFreeTree<P> {
         if found.is_none() {
             found = self.search_everywhere(from, cost);
         }
-        let leaf = place(found?).0;
+        let leaf = position(found?).0;
         let next = if cost.retries == 0 { leaf } else { self.elsewhere(leaf) };
         start.store(next as u32, Ordering::Relaxed);
         found
@@ -180,8 +182,8 @@ impl<P: Probe> LockFreeTree<P> {
     fn next(&self, mut entry: usize, cost: &mut Cost) -> Option<usize> {
         let mut level = 1;
         while level < self.levels.count() && entry < self.levels.words(level - 1) {
-            let (index, bit) = place(entry);
-            cost.places += 1;
+            let (index, bit) = position(entry);
+            cost.words += 1;
             // Ordering: Acquire pairs with the Release in `clear`: see `search_everywhere`.
             let word = self.word(level, index).load(Ordering::Acquire);
             let ahead = word & !(bit - 1);
@@ -208,7 +210,7 @@ impl<P: Probe> LockFreeTree<P> {
         if level + 1 == self.levels.count() {
             return;
         }
-        let (above, bit) = place(index);
+        let (above, bit) = position(index);
         let above = self.word(level + 1, above);
         if above.load(Ordering::Relaxed) & bit == 0 {
             return;
@@ -235,7 +237,7 @@ impl<P: Probe> LockFreeTree<P> {
     #[inline(always)]
     fn mark(&self, level: usize, mut index: usize) {
         for level in level + 1..self.levels.count() {
-            let (above, bit) = place(index);
+            let (above, bit) = position(index);
             let word = self.word(level, above);
             // Ordering: Acquire pairs with the Release of who set the bit: what was cleared above before that
             // is seen clear.
@@ -256,16 +258,16 @@ impl<P: Probe> LockFreeTree<P> {
     /// For models: whether block `index` is free.
     #[cfg(loom)]
     pub fn is_free(&self, index: usize) -> bool {
-        let (leaf, bit) = place(index);
+        let (leaf, bit) = position(index);
         self.words[leaf].load(Ordering::Relaxed) & bit != 0
     }
 
     /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.
-    #[doc(hidden)]
+    #[cfg(feature = "study")]
     pub fn is_complete(&self) -> bool {
         (1..self.levels.count()).all(|level| {
             (0..self.levels.words(level - 1)).all(|index| {
-                let (above, bit) = place(index);
+                let (above, bit) = position(index);
                 self.word(level - 1, index).load(Ordering::Relaxed) == 0
                     || self.word(level, above).load(Ordering::Relaxed) & bit != 0
             })
@@ -275,7 +277,7 @@ impl<P: Probe> LockFreeTree<P> {
 
 // SAFETY: a leaf's bit is cleared by one caller, who gets the block; its setting is a release that the next
 // clearing acquires.
-unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
+unsafe impl<P: SearchCounter> Allocate for LockFreeTree<P> {
     const NAME: &'static str = "lock-free-tree";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {
@@ -299,7 +301,7 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
         if found.is_none() || cost.retries > 0 {
             found = self.take_slow(leaf, found, start, &mut cost);
         }
-        self.probe.took(cost.places, cost.retries);
+        self.probe.took(cost.words, cost.retries);
         // SAFETY: made for as many blocks, and each index is one of a block.
         found.map(|index| unsafe { blocks.block(index) })
     }
@@ -307,7 +309,7 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
     #[inline]
     unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
         let index = blocks.index_of(block);
-        let (leaf, bit) = place(index);
+        let (leaf, bit) = position(index);
         // Ordering: Release pairs with the Acquire in `claim`: the next user comes after this one. Acquire pairs with the
         // exchange in `clear`: a bit above that was cleared because this leaf was empty is seen clear.
         let was = self.words[leaf].fetch_or(bit, give());
@@ -331,6 +333,7 @@ unsafe impl<P: Probe> Strategy for LockFreeTree<P> {
         size_of::<Self>() + size_of_val(&*self.words) + size_of_val(&*self.starts)
     }
 
+    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         self.probe.counts()
     }

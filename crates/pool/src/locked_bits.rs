@@ -1,7 +1,7 @@
 //! One bit a block, under a lock.
 
-use crate::words::{BITS, array, full_word, lowest, place};
-use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use crate::words::{BITS, array, full_word, lowest, position};
+use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use lock_api::{Mutex, RawMutex};
 use sateen_base::{CachePadded, RawSpinLock};
 use std::ptr::NonNull;
@@ -70,7 +70,7 @@ impl State {
 }
 
 // SAFETY: bits change under the lock, which also orders the users of a block.
-unsafe impl<L: RawMutex, P: Probe> Strategy for LockedBits<L, P> {
+unsafe impl<L: RawMutex, P: SearchCounter> Allocate for LockedBits<L, P> {
     const NAME: &'static str = "locked-bits";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {
@@ -91,7 +91,7 @@ unsafe impl<L: RawMutex, P: Probe> Strategy for LockedBits<L, P> {
     #[inline]
     unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
         let index = blocks.index_of(block);
-        let (field, bit) = place(index);
+        let (field, bit) = position(index);
         let mut state = self.state.lock();
         let was = state.fields[field];
         state.fields[field] = was | bit;

@@ -1,7 +1,7 @@
 //! One word a block, under a lock.
 
 use crate::words::array;
-use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use lock_api::{Mutex, RawMutex};
 use sateen_base::{CachePadded, RawSpinLock};
 use std::ptr::NonNull;
@@ -58,7 +58,7 @@ impl State {
 }
 
 // SAFETY: flags change under the lock, which also orders the users of a block.
-unsafe impl<L: RawMutex, P: Probe> Strategy for LockedFlags<L, P> {
+unsafe impl<L: RawMutex, P: SearchCounter> Allocate for LockedFlags<L, P> {
     const NAME: &'static str = "locked-flags";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {

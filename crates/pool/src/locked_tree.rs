@@ -1,7 +1,7 @@
 //! A hierarchy of bits, under a lock.
 
-use crate::words::{Levels, lowest, place};
-use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+use crate::words::{Levels, lowest, position};
+use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use lock_api::{Mutex, RawMutex};
 use sateen_base::{CachePadded, RawSpinLock};
 use std::ptr::NonNull;
@@ -63,7 +63,7 @@ impl State {
         let mut looked = 1;
         for level in 1..self.levels.count() {
             looked += 1;
-            let (index, bit) = place(entry);
+            let (index, bit) = position(entry);
             let field = &mut self.fields[self.levels.at(level, index)];
             *field &= !bit;
             entry = index;
@@ -83,7 +83,7 @@ impl State {
     /// `index` is free from now on. Whether it was before.
     #[inline]
     fn give(&mut self, index: usize) -> bool {
-        let (leaf, bit) = place(index);
+        let (leaf, bit) = position(index);
         let was = self.fields[leaf];
         self.fields[leaf] = was | bit;
         if was == 0 {
@@ -97,7 +97,7 @@ impl State {
     #[cold]
     fn mark_slow(&mut self, mut entry: usize) {
         for level in 1..self.levels.count() {
-            let (index, bit) = place(entry);
+            let (index, bit) = position(entry);
             let field = &mut self.fields[self.levels.at(level, index)];
             let was = std::mem::replace(field, *field | bit);
             if was != 0 {
@@ -109,7 +109,7 @@ impl State {
 }
 
 // SAFETY: bits change under the lock, which also orders the users of a block.
-unsafe impl<L: RawMutex, P: Probe> Strategy for LockedTree<L, P> {
+unsafe impl<L: RawMutex, P: SearchCounter> Allocate for LockedTree<L, P> {
     const NAME: &'static str = "locked-tree";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {

@@ -26,7 +26,7 @@ pub(crate) fn full_word(entries: usize, index: usize) -> u64 {
 
 /// The word that bit `entry` of a row lies in, and the bit there.
 #[inline(always)]
-pub(crate) fn place(entry: usize) -> (usize, u64) {
+pub(crate) fn position(entry: usize) -> (usize, u64) {
     (entry / BITS, 1 << (entry % BITS))
 }
 

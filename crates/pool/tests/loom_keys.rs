@@ -4,7 +4,7 @@
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use sateen_pool::{Blocks, BuildError, Growth, Key, Pool, PoolBox, Strategy};
+use sateen_pool::{Allocate, Blocks, BuildError, Growth, Key, Pool, PoolBox};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -26,7 +26,7 @@ struct Stack {
 unsafe impl Sync for Stack {}
 
 // SAFETY: what `take` gives is on the stack once, and comes back there.
-unsafe impl Strategy for Stack {
+unsafe impl Allocate for Stack {
     const NAME: &'static str = "stack";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {

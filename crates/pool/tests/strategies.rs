@@ -6,7 +6,7 @@ mod common;
 use lock_api::{GuardNoSend, RawMutex};
 use sateen_pool::{
     BlockPool, BuildError, Count, Counts, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags,
-    LockedTree, Magazine, Probe, Strategy,
+    LockedTree, Magazine, SearchCounter, Strategy,
 };
 use std::cell::Cell;
 use std::ptr::NonNull;

@@ -108,7 +108,7 @@ impl<C: Clock> Throttle<C> {
     }
 
     /// Its clock.
-    pub fn clock(&self) -> &C {
+    pub(crate) fn clock(&self) -> &C {
         &self.clock
     }
 

@@ -18,13 +18,12 @@ use std::fmt;
 /// Settings of a [`WorkerQueue`] to be.
 ///
 /// ```
-/// use sateen::flow::{Overflow, Rate, SampledClock, WorkerQueue};
+/// use sateen::flow::{Overflow, Rate, WorkerQueue};
 /// let queue = WorkerQueue::builder()
 ///     .workers(4)
 ///     .queues(4)
 ///     .capacity(1000)
 ///     .receive_rate(Rate::per_second(1e6)?)
-///     .clock(SampledClock::new(8)?)
 ///     .overflow(Overflow::DropOldest)
 ///     .start(|_worker, item: &mut String| item.clear())?;
 /// queue.send("one".to_owned())?;

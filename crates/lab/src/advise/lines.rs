@@ -98,55 +98,55 @@ lines! {
     "lock-free-tree" { use sateen::pool::{LockFreeTree, Pool}; let pool = Pool::<[u8; 64], LockFreeTree>::new(10_000)?; }
     "it keeps blocks close together."
     "lock-free-flags" { use sateen::pool::{LockFreeFlags, Pool}; let pool = Pool::<[u8; 64], LockFreeFlags>::new(10_000)?; }
-    "its search is slow when the pool is almost full."
+    "its search is slow when the pool is almost full; with the feature `study`."
     "locked-flags-ttas-adaptive-futex" {
         use sateen::pool::{LockedFlags, Pool};
         use sateen::sync::spin::TtasAdaptiveFutex;
         let pool = Pool::<[u8; 64], LockedFlags<TtasAdaptiveFutex>>::new(10_000)?;
     }
-    "its search is slow when the pool is almost full."
+    "its search is slow when the pool is almost full; with the feature `study`."
     "locked-bits-ttas-adaptive-futex" {
         use sateen::pool::{LockedBits, Pool};
         use sateen::sync::spin::TtasAdaptiveFutex;
         let pool = Pool::<[u8; 64], LockedBits<TtasAdaptiveFutex>>::new(10_000)?;
     }
-    "one bit a block."
+    "one bit a block; with the feature `study`."
     "locked-tree-ttas-adaptive-futex" {
         use sateen::pool::{LockedTree, Pool};
         use sateen::sync::spin::TtasAdaptiveFutex;
         let pool = Pool::<[u8; 64], LockedTree<TtasAdaptiveFutex>>::new(10_000)?;
     }
-    "it keeps blocks close together, in about one bit a block."
+    "it keeps blocks close together, in about one bit a block; with the feature `study`."
     "locked-bits-ttas" {
         use sateen::pool::{LockedBits, Pool};
         use sateen::sync::spin::Ttas;
         let pool = Pool::<[u8; 64], LockedBits<Ttas>>::new(10_000)?;
     }
-    "one bit a block; waits burn processor time."
+    "one bit a block; waits burn processor time; with the feature `study`."
     "locked-bits-os-mutex" {
         use sateen::pool::{LockedBits, Pool};
         use sateen::sync::spin::OsMutex;
         let pool = Pool::<[u8; 64], LockedBits<OsMutex>>::new(10_000)?;
     }
-    "one bit a block."
+    "one bit a block; with the feature `study`."
     "locked-flags-no-atomics" {
         use sateen::pool::{LockedFlags, Pool};
         use sateen::sync::spin::NoAtomics;
         let pool = Pool::<[u8; 64], LockedFlags<NoAtomics>>::new(10_000)?;
     }
-    "for one thread only, as the compiler will see to."
+    "for one thread only, as the compiler will see to; with the feature `study`."
     "locked-bits-no-atomics" {
         use sateen::pool::{LockedBits, Pool};
         use sateen::sync::spin::NoAtomics;
         let pool = Pool::<[u8; 64], LockedBits<NoAtomics>>::new(10_000)?;
     }
-    "for one thread only, as the compiler will see to."
+    "for one thread only, as the compiler will see to; with the feature `study`."
     "locked-tree-no-atomics" {
         use sateen::pool::{LockedTree, Pool};
         use sateen::sync::spin::NoAtomics;
         let pool = Pool::<[u8; 64], LockedTree<NoAtomics>>::new(10_000)?;
     }
-    "for one thread only, as the compiler will see to."
+    "for one thread only, as the compiler will see to; with the feature `study`."
     #[cfg(feature = "peers")]
     "mimalloc" { let allocator = mimalloc::MiMalloc; }
     "the crate mimalloc; make it the `#[global_allocator]`."

@@ -2,7 +2,7 @@
 
 use super::depot::Depot;
 use crate::zeroed::{Zero, Zeroed};
-use crate::{Blocks, BuildError, Probe};
+use crate::{Blocks, BuildError, SearchCounter};
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
@@ -53,7 +53,7 @@ fn lowest(bits: u64, most: u32) -> u64 {
     bits ^ rest
 }
 
-impl<P: Probe> Bitmap<P> {
+impl<P: SearchCounter> Bitmap<P> {
     pub(crate) fn new(blocks: &Blocks) -> Result<Self, BuildError> {
         let capacity = blocks.capacity();
         let words = capacity.div_ceil(BITS);
@@ -160,9 +160,9 @@ fn release() -> Ordering {
 }
 
 // SAFETY: a bit is cleared by who has the block and set by one exchange; README, "Magazine".
-unsafe impl<P: Probe> Depot for Bitmap<P> {
+unsafe impl<P: SearchCounter> Depot for Bitmap<P> {
     type Of = Blocks;
-    type Probe = P;
+    type SearchCounter = P;
 
     fn take(
         &self,
@@ -171,7 +171,7 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
         most: u32,
         mut put: impl FnMut(NonNull<u8>),
     ) -> u32 {
-        let (mut places, mut retries) = (0, 0);
+        let (mut searched, mut retries) = (0, 0);
         let groups = &self.groups[..];
         // Ordering: Acquire pairs with the Release in `release`: the block whose mark came down is
         // there.
@@ -186,14 +186,14 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
         let mut taken = 0;
         for group in (first..end).chain(elsewhere.flatten()) {
             while taken < most {
-                places += 1;
+                searched += 1;
                 let marks = look(group);
                 if marks == ALL {
                     break;
                 }
                 let word = group * BITS + marks.trailing_ones() as usize;
                 let bits = self.claim(word, most - taken, &mut retries);
-                places += 1;
+                searched += 1;
                 taken += bits.count_ones();
                 // From above: what is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
@@ -211,7 +211,7 @@ unsafe impl<P: Probe> Depot for Bitmap<P> {
                 break;
             }
         }
-        self.probe.took(places, retries);
+        self.probe.took(searched, retries);
         taken
     }
 

@@ -127,7 +127,7 @@ impl Cache {
 
     /// The cache is found closed, or empty: makes it say that it holds nothing. Whether the block that the owner has
     /// just taken from slot `at` or put there had been taken away. The owner calls, `kept` being locked.
-    pub(super) fn settle(&self, kept: &mut Kept, at: u32) -> bool {
+    pub(super) fn acknowledge(&self, kept: &mut Kept, at: u32) -> bool {
         let gone = at < std::mem::take(&mut kept.gone);
         // Ordering: Relaxed, published by the lock; nobody looks at it while it is closed.
         self.len.store(0, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use super::cache::{Cache, Kept, SLOTS};
 use super::depot::Depot;
 use crate::zeroed::Zeroed;
-use crate::{BuildError, Probe};
+use crate::{BuildError, SearchCounter};
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thread_number};
@@ -187,7 +187,7 @@ impl<D: Depot> Caches<D> {
     ) -> Option<NonNull<u8>> {
         let cache = &self.lanes[lane];
         let mut kept = self.enter(lane);
-        let gone = cache.settle(&mut kept, at);
+        let gone = cache.acknowledge(&mut kept, at);
         if block.is_some() && !gone {
             return block;
         }
@@ -227,7 +227,7 @@ impl<D: Depot> Caches<D> {
             // SAFETY: passed on; what lies in the cache was given too.
             return unsafe { self.spill(cache, &mut kept, of, block) };
         }
-        if cache.settle(&mut kept, at) {
+        if cache.acknowledge(&mut kept, at) {
             return;
         }
         if self.may_open(&mut kept) {

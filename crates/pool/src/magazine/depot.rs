@@ -1,6 +1,6 @@
 //! Where caches get their blocks from, and where the surplus goes.
 
-use crate::Probe;
+use crate::SearchCounter;
 use std::ptr::NonNull;
 
 /// What lies behind the caches. Any thread may call at any time.
@@ -12,7 +12,7 @@ pub(crate) unsafe trait Depot {
     /// What a call needs besides: the blocks' memory, or their layout.
     type Of: ?Sized;
     /// Where searches are reported.
-    type Probe: Probe;
+    type SearchCounter: SearchCounter;
 
     /// Up to `most` free blocks, one by one to `put`; how many. None only if none was there at some moment. `near`
     /// remembers where the caller works.
@@ -28,7 +28,7 @@ pub(crate) unsafe trait Depot {
     fn start(&self, lane: usize) -> u32;
 
     /// The probe.
-    fn probe(&self) -> &Self::Probe;
+    fn probe(&self) -> &Self::SearchCounter;
 
     /// One block.
     fn take_one(&self, of: &Self::Of, near: &mut u32) -> Option<NonNull<u8>> {

@@ -1,4 +1,5 @@
 //! Blocks of one size without a limit: caches in front of the global allocator.
+#![cfg_attr(not(feature = "study"), allow(unreachable_pub))]
 
 use super::caches::{BATCH, Caches};
 use super::depot::Depot;
@@ -40,6 +41,7 @@ pub struct HeapMagazine {
 
 impl HeapMagazine {
     /// For values of type `T`, and at least two pointers.
+    #[cfg(feature = "study")]
     pub const fn new<T>() -> Self {
         Self::of(Layout::new::<T>())
     }
@@ -57,12 +59,14 @@ impl HeapMagazine {
     }
 
     /// What the allocator is asked for.
+    #[cfg(feature = "study")]
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
     /// From now on whatever has kept nothing yet, in the whole process, keeps nothing: each block comes from the allocator
     /// and goes to it. To be called first thing, for memory checkers, and for measuring what keeping gains.
+    #[cfg(feature = "study")]
     pub fn keep_nothing() {
         #[cfg(not(loom))]
         // Ordering: Relaxed, nothing else is told by it.
@@ -199,7 +203,7 @@ impl Heap {
 // SAFETY: blocks come from the allocator and go to it, or through the stack under its lock.
 unsafe impl Depot for Heap {
     type Of = Layout;
-    type Probe = NoCount;
+    type SearchCounter = NoCount;
 
     fn take(&self, of: &Layout, _: &mut u32, most: u32, mut put: impl FnMut(NonNull<u8>)) -> u32 {
         if most == BATCH

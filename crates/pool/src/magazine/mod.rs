@@ -7,10 +7,16 @@ mod depot;
 mod heap;
 mod sizes;
 
-use crate::{Blocks, BuildError, Counts, NoCount, Probe, Strategy};
+#[cfg(feature = "study")]
+use crate::Counts;
+use crate::{Allocate, Blocks, BuildError, NoCount, SearchCounter};
 use bitmap::Bitmap;
 use caches::Caches;
+#[cfg(feature = "study")]
 use depot::Depot as _;
+#[cfg(not(feature = "study"))]
+use heap::HeapMagazine;
+#[cfg(feature = "study")]
 pub use heap::HeapMagazine;
 pub use sizes::HeapSizes;
 use std::ptr::NonNull;
@@ -32,14 +38,14 @@ use std::ptr::NonNull;
 /// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
 #[derive(Debug)]
-pub struct Magazine<P: Probe = NoCount> {
+pub struct Magazine<P: SearchCounter = NoCount> {
     caches: Caches<Bitmap<P>>,
     /// Who has which block, one bit each.
     #[cfg(all(debug_assertions, not(loom)))]
     out: Vec<sateen_base::prim::AtomicU64>,
 }
 
-impl<P: Probe> Magazine<P> {
+impl<P: SearchCounter> Magazine<P> {
     #[cfg(all(debug_assertions, not(loom)))]
     fn goes(&self, blocks: &Blocks, block: NonNull<u8>, out: bool) {
         use sateen_base::prim::Ordering::Relaxed;
@@ -76,7 +82,7 @@ impl<P: Probe> Magazine<P> {
 }
 
 // SAFETY: a block is in one cache, or free in the bitmap, or in use; README, "Magazine".
-unsafe impl<P: Probe> Strategy for Magazine<P> {
+unsafe impl<P: SearchCounter> Allocate for Magazine<P> {
     const NAME: &'static str = "magazine";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {
@@ -111,6 +117,7 @@ unsafe impl<P: Probe> Strategy for Magazine<P> {
         self.caches.depot.bytes() + self.caches.bytes()
     }
 
+    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         self.caches.depot.probe().counts()
     }

@@ -51,30 +51,28 @@ pub type PoolBox<'a, T, S = Magazine> = BoxIn<&'a Pool<T, S>>;
 pub type ArcPoolBox<T, S = Magazine> = BoxIn<Arc<Pool<T, S>>>;
 
 /// How a box refers to its pool: by reference or by `Arc`. Implemented for those two only.
-pub trait PoolRef: sealed::PoolRef<Pool = Pool<Self::Value, Self::Strategy>> {
-    /// What the pool holds.
-    type Value;
-    /// How the pool finds its blocks.
-    type Strategy: Strategy;
-}
+pub trait PoolRef: sealed::PoolRef {}
 
 mod sealed {
+    use super::{Pool, Strategy};
+
     /// # Safety
     /// `pool` is the same pool each time, which lives for as long as this does.
     pub unsafe trait PoolRef {
-        type Pool;
-        fn pool(&self) -> &Self::Pool;
+        /// What the pool holds.
+        type Value;
+        /// How the pool finds its blocks.
+        type Strategy: Strategy;
+        fn pool(&self) -> &Pool<Self::Value, Self::Strategy>;
     }
 }
 
-impl<T, S: Strategy> PoolRef for &Pool<T, S> {
-    type Value = T;
-    type Strategy = S;
-}
+impl<T, S: Strategy> PoolRef for &Pool<T, S> {}
 
 // SAFETY: a shared reference.
 unsafe impl<T, S: Strategy> sealed::PoolRef for &Pool<T, S> {
-    type Pool = Pool<T, S>;
+    type Value = T;
+    type Strategy = S;
 
     #[inline(always)]
     fn pool(&self) -> &Pool<T, S> {
@@ -82,14 +80,12 @@ unsafe impl<T, S: Strategy> sealed::PoolRef for &Pool<T, S> {
     }
 }
 
-impl<T, S: Strategy> PoolRef for Arc<Pool<T, S>> {
-    type Value = T;
-    type Strategy = S;
-}
+impl<T, S: Strategy> PoolRef for Arc<Pool<T, S>> {}
 
 // SAFETY: a count of the pool's.
 unsafe impl<T, S: Strategy> sealed::PoolRef for Arc<Pool<T, S>> {
-    type Pool = Pool<T, S>;
+    type Value = T;
+    type Strategy = S;
 
     #[inline(always)]
     fn pool(&self) -> &Pool<T, S> {

@@ -4,7 +4,9 @@
 //! knows that all blocks are of the first chunk: that is all that growth costs a pool which has not grown.
 
 use super::Slot;
-use crate::{BlockPool, BuildError, Counts, Growth, Strategy};
+#[cfg(feature = "study")]
+use crate::Counts;
+use crate::{BlockPool, BuildError, Growth, Strategy};
 use sateen_base::abort_with;
 use sateen_base::canary;
 use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
@@ -48,10 +50,10 @@ impl Plan {
     }
 }
 
-/// A chunk, and the blocks before it.
-pub(crate) struct Place<'a, S: Strategy> {
+/// A chunk, and the index of its first block among all blocks of the pool.
+pub(crate) struct IndexedChunk<'a, S: Strategy> {
     pub(crate) chunk: &'a BlockPool<S>,
-    pub(crate) start: usize,
+    pub(crate) first_index: usize,
 }
 
 pub(crate) struct Chunks<S: Strategy> {
@@ -108,13 +110,13 @@ impl<S: Strategy> Chunks<S> {
     }
 
     /// All chunks that there are.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Place<'_, S>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = IndexedChunk<'_, S>> {
         let chunks = (0..MORE).map_while(|index| self.later(index));
         let mut start = 0;
         std::iter::once(&self.first).chain(chunks).map(move |chunk| {
-            let place = Place { chunk, start };
+            let indexed = IndexedChunk { chunk, first_index: start };
             start += chunk.capacity();
-            place
+            indexed
         })
     }
 
@@ -136,9 +138,9 @@ impl<S: Strategy> Chunks<S> {
         }
         loop {
             let (mut total, mut number) = (0, 0);
-            for place in self.all() {
-                if let Some(block) = place.chunk.take() {
-                    let hint = if number == 0 { ptr::null() } else { ptr::from_ref(place.chunk) };
+            for indexed in self.all() {
+                if let Some(block) = indexed.chunk.take() {
+                    let hint = if number == 0 { ptr::null() } else { ptr::from_ref(indexed.chunk) };
                     let order = if canary!("pool-hint-relaxed") {
                         Ordering::Relaxed
                     } else {
@@ -148,7 +150,7 @@ impl<S: Strategy> Chunks<S> {
                     self.current.store(hint.cast_mut(), order);
                     return Some(block);
                 }
-                total += place.chunk.capacity();
+                total += indexed.chunk.capacity();
                 number += 1;
             }
             // All of them were in use just now, one after the other at least.
@@ -185,24 +187,24 @@ impl<S: Strategy> Chunks<S> {
     /// [`take`](Self::take) gave it, and nobody uses it any more.
     #[inline]
     pub(crate) unsafe fn give(&self, block: NonNull<u8>) {
-        let chunk = self.place_of(block).chunk;
+        let chunk = self.chunk_of(block).chunk;
         // SAFETY: the caller's promise; the chunk is the one that gave it.
         unsafe { chunk.give(block) };
     }
 
     /// Where a block of this pool lies.
     #[inline]
-    fn place_of(&self, block: NonNull<u8>) -> Place<'_, S> {
+    fn chunk_of(&self, block: NonNull<u8>) -> IndexedChunk<'_, S> {
         // Relaxed: who holds a block of a later chunk came by it after this cell was filled.
         if self.more[0].load(Ordering::Relaxed).is_null() {
-            return Place { chunk: &self.first, start: 0 };
+            return IndexedChunk { chunk: &self.first, first_index: 0 };
         }
-        self.place_of_slow(block)
+        self.chunk_of_slow(block)
     }
 
     #[inline(never)]
-    fn place_of_slow(&self, block: NonNull<u8>) -> Place<'_, S> {
-        let found = self.all().find(|place| place.chunk.blocks().spans(block));
+    fn chunk_of_slow(&self, block: NonNull<u8>) -> IndexedChunk<'_, S> {
+        let found = self.all().find(|indexed| indexed.chunk.blocks().spans(block));
         found.unwrap_or_else(|| abort_with("a block that is no chunk's came back to a typed pool"))
     }
 
@@ -234,8 +236,8 @@ impl<S: Strategy> Chunks<S> {
     /// The index of a block of this pool, which has memory of its own.
     #[inline]
     pub(crate) fn index_of(&self, block: NonNull<u8>) -> usize {
-        let place = self.place_of(block);
-        place.start + place.chunk.blocks().index_of(block)
+        let indexed = self.chunk_of(block);
+        indexed.first_index + indexed.chunk.blocks().index_of(block)
     }
 
     pub(crate) fn most(&self) -> usize {
@@ -243,19 +245,20 @@ impl<S: Strategy> Chunks<S> {
     }
 
     pub(crate) fn capacity(&self) -> usize {
-        self.all().map(|place| place.chunk.capacity()).sum()
+        self.all().map(|indexed| indexed.chunk.capacity()).sum()
     }
 
     pub(crate) fn in_use(&self) -> usize {
-        self.all().map(|place| place.chunk.in_use()).sum()
+        self.all().map(|indexed| indexed.chunk.in_use()).sum()
     }
 
     pub(crate) fn bookkeeping(&self) -> usize {
-        self.all().map(|place| place.chunk.bookkeeping()).sum()
+        self.all().map(|indexed| indexed.chunk.bookkeeping()).sum()
     }
 
+    #[cfg(feature = "study")]
     pub(crate) fn counts(&self) -> Counts {
-        self.all().map(|place| place.chunk.counts()).fold(Counts::default(), |a, b| Counts {
+        self.all().map(|indexed| indexed.chunk.counts()).fold(Counts::default(), |a, b| Counts {
             takes: a.takes + b.takes,
             searched: a.searched + b.searched,
             retries: a.retries + b.retries,

@@ -13,7 +13,9 @@ pub use builder::{Builder, Growth};
 pub use full::Full;
 pub use keyed::{Key, Ref};
 
-use crate::{BuildError, Counts, Magazine, Strategy};
+#[cfg(feature = "study")]
+use crate::Counts;
+use crate::{BuildError, Magazine, Strategy};
 use boxed::Block;
 use chunks::Chunks;
 use sateen_base::prim::{AtomicBool, Ordering};
@@ -29,7 +31,7 @@ use std::sync::Arc;
 /// ([`try_alloc`](Self::try_alloc)), or as entries found by key ([`insert`](Self::insert)).
 ///
 /// After construction nothing is asked of the system any more, unless the pool may [grow](Builder::grow).
-/// A block is `T`, and behind it (at least [`Strategy::LEAST`] bytes on) a word of 8 bytes for keys.
+/// A block is `T`, and behind it (behind the bytes that the strategy writes in a free block) a word of 8 bytes for keys.
 ///
 /// A block cannot come back twice, nor to a pool that it is not of: boxes are not `Clone`, carry their
 /// pool, and are the only way to return a block; an entry's block is returned by whoever makes its word vacant.
@@ -224,6 +226,7 @@ impl<T, S: Strategy> Pool<T, S> {
             high_water: self.chunks.note_high(in_use),
             block: Self::SLOT.layout.pad_to_align().size(),
             bookkeeping: self.chunks.bookkeeping(),
+            #[cfg(feature = "study")]
             counts: self.chunks.counts(),
         }
     }
@@ -236,8 +239,8 @@ impl<T, S: Strategy> Pool<T, S> {
 
     /// Every block of the pool, free or not.
     fn slots(&self) -> impl Iterator<Item = NonNull<T>> {
-        self.chunks.all().flat_map(|place| {
-            let blocks = place.chunk.blocks();
+        self.chunks.all().flat_map(|indexed| {
+            let blocks = indexed.chunk.blocks();
             (0..blocks.capacity()).map(|index| blocks.at(index).cast())
         })
     }
@@ -291,8 +294,9 @@ pub struct Stats {
     pub block: usize,
     /// Bytes that the strategy needs besides the blocks.
     pub bookkeeping: usize,
-    /// Allocations, words searched and races lost, if the strategy counts them: its [`Probe`](crate::Probe) is
-    /// [`Count`](crate::Count).
+    /// Allocations, words searched and races lost, if the strategy counts them: its
+    /// [`SearchCounter`](crate::SearchCounter) is [`Count`](crate::Count).
+    #[cfg(feature = "study")]
     pub counts: Counts,
 }
 

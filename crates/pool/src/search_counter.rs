@@ -1,43 +1,48 @@
-//! Counting what a strategy does, where somebody wants to know.
+//! Counts of what strategies search, for those who measure them.
 
+#[cfg(feature = "study")]
 use sateen_base::prim::{AtomicU64, Ordering};
 
-/// Where a strategy reports its searches: [`NoCount`], which is free, or [`Count`], for the lab. Implemented for those two
-/// only: it is told in the midst of a search.
+/// Where a strategy reports its searches: `NoCount`, which is free, or `Count`, for the lab.
+///
+/// Sealed: it is called in the middle of a search.
 ///
 /// ```compile_fail
-/// use sateen::pool::{Counts, Probe};
+/// use sateen::pool::{Counts, SearchCounter};
 /// #[derive(Default)]
 /// struct Own;
-/// impl Probe for Own {
-///     fn took(&self, _places: u64, _retries: u64) {}
+/// impl SearchCounter for Own {
+///     fn took(&self, _words: u64, _retries: u64) {}
 ///     fn counts(&self) -> Counts {
 ///         Counts::default()
 ///     }
 /// }
 /// ```
-pub trait Probe: sealed::Sealed + Default + Send + Sync {
-    /// An allocation looked at `places` words, and lost `retries` races on the way.
-    fn took(&self, places: u64, retries: u64);
+pub trait SearchCounter: sealed::Sealed + Default + Send + Sync {
+    /// An allocation looked at `words` words, and lost `retries` races on the way.
+    fn took(&self, words: u64, retries: u64);
     /// The sums.
+    #[cfg(feature = "study")]
     fn counts(&self) -> Counts;
 }
 
 mod sealed {
-    /// Users' code must not run in the midst of a search: it could take blocks there.
+    /// User code must not run in the middle of a search: it could take blocks there.
     pub trait Sealed {}
     impl Sealed for super::NoCount {}
+    #[cfg(feature = "study")]
     impl Sealed for super::Count {}
 }
 
 /// Sums of what [`Count`] saw.
+#[cfg(feature = "study")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Allocations, failed ones too.
     pub takes: u64,
     /// Words looked at in search of a free block.
     pub searched: u64,
-    /// Exchanges that another thread made fail.
+    /// Exchanges that failed because of another thread.
     pub retries: u64,
 }
 
@@ -45,16 +50,18 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCount;
 
-impl Probe for NoCount {
+impl SearchCounter for NoCount {
     #[inline(always)]
-    fn took(&self, _places: u64, _retries: u64) {}
+    fn took(&self, _words: u64, _retries: u64) {}
 
+    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         Counts::default()
     }
 }
 
 /// Counts in shared words: three locked instructions an allocation.
+#[cfg(feature = "study")]
 #[derive(Debug, Default)]
 pub struct Count {
     takes: AtomicU64,
@@ -62,11 +69,12 @@ pub struct Count {
     retries: AtomicU64,
 }
 
-impl Probe for Count {
-    fn took(&self, places: u64, retries: u64) {
-        // Ordering: Relaxed, counts that guard nothing.
+#[cfg(feature = "study")]
+impl SearchCounter for Count {
+    fn took(&self, words: u64, retries: u64) {
+        // Relaxed: counts guard nothing.
         self.takes.fetch_add(1, Ordering::Relaxed);
-        self.searched.fetch_add(places, Ordering::Relaxed);
+        self.searched.fetch_add(words, Ordering::Relaxed);
         self.retries.fetch_add(retries, Ordering::Relaxed);
     }
 
