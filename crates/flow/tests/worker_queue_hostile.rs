@@ -207,17 +207,17 @@ fn a_busy_key_holds_up_no_other_without_capacity() {
             }
         });
         let queue = Arc::new(queue.unwrap());
-        queue.send_keyed(&0, 0).unwrap();
+        queue.sender().send_keyed(&0, 0).unwrap();
         std::thread::scope(|s| {
             // They wait for the key.
             for item in 1..4 {
                 let queue = &queue;
-                s.spawn(move || queue.send_keyed(&0, item).unwrap());
+                s.spawn(move || queue.sender().send_keyed(&0, item).unwrap());
             }
             // Others go on, though it may take until those wait.
             for round in 0..200 {
                 for key in 1..=10 {
-                    queue.send_keyed(&(key * 1000), 1000 * key + round).unwrap();
+                    queue.sender().send_keyed(&(key * 1000), 1000 * key + round).unwrap();
                 }
             }
             go.set();
@@ -255,7 +255,7 @@ fn keys_do_not_wait_for_each_other_without_capacity() {
             for thread in 0..6u64 {
                 s.spawn(move || {
                     for item in 0..200 {
-                        queue.send_keyed(&(thread % 2), 1 + item % 2).unwrap();
+                        queue.sender().send_keyed(&(thread % 2), 1 + item % 2).unwrap();
                         queue.send(0).unwrap();
                     }
                 });
@@ -317,13 +317,14 @@ fn who_gives_up_leaves_the_key_to_others_without_capacity() {
             }
         });
         let queue = queue.unwrap();
-        queue.send_keyed("a", 0).unwrap();
+        queue.sender().send_keyed("a", 0).unwrap();
         began.wait();
         let mut cx = Context::from_waker(Waker::noop());
         for _ in 0..3 {
             // The same key, and others, which wait for the worker.
+            let sender = queue.sender();
             let mut waits: Vec<_> =
-                ["a", "b", "b", "c"].map(|key| Box::pin(queue.send_keyed_async(key, 1))).into();
+                ["a", "b", "b", "c"].map(|key| Box::pin(sender.send_keyed_async(key, 1))).into();
             for wait in &mut waits {
                 assert!(wait.as_mut().poll(&mut cx).is_pending());
             }
@@ -331,7 +332,7 @@ fn who_gives_up_leaves_the_key_to_others_without_capacity() {
         go.set();
         for item in 0..10 {
             for key in ["a", "b", "c"] {
-                queue.send_keyed(key, item).unwrap();
+                queue.sender().send_keyed(key, item).unwrap();
             }
         }
         queue.close();
@@ -404,7 +405,7 @@ fn a_batch_whose_sender_is_cancelled_is_counted_as_far_as_it_went() {
                 let queue = Arc::clone(&queue);
                 move || match handle {
                     true => queue.sender().send_batch(0..100).is_ok(),
-                    false => queue.send_batch(0..100).is_ok(),
+                    false => queue.sender().send_batch(0..100).is_ok(),
                 }
             });
             while queue.stats().queues[0] < 4 {

@@ -102,7 +102,6 @@ impl<R> fmt::Debug for Handle<R> {
 
 /// A task, whatever its result.
 #[derive(Clone, Copy)]
-#[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not part of the interface")]
 pub struct Link<'a> {
     spec: &'a Arc<Spec>,
@@ -111,44 +110,45 @@ pub struct Link<'a> {
 
 /// Some tasks: what [`Handle::after`] takes.
 ///
-/// Sealed: handles by reference, alone, in slices, in arrays, in tuples.
-pub trait Tasks: sealed::Sealed {
-    /// Calls `f` with each.
-    #[doc(hidden)]
-    fn each(&self, f: &mut dyn FnMut(Link<'_>));
-}
+/// Sealed: implemented for handles by reference, alone, in slices, in arrays, and in tuples.
+pub trait Tasks: sealed::Tasks {}
 
-/// Tasks whose results another uses: what [`Graph::task_with`](super::Graph::task_with) takes.
+/// Tasks whose results another task uses: what [`Graph::task_with`](super::Graph::task_with) takes.
 ///
-/// | Given | the closure gets |
+/// | Given | The closure gets |
 /// |---|---|
 /// | `&a` | `&A` |
 /// | `&[a, b][..]` | `Vec<&A>` |
 /// | `(&a, &b)` | `(&A, &B)` |
-pub trait Inputs: Tasks {
-    /// What the closure gets.
-    type Refs<'a>;
-    /// Where the results lie.
-    #[doc(hidden)]
-    type Slots: Send + 'static;
-    #[doc(hidden)]
-    fn slots(&self) -> Self::Slots;
-    /// Calls `f` with the results.
-    #[doc(hidden)]
-    fn call<R>(slots: &Self::Slots, f: &mut impl for<'a> FnMut(Self::Refs<'a>) -> R) -> R;
-}
+pub trait Inputs: Tasks + sealed::Inputs {}
 
 mod sealed {
-    pub trait Sealed {}
+    use super::Link;
+
+    pub trait Tasks {
+        /// Calls `f` with each.
+        fn each(&self, f: &mut dyn FnMut(Link<'_>));
+    }
+
+    pub trait Inputs {
+        /// What the closure gets.
+        type Refs<'a>;
+        /// Where the results lie.
+        type Slots: Send + 'static;
+        fn slots(&self) -> Self::Slots;
+        /// Calls `f` with the results.
+        fn call<R>(slots: &Self::Slots, f: &mut impl for<'a> FnMut(Self::Refs<'a>) -> R) -> R;
+    }
 }
 
-impl<R> sealed::Sealed for &Handle<R> {}
-impl<R> Tasks for &Handle<R> {
+impl<R> Tasks for &Handle<R> {}
+impl<R> sealed::Tasks for &Handle<R> {
     fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
         f(self.link());
     }
 }
-impl<A: Send + Sync + 'static> Inputs for &Handle<A> {
+impl<A: Send + Sync + 'static> Inputs for &Handle<A> {}
+impl<A: Send + Sync + 'static> sealed::Inputs for &Handle<A> {
     type Refs<'a> = &'a A;
     type Slots = Arc<Slot<A>>;
     fn slots(&self) -> Self::Slots {
@@ -159,13 +159,14 @@ impl<A: Send + Sync + 'static> Inputs for &Handle<A> {
     }
 }
 
-impl<R> sealed::Sealed for &[Handle<R>] {}
-impl<R> Tasks for &[Handle<R>] {
+impl<R> Tasks for &[Handle<R>] {}
+impl<R> sealed::Tasks for &[Handle<R>] {
     fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
         self.iter().for_each(|task| f(task.link()));
     }
 }
-impl<A: Send + Sync + 'static> Inputs for &[Handle<A>] {
+impl<A: Send + Sync + 'static> Inputs for &[Handle<A>] {}
+impl<A: Send + Sync + 'static> sealed::Inputs for &[Handle<A>] {
     type Refs<'a> = Vec<&'a A>;
     type Slots = Vec<Arc<Slot<A>>>;
     fn slots(&self) -> Self::Slots {
@@ -177,15 +178,15 @@ impl<A: Send + Sync + 'static> Inputs for &[Handle<A>] {
     }
 }
 
-impl<R, const N: usize> sealed::Sealed for &[Handle<R>; N] {}
-impl<R, const N: usize> Tasks for &[Handle<R>; N] {
+impl<R, const N: usize> Tasks for &[Handle<R>; N] {}
+impl<R, const N: usize> sealed::Tasks for &[Handle<R>; N] {
     fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
         self[..].iter().for_each(|task| f(task.link()));
     }
 }
 
-impl<R, const N: usize> sealed::Sealed for [&Handle<R>; N] {}
-impl<R, const N: usize> Tasks for [&Handle<R>; N] {
+impl<R, const N: usize> Tasks for [&Handle<R>; N] {}
+impl<R, const N: usize> sealed::Tasks for [&Handle<R>; N] {
     fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
         self.iter().for_each(|task| f(task.link()));
     }
@@ -193,16 +194,17 @@ impl<R, const N: usize> Tasks for [&Handle<R>; N] {
 
 macro_rules! tuples {
     ($(($($name:ident)*);)*) => { $(
-        impl<$($name),*> sealed::Sealed for ($(&Handle<$name>,)*) {}
+        impl<$($name),*> Tasks for ($(&Handle<$name>,)*) {}
         #[allow(non_snake_case, unused_variables)]
-        impl<$($name),*> Tasks for ($(&Handle<$name>,)*) {
+        impl<$($name),*> sealed::Tasks for ($(&Handle<$name>,)*) {
             fn each(&self, f: &mut dyn FnMut(Link<'_>)) {
                 let ($($name,)*) = self;
                 $(f($name.link());)*
             }
         }
+        impl<$($name: Send + Sync + 'static),*> Inputs for ($(&Handle<$name>,)*) {}
         #[allow(non_snake_case, clippy::unused_unit)]
-        impl<$($name: Send + Sync + 'static),*> Inputs for ($(&Handle<$name>,)*) {
+        impl<$($name: Send + Sync + 'static),*> sealed::Inputs for ($(&Handle<$name>,)*) {
             type Refs<'a> = ($(&'a $name,)*);
             type Slots = ($(Arc<Slot<$name>>,)*);
             fn slots(&self) -> Self::Slots {

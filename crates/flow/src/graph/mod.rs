@@ -125,16 +125,6 @@ impl Graph {
         Handle::new(Arc::clone(&self.spec), index, slot).after(inputs)
     }
 
-    /// How many tasks there are.
-    pub fn len(&self) -> usize {
-        self.spec.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Runs all tasks, each after what it comes after, and waits for them. Blocks a thread, suspends a task. Tasks [on](Handle::on) the main thread run
     /// on the calling one meanwhile.
     ///
@@ -318,6 +308,6 @@ fn run(spec: &Spec, node: &Node) -> Outcome {
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Graph").field("tasks", &self.len()).finish_non_exhaustive()
+        f.debug_struct("Graph").field("tasks", &self.spec.len()).finish_non_exhaustive()
     }
 }

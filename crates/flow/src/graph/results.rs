@@ -28,7 +28,6 @@ impl Runs {
 /// Written by the task, read by those that come after it, and by the graph's owner between runs: so nobody ever waits for
 /// the lock. What the owner reads is shared with it instead of locked, for it may leak what it has got: then the next run
 /// puts its result elsewhere.
-#[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "not part of the interface")]
 pub struct Slot<R>(RwLock<Option<(u64, Arc<R>)>>);
 

@@ -122,61 +122,6 @@ impl<T> WorkerQueue<T> {
         Ok(())
     }
 
-    /// [`Sender::send_batch`], in the turn of the calling thread.
-    ///
-    /// # Errors
-    /// With the items that were not sent: as [`send`](WorkerQueue::send).
-    ///
-    /// ```
-    /// use sateen::flow::WorkerQueue;
-    /// let queue = WorkerQueue::builder().workers(1).start(|_, _: &mut u32| ())?;
-    /// assert_eq!(queue.send_batch(0..5000)?, 5000);
-    /// queue.close();
-    /// assert_eq!(queue.send_batch(0..3).unwrap_err().item, [0, 1, 2]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn send_batch(
-        &self,
-        items: impl IntoIterator<Item = T>,
-    ) -> Result<usize, SendError<Vec<T>>> {
-        let count = |n| self.shared.sent.add(n);
-        TURN.with(|turn| send_batch_to(&self.shared, turn, items, count))
-    }
-
-    /// [`Sender::send_keyed`].
-    ///
-    /// # Errors
-    /// As [`send`](WorkerQueue::send), or if the queue is not keyed.
-    ///
-    /// ```
-    /// use sateen::flow::WorkerQueue;
-    /// use std::sync::{Arc, Mutex};
-    /// let seen = Arc::new(Mutex::new(Vec::new()));
-    /// let queue = WorkerQueue::builder().workers(4).queues(16).keyed(true).start({
-    ///     let seen = Arc::clone(&seen);
-    ///     move |_, item: &mut u32| seen.lock().unwrap().push(*item)
-    /// })?;
-    /// (0..100).try_for_each(|i| queue.send_keyed("a key", i))?;
-    /// queue.close();
-    /// assert!(seen.lock().unwrap().is_sorted());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
-        let (way, parcel) = keyed(&self.shared, key, self.step(), item)?;
-        self.shared.send_slow(way, parcel, true)?;
-        self.shared.sent.increment();
-        Ok(())
-    }
-
-    /// [`send_keyed`](WorkerQueue::send_keyed) as a future. Dropped early it drops the item.
-    pub fn send_keyed_async<K: Hash + ?Sized>(
-        &self,
-        key: &K,
-        item: T,
-    ) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, K, T> {
-        send_async_to(&self.shared, keyed(&self.shared, key, self.step(), item))
-    }
-
     /// [`send`](WorkerQueue::send) as a future. Dropped early it drops the item.
     ///
     /// ```

@@ -77,6 +77,16 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// With the items that were not sent: as [`send`](Sender::send).
+    ///
+    /// ```
+    /// use sateen::flow::WorkerQueue;
+    /// let queue = WorkerQueue::builder().workers(1).start(|_, _: &mut u32| ())?;
+    /// let sender = queue.sender();
+    /// assert_eq!(sender.send_batch(0..5000)?, 5000);
+    /// queue.close();
+    /// assert_eq!(sender.send_batch(0..3).unwrap_err().item, [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn send_batch(
         &self,
         items: impl IntoIterator<Item = T>,
@@ -88,6 +98,21 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// As [`send`](Sender::send), or if the queue is not keyed.
+    ///
+    /// ```
+    /// use sateen::flow::WorkerQueue;
+    /// use std::sync::{Arc, Mutex};
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let queue = WorkerQueue::builder().workers(4).queues(16).keyed(true).start({
+    ///     let seen = Arc::clone(&seen);
+    ///     move |_, item: &mut u32| seen.lock().unwrap().push(*item)
+    /// })?;
+    /// let sender = queue.sender();
+    /// (0..100).try_for_each(|i| sender.send_keyed("a key", i))?;
+    /// queue.close();
+    /// assert!(seen.lock().unwrap().is_sorted());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
         let (way, parcel) = keyed(&self.shared, key, self.shared.step(&self.turn), item)?;
         self.shared.send_slow(way, parcel, true)?;

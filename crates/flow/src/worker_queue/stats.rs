@@ -78,11 +78,6 @@ impl WaitTimes {
         self.read(|times| times.mean() as u64)
     }
 
-    /// All of it; none if memory was short.
-    pub fn histogram(&self) -> Option<&Histogram<u64>> {
-        self.0.as_ref()
-    }
-
     fn read(&self, f: impl FnOnce(&Histogram<u64>) -> u64) -> Duration {
         match &self.0 {
             Some(times) if !times.is_empty() => Duration::from_nanos(f(times)),

@@ -79,7 +79,7 @@ pub(crate) fn run(bytes: &[u8]) {
         let refused = match below(&mut u, 12) {
             0..4 => queue.send(make(&mut u)).err(),
             4..8 => queue.try_send(make(&mut u)).err(),
-            8 if keyed => queue.send_keyed(&below(&mut u, 3), make(&mut u)).err(),
+            8 if keyed => queue.sender().send_keyed(&below(&mut u, 3), make(&mut u)).err(),
             9 if below(&mut u, 10) == 0 => {
                 let items = queue.abort();
                 back += items.len() as u64;

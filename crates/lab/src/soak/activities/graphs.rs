@@ -31,7 +31,7 @@ fn round(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
         for task in &last {
             expect("depth of a graph", *graph.result(task).map_err(failed)?, layers as u64)?;
         }
-        world.ledger.did(graph.len() as u64);
+        world.ledger.did((layers * width) as u64);
     }
     Ok(())
 }

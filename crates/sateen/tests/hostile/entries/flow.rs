@@ -81,7 +81,7 @@ pub(super) static ALL: &[Entry] = &[
         }
         let queue = WorkerQueue::builder().workers(1).keyed(true).start(|_, _: &mut _| ());
         let queue = queue.expect("a queue");
-        (0..4).for_each(|_| _ = queue.send_keyed(&Key(c), c.item()));
+        (0..4).for_each(|_| _ = queue.sender().send_keyed(&Key(c), c.item()));
         queue.close();
     }),
     entry("worker queue: handler as a task", |c| {
