@@ -9,12 +9,15 @@
 //! * every canary in the source is on a list that CI runs, and the other way round;
 //! * no source file is longer than 600 lines;
 //! * every crate shows an example that is compiled or run;
+//! * examples name the crate that users depend on, and no line has more than 100 columns
+//!   (`examples.rs`);
 //! * every public generic type says how it varies with its parameter (`generics.rs`);
 //! * links between the pages of this repository lead somewhere (`links.rs`);
 //! * each source file that threads share has a row in `docs/verification.md`, and everything that
 //!   the page names exists (`verification.rs`);
 //! * so does everything that `docs/soundness.md` names (`soundness.rs`).
 
+mod examples;
 mod generics;
 mod links;
 mod soundness;
