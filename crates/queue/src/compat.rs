@@ -1,4 +1,5 @@
-//! The queues for many under the names of `crossbeam-queue`: changing the `use` line is enough.
+//! The queues of `mpmc` with the names and methods of `crossbeam-queue`: only the `use` line
+//! changes.
 
 use crate::PushError;
 use crate::mpmc::{Bounded, Unbounded};
@@ -6,7 +7,7 @@ use crate::prim::const_except_loom;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// [`Bounded`] with the interface of `crossbeam_queue::ArrayQueue`: nobody closes it.
+/// [`Bounded`] with the interface of `crossbeam_queue::ArrayQueue`. It cannot be closed.
 ///
 /// ```
 /// use sateen::queue::ArrayQueue;
@@ -44,7 +45,7 @@ impl<T> ArrayQueue<T> {
         self.0.push(value).map_err(PushError::into_inner)
     }
 
-    /// [`ArrayQueue::push`] of who has the queue alone.
+    /// [`ArrayQueue::push`] for a caller that has the queue alone.
     ///
     /// # Errors
     /// The value if there is no room.
@@ -56,7 +57,8 @@ impl<T> ArrayQueue<T> {
         self.push(value)
     }
 
-    /// Puts `value` in at the back; if there is no room, the value at the front goes for it and is returned.
+    /// Puts `value` in at the back. If there is no room, takes the value at the front out and
+    /// returns it.
     ///
     /// ```
     /// let queue = sateen::queue::ArrayQueue::new(1);
@@ -77,7 +79,7 @@ impl<T> ArrayQueue<T> {
         self.0.pop().ok()
     }
 
-    /// [`ArrayQueue::pop`] of who has the queue alone.
+    /// [`ArrayQueue::pop`] for a caller that has the queue alone.
     ///
     /// ```
     /// assert_eq!(sateen::queue::ArrayQueue::<u8>::new(1).pop_mut(), None);
@@ -123,7 +125,7 @@ impl<T> ArrayQueue<T> {
     }
 }
 
-/// [`Unbounded`] with the interface of `crossbeam_queue::SegQueue`: nobody closes it.
+/// [`Unbounded`] with the interface of `crossbeam_queue::SegQueue`. It cannot be closed.
 ///
 /// ```
 /// let queue = sateen::queue::SegQueue::new();
@@ -154,10 +156,10 @@ impl<T> SegQueue<T> {
     #[inline]
     pub fn push(&self, value: T) {
         let pushed = self.0.push(value);
-        debug_assert!(pushed.is_ok(), "nobody can close it");
+        debug_assert!(pushed.is_ok(), "it cannot be closed");
     }
 
-    /// [`SegQueue::push`] of who has the queue alone.
+    /// [`SegQueue::push`] for a caller that has the queue alone.
     ///
     /// ```
     /// sateen::queue::SegQueue::new().push_mut(10);
@@ -176,7 +178,7 @@ impl<T> SegQueue<T> {
         self.0.pop().ok()
     }
 
-    /// [`SegQueue::pop`] of who has the queue alone.
+    /// [`SegQueue::pop`] for a caller that has the queue alone.
     ///
     /// ```
     /// assert_eq!(sateen::queue::SegQueue::<u8>::new().pop_mut(), None);

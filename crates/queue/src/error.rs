@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// Why a push did nothing; holds the item.
+/// Why a push failed; holds the item.
 ///
 /// ```
 /// use sateen::queue::{PushError, mpmc::Bounded};
@@ -78,7 +78,7 @@ impl<T> fmt::Display for PushError<T> {
 
 impl<T> Error for PushError<T> {}
 
-/// Why a pop found nothing.
+/// Why a pop found no item.
 ///
 /// ```
 /// use sateen::queue::{PopError, mpmc::Unbounded};
@@ -90,14 +90,14 @@ impl<T> Error for PushError<T> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PopError {
-    /// There is nothing now.
+    /// There is no item now.
     Empty,
-    /// The queue is closed and drained: there will never be anything.
+    /// The queue is closed and drained: there will never be an item.
     Closed,
 }
 
 impl PopError {
-    /// Whether there may be something later.
+    /// Whether an item may come later.
     ///
     /// ```
     /// assert!(sateen::queue::PopError::Empty.is_empty());
@@ -106,7 +106,7 @@ impl PopError {
         self == Self::Empty
     }
 
-    /// Whether there will never be anything.
+    /// Whether there will never be an item.
     ///
     /// ```
     /// assert!(sateen::queue::PopError::Closed.is_closed());

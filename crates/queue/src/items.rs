@@ -1,15 +1,18 @@
-//! Where a batch comes from.
+//! The iterators that a batch may come from.
 
 use std::collections::vec_deque;
 use std::{array, iter, ops, slice, vec};
 
-/// Iterators whose items may be moved into places that are reserved already.
+/// Iterators whose items may be moved into slots that are claimed already.
 ///
-/// Between the reservation of a batch and its publication nothing may go wrong and nobody else's
-/// code may run: whoever reaches the places waits for them. So `push_from` takes the iterators of the
-/// standard library's containers, of arrays and of ranges, which move memory and nothing else. Any other
-/// iterator can be collected into a `Vec` first, `iter.by_ref().take(64).collect::<Vec<_>>().into_iter()`.
+/// A consumer that reaches a claimed slot waits for its item. So between the claim of a batch and
+/// its publication nothing may panic and no user code may run. `push_from` therefore takes the
+/// iterators of the standard library's containers, of arrays and of ranges, which only move memory.
 ///
+/// Collect any other iterator into a `Vec` first:
+/// `iter.by_ref().take(64).collect::<Vec<_>>().into_iter()`.
+///
+/// # Examples
 /// ```
 /// let queue = sateen::queue::mpmc::Bounded::new(3);
 /// let mut items = vec!["a", "b", "c", "d"].into_iter();
@@ -18,10 +21,10 @@ use std::{array, iter, ops, slice, vec};
 /// ```
 ///
 /// # Safety
-/// `len` is exact: `next` returns that many items, does not panic meanwhile, blocks nowhere and uses no
-/// queue.
+/// `len` is exact: `next` returns that many items, and meanwhile neither panics nor blocks nor uses
+/// a queue.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` may run code of its own while places in the queue are reserved",
+    message = "`{Self}` may run code of its own while slots of the queue are claimed",
     note = "collect a batch first: `.collect::<Vec<_>>().into_iter()`"
 )]
 pub unsafe trait TrustedItems: ExactSizeIterator {}
@@ -40,7 +43,7 @@ unsafe impl<T, const N: usize> TrustedItems for array::IntoIter<T, N> {}
 unsafe impl<T: Copy> TrustedItems for iter::Copied<slice::Iter<'_, T>> {}
 // SAFETY: as above.
 unsafe impl<T> TrustedItems for iter::Once<T> {}
-// SAFETY: as above; it ends early, and says so.
+// SAFETY: as above; it ends early, and its length says so.
 unsafe impl<I: TrustedItems> TrustedItems for iter::Take<I> {}
 // SAFETY: hands everything on.
 unsafe impl<I: TrustedItems + ?Sized> TrustedItems for &mut I {}

@@ -1,4 +1,4 @@
-//! What this crate uses of the facade: loops of loads and exchanges want the searched atomics.
+//! What this crate uses of the facade. Loops of loads and exchanges want the searched atomics.
 
 pub(crate) use sateen_base::const_except_loom;
 pub(crate) use sateen_base::prim::searched::{

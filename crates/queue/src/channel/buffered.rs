@@ -1,11 +1,12 @@
-//! A queue that one can wait for: channels with a buffer. Protocol and proof: `README.md` beside this file.
+//! Channels with a buffer: a queue that callers can wait for. Protocol and proof: `README.md`
+//! beside this file.
 
 use super::counted::Channel;
 use super::error::{RecvTimeoutError, SendTimeoutError};
-use super::token::{Pledge, Token};
+use super::token::{Reservation, Token};
 use super::wait::{Queued, Wait};
 use super::waiters::{Waiters, awaited};
-use crate::mpmc::{Bounded, Reserved, Unbounded};
+use crate::mpmc::{Bounded, ReservedSlot, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
 use sateen_base::canary;
@@ -18,15 +19,16 @@ use std::task::{Context, Poll};
 
 /// What a channel needs of its queue.
 ///
-/// Each claim of a place is a sequentially consistent exchange, and so are the tests for items and room.
+/// Each claim of a slot is a sequentially consistent exchange, and so are the tests for items and
+/// room.
 pub(super) trait Buffer {
     type Item;
-    /// Whether pushes can fail for want of room: then takers must wake those who wait for it.
+    /// Whether pushes can fail for want of room: then receivers must wake senders.
     const LIMITED: bool;
 
     fn push(&self, item: Self::Item) -> Result<(), PushError<Self::Item>>;
-    /// Takes an item; adds to `waived` the places that were passed over on the way.
-    fn pop(&self, waived: &mut usize) -> Result<Self::Item, PopError>;
+    /// Takes an item; adds to `skipped` the aborted slots that it passed over on the way.
+    fn pop(&self, skipped: &mut usize) -> Result<Self::Item, PopError>;
     fn push_from<I>(&self, items: &mut I) -> Result<usize, PushError<()>>
     where
         I: TrustedItems<Item = Self::Item>;
@@ -34,9 +36,9 @@ pub(super) trait Buffer {
         &self,
         buf: &mut Vec<Self::Item>,
         max: usize,
-        waived: &mut usize,
+        skipped: &mut usize,
     ) -> Result<usize, PopError>;
-    /// Whether a pop would give something, or say that the queue is closed and drained.
+    /// Whether a pop would return an item, or say that the queue is closed and drained.
     fn is_poppable(&self) -> bool;
     /// Whether a push would succeed, or say that the queue is closed.
     fn is_pushable(&self) -> bool;
@@ -45,15 +47,16 @@ pub(super) trait Buffer {
     fn close(&self);
     fn is_closed(&self) -> bool;
 
-    /// Whether there is no room only because of a promise that a pop would pass over.
-    fn is_full_of_promises(&self) -> bool;
+    /// Whether there is no room only because of a reservation that a pop would pass over.
+    fn is_full_behind_reservation(&self) -> bool;
 
-    /// Promises room for one item, which comes later.
-    fn pledge(&self) -> Result<Pledge, PushError<()>>;
-    /// The item comes; the error has it back: there will never be room, or the place was passed over.
-    fn redeem(&self, pledge: Pledge, item: Self::Item) -> Result<(), Self::Item>;
-    /// It does not come.
-    fn waive(&self, pledge: Pledge);
+    /// Reserves room for one item, which comes later.
+    fn reserve(&self) -> Result<Reservation, PushError<()>>;
+    /// The item comes; the error has it back: there will never be room, or the slot was passed
+    /// over.
+    fn commit(&self, reservation: Reservation, item: Self::Item) -> Result<(), Self::Item>;
+    /// The item does not come.
+    fn abort(&self, reservation: Reservation);
 }
 
 impl<T> Buffer for Bounded<T> {
@@ -66,8 +69,8 @@ impl<T> Buffer for Bounded<T> {
     }
 
     #[inline(always)]
-    fn pop(&self, waived: &mut usize) -> Result<T, PopError> {
-        self.pop_past(waived)
+    fn pop(&self, skipped: &mut usize) -> Result<T, PopError> {
+        self.pop_past(skipped)
     }
 
     fn push_from<I: TrustedItems<Item = T>>(&self, items: &mut I) -> Result<usize, PushError<()>> {
@@ -78,9 +81,9 @@ impl<T> Buffer for Bounded<T> {
         &self,
         buf: &mut Vec<T>,
         max: usize,
-        waived: &mut usize,
+        skipped: &mut usize,
     ) -> Result<usize, PopError> {
-        self.pop_into_past(buf, max, waived)
+        self.pop_into_past(buf, max, skipped)
     }
 
     fn is_poppable(&self) -> bool {
@@ -107,26 +110,26 @@ impl<T> Buffer for Bounded<T> {
         self.is_closed()
     }
 
-    fn is_full_of_promises(&self) -> bool {
-        self.is_full_of_promises() && !canary!("channel_promise_unasked")
+    fn is_full_behind_reservation(&self) -> bool {
+        self.is_full_behind_reservation() && !canary!("channel_reserved_unasked")
     }
 
-    fn pledge(&self) -> Result<Pledge, PushError<()>> {
-        self.reserve().map(|reserved| Pledge::Place(reserved.into_word()))
+    fn reserve(&self) -> Result<Reservation, PushError<()>> {
+        self.reserve().map(|reserved| Reservation::Slot(reserved.into_word()))
     }
 
-    fn redeem(&self, pledge: Pledge, item: T) -> Result<(), T> {
-        match pledge {
-            // SAFETY: such a pledge is made by `pledge` alone, and used once.
-            Pledge::Place(word) => self.redeem(unsafe { Reserved::from_word(word) }, item),
+    fn commit(&self, reservation: Reservation, item: T) -> Result<(), T> {
+        match reservation {
+            // SAFETY: `reserve` alone makes a reservation of this kind, and it is used once.
+            Reservation::Slot(word) => self.commit(unsafe { ReservedSlot::from_word(word) }, item),
             _ => Err(item),
         }
     }
 
-    fn waive(&self, pledge: Pledge) {
-        if let Pledge::Place(word) = pledge {
-            // SAFETY: as in `redeem`.
-            self.waive(unsafe { Reserved::from_word(word) });
+    fn abort(&self, reservation: Reservation) {
+        if let Reservation::Slot(word) = reservation {
+            // SAFETY: as in `commit`.
+            self.abort(unsafe { ReservedSlot::from_word(word) });
         }
     }
 }
@@ -177,25 +180,25 @@ impl<T> Buffer for Unbounded<T> {
         self.is_closed()
     }
 
-    fn is_full_of_promises(&self) -> bool {
+    fn is_full_behind_reservation(&self) -> bool {
         false
     }
 
-    fn pledge(&self) -> Result<Pledge, PushError<()>> {
-        if self.is_closed() { Err(PushError::Closed(())) } else { Ok(Pledge::Free) }
+    fn reserve(&self) -> Result<Reservation, PushError<()>> {
+        if self.is_closed() { Err(PushError::Closed(())) } else { Ok(Reservation::Unlimited) }
     }
 
-    fn redeem(&self, _: Pledge, item: T) -> Result<(), T> {
+    fn commit(&self, _: Reservation, item: T) -> Result<(), T> {
         self.push(item).map_err(PushError::into_inner)
     }
 
-    fn waive(&self, _: Pledge) {}
+    fn abort(&self, _: Reservation) {}
 }
 
 /// A channel with a buffer.
 pub(super) struct Buffered<Q> {
     queue: Q,
-    /// Read by everybody all the time, written when somebody waits or is woken.
+    /// Read by all callers, written when one of them waits or is woken.
     waiting: CachePadded<Waiting>,
 }
 
@@ -233,28 +236,28 @@ impl<Q: Buffer> Buffered<Q> {
         }
     }
 
-    /// There is no room. If a receiver that sleeps would make some, by passing over a promise, it is woken: it went to sleep
-    /// before that was made.
+    /// There is no room. Wakes a sleeping receiver if it would make some by passing over a
+    /// reservation: it went to sleep before that was made.
     #[cold]
     fn ask_for_room(&self) {
-        if self.queue.is_full_of_promises() {
+        if self.queue.is_full_behind_reservation() {
             self.waiting.receivers.notify_one();
         }
     }
 
-    /// Whether a sender should try, instead of sleeping: there is room, or somebody to ask for it.
+    /// Whether a sender should try instead of sleeping: there is room, or a receiver to ask for it.
     fn is_worth_trying(&self) -> bool {
         self.queue.is_pushable()
-            || (self.waiting.receivers.is_any() && self.queue.is_full_of_promises())
+            || (self.waiting.receivers.is_any() && self.queue.is_full_behind_reservation())
     }
 
     #[inline]
     pub(super) fn try_recv(&self) -> Result<Q::Item, PopError> {
-        let mut waived = 0;
-        let result = self.queue.pop(&mut waived);
+        let mut skipped = 0;
+        let result = self.queue.pop(&mut skipped);
         if Q::LIMITED {
-            if waived > 0 {
-                self.waiting.senders.notify(waived);
+            if skipped > 0 {
+                self.waiting.senders.notify(skipped);
             }
             if result.is_ok() {
                 self.waiting.senders.notify_one();
@@ -308,8 +311,8 @@ impl<Q: Buffer> Buffered<Q> {
         }
     }
 
-    /// Sends as many as there is room for at once, waiting for room for one; how many, or an error if there
-    /// never will be (no item was taken for nothing then).
+    /// Sends as many as there is room for at once, and waits for room for one. Returns how many, or
+    /// an error if there will never be room; then no item was taken from `items`.
     pub(super) fn send_some<I: TrustedItems<Item = Q::Item>>(
         &self,
         items: &mut I,
@@ -358,7 +361,7 @@ impl<Q: Buffer> Buffered<Q> {
         }
     }
 
-    /// An item if there is one; `Some(None)` if there never will be.
+    /// An item if there is one; `Some(None)` if there will never be one.
     fn received(&self) -> Option<Option<Q::Item>> {
         match self.try_recv() {
             Ok(item) => Some(Some(item)),
@@ -367,7 +370,7 @@ impl<Q: Buffer> Buffered<Q> {
         }
     }
 
-    /// Takes what is there, up to `max`; how many.
+    /// Takes up to `max` of the items that are there; returns how many.
     pub(super) fn try_recv_into(
         &self,
         buf: &mut Vec<Q::Item>,
@@ -382,7 +385,7 @@ impl<Q: Buffer> Buffered<Q> {
         result
     }
 
-    /// The same, waiting for at least one; `None` if there never will be.
+    /// The same, but waits for at least one; `None` if there will never be one.
     pub(super) fn recv_into(&self, buf: &mut Vec<Q::Item>, max: usize) -> Option<usize> {
         let attempt = || match self.try_recv_into(buf, max) {
             Ok(count) => Some(Some(count)),
@@ -403,7 +406,7 @@ impl<Q: Buffer> Buffered<Q> {
         self.waiting.receivers.waiter()
     }
 
-    /// Sends `item`, which must be there, and is again after an error.
+    /// Sends `item`, which must be there, and is there again after an error.
     pub(super) fn poll_send(
         &self,
         waiter: Pin<&mut Waiter<'_>>,
@@ -425,9 +428,9 @@ impl<Q: Buffer> Buffered<Q> {
     }
 
     pub(super) fn try_select_send(&self, token: &mut Token) -> bool {
-        token.pledge = match self.queue.pledge() {
-            Ok(pledge) => pledge,
-            Err(PushError::Closed(())) => Pledge::Gone,
+        token.reservation = match self.queue.reserve() {
+            Ok(reservation) => reservation,
+            Err(PushError::Closed(())) => Reservation::Disconnected,
             Err(PushError::Full(())) => {
                 self.ask_for_room();
                 return false;
@@ -442,35 +445,36 @@ impl<Q: Buffer> Buffered<Q> {
         true
     }
 
-    pub(super) fn redeem(&self, pledge: Pledge, item: Q::Item) -> Result<(), Q::Item> {
-        let placed = matches!(pledge, Pledge::Place(_));
-        match self.queue.redeem(pledge, item) {
+    pub(super) fn commit(&self, reservation: Reservation, item: Q::Item) -> Result<(), Q::Item> {
+        let in_slot = matches!(reservation, Reservation::Slot(_));
+        match self.queue.commit(reservation, item) {
             Ok(()) => {}
-            // Passed over: it comes as any other.
-            Err(item) if placed => {
+            // Passed over: it is sent like any other.
+            Err(item) if in_slot => {
                 return self.send(item, None).map_err(SendTimeoutError::into_inner);
             }
             Err(item) => return Err(item),
         }
-        if placed && self.queue.is_closed() {
-            // Nobody will receive it, nor what is behind it.
+        if in_slot && self.queue.is_closed() {
+            // Nobody will receive it, nor the items behind it.
             self.receivers_gone();
         } else {
-            self.after_pledge();
+            self.after_reservation();
         }
         Ok(())
     }
 
-    /// Drops no items, which may be of another thread: what nobody will receive goes with the channel.
-    pub(super) fn waive(&self, pledge: Pledge) {
-        self.queue.waive(pledge);
-        self.after_pledge();
+    /// Drops no items, which may belong to another thread: those that nobody will receive go with
+    /// the channel.
+    pub(super) fn abort(&self, reservation: Reservation) {
+        self.queue.abort(reservation);
+        self.after_reservation();
     }
 
-    /// A pledged place was filled or waived: a receiver that sleeps takes the item, or makes the place room again. What is
-    /// behind has brought a permit of its own.
-    fn after_pledge(&self) {
-        if canary!("channel_pledge_silent") {
+    /// A reserved slot was filled or aborted: a sleeping receiver takes the item, or makes the slot
+    /// room again. Items behind it have brought permits of their own.
+    fn after_reservation(&self) {
+        if canary!("channel_reserved_silent") {
             return;
         }
         // Ordering: SeqCst, between the item and the flag: see `Waiters::is_any`.
@@ -511,7 +515,7 @@ impl<Q: Buffer> Channel for Buffered<Q> {
         if Q::LIMITED && self.waiting.senders.is_any() {
             panics.catch(|| self.waiting.senders.notify_all());
         }
-        // Nobody will receive what is left, and it may hold what others wait for.
+        // Nobody will receive the items that are left, and they may hold what others wait for.
         panics.catch(|| run_to_end(|| self.queue.pop(&mut 0).is_ok()));
         panics.resume();
     }

@@ -1,7 +1,7 @@
-//! Channels whose items are points in time: nobody sends, the clock does.
+//! Channels whose items are points in time: the clock sends them.
 
 use super::error::{RecvTimeoutError, TryRecvError};
-use super::waiters::has_passed;
+use super::spin_phase::has_passed;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::{RawSpinLock, SpinLock};
 use sateen_sync::park::{self, Awaited};
@@ -14,11 +14,12 @@ pub(super) trait Timed<T>: Send + Sync {
     /// Waits for an item.
     fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError>;
 
-    /// When there will be one, unless others take it; `None` if never.
+    /// When the next item comes, unless another receiver takes it; `None` if never.
     fn next(&self) -> Option<Instant>;
 }
 
-/// An item at a time, and with a period others after it: [`at`](super::at) and [`tick`](super::tick).
+/// An item at a time, and with a period others after it: [`at`](super::at) and
+/// [`tick`](super::tick).
 pub(super) struct Clock {
     next: SpinLock<Option<Instant>>,
     period: Option<Duration>,
@@ -30,8 +31,8 @@ impl Clock {
         Self { next: SpinLock::from_raw(RawSpinLock::new(), first), period }
     }
 
-    /// Takes the next item if `may` agrees to its time. The one after it comes a period later than both that
-    /// time and now: ticks that nobody took are not made up for.
+    /// Takes the next item if `may` agrees to its time. The item after it is due a period after
+    /// that time, or after now if that is later: missed ticks are not made up for.
     fn take(&self, may: impl FnOnce(Instant) -> bool) -> Option<Instant> {
         let mut next = self.next.lock();
         let at = next.filter(|at| may(*at))?;
@@ -48,14 +49,13 @@ impl Timed<Instant> for Clock {
     fn recv(&self, deadline: Option<Instant>) -> Result<Instant, RecvTimeoutError> {
         let in_time = |at: &Instant| deadline.is_none_or(|deadline| *at <= deadline);
         if self.period.is_some() {
-            // Taken first and waited for then, so that of several receivers each has a tick of its
-            // own.
+            // Taken first and waited for then, so that each of several receivers has its own tick.
             let taken = self.take(|at| in_time(&at));
             sleep(taken.or(deadline));
             return taken.ok_or(RecvTimeoutError::Timeout);
         }
-        // The only item there is stays for others until its time has come: who waits for it may be
-        // cancelled.
+        // The only item stays for other receivers until its time has come: this one may be
+        // cancelled while it waits.
         while let Some(at) = self.next().filter(in_time) {
             sleep(Some(at));
             if let Some(item) = self.take(has_passed) {
@@ -71,7 +71,7 @@ impl Timed<Instant> for Clock {
     }
 }
 
-/// Blocks until `deadline`; without one for ever.
+/// Blocks until `deadline`; without one, for ever.
 pub(super) fn sleep(deadline: Option<Instant>) {
     let timer = Awaited::new("timer", 0);
     park::waiting_for(timer, || {

@@ -1,7 +1,8 @@
 //! The two halves of a channel: how many there are of each, and when the channel goes.
 //!
-//! Who drops the last of a half tells the channel, then takes `half_gone`; the second who takes it finds it
-//! taken and frees the channel. So each tells it while it exists, and nobody uses it after.
+//! The thread that drops the last of a half tells the channel, then takes `half_gone`. The second
+//! thread that takes it finds it taken and frees the channel. So each tells the channel while it
+//! exists, and no thread uses it afterwards.
 
 use sateen_base::abort_with;
 use sateen_base::prim::Ordering;
@@ -12,10 +13,10 @@ use std::alloc::{Layout, handle_alloc_error};
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// Memory for channels, which some programs make as often as others make tasks.
+/// Memory for channels: some programs make them as often as others make tasks.
 static KEPT: HeapSizes<8, 128, 128> = HeapSizes::new();
 
-/// What a channel does when one half is gone.
+/// What a channel does when the last half of a kind is gone.
 pub(super) trait Channel {
     fn senders_gone(&self);
     fn receivers_gone(&self);
@@ -37,7 +38,8 @@ pub(super) type Tx<C> = Half<C, true>;
 /// The receiving half.
 pub(super) type Rx<C> = Half<C, false>;
 
-// SAFETY: a half is a counted reference to the channel, which may be shared and dropped by any thread.
+// SAFETY: a half is a counted reference to the channel, which may be shared and dropped by any
+// thread.
 unsafe impl<C: Channel + Send + Sync, const TX: bool> Send for Half<C, TX> {}
 // SAFETY: as above.
 unsafe impl<C: Channel + Send + Sync, const TX: bool> Sync for Half<C, TX> {}
@@ -62,23 +64,23 @@ pub(super) fn halves<C: Channel>(channel: C) -> (Tx<C>, Rx<C>) {
 /// Drops a channel and gives its memory back, also if dropping unwinds.
 ///
 /// # Safety
-/// Made by [`halves`], and nobody uses it any more.
+/// Made by [`halves`], and no thread uses it any more.
 unsafe fn free<C>(counted: NonNull<Counted<C>>) {
     struct Give<C>(NonNull<Counted<C>>);
     impl<C> Drop for Give<C> {
         fn drop(&mut self) {
-            // SAFETY: taken for this layout by `halves`; what was there is dropped.
+            // SAFETY: taken for this layout by `halves`; the channel in it is dropped.
             unsafe { KEPT.give(self.0.cast(), Layout::new::<Counted<C>>()) };
         }
     }
     let give = Give(counted);
-    // SAFETY: the caller's promise.
+    // SAFETY: by the contract.
     unsafe { give.0.drop_in_place() };
 }
 
 impl<C: Channel, const TX: bool> Half<C, TX> {
     fn counted(&self) -> &Counted<C> {
-        // SAFETY: freed only when the last halves of both kinds are gone, and we are one.
+        // SAFETY: freed only when the last halves of both kinds are gone, and this is one.
         unsafe { self.0.as_ref() }
     }
 
@@ -86,7 +88,7 @@ impl<C: Channel, const TX: bool> Half<C, TX> {
         if TX { &self.counted().senders } else { &self.counted().receivers }
     }
 
-    /// Where the channel is: no two that live are at the same place.
+    /// The channel's address: no two channels that exist have the same.
     pub(super) fn address(&self) -> usize {
         self.0.addr().get()
     }
@@ -118,7 +120,8 @@ impl<C: Channel, const TX: bool> Clone for Half<C, TX> {
 
 impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
     fn drop(&mut self) {
-        // Ordering: Release and Acquire, so that what each half did comes before the end of the last.
+        // Ordering: Release and Acquire, so that all that each half did comes before the end of the
+        // last one.
         if self.count().fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
@@ -127,15 +130,16 @@ impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
 }
 
 impl<C: Channel, const TX: bool> Half<C, TX> {
-    /// The last half of a kind goes. Items that nobody will receive are dropped here, and wakers are called: whatever panics,
-    /// the channel is told, and freed.
+    /// The last half of a kind goes. Items that nobody will receive are dropped here, and wakers
+    /// are called. If one panics, the channel is told and freed all the same.
     #[cold]
     fn last_gone(&self) {
         let mut panics = FirstPanic::new();
         panics.catch(|| if TX { self.senders_gone() } else { self.receivers_gone() });
-        // Ordering: Release and Acquire, so that all the other half did comes before the channel is freed.
+        // Ordering: Release and Acquire, so that all the other half did comes before the channel is
+        // freed.
         if self.counted().half_gone.swap(true, Ordering::AcqRel) {
-            // SAFETY: made by `halves`; the other half has taken it too and uses it no more.
+            // SAFETY: made by `halves`; the other half has taken the flag too and uses it no more.
             panics.catch(|| unsafe { free(self.0) });
         }
         panics.resume();

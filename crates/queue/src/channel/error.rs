@@ -1,7 +1,7 @@
 //! Why a channel did not take or give an item.
 //!
-//! The enumerations are exhaustive, unlike others here: code written for `crossbeam-channel` matches on all
-//! of their variants, and goes on to compile.
+//! The enumerations are exhaustive, unlike others here: code written for `crossbeam-channel`
+//! matches on all of their variants, and must still compile.
 
 use std::error::Error;
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct SendError<T>(pub T);
 /// An error of [`try_send`](super::Sender::try_send). Holds the item.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum TrySendError<T> {
-    /// There is no room now; without a buffer: nobody is receiving.
+    /// There is no room now; without a buffer, no receiver waits.
     Full(T),
     /// All receivers are gone.
     Disconnected(T),
@@ -29,7 +29,7 @@ pub enum TrySendError<T> {
 /// An error of [`send_timeout`](super::Sender::send_timeout). Holds the item.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum SendTimeoutError<T> {
-    /// There was no room within the time; without a buffer: nobody received it.
+    /// There was no room within the time; without a buffer, no receiver took it.
     Timeout(T),
     /// All receivers are gone.
     Disconnected(T),
@@ -42,18 +42,18 @@ pub struct RecvError;
 /// An error of [`try_recv`](super::Receiver::try_recv).
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum TryRecvError {
-    /// There is nothing now; without a buffer: nobody is sending.
+    /// There is no item now; without a buffer, no sender waits.
     Empty,
-    /// There is nothing, and all senders are gone.
+    /// There is no item, and all senders are gone.
     Disconnected,
 }
 
 /// An error of [`recv_timeout`](super::Receiver::recv_timeout).
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum RecvTimeoutError {
-    /// Nothing came within the time.
+    /// No item came within the time.
     Timeout,
-    /// There is nothing, and all senders are gone.
+    /// There is no item, and all senders are gone.
     Disconnected,
 }
 
@@ -61,7 +61,8 @@ pub enum RecvTimeoutError {
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct TrySelectError;
 
-/// An error of [`select_timeout`](super::Select::select_timeout): no operation was possible within the time.
+/// An error of [`select_timeout`](super::Select::select_timeout): no operation was possible within
+/// the time.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct SelectTimeoutError;
 
@@ -69,7 +70,8 @@ pub struct SelectTimeoutError;
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct TryReadyError;
 
-/// An error of [`ready_timeout`](super::Select::ready_timeout): no operation was possible within the time.
+/// An error of [`ready_timeout`](super::Select::ready_timeout): no operation was possible within
+/// the time.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub struct ReadyTimeoutError;
 
@@ -114,7 +116,7 @@ impl<T> SendTimeoutError<T> {
         }
     }
 
-    /// Whether the time was over.
+    /// Whether the time ran out.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout(_))
     }
@@ -126,7 +128,7 @@ impl<T> SendTimeoutError<T> {
 }
 
 impl TryRecvError {
-    /// Whether there may be something later.
+    /// Whether an item may come later.
     pub fn is_empty(&self) -> bool {
         *self == Self::Empty
     }
@@ -138,7 +140,7 @@ impl TryRecvError {
 }
 
 impl RecvTimeoutError {
-    /// Whether the time was over.
+    /// Whether the time ran out.
     pub fn is_timeout(&self) -> bool {
         *self == Self::Timeout
     }

@@ -1,12 +1,12 @@
 //! Sending and receiving as futures, streams and sinks.
 //!
-//! A future's waiter lies in the future and points into the channel. It is declared before the half that keeps the
-//! channel alive, and so is dropped before it.
+//! A future's waiter lies in the future and points into the channel. It is declared before the half
+//! that keeps the channel alive, and so is dropped before it.
 
 use super::error::{RecvError, SendError};
-use super::party::{Receiving, Sending};
 use super::receiver::RxFlavor;
 use super::sender::TxFlavor;
+use super::side::{Receiving, Sending};
 use super::{Receiver, Sender};
 use crate::PushError;
 use futures_core::{FusedStream, Stream};
@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::{Context, Poll, ready};
 
-/// A half of a channel, borrowed or one's own.
+/// A half of a channel, borrowed or owned.
 enum Held<'a, H> {
     Borrowed(&'a H),
     Own(H),
@@ -39,7 +39,7 @@ impl<H> Deref for Held<'_, H> {
 /// # Safety
 /// The channel outlives every use of the reference.
 unsafe fn beyond<'a, C>(channel: &C) -> &'a C {
-    // SAFETY: the caller's promise.
+    // SAFETY: by the contract.
     unsafe { &*ptr::from_ref(channel) }
 }
 
@@ -48,7 +48,7 @@ enum Waiting<'a, M> {
     NotYet,
     /// In the queue of a channel with a buffer.
     Queued(Waiter<'a>),
-    /// For the other party of a channel without.
+    /// For the other side of a channel without a buffer.
     Meeting(M),
     /// For the clock.
     #[cfg(not(loom))]
@@ -63,7 +63,8 @@ impl<'a, M> Waiting<'a, M> {
             *self = Self::Queued(new());
         }
         let Self::Queued(waiter) = self else { unreachable!("made above") };
-        // SAFETY: pinned with `self`, and replaced only by another kind of waiting, which a channel never has.
+        // SAFETY: pinned with `self`, and replaced only by another kind of waiting, which the
+        // channel never uses.
         unsafe { Pin::new_unchecked(waiter) }
     }
 
@@ -71,8 +72,8 @@ impl<'a, M> Waiting<'a, M> {
         if !matches!(self, Self::Meeting(_)) {
             *self = Self::Meeting(new());
         }
-        let Self::Meeting(party) = self else { unreachable!("made above") };
-        party
+        let Self::Meeting(side) = self else { unreachable!("made above") };
+        side
     }
 }
 
@@ -89,11 +90,12 @@ impl<'a, T> Receive<'a, T> {
 
     /// `None`: there will never be an item.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        // SAFETY: `waiting` is pinned with us, and moved never; `receiver` is not pinned.
+        // SAFETY: `waiting` is pinned with `self` and never moved; `receiver` is not pinned.
         let this = unsafe { self.get_unchecked_mut() };
         match &this.receiver.flavor {
             RxFlavor::Bounded(channel) => {
-                // SAFETY: the receiver keeps the channel alive, and is dropped after the waiter. Pinned above.
+                // SAFETY: the receiver keeps the channel alive, and is dropped after the waiter.
+                // `self` is pinned.
                 let (channel, waiter) = unsafe {
                     let channel = beyond(&**channel);
                     (channel, this.waiting.queued(|| channel.receiving()))
@@ -124,7 +126,7 @@ impl<'a, T> Receive<'a, T> {
                     this.waiting = Waiting::Asleep(sateen_sync::timer::sleep_until_async(at));
                 }
                 let Waiting::Asleep(sleep) = &mut this.waiting else { return Poll::Pending };
-                // SAFETY: pinned with us; replaced in place.
+                // SAFETY: pinned with `self`; replaced where it lies.
                 ready!(unsafe { Pin::new_unchecked(sleep) }.poll(cx));
             },
             // The model has no clock.
@@ -138,7 +140,7 @@ impl<'a, T> Receive<'a, T> {
 /// Sending, again and again.
 struct Send<'a, T> {
     waiting: Waiting<'a, Sending<'a, T>>,
-    /// What is to be sent; while a sender waits on a channel without a buffer, it lies there.
+    /// The item to send; while the sender waits on a channel without a buffer, it lies there.
     item: Option<T>,
     sender: Held<'a, Sender<T>>,
 }
@@ -148,16 +150,17 @@ impl<'a, T> Send<'a, T> {
         Self { waiting: Waiting::NotYet, item, sender }
     }
 
-    /// Sends what is to be sent; ready if there is nothing.
+    /// Sends the item; ready if there is none.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        // SAFETY: `waiting` is pinned with us, and moved never; the others are not pinned.
+        // SAFETY: `waiting` is pinned with `self` and never moved; the others are not pinned.
         let this = unsafe { self.get_unchecked_mut() };
         if !this.is_busy() {
             return Poll::Ready(Ok(()));
         }
         let sent = match &this.sender.flavor {
             TxFlavor::Bounded(channel) => {
-                // SAFETY: the sender keeps the channel alive, and is dropped after the waiter. Pinned above.
+                // SAFETY: the sender keeps the channel alive, and is dropped after the waiter.
+                // `self` is pinned.
                 let (channel, waiter) = unsafe {
                     let channel = beyond(&**channel);
                     (channel, this.waiting.queued(|| channel.sending()))
@@ -186,19 +189,19 @@ impl<'a, T> Send<'a, T> {
         })
     }
 
-    /// Whether there is something to send.
+    /// Whether there is an item to send.
     fn is_busy(&self) -> bool {
-        self.item.is_some()
-            || matches!(&self.waiting, Waiting::Meeting(party) if party.is_waiting())
+        self.item.is_some() || matches!(&self.waiting, Waiting::Meeting(side) if side.is_waiting())
     }
 }
 
-/// The future of [`Sender::send_async`]. Dropped before it is ready, it has not sent its item, and drops it.
+/// The future of [`Sender::send_async`]. Dropped before it is ready, it has not sent its item and
+/// drops it.
 #[must_use = "futures do nothing unless polled"]
 pub struct SendFuture<'a, T>(Send<'a, T>);
 
-/// The future of [`Receiver::recv_async`]. Dropped before it is ready, it has received nothing: an item that it was woken
-/// for goes to another receiver.
+/// The future of [`Receiver::recv_async`]. Dropped before it is ready, it has received no item: the
+/// one that it was woken for goes to another receiver.
 #[must_use = "futures do nothing unless polled"]
 pub struct RecvFuture<'a, T>(Receive<'a, T>);
 
@@ -209,7 +212,8 @@ pub struct RecvStream<'a, T> {
     ended: bool,
 }
 
-/// The sink of [`Sender::sink`]. It holds one item that there is no room for: flush it before you drop it.
+/// The sink of [`Sender::sink`]. It may hold one item that there was no room for: flush it before
+/// you drop it.
 #[must_use = "sinks do nothing unless polled"]
 pub struct SendSink<'a, T>(Send<'a, T>);
 
@@ -264,7 +268,7 @@ impl<T> Receiver<T> {
         RecvFuture(Receive::new(Held::Borrowed(self)))
     }
 
-    /// A stream of what is received here. It ends when the channel is empty and all senders are gone.
+    /// A stream of received items. It ends when the channel is empty and all senders are gone.
     pub fn stream(&self) -> RecvStream<'_, T> {
         RecvStream { receive: Receive::new(Held::Borrowed(self)), ended: false }
     }
@@ -282,7 +286,7 @@ impl<T> Future for SendFuture<'_, T> {
     type Output = Result<(), SendError<T>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: the only field, pinned with us.
+        // SAFETY: the only field, pinned with `self`.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
     }
 }
@@ -291,7 +295,7 @@ impl<T> Future for RecvFuture<'_, T> {
     type Output = Result<T, RecvError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: the only field, pinned with us.
+        // SAFETY: the only field, pinned with `self`.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }
             .poll(cx)
             .map(|item| item.ok_or(RecvError))
@@ -305,7 +309,7 @@ impl<T> Stream for RecvStream<'_, T> {
         if self.ended {
             return Poll::Ready(None);
         }
-        // SAFETY: pinned with us, and never moved.
+        // SAFETY: pinned with `self`, and never moved.
         let receive = unsafe { self.as_mut().map_unchecked_mut(|this| &mut this.receive) };
         let item = ready!(receive.poll(cx));
         if item.is_none() {
@@ -324,7 +328,7 @@ impl<T> FusedStream for RecvStream<'_, T> {
 
 impl<'a, T> SendSink<'a, T> {
     fn send(self: Pin<&mut Self>) -> Pin<&mut Send<'a, T>> {
-        // SAFETY: the only field, pinned with us.
+        // SAFETY: the only field, pinned with `self`.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }
     }
 }

@@ -1,4 +1,4 @@
-//! Iterators over what is received.
+//! Iterators over received items.
 
 use super::Receiver;
 use std::fmt;
@@ -14,12 +14,12 @@ pub struct TryIter<'a, T> {
     pub(super) receiver: &'a Receiver<T>,
 }
 
-/// The owning form of [`Iter`]: what a receiver turns into in a `for` loop.
+/// The owning form of [`Iter`]: a `for` loop over a receiver uses it.
 pub struct IntoIter<T> {
     pub(super) receiver: Receiver<T>,
 }
 
-/// What [`Sender::send_all`](super::Sender::send_all) has not sent, in order.
+/// The items that [`Sender::send_all`](super::Sender::send_all) has not sent, in order.
 pub struct Unsent<I: Iterator> {
     pub(super) first: Option<I::Item>,
     pub(super) rest: I,

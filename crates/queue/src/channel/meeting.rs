@@ -1,9 +1,10 @@
-//! Where two parties meet on a channel without a buffer, and the lists of those who wait for one.
+//! Where two sides meet on a channel without a buffer, and the lists of those that wait.
 //!
-//! Who may touch what: everything but `settled` is accessed under the channel's lock. A list owns a count of each
-//! meeting in it; the party that waits owns another.
+//! Who may touch what: everything but `resolved` is accessed under the channel's lock. A list owns
+//! a count of each meeting in it; the side that waits owns another.
 
-use super::wait::{Claim, Share};
+use super::wait::{Case, Selection};
+use super::waiters::quietly;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, UnsafeCell};
 use sateen_base::unwind::{discard, run_to_end};
@@ -15,11 +16,15 @@ use std::task::Waker;
 ///
 /// | phase | in a list | item | leaves it |
 /// |---|---|---|---|
-/// | `Listed` | yes | a sender's, but not if it comes `later` | peer: `Done`, or `Matched` if the item comes later; owner: withdraws, `Idle`; disconnection: `Idle` |
-/// | `Idle` | no | a sender's own again | |
-/// | `Matched` | of promised ones | none yet | sender: `Done`; receiver: `Left`; disconnection: `Idle` |
-/// | `Done` | no | the receiver's, until it takes it; none if it was taken, or the sender gave up | |
+/// | `Listed` | of its side | a sender's, unless it comes `later` | see below |
+/// | `Idle` | no | a sender has it back | |
+/// | `Matched` | of the matched | none yet | see below |
+/// | `Done` | no | the receiver's until it takes it; none if the sender aborted | |
 /// | `Left` | no | none | |
+///
+/// `Listed` is left by the peer, to `Done`, or to `Matched` if the item comes later; by the owner
+/// that withdraws, and by disconnection, to `Idle`. `Matched` is left by the sender, to `Done`; by
+/// the receiver, to `Left`; by disconnection, to `Idle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Listed,
@@ -29,26 +34,26 @@ pub(super) enum Phase {
     Left,
 }
 
-/// One party that waits, and what its peer leaves or takes.
+/// One side that waits, and what its peer leaves or takes.
 pub(super) struct Meeting<T> {
-    party: UnsafeCell<Party<T>>,
-    /// There is something to see under the lock: a hint for those who look without it.
-    settled: AtomicBool,
+    state: UnsafeCell<MeetingState<T>>,
+    /// There is something to see under the lock: a hint for a side that spins without it.
+    resolved: AtomicBool,
 }
 
-// SAFETY: the party is accessed under the channel's lock only; the item moves from thread to thread, and wakers and
-// claims may.
+// SAFETY: the state is accessed under the channel's lock only; the item moves from thread to
+// thread, and wakers and selections may.
 unsafe impl<T: Send> Send for Meeting<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Meeting<T> {}
 
-pub(super) struct Party<T> {
+pub(super) struct MeetingState<T> {
     pub(super) phase: Phase,
     pub(super) item: Option<T>,
-    /// Of the owner; once it is matched, of the receiver.
+    /// The owner's; once the meeting is matched, the receiver's.
     pub(super) waker: Option<Waker>,
-    /// The owner waits for other operations too.
-    pub(super) share: Option<Share>,
+    /// Set if the owner waits for other operations too.
+    pub(super) case: Option<Case>,
     /// The owner is a sender whose item comes once it is matched.
     pub(super) later: bool,
     prev: *const Meeting<T>,
@@ -56,82 +61,84 @@ pub(super) struct Party<T> {
 }
 
 impl<T> Meeting<T> {
-    pub(super) fn new(
-        item: Option<T>,
-        waker: Waker,
-        share: Option<Share>,
-        later: bool,
-    ) -> Arc<Self> {
-        let party = Party {
+    pub(super) fn new(item: Option<T>, waker: Waker, case: Option<Case>, later: bool) -> Arc<Self> {
+        let state = MeetingState {
             phase: Phase::Idle,
             item,
             waker: Some(waker),
-            share,
+            case,
             later,
             prev: ptr::null(),
             next: ptr::null(),
         };
-        Arc::new(Self { party: UnsafeCell::new(party), settled: AtomicBool::new(false) })
+        Arc::new(Self { state: UnsafeCell::new(state), resolved: AtomicBool::new(false) })
     }
 
     /// The item of a meeting that was never listed.
     pub(super) fn into_item(this: Arc<Self>) -> Option<T> {
-        Arc::into_inner(this).and_then(|meeting| meeting.party.into_inner().item.take())
+        Arc::into_inner(this).and_then(|meeting| meeting.state.into_inner().item.take())
     }
 
     /// # Safety
     /// The caller holds the channel's lock, and `f` does not come back here for the same meeting.
-    pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut Party<T>) -> R) -> R {
-        // SAFETY: the lock excludes others, and the caller itself.
-        self.party.with_mut(|party| f(unsafe { &mut *party }))
+    pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut MeetingState<T>) -> R) -> R {
+        // SAFETY: the lock excludes other threads, and `f` does not come back.
+        self.state.with_mut(|state| f(unsafe { &mut *state }))
     }
 
-    /// Ends the looking without the lock.
-    pub(super) fn settle(&self) {
+    /// Tells the owner that there is something to see. Called without the lock.
+    pub(super) fn wake(&self, waker: Option<Waker>) {
         // Relaxed: a hint; the lock orders.
-        self.settled.store(true, Ordering::Relaxed);
+        self.resolved.store(true, Ordering::Relaxed);
+        if let Some(waker) = waker {
+            quietly(|| waker.wake());
+        }
     }
 
-    pub(super) fn is_settled(&self) -> bool {
-        self.settled.load(Ordering::Relaxed)
+    /// Whether there is something to see: a hint.
+    pub(super) fn is_resolved(&self) -> bool {
+        self.resolved.load(Ordering::Relaxed)
     }
 }
 
-/// Drops a waker, whose destructor is foreign code; its panic ends here.
-pub(super) fn let_go(waker: Option<Waker>) {
+/// Drops a waker, whose destructor is user code; its panic ends here.
+pub(super) fn drop_waker(waker: Option<Waker>) {
     if let Some(waker) = waker {
         discard(waker);
     }
 }
 
-impl<T> Drop for Party<T> {
+impl<T> Drop for MeetingState<T> {
     fn drop(&mut self) {
-        let_go(self.waker.take());
+        drop_waker(self.waker.take());
     }
 }
 
-impl<T> Party<T> {
-    /// Claims it for the caller, if it is not claimed and not the caller's own.
-    fn claim(&self, me: Option<&Arc<Claim>>) -> bool {
-        self.share.as_ref().is_none_or(|share| {
-            me.is_none_or(|me| !Arc::ptr_eq(me, &share.claim)) && share.claim.claim(share.index)
+impl<T> MeetingState<T> {
+    /// Claims the meeting for a caller that waits in `me`, unless its selection is claimed already
+    /// or is the caller's own.
+    fn claim(&self, me: Option<&Arc<Selection>>) -> bool {
+        self.case.as_ref().is_none_or(|case| {
+            me.is_none_or(|me| !Arc::ptr_eq(me, &case.selection))
+                && case.selection.claim(case.index)
         })
     }
 
-    fn is_open(&self, me: Option<&Arc<Claim>>) -> bool {
-        self.share.as_ref().is_none_or(|share| {
-            me.is_none_or(|me| !Arc::ptr_eq(me, &share.claim)) && share.claim.is_open()
+    /// Whether `claim` would succeed now.
+    fn is_open(&self, me: Option<&Arc<Selection>>) -> bool {
+        self.case.as_ref().is_none_or(|case| {
+            me.is_none_or(|me| !Arc::ptr_eq(me, &case.selection)) && case.selection.is_open()
         })
     }
 }
 
-/// Those who wait at one side, in order.
+/// The meetings of one side, in order.
 pub(super) struct List<T> {
     head: *const Meeting<T>,
     tail: *const Meeting<T>,
 }
 
-/// (Each of these functions is called under the lock of the channel whose list it is.)
+/// (Each of these functions is called under the lock of the channel that the list belongs to.)
 impl<T> List<T> {
     pub(super) const fn new() -> Self {
         Self { head: ptr::null(), tail: ptr::null() }
@@ -146,21 +153,21 @@ impl<T> List<T> {
         let (prev, next) = if front { (ptr::null(), self.head) } else { (self.tail, ptr::null()) };
         // SAFETY: counted by `into_raw`, and the lock is held.
         unsafe {
-            (*meeting).with(|p| (p.phase, p.prev, p.next) = (Phase::Listed, prev, next));
+            (*meeting).with(|m| (m.phase, m.prev, m.next) = (Phase::Listed, prev, next));
         }
         self.set_next(prev, meeting);
         self.set_prev(next, meeting);
     }
 
-    /// Lists a meeting of a receiver whose item comes later.
+    /// Lists a meeting whose receiver is known and whose item comes later.
     ///
     /// # Safety
     /// As [`push`](Self::push).
-    pub(super) unsafe fn promise(&mut self, meeting: &Arc<Meeting<T>>) {
-        // SAFETY: the caller's promise.
+    pub(super) unsafe fn push_matched(&mut self, meeting: &Arc<Meeting<T>>) {
+        // SAFETY: the caller keeps the contract of both.
         unsafe {
             self.push(meeting.clone(), false);
-            meeting.with(|party| party.phase = Phase::Matched);
+            meeting.with(|m| m.phase = Phase::Matched);
         }
     }
 
@@ -169,39 +176,40 @@ impl<T> List<T> {
     /// # Safety
     /// The lock is held, and the meeting is in this list.
     pub(super) unsafe fn unlink(&mut self, meeting: *const Meeting<T>) -> Arc<Meeting<T>> {
-        // SAFETY: in the list, so counted, and the lock is held; the count is the list's, and goes to the caller.
+        // SAFETY: in the list, so counted, and the lock is held; the list's count goes to the
+        // caller.
         unsafe {
-            let (prev, next) = (*meeting).with(|p| (p.prev, p.next));
+            let (prev, next) = (*meeting).with(|m| (m.prev, m.next));
             self.set_next(prev, next);
             self.set_prev(next, prev);
             Arc::from_raw(meeting)
         }
     }
 
-    /// Claims and takes out the first that the caller, `me`, may have.
-    pub(super) fn claim_first(&mut self, me: Option<&Arc<Claim>>) -> Option<Arc<Meeting<T>>> {
-        let meeting = self.find(|party| party.claim(me))?;
+    /// Claims the first meeting that a caller in the selection `me` may have, and takes it out.
+    pub(super) fn claim_first(&mut self, me: Option<&Arc<Selection>>) -> Option<Arc<Meeting<T>>> {
+        let meeting = self.find(|m| m.claim(me))?;
         // SAFETY: found in the list; the lock is held.
         Some(unsafe { self.unlink(meeting) })
     }
 
-    /// Whether there is one that the caller, `me`, could claim.
-    pub(super) fn has_open(&self, me: Option<&Arc<Claim>>) -> bool {
-        self.find(|party| party.is_open(me)).is_some()
+    /// Whether there is one that a caller in the selection `me` could claim.
+    pub(super) fn has_open(&self, me: Option<&Arc<Selection>>) -> bool {
+        self.find(|m| m.is_open(me)).is_some()
     }
 
-    /// Takes the first out, whatever it is.
+    /// Takes the first out, claimed or not.
     pub(super) fn pop(&mut self) -> Option<Arc<Meeting<T>>> {
         let head = self.head;
         // SAFETY: in the list; the lock is held, or the list is the caller's alone.
         (!head.is_null()).then(|| unsafe { self.unlink(head) })
     }
 
-    fn find(&self, may: impl Fn(&Party<T>) -> bool) -> Option<*const Meeting<T>> {
+    fn find(&self, may: impl Fn(&MeetingState<T>) -> bool) -> Option<*const Meeting<T>> {
         let mut at = self.head;
         while !at.is_null() {
             // SAFETY: in the list, so counted, and the lock is held.
-            let (found, next) = unsafe { (*at).with(|party| (may(party), party.next)) };
+            let (found, next) = unsafe { (*at).with(|m| (may(m), m.next)) };
             if found {
                 return Some(at);
             }
@@ -215,7 +223,7 @@ impl<T> List<T> {
             self.head = next;
         } else {
             // SAFETY: a neighbour in the list, so counted, and the lock is held.
-            unsafe { (*of).with(|party| party.next = next) };
+            unsafe { (*of).with(|m| m.next = next) };
         }
     }
 
@@ -224,7 +232,7 @@ impl<T> List<T> {
             self.tail = prev;
         } else {
             // SAFETY: as in `set_next`.
-            unsafe { (*of).with(|party| party.prev = prev) };
+            unsafe { (*of).with(|m| m.prev = prev) };
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Channels: queues that one can wait for, with the names and the behaviour of `crossbeam-channel`.
 //!
-//! [`bounded`] holds up to so many items, [`unbounded`] any number, `bounded(0)` none: there an item goes from hand to
-//! hand. Both halves can be cloned. Where there is nothing to receive, or no room, a thread blocks, a fiber of the
-//! runtime is suspended, and a future is pending, on the same channel. [`at`], [`after`], [`tick`] and [`never()`] make
-//! receivers that the clock sends to, for [`select!`], which waits for the first of several operations.
+//! [`bounded`] holds items up to a limit, [`unbounded`] any number, `bounded(0)` none: there an
+//! item goes from hand to hand. Both halves can be cloned. If there is no item or no room, a thread
+//! blocks, a fiber of the runtime is suspended, and a future is pending, on the same channel.
 //!
+//! [`select!`] waits for the first of several operations. [`at`], [`after`], [`tick`] and
+//! [`never()`] make receivers for it that the clock sends to.
+//!
+//! # Examples
 //! ```
 //! use sateen::channel::{bounded, select, tick};
 //! use std::time::Duration;
@@ -29,9 +32,10 @@
 //! assert_eq!(sum, 4950);
 //! ```
 //!
-//! A `use` line that names this module instead of `crossbeam_channel` is enough. What is more here: batches
-//! ([`Sender::send_all`], [`Receiver::recv_into`]), futures ([`Sender::send_async`], [`Receiver::recv_async`]), streams
-//! and sinks, fibers.
+//! # Coming from `crossbeam-channel`
+//! Name this module in the `use` line instead. New are batches ([`Sender::send_all`],
+//! [`Receiver::recv_into`]), futures ([`Sender::send_async`], [`Receiver::recv_async`]), streams
+//! and sinks, and fibers.
 
 #![doc = include_str!("README.md")]
 
@@ -43,15 +47,17 @@ mod future;
 mod handle;
 mod iter;
 mod meeting;
-mod party;
 mod receiver;
 mod select;
 mod select_macro;
 mod sender;
+mod side;
+mod spin_phase;
 mod token;
 mod wait;
 mod waiters;
 mod zero;
+mod zero_ops;
 
 pub use crate::{select, select_biased};
 pub use error::{
@@ -77,22 +83,13 @@ use zero::Zero;
 /// For the macros.
 #[doc(hidden)]
 pub mod internal {
-    pub use super::handle::Handle;
     pub use super::select::{select, select_timeout, try_select};
-
-    /// The operations with their numbers.
-    pub fn numbered<const N: usize>(handles: [&dyn Handle; N]) -> [(&dyn Handle, usize); N] {
-        let mut number = 0;
-        handles.map(|handle| {
-            number += 1;
-            (handle, number - 1)
-        })
-    }
 }
 
-/// A channel that holds up to `capacity` items; with 0 it holds none, and who sends waits until somebody receives.
+/// A channel that holds up to `capacity` items. With 0 it holds none, and a sender waits until its
+/// item is received.
 ///
-/// Memory: about 500 bytes and a place for each item, taken at once.
+/// Memory: about 500 bytes and a slot for each item, taken at once.
 ///
 /// # Panics
 /// If `capacity` is above 2^48, or there is no memory for it.
@@ -131,7 +128,7 @@ fn clock(first: Option<Instant>, period: Option<Duration>) -> Receiver<Instant> 
     Receiver { flavor: RxFlavor::Timed(Arc::new(Clock::new(first, period))) }
 }
 
-/// A receiver of one item, the time `when`, once it has come. It is never disconnected.
+/// A receiver of one item: the time `when`, once it has come. It is never disconnected.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -143,7 +140,8 @@ pub fn at(when: Instant) -> Receiver<Instant> {
     clock(Some(when), None)
 }
 
-/// A receiver of one item, a point in time, once `duration` has passed from now on. It is never disconnected.
+/// A receiver of one item: the time at which `duration` has passed, once it has. It is never
+/// disconnected.
 ///
 /// ```
 /// use sateen::channel::{after, select, unbounded};
@@ -158,8 +156,9 @@ pub fn after(duration: Duration) -> Receiver<Instant> {
     clock(Instant::now().checked_add(duration), None)
 }
 
-/// A receiver of one item each `period`, from a period from now on: the time at which it was due. At most one waits to be
-/// received; the next comes a period after it was. It is never disconnected.
+/// A receiver of one item each `period`, the first a period from now: the time at which it was due.
+/// At most one waits to be received; the next is due a period after that one was received. It is
+/// never disconnected.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -172,7 +171,7 @@ pub fn tick(period: Duration) -> Receiver<Instant> {
     clock(Instant::now().checked_add(period), Some(period))
 }
 
-/// A receiver of nothing, ever. It is never disconnected.
+/// A receiver that never gets an item. It is never disconnected.
 ///
 /// ```
 /// use sateen::channel::{after, never, select};

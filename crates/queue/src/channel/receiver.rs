@@ -6,9 +6,9 @@ use super::counted::Rx;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::handle::{HalfId, Handle};
 use super::iter::{IntoIter, Iter, TryIter};
+use super::spin_phase::has_passed;
 use super::token::Token;
-use super::wait::{Idle, Share, Wait};
-use super::waiters::has_passed;
+use super::wait::{Case, Idle, Wait};
 use super::zero::Zero;
 use crate::PopError;
 use crate::mpmc::{Bounded, Unbounded};
@@ -20,9 +20,11 @@ use std::sync::Arc;
 
 /// The receiving half of a channel.
 ///
-/// Clone it to receive in several places: each item goes to one of them. When the last one is dropped, senders get
-/// [`SendError`](super::SendError), and what is left in the channel is dropped.
+/// Clone it to receive in several places: each item goes to one of them. When the last one is
+/// dropped, senders get [`SendError`](super::SendError), and the items left in the channel are
+/// dropped.
 ///
+/// # Examples
 /// ```
 /// use sateen::channel::bounded;
 /// let (sender, receiver) = bounded(2);
@@ -46,7 +48,7 @@ impl<T> UnwindSafe for Receiver<T> {}
 impl<T> RefUnwindSafe for Receiver<T> {}
 
 impl<T> Receiver<T> {
-    /// Receives an item, if there is one now; without a buffer: if somebody is sending.
+    /// Receives an item if there is one now; without a buffer, if a sender waits.
     ///
     /// # Errors
     /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
@@ -72,9 +74,10 @@ impl<T> Receiver<T> {
         received.map_err(TryRecvError::from)
     }
 
-    /// Receives an item, waiting for one if there is none. A thread blocks, a fiber is suspended.
+    /// Receives an item; waits for one if there is none. A thread blocks, a fiber is suspended.
     ///
-    /// Cost with a buffer: one locked instruction while there are items and nobody is to be woken.
+    /// # Cost
+    /// With a buffer one locked instruction, while there are items and no sender waits.
     ///
     /// # Errors
     /// If the channel is empty and all senders are gone.
@@ -104,7 +107,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(received, Err(RecvTimeoutError::Timeout));
     /// ```
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        // A point in time that no clock will reach is no limit.
+        // A deadline that no clock will reach is no limit.
         self.recv_until(Instant::now().checked_add(timeout))
     }
 
@@ -130,8 +133,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Receives up to `max` items with one reservation, waiting for at least one, and appends them to `buf`, in
-    /// order; returns how many. `buf` grows if it has to.
+    /// Receives up to `max` items with one reservation and appends them to `buf`, in order; returns
+    /// how many. Waits for at least one. `buf` grows if it has to.
     ///
     /// # Errors
     /// If the channel is empty and all senders are gone, and `max` is not 0.
@@ -234,7 +237,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Receives until the channel is empty and all senders are gone, waiting whenever there is nothing.
+    /// Receives until the channel is empty and all senders are gone; waits whenever there is no
+    /// item.
     ///
     /// ```
     /// let (sender, receiver) = sateen::channel::unbounded();
@@ -245,7 +249,7 @@ impl<T> Receiver<T> {
         Iter { receiver: self }
     }
 
-    /// Receives what is there, without waiting.
+    /// Receives the items that are there, without waiting.
     ///
     /// ```
     /// let (sender, receiver) = sateen::channel::unbounded();
@@ -346,8 +350,8 @@ impl<T> Handle for Receiver<T> {
         }
     }
 
-    fn waive(&self, token: &mut Token) {
-        // A selection may have been sent to a thread to which its items may not: there they are not even dropped.
+    fn abort(&self, token: &mut Token) {
+        // A selection may be on a thread to which its items may not go: they are not dropped there.
         // SAFETY: chosen by this receiver, whose items are of type `T`.
         std::mem::forget(unsafe { token.item.take::<T>() });
     }
@@ -373,9 +377,9 @@ impl<T> Handle for Receiver<T> {
         }
     }
 
-    fn wait(&self, share: Share) -> Option<Pin<Box<dyn Wait + '_>>> {
+    fn wait(&self, case: Case) -> Option<Pin<Box<dyn Wait + '_>>> {
         match &self.flavor {
-            RxFlavor::Zero(channel) => channel.wait_recv(share),
+            RxFlavor::Zero(channel) => channel.wait_recv(case),
             _ => self.watch(),
         }
     }

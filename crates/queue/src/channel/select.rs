@@ -5,9 +5,9 @@ use super::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError,
 };
 use super::handle::Handle;
+use super::spin_phase::{SpinPhase, has_passed};
 use super::token::Token;
-use super::wait::{Claim, Share, Wait};
-use super::waiters::{Patience, has_passed};
+use super::wait::{Case, Selection, Wait};
 use super::{Receiver, Sender};
 use sateen_base::XorShift;
 use sateen_base::prim::time::{Duration, Instant};
@@ -46,7 +46,7 @@ impl Limit {
     }
 }
 
-/// Brings the operations into a random order, so that none is preferred.
+/// Shuffles the operations, so that none is preferred.
 fn shuffle(entries: &mut [Entry<'_>]) {
     thread_local! {
         static RANDOM: Cell<Option<XorShift>> = const { Cell::new(None) };
@@ -54,7 +54,7 @@ fn shuffle(entries: &mut [Entry<'_>]) {
     if cfg!(loom) {
         return;
     }
-    // A thread that is ending draws none, and prefers the first.
+    // A thread that is ending draws no number, and prefers the first operation.
     let _ = RANDOM.try_with(|cell| {
         let mut random =
             cell.take().unwrap_or_else(|| XorShift::new(ptr::from_ref(cell).addr() as u64));
@@ -65,34 +65,34 @@ fn shuffle(entries: &mut [Entry<'_>]) {
     });
 }
 
-/// Chooses the first operation that is possible, in the order of `entries`; its place there.
+/// Chooses the first operation that is possible, in the order of `entries`; returns its position.
 ///
-/// Who gives up has called it twice: else, if an item comes to one channel and only then another is taken from a
-/// second, it could miss both.
+/// A caller that gives up has called it twice. After one call it could have missed both items if an
+/// item comes to one channel and another is taken from a second channel only then.
 fn try_all(entries: &[Entry<'_>], token: &mut Token) -> Option<usize> {
     entries.iter().position(|(handle, _)| handle.try_select(token))
 }
 
-/// Chooses an operation, waiting for one if none is possible.
+/// Chooses an operation; waits for one if none is possible.
 fn run<'a>(entries: &mut [Entry<'a>], limit: Limit, biased: bool) -> Option<SelectedOperation<'a>> {
     if !biased {
         shuffle(entries);
     }
     let mut token = Token::default();
-    let mut patience = Patience::new(limit.deadline());
-    let place = loop {
-        if let Some(place) = try_all(entries, &mut token) {
-            break place;
+    let mut spin = SpinPhase::new(limit.deadline());
+    let at = loop {
+        if let Some(at) = try_all(entries, &mut token) {
+            break at;
         }
         if limit.is_over() && cfg!(not(loom)) || matches!(limit, Limit::Now) {
             break try_all(entries, &mut token)?;
         }
-        // Who may meet another waits where it is seen; what it has of patience it has there.
-        if entries.iter().any(|(handle, _)| handle.meets()) || !patience.wait() {
-            break run_slow(entries, limit, patience, &mut token)?;
+        // A caller that a peer may meet spins where the peer sees it: listed.
+        if entries.iter().any(|(handle, _)| handle.meets()) || !spin.pause() {
+            break run_slow(entries, limit, spin, &mut token)?;
         }
     };
-    let (handle, index) = entries[place];
+    let (handle, index) = entries[at];
     Some(SelectedOperation { token: Some(token), index, handle })
 }
 
@@ -100,30 +100,30 @@ fn run<'a>(entries: &mut [Entry<'a>], limit: Limit, biased: bool) -> Option<Sele
 fn run_slow(
     entries: &[Entry<'_>],
     limit: Limit,
-    mut patience: Patience,
+    mut spin: SpinPhase,
     token: &mut Token,
 ) -> Option<usize> {
     loop {
-        let claim = Arc::new(Claim::new());
-        let mut waits = Waits::new(entries, |place, handle| {
-            handle.wait(Share { claim: claim.clone(), index: place })
+        let selection = Arc::new(Selection::new());
+        let mut waits = Waits::new(entries, |index, handle| {
+            handle.wait(Case { selection: selection.clone(), index })
         });
         if waits.all {
-            waits.sleep(limit, &mut patience, || claim.claimed().is_some());
+            waits.sleep(limit, &mut spin, || selection.claimed().is_some());
         }
-        // From here on nobody claims it any more.
-        if let Some(place) = claim.close()
-            && waits.list[place].as_mut().complete(token)
+        // From here on no peer claims it.
+        if let Some(at) = selection.close()
+            && waits.list[at].as_mut().complete(token)
         {
-            return Some(place);
+            return Some(at);
         }
         let chosen = try_all(entries, token);
         match chosen {
-            // The others go to whom else they woke.
-            Some(place) if place < waits.list.len() => waits.list[place].as_mut().settle(),
+            // Permits of the other cases go on to other waiters.
+            Some(at) if at < waits.list.len() => waits.list[at].as_mut().keep_permit(),
             Some(_) => {}
-            // Somebody was faster: there is nothing to wake others for.
-            None => waits.list.iter_mut().for_each(|wait| wait.as_mut().settle()),
+            // Another thread was faster: there is nothing to wake other waiters for.
+            None => waits.list.iter_mut().for_each(|wait| wait.as_mut().keep_permit()),
         }
         if chosen.is_some() || limit.is_over() {
             return chosen;
@@ -131,12 +131,12 @@ fn run_slow(
     }
 }
 
-/// Finds an operation that is possible, waiting until one is; its number.
+/// Finds an operation that is possible, or waits until one is; returns its number.
 fn run_ready(entries: &mut [Entry<'_>], limit: Limit, biased: bool) -> Option<usize> {
     if !biased {
         shuffle(entries);
     }
-    let mut patience = Patience::new(limit.deadline());
+    let mut spin = SpinPhase::new(limit.deadline());
     let ready = |entries: &[Entry<'_>]| {
         entries.iter().find(|(handle, _)| handle.is_ready()).map(|(_, index)| *index)
     };
@@ -148,17 +148,18 @@ fn run_ready(entries: &mut [Entry<'_>], limit: Limit, biased: bool) -> Option<us
             // Once more, as in `try_all`.
             return ready(entries);
         }
-        if patience.wait() {
+        if spin.pause() {
             continue;
         }
         let mut waits = Waits::new(entries, |_, handle| handle.watch());
         if waits.all {
-            waits.sleep(limit, &mut patience, || false);
+            waits.sleep(limit, &mut spin, || false);
         }
         if ready(entries).is_none() {
-            waits.list.iter_mut().for_each(|wait| wait.as_mut().settle());
+            waits.list.iter_mut().for_each(|wait| wait.as_mut().keep_permit());
         }
-        // Otherwise the next in each queue is woken too: the caller may do nothing about it.
+        // If an operation is ready, the next waiter in each queue is woken too: the caller may not
+        // use what it is told of.
     }
 }
 
@@ -166,7 +167,7 @@ fn run_ready(entries: &mut [Entry<'_>], limit: Limit, biased: bool) -> Option<us
 struct Waits<'a, 'e> {
     entries: &'e [Entry<'a>],
     list: Vec<Pin<Box<dyn Wait + 'a>>>,
-    /// None of them was possible meanwhile.
+    /// None was possible meanwhile: all wait.
     all: bool,
 }
 
@@ -176,8 +177,8 @@ impl<'a, 'e> Waits<'a, 'e> {
         start: impl Fn(usize, &'a dyn Handle) -> Option<Pin<Box<dyn Wait + 'a>>>,
     ) -> Self {
         let mut waits = Self { entries, list: Vec::with_capacity(entries.len()), all: true };
-        for (place, (handle, _)) in entries.iter().enumerate() {
-            match start(place, *handle) {
+        for (at, (handle, _)) in entries.iter().enumerate() {
+            match start(at, *handle) {
                 Some(wait) => waits.list.push(wait),
                 None => {
                     waits.all = false;
@@ -188,9 +189,9 @@ impl<'a, 'e> Waits<'a, 'e> {
         waits
     }
 
-    /// Blocks until one is woken, `claimed` holds, or it is time for one of them or to give up; looks on first, with what is
-    /// left of `patience`.
-    fn sleep(&mut self, limit: Limit, patience: &mut Patience, claimed: impl Fn() -> bool) {
+    /// Blocks until one is woken, `claimed` holds, or it is time for one of them or to give up.
+    /// Spins first, for what is left of the phase.
+    fn sleep(&mut self, limit: Limit, spin: &mut SpinPhase, claimed: impl Fn() -> bool) {
         let times = self.entries.iter().filter_map(|(handle, _)| handle.deadline());
         let deadline = times.chain(limit.deadline()).min();
         let what = Awaited::new("channel: selection", 0);
@@ -199,7 +200,7 @@ impl<'a, 'e> Waits<'a, 'e> {
                 if claimed() || self.list.iter_mut().any(|wait| wait.as_mut().is_woken()) {
                     return;
                 }
-                if patience.wait() {
+                if spin.pause() {
                     continue;
                 }
                 match deadline {
@@ -214,17 +215,21 @@ impl<'a, 'e> Waits<'a, 'e> {
     }
 }
 
-/// Waits for one of several operations, known when the program runs. For a fixed set see
+/// Waits for one of several operations that are known only at run time. For a fixed set see
 /// [`select!`](super::select).
 ///
-/// Add operations with [`Select::send`] and [`Select::recv`], each of which gives the operation's number, then call
-/// one of the `select` functions, and complete the [`SelectedOperation`] that it returns. Or call one of the `ready`
-/// functions, which only say which operation would be possible.
+/// Add operations with [`Select::send`] and [`Select::recv`]; each returns the operation's number.
+/// Then call one of the `select` functions, and complete the [`SelectedOperation`] that it returns.
+/// The `ready` functions only say which operation would be possible.
 ///
-/// If several are possible one is chosen at random; the first, if it was made by [`Select::new_biased`].
-/// Cost: while an operation is possible, no more than trying them in turn; to wait, one allocation for each and one
-/// more.
+/// If several operations are possible, one is chosen at random. A [`Select::new_biased`] chooses
+/// the one that was added first.
 ///
+/// # Cost
+/// If an operation is possible, no more than trying them in turn. To wait, one allocation for each
+/// operation and one more.
+///
+/// # Examples
 /// ```
 /// use sateen::channel::{Select, unbounded};
 /// let channels: Vec<_> = (0..3).map(|_| unbounded()).collect();
@@ -245,9 +250,9 @@ pub struct Select<'a> {
     biased: bool,
 }
 
-// SAFETY: senders and receivers are used through shared references by whoever selects. Items may be of types that stay on
-// their thread, and then so do their senders and receivers: without these a selection elsewhere only moves items, and
-// drops none (`Handle::waive`).
+// SAFETY: a selection uses senders and receivers through shared references. Items may be of types
+// that stay on their thread, and then so do their senders and receivers. Without these a selection
+// on another thread only moves items, and drops none (`Handle::abort`).
 unsafe impl Send for Select<'_> {}
 // SAFETY: as above; selecting takes `&mut self`.
 unsafe impl Sync for Select<'_> {}
@@ -258,7 +263,7 @@ impl<'a> Select<'a> {
         Self::default()
     }
 
-    /// No operations yet; of those that are possible, the one that was added first will be chosen.
+    /// No operations yet; of those that are possible, the one that was added first is chosen.
     ///
     /// ```
     /// use sateen::channel::{Select, unbounded};
@@ -273,12 +278,12 @@ impl<'a> Select<'a> {
         Self { biased: true, ..Self::default() }
     }
 
-    /// Adds sending to `sender`; the operation's number.
+    /// Adds sending to `sender`; returns the operation's number.
     pub fn send<T>(&mut self, sender: &'a Sender<T>) -> usize {
         self.add(sender)
     }
 
-    /// Adds receiving from `receiver`; the operation's number.
+    /// Adds receiving from `receiver`; returns the operation's number.
     pub fn recv<T>(&mut self, receiver: &'a Receiver<T>) -> usize {
         self.add(receiver)
     }
@@ -293,19 +298,19 @@ impl<'a> Select<'a> {
     /// Removes the operation with this number; the others keep theirs.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no operation has this number.
     pub fn remove(&mut self, index: usize) {
-        let place = self.entries.iter().position(|(_, number)| *number == index);
-        let Some(place) = place else { panic!("no operation has number {index}") };
-        self.entries.remove(place);
+        let at = self.entries.iter().position(|(_, number)| *number == index);
+        let Some(at) = at else { panic!("no operation has number {index}") };
+        self.entries.remove(at);
     }
 
     /// Chooses an operation that is possible now.
     ///
     /// # Errors
-    /// If none is.
+    /// If none is possible.
     pub fn try_select(&mut self) -> Result<SelectedOperation<'a>, TrySelectError> {
-        try_select(&mut self.entries, self.biased)
+        limited(&mut self.entries, Limit::Now, self.biased).ok_or(TrySelectError)
     }
 
     /// Waits until an operation is possible, and chooses it. A thread blocks, a fiber is suspended.
@@ -313,7 +318,7 @@ impl<'a> Select<'a> {
     /// # Panics
     /// If there are no operations.
     pub fn select(&mut self) -> SelectedOperation<'a> {
-        select(&mut self.entries, self.biased)
+        unlimited(&mut self.entries, self.biased)
     }
 
     /// [`select`](Self::select) with a limit.
@@ -324,7 +329,7 @@ impl<'a> Select<'a> {
         &mut self,
         timeout: Duration,
     ) -> Result<SelectedOperation<'a>, SelectTimeoutError> {
-        select_timeout(&mut self.entries, timeout, self.biased)
+        within(&mut self.entries, timeout, self.biased)
     }
 
     /// [`select`](Self::select) until `deadline`.
@@ -338,15 +343,17 @@ impl<'a> Select<'a> {
         limited(&mut self.entries, Limit::At(deadline), self.biased).ok_or(SelectTimeoutError)
     }
 
-    /// The number of an operation that is possible now. It may be possible no longer when it is tried.
+    /// The number of an operation that is possible now. It may have become impossible when it is
+    /// tried.
     ///
     /// # Errors
-    /// If none is.
+    /// If none is possible.
     pub fn try_ready(&mut self) -> Result<usize, TryReadyError> {
         run_ready(&mut self.entries, Limit::Now, self.biased).ok_or(TryReadyError)
     }
 
-    /// Waits until an operation is possible; its number. It may be possible no longer when it is tried.
+    /// Waits until an operation is possible, and returns its number. It may have become impossible
+    /// when it is tried.
     ///
     /// # Panics
     /// If there are no operations.
@@ -401,44 +408,69 @@ fn limited<'a>(
     run(entries, limit, biased)
 }
 
-/// For the macro.
-#[doc(hidden)]
-pub fn try_select<'a>(
-    entries: &mut [Entry<'a>],
-    biased: bool,
-) -> Result<SelectedOperation<'a>, TrySelectError> {
-    limited(entries, Limit::Now, biased).ok_or(TrySelectError)
-}
-
-/// For the macro.
-#[doc(hidden)]
-pub fn select<'a>(entries: &mut [Entry<'a>], biased: bool) -> SelectedOperation<'a> {
+fn unlimited<'a>(entries: &mut [Entry<'a>], biased: bool) -> SelectedOperation<'a> {
     assert!(!entries.is_empty(), "no operations have been added to `Select`");
     run(entries, Limit::Never, biased).unwrap_or_else(|| unreachable!("without a limit"))
 }
 
-/// For the macro.
-#[doc(hidden)]
-pub fn select_timeout<'a>(
+fn within<'a>(
     entries: &mut [Entry<'a>],
     timeout: Duration,
     biased: bool,
 ) -> Result<SelectedOperation<'a>, SelectTimeoutError> {
     match Instant::now().checked_add(timeout) {
         Some(deadline) => limited(entries, Limit::At(deadline), biased).ok_or(SelectTimeoutError),
-        None => Ok(select(entries, biased)),
+        None => Ok(unlimited(entries, biased)),
     }
 }
 
-/// An operation that was chosen, and must be completed: by [`SelectedOperation::send`] or
-/// [`SelectedOperation::recv`], with the sender or the receiver that was added for it, or a clone of it.
+/// The operations with their numbers.
+fn numbered<const N: usize>(handles: [&dyn Handle; N]) -> [Entry<'_>; N] {
+    let mut number = 0;
+    handles.map(|handle| {
+        number += 1;
+        (handle, number - 1)
+    })
+}
+
+/// For the macro.
+#[doc(hidden)]
+pub fn try_select<const N: usize>(
+    handles: [&dyn Handle; N],
+    biased: bool,
+) -> Result<SelectedOperation<'_>, TrySelectError> {
+    limited(&mut numbered(handles), Limit::Now, biased).ok_or(TrySelectError)
+}
+
+/// For the macro.
+#[doc(hidden)]
+pub fn select<const N: usize>(handles: [&dyn Handle; N], biased: bool) -> SelectedOperation<'_> {
+    unlimited(&mut numbered(handles), biased)
+}
+
+/// For the macro.
+#[doc(hidden)]
+pub fn select_timeout<const N: usize>(
+    handles: [&dyn Handle; N],
+    timeout: Duration,
+    biased: bool,
+) -> Result<SelectedOperation<'_>, SelectTimeoutError> {
+    within(&mut numbered(handles), timeout, biased)
+}
+
+/// An operation that was chosen and must be completed: by [`SelectedOperation::send`] or
+/// [`SelectedOperation::recv`], with the sender or the receiver that was added for it, or a clone.
 ///
-/// Dropped, it panics, unless the thread is panicking already; a chosen item is lost (forgotten, not dropped), a promised one
-/// does not come. Forgotten ([`std::mem::forget`]), it holds up nobody's items: receivers pass over its place as soon as
-/// something is behind it or no room is left, and a rendezvous with a time limit ends in time.
+/// # Panics
+/// When it is dropped without having been completed, unless the thread is panicking already. A
+/// received item is then lost (forgotten, not dropped), and an item to be sent does not come.
+///
+/// An operation that is forgotten ([`std::mem::forget`]) holds up no other items. Receivers pass
+/// over its slot as soon as an item lies behind it or no room is left, and a rendezvous with a time
+/// limit ends in time.
 #[must_use = "a chosen operation must be completed"]
 pub struct SelectedOperation<'a> {
-    /// `None` when completed.
+    /// `None` once it is completed.
     token: Option<Token>,
     index: usize,
     handle: &'a dyn Handle,
@@ -450,8 +482,11 @@ impl SelectedOperation<'_> {
         self.index
     }
 
-    /// Completes it by sending `item`. Waits only if its place is gone: receivers passed over it for what came behind it, or
-    /// the one that was to receive it has left, and there is no room elsewhere.
+    /// Completes it by sending `item`.
+    ///
+    /// It waits only if its slot is gone and there is no room elsewhere. The slot is gone if
+    /// receivers have passed over it, for an item behind it or to make room; without a buffer, if
+    /// the receiver has left.
     ///
     /// # Errors
     /// If all receivers are gone; with the item.
@@ -461,7 +496,7 @@ impl SelectedOperation<'_> {
     pub fn send<T>(mut self, sender: &Sender<T>, item: T) -> Result<(), SendError<T>> {
         assert!(self.is_of(sender), "the selected operation is not of this sender");
         match self.token.take() {
-            Some(token) => sender.redeem(token.pledge, item).map_err(SendError),
+            Some(token) => sender.commit(token.reservation, item).map_err(SendError),
             None => Err(SendError(item)),
         }
     }
@@ -475,12 +510,12 @@ impl SelectedOperation<'_> {
     /// If this receiver is neither the one that was added nor a clone of it.
     pub fn recv<T>(mut self, receiver: &Receiver<T>) -> Result<T, RecvError> {
         assert!(self.is_of(receiver), "the selected operation is not of this receiver");
-        // SAFETY: chosen by a receiver of the same channel. Both live, so an address names one channel, whose items
-        // are of type `T`.
+        // SAFETY: chosen by a receiver of the same channel: both exist, so an address names one
+        // channel, whose items are of type `T`.
         self.token.take().and_then(|mut token| unsafe { token.item.take() }).ok_or(RecvError)
     }
 
-    /// Whether it was chosen for `handle`, or for a clone of it.
+    /// Whether it was chosen for `handle` or a clone of it.
     fn is_of(&self, handle: &dyn Handle) -> bool {
         self.handle.half() == handle.half()
     }
@@ -495,7 +530,7 @@ impl fmt::Debug for SelectedOperation<'_> {
 impl Drop for SelectedOperation<'_> {
     fn drop(&mut self) {
         if let Some(mut token) = self.token.take() {
-            self.handle.waive(&mut token);
+            self.handle.abort(&mut token);
             assert!(
                 std::thread::panicking(),
                 "a selected operation was dropped without having been completed"

@@ -1,9 +1,9 @@
 //! The macros `select!` and `select_biased!`.
 //!
-//! Their stages: `@parse` takes the cases apart, `@bind` evaluates senders and receivers once each, in order, `@run`
-//! selects, `@dispatch` completes what was selected and runs its body.
+//! Their stages: `@parse` takes the cases apart. `@bind` evaluates senders and receivers once each,
+//! in order. `@run` selects. `@dispatch` completes the selected operation and runs its body.
 
-/// Waits for the first of several operations, and does it.
+/// Waits for the first of several operations that becomes possible, and completes it.
 ///
 /// | Case | Chosen when |
 /// |---|---|
@@ -12,14 +12,18 @@
 /// | `default => body` | none of the others is possible now |
 /// | `default(timeout) => body` | none of the others is possible within the timeout |
 ///
-/// `result` is a pattern for what [`recv`](crate::channel::Receiver::recv) or [`send`](crate::channel::Sender::send) returns. Of
-/// several operations that are possible one is chosen at random; see [`select_biased!`](crate::select_biased). `item` is evaluated only if
-/// its case was chosen, and should not take long: what others send meanwhile is received after it. Bodies may
-/// `break`, `continue` and `return`.
+/// `result` is a pattern for the result of [`recv`](crate::channel::Receiver::recv) or
+/// [`send`](crate::channel::Sender::send). If several operations are possible, one is chosen at
+/// random; see [`select_biased!`](crate::select_biased). Bodies may `break`, `continue` and
+/// `return`.
 ///
-/// A thread blocks, a fiber is suspended. For a set of operations known when the program runs see
+/// `item` is evaluated only if its case was chosen, and should not take long: receivers may pass
+/// over its slot for items that others send meanwhile.
+///
+/// A thread blocks, a fiber is suspended. For a set of operations known only at run time see
 /// [`Select`](crate::channel::Select).
 ///
+/// # Examples
 /// ```
 /// use sateen::channel::{after, bounded, select, unbounded};
 /// use std::time::Duration;
@@ -41,7 +45,7 @@ macro_rules! select {
     };
 }
 
-/// [`select!`](crate::select) that prefers, of several operations that are possible, the one written first.
+/// [`select!`](crate::select) that prefers the operation written first if several are possible.
 ///
 /// ```
 /// use sateen::channel::{select_biased, unbounded};
@@ -65,17 +69,40 @@ macro_rules! select_biased {
 #[macro_export]
 macro_rules! __channel_select {
     // A case's body is a block, or an expression up to a comma.
-    (@parse $biased:tt $ops:tt $default:tt $case:ident $(($($args:tt)*))? $(-> $result:pat)? => { $($body:tt)* }, $($rest:tt)*) => {
-        $crate::__channel_select!(@case $biased $ops $default ($case ($($($args)*)?) ($($result)?) { $($body)* }) $($rest)*)
+    (
+        @parse $biased:tt $ops:tt $default:tt
+        $case:ident $(($($args:tt)*))? $(-> $result:pat)? => { $($body:tt)* }, $($rest:tt)*
+    ) => {
+        $crate::__channel_select!(
+            @case $biased $ops $default
+            ($case ($($($args)*)?) ($($result)?) { $($body)* }) $($rest)*
+        )
     };
-    (@parse $biased:tt $ops:tt $default:tt $case:ident $(($($args:tt)*))? $(-> $result:pat)? => { $($body:tt)* } $($rest:tt)*) => {
-        $crate::__channel_select!(@case $biased $ops $default ($case ($($($args)*)?) ($($result)?) { $($body)* }) $($rest)*)
+    (
+        @parse $biased:tt $ops:tt $default:tt
+        $case:ident $(($($args:tt)*))? $(-> $result:pat)? => { $($body:tt)* } $($rest:tt)*
+    ) => {
+        $crate::__channel_select!(
+            @case $biased $ops $default
+            ($case ($($($args)*)?) ($($result)?) { $($body)* }) $($rest)*
+        )
     };
-    (@parse $biased:tt $ops:tt $default:tt $case:ident $(($($args:tt)*))? $(-> $result:pat)? => $body:expr, $($rest:tt)*) => {
-        $crate::__channel_select!(@case $biased $ops $default ($case ($($($args)*)?) ($($result)?) { $body }) $($rest)*)
+    (
+        @parse $biased:tt $ops:tt $default:tt
+        $case:ident $(($($args:tt)*))? $(-> $result:pat)? => $body:expr, $($rest:tt)*
+    ) => {
+        $crate::__channel_select!(
+            @case $biased $ops $default
+            ($case ($($($args)*)?) ($($result)?) { $body }) $($rest)*
+        )
     };
-    (@parse $biased:tt $ops:tt $default:tt $case:ident $(($($args:tt)*))? $(-> $result:pat)? => $body:expr) => {
-        $crate::__channel_select!(@case $biased $ops $default ($case ($($($args)*)?) ($($result)?) { $body }))
+    (
+        @parse $biased:tt $ops:tt $default:tt
+        $case:ident $(($($args:tt)*))? $(-> $result:pat)? => $body:expr
+    ) => {
+        $crate::__channel_select!(
+            @case $biased $ops $default ($case ($($($args)*)?) ($($result)?) { $body })
+        )
     };
     // One receiver and nothing else needs no selection.
     (@parse $biased:tt [(recv ($receiver:expr $(,)?) ($result:pat) $body:tt)] (none)) => {
@@ -93,8 +120,9 @@ macro_rules! __channel_select {
     };
     (@parse $biased:tt $ops:tt $default:tt $($rest:tt)+) => {
         ::std::compile_error!(::std::concat!(
-            "expected `recv(receiver) -> result => body`, `send(sender, item) -> result => body`, `default => body` or \
-             `default(timeout) => body`, found `",
+            "expected `recv(receiver) -> result => body`, ",
+            "`send(sender, item) -> result => body`, ",
+            "`default => body` or `default(timeout) => body`, found `",
             ::std::stringify!($($rest)+),
             "`",
         ))
@@ -103,28 +131,51 @@ macro_rules! __channel_select {
     (@case $biased:tt $ops:tt (none) (default () () $body:tt) $($rest:tt)*) => {
         $crate::__channel_select!(@parse $biased $ops (now $body) $($rest)*)
     };
-    (@case $biased:tt $ops:tt (none) (default ($timeout:expr $(,)?) () $body:tt) $($rest:tt)*) => {
+    (
+        @case $biased:tt $ops:tt (none)
+        (default ($timeout:expr $(,)?) () $body:tt) $($rest:tt)*
+    ) => {
         $crate::__channel_select!(@parse $biased $ops (after ($timeout) $body) $($rest)*)
     };
     (@case $biased:tt $ops:tt $default:tt (default $args:tt () $body:tt) $($rest:tt)*) => {
-        ::std::compile_error!("there can be only one `default` case, with at most one argument, in a selection")
-    };
-    (@case $biased:tt [$($ops:tt)*] $default:tt (recv ($receiver:expr $(,)?) ($result:pat) $body:tt) $($rest:tt)*) => {
-        $crate::__channel_select!(@parse $biased [$($ops)* (recv ($receiver) ($result) $body)] $default $($rest)*)
-    };
-    (@case $biased:tt [$($ops:tt)*] $default:tt (send ($sender:expr, $item:expr $(,)?) ($result:pat) $body:tt) $($rest:tt)*) => {
-        $crate::__channel_select!(@parse $biased [$($ops)* (send ($sender, $item) ($result) $body)] $default $($rest)*)
-    };
-    (@case $biased:tt $ops:tt $default:tt ($case:ident $args:tt $result:tt $body:tt) $($rest:tt)*) => {
         ::std::compile_error!(::std::concat!(
-            "expected `recv(receiver) -> result => body`, `send(sender, item) -> result => body`, `default => body` or \
-             `default(timeout) => body`, found `",
+            "there can be only one `default` case, with at most one argument, ",
+            "in a selection",
+        ))
+    };
+    (
+        @case $biased:tt [$($ops:tt)*] $default:tt
+        (recv ($receiver:expr $(,)?) ($result:pat) $body:tt) $($rest:tt)*
+    ) => {
+        $crate::__channel_select!(
+            @parse $biased [$($ops)* (recv ($receiver) ($result) $body)] $default $($rest)*
+        )
+    };
+    (
+        @case $biased:tt [$($ops:tt)*] $default:tt
+        (send ($sender:expr, $item:expr $(,)?) ($result:pat) $body:tt) $($rest:tt)*
+    ) => {
+        $crate::__channel_select!(
+            @parse $biased [$($ops)* (send ($sender, $item) ($result) $body)] $default $($rest)*
+        )
+    };
+    (
+        @case $biased:tt $ops:tt $default:tt
+        ($case:ident $args:tt $result:tt $body:tt) $($rest:tt)*
+    ) => {
+        ::std::compile_error!(::std::concat!(
+            "expected `recv(receiver) -> result => body`, ",
+            "`send(sender, item) -> result => body`, ",
+            "`default => body` or `default(timeout) => body`, found `",
             ::std::stringify!($case $args),
             "`",
         ))
     };
 
-    (@bind $biased:tt [(recv ($receiver:expr) $result:tt $body:tt) $($ops:tt)*] [$($bound:tt)*] $default:tt) => {
+    (
+        @bind $biased:tt [(recv ($receiver:expr) $result:tt $body:tt) $($ops:tt)*]
+        [$($bound:tt)*] $default:tt
+    ) => {
         match $receiver {
             ref _receiver => {
                 let _receiver: &$crate::channel::Receiver<_> = _receiver;
@@ -134,12 +185,16 @@ macro_rules! __channel_select {
             }
         }
     };
-    (@bind $biased:tt [(send ($sender:expr, $item:expr) $result:tt $body:tt) $($ops:tt)*] [$($bound:tt)*] $default:tt) => {
+    (
+        @bind $biased:tt [(send ($sender:expr, $item:expr) $result:tt $body:tt) $($ops:tt)*]
+        [$($bound:tt)*] $default:tt
+    ) => {
         match $sender {
             ref _sender => {
                 let _sender: &$crate::channel::Sender<_> = _sender;
                 $crate::__channel_select!(
-                    @bind $biased [$($ops)*] [$($bound)* (send _sender ($item) $result $body)] $default
+                    @bind $biased [$($ops)*]
+                    [$($bound)* (send _sender ($item) $result $body)] $default
                 )
             }
         }
@@ -149,14 +204,12 @@ macro_rules! __channel_select {
     };
 
     (@run $biased:tt [$(($op:ident $handle:ident $($more:tt)*))*] (none)) => {{
-        let mut _entries = $crate::channel::internal::numbered([$($handle),*]);
-        let _selected = $crate::channel::internal::select(&mut _entries, $biased);
+        let _selected = $crate::channel::internal::select([$($handle),*], $biased);
         let _index = _selected.index();
         $crate::__channel_select!(@dispatch _selected _index $(($op $handle $($more)*))*)
     }};
     (@run $biased:tt [$(($op:ident $handle:ident $($more:tt)*))*] (now $body:tt)) => {{
-        let mut _entries = $crate::channel::internal::numbered([$($handle),*]);
-        match $crate::channel::internal::try_select(&mut _entries, $biased) {
+        match $crate::channel::internal::try_select([$($handle),*], $biased) {
             ::std::result::Result::Err(_) => $body,
             ::std::result::Result::Ok(_selected) => {
                 let _index = _selected.index();
@@ -164,9 +217,11 @@ macro_rules! __channel_select {
             }
         }
     }};
-    (@run $biased:tt [$(($op:ident $handle:ident $($more:tt)*))*] (after ($timeout:expr) $body:tt)) => {{
-        let mut _entries = $crate::channel::internal::numbered([$($handle),*]);
-        match $crate::channel::internal::select_timeout(&mut _entries, $timeout, $biased) {
+    (
+        @run $biased:tt [$(($op:ident $handle:ident $($more:tt)*))*]
+        (after ($timeout:expr) $body:tt)
+    ) => {{
+        match $crate::channel::internal::select_timeout([$($handle),*], $timeout, $biased) {
             ::std::result::Result::Err(_) => $body,
             ::std::result::Result::Ok(_selected) => {
                 let _index = _selected.index();
@@ -175,7 +230,10 @@ macro_rules! __channel_select {
         }
     }};
 
-    (@dispatch $selected:ident $index:ident (recv $receiver:ident () ($result:pat) $body:tt) $($more:tt)*) => {
+    (
+        @dispatch $selected:ident $index:ident
+        (recv $receiver:ident () ($result:pat) $body:tt) $($more:tt)*
+    ) => {
         if $index == 0 {
             let _result = $selected.recv($receiver);
             let $result = _result;
@@ -185,7 +243,10 @@ macro_rules! __channel_select {
             $crate::__channel_select!(@dispatch $selected _index $($more)*)
         }
     };
-    (@dispatch $selected:ident $index:ident (send $sender:ident ($item:expr) ($result:pat) $body:tt) $($more:tt)*) => {
+    (
+        @dispatch $selected:ident $index:ident
+        (send $sender:ident ($item:expr) ($result:pat) $body:tt) $($more:tt)*
+    ) => {
         if $index == 0 {
             let _result = $selected.send($sender, $item);
             let $result = _result;

@@ -5,8 +5,8 @@ use super::counted::Tx;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::handle::{HalfId, Handle};
 use super::iter::Unsent;
-use super::token::{Pledge, Token};
-use super::wait::{Share, Wait};
+use super::token::{Reservation, Token};
+use super::wait::{Case, Wait};
 use super::zero::Zero;
 use crate::mpmc::{Bounded, Unbounded};
 use crate::{PushError, TrustedItems};
@@ -17,9 +17,10 @@ use std::pin::Pin;
 
 /// The sending half of a channel.
 ///
-/// Clone it to send from several places. When the last one is dropped, receivers get what is left, and then
-/// [`RecvError`](super::RecvError).
+/// Clone it to send from several places. When the last one is dropped, receivers get the items that
+/// are left, and then [`RecvError`](super::RecvError).
 ///
+/// # Examples
 /// ```
 /// use sateen::channel::unbounded;
 /// let (sender, receiver) = unbounded();
@@ -42,7 +43,7 @@ impl<T> UnwindSafe for Sender<T> {}
 impl<T> RefUnwindSafe for Sender<T> {}
 
 impl<T> Sender<T> {
-    /// Sends `item`, if that is possible now: there is room, or without a buffer somebody is receiving.
+    /// Sends `item` if there is room now; without a buffer, if a receiver waits.
     ///
     /// # Errors
     /// [`TrySendError::Full`] or [`TrySendError::Disconnected`], with the item.
@@ -68,10 +69,11 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Sends `item`, waiting for room if there is none, or without a buffer for somebody to receive it. A thread
+    /// Sends `item`; waits for room if there is none, without a buffer for a receiver. A thread
     /// blocks, a fiber is suspended.
     ///
-    /// Cost with a buffer: one locked instruction while there is room and nobody is to be woken.
+    /// # Cost
+    /// With a buffer one locked instruction, while there is room and no receiver waits.
     ///
     /// # Errors
     /// If all receivers are gone; with the item.
@@ -101,7 +103,7 @@ impl<T> Sender<T> {
     /// assert_eq!(sent, Err(SendTimeoutError::Timeout(1)));
     /// ```
     pub fn send_timeout(&self, item: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        // A point in time that no clock will reach is no limit.
+        // A deadline that no clock will reach is no limit.
         self.send_until(item, Instant::now().checked_add(timeout))
     }
 
@@ -122,13 +124,13 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends all of `items`, in order, with one reservation for as many as there is room for at once. Waits for
-    /// room like [`send`](Self::send). Returns how many were sent.
+    /// Sends all of `items`, in order; returns how many were sent. One reservation takes as many as
+    /// there is room for at once. Waits for room like [`send`](Self::send).
     ///
     /// The items come from a container, an array or a range; see [`TrustedItems`].
     ///
     /// # Errors
-    /// If all receivers are gone; with what was not sent, as an iterator.
+    /// If all receivers are gone; with the items that were not sent, as an iterator.
     ///
     /// ```
     /// use sateen::channel::bounded;
@@ -225,12 +227,12 @@ impl<T> Sender<T> {
         }
     }
 
-    /// A selected operation's item.
-    pub(super) fn redeem(&self, pledge: Pledge, item: T) -> Result<(), T> {
+    /// Sends the item of a selected operation.
+    pub(super) fn commit(&self, reservation: Reservation, item: T) -> Result<(), T> {
         match &self.flavor {
-            TxFlavor::Bounded(channel) => channel.redeem(pledge, item),
-            TxFlavor::Unbounded(channel) => channel.redeem(pledge, item),
-            TxFlavor::Zero(channel) => channel.redeem(pledge, item),
+            TxFlavor::Bounded(channel) => channel.commit(reservation, item),
+            TxFlavor::Unbounded(channel) => channel.commit(reservation, item),
+            TxFlavor::Zero(channel) => channel.commit(reservation, item),
         }
     }
 }
@@ -269,12 +271,12 @@ impl<T> Handle for Sender<T> {
         }
     }
 
-    fn waive(&self, token: &mut Token) {
-        let pledge = std::mem::take(&mut token.pledge);
+    fn abort(&self, token: &mut Token) {
+        let reservation = std::mem::take(&mut token.reservation);
         match &self.flavor {
-            TxFlavor::Bounded(channel) => channel.waive(pledge),
+            TxFlavor::Bounded(channel) => channel.abort(reservation),
             TxFlavor::Unbounded(_) => {}
-            TxFlavor::Zero(channel) => channel.waive(pledge),
+            TxFlavor::Zero(channel) => channel.abort(reservation),
         }
     }
 
@@ -290,11 +292,11 @@ impl<T> Handle for Sender<T> {
         matches!(self.flavor, TxFlavor::Zero(_))
     }
 
-    fn wait(&self, share: Share) -> Option<Pin<Box<dyn Wait + '_>>> {
+    fn wait(&self, case: Case) -> Option<Pin<Box<dyn Wait + '_>>> {
         match &self.flavor {
             TxFlavor::Bounded(channel) => channel.wait_send(),
             TxFlavor::Unbounded(channel) => channel.wait_send(),
-            TxFlavor::Zero(channel) => channel.wait_send(share),
+            TxFlavor::Zero(channel) => channel.wait_send(case),
         }
     }
 

@@ -1,47 +1,40 @@
-//! The parties of a channel without a buffer while they wait.
+//! The two sides of a channel without a buffer, while they wait.
 
 use super::error::{TryRecvError, TrySendError};
 use super::meeting::Meeting;
-use super::token::{Pledge, Token};
+use super::spin_phase::{SpinPhase, has_passed};
+use super::token::{Reservation, Token};
 use super::wait::Wait;
-use super::waiters::{Patience, has_passed, quietly};
-use super::zero::{Stand, Taken, Zero};
+use super::waiters::awaited;
+use super::zero::{Progress, Taken, Zero};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Tells the owner of a meeting that there is something to see. Called without the lock.
-pub(super) fn wake<T>(meeting: &Meeting<T>, waker: Option<Waker>) {
-    meeting.settle();
-    if let Some(waker) = waker {
-        quietly(|| waker.wake());
-    }
-}
-
-/// Blocks until `poll` of the party is ready; `None` if it is not before `deadline`. Polled once at least, but if
-/// the deadline has passed.
-pub(super) fn block<P: Party, R>(
+/// Blocks until `poll` of the side is ready; `None` if the deadline comes first. Polls at least
+/// once, unless the deadline has passed.
+pub(super) fn block<S: Side, R>(
     what: Awaited,
     deadline: Option<Instant>,
-    party: &mut P,
-    mut poll: impl FnMut(&mut P, &mut Context<'_>) -> Poll<R>,
+    side: &mut S,
+    mut poll: impl FnMut(&mut S, &mut Context<'_>) -> Poll<R>,
 ) -> Option<R> {
     if deadline.is_some_and(has_passed) && cfg!(not(loom)) {
         return None;
     }
     let waker = park::current_waker();
     let mut cx = Context::from_waker(&waker);
-    if let Poll::Ready(result) = poll(party, &mut cx) {
+    if let Poll::Ready(result) = poll(side, &mut cx) {
         return Some(result);
     }
-    let mut patience = Patience::new(None);
-    while !party.is_settled() && patience.wait() {}
+    let mut spin = SpinPhase::new(None);
+    while !side.is_resolved() && spin.pause() {}
     park::waiting_for(what, || {
         loop {
-            if party.is_settled()
-                && let Poll::Ready(result) = poll(party, &mut cx)
+            if side.is_resolved()
+                && let Poll::Ready(result) = poll(side, &mut cx)
             {
                 return Some(result);
             }
@@ -49,28 +42,28 @@ pub(super) fn block<P: Party, R>(
                 Some(deadline) => park::park_until(deadline),
                 None => park::park(),
             }
-            if !party.is_settled() && deadline.is_some_and(has_passed) {
+            if !side.is_resolved() && deadline.is_some_and(has_passed) {
                 return None;
             }
         }
     })
 }
 
-/// Somebody who waits.
-pub(super) trait Party {
+/// A sender or a receiver that waits.
+pub(super) trait Side {
     /// Whether there is something to see: a hint.
-    fn is_settled(&self) -> bool;
+    fn is_resolved(&self) -> bool;
 }
 
-/// A receiver. Dropped, it leaves; an item that it was handed goes to another.
+/// A receiver. Dropped, it leaves; an item that it was handed goes to another receiver.
 pub(super) struct Receiving<'a, T> {
     zero: &'a Zero<T>,
     meeting: Option<Arc<Meeting<T>>>,
 }
 
-impl<T> Party for Receiving<'_, T> {
-    fn is_settled(&self) -> bool {
-        self.meeting.as_ref().is_none_or(|meeting| meeting.is_settled())
+impl<T> Side for Receiving<'_, T> {
+    fn is_resolved(&self) -> bool {
+        self.meeting.as_ref().is_none_or(|meeting| meeting.is_resolved())
     }
 }
 
@@ -79,7 +72,7 @@ impl<'a, T> Receiving<'a, T> {
         Self { zero, meeting: None }
     }
 
-    /// One whose meeting is listed or matched.
+    /// A receiver whose meeting is listed or matched.
     pub(super) fn of(zero: &'a Zero<T>, meeting: Arc<Meeting<T>>) -> Self {
         Self { zero, meeting: Some(meeting) }
     }
@@ -88,16 +81,16 @@ impl<'a, T> Receiving<'a, T> {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         loop {
             if let Some(meeting) = &self.meeting {
-                let stand = self.zero.look(meeting, cx.waker());
-                if let Stand::Pending = stand {
+                let progress = self.zero.look(meeting, cx.waker());
+                if let Progress::Pending = progress {
                     return Poll::Pending;
                 }
                 self.meeting = None;
-                match stand {
-                    Stand::Done(Some(item)) => return Poll::Ready(Some(item)),
-                    Stand::Gone(_) => return Poll::Ready(None),
-                    // The sender gave up: another may come.
-                    Stand::Done(None) | Stand::Pending => {}
+                match progress {
+                    Progress::Done(Some(item)) => return Poll::Ready(Some(item)),
+                    Progress::Disconnected(_) => return Poll::Ready(None),
+                    // The sender aborted: another may come.
+                    Progress::Done(None) | Progress::Pending => {}
                 }
             }
             match self.zero.try_take() {
@@ -115,27 +108,27 @@ impl<'a, T> Receiving<'a, T> {
         }
     }
 
-    /// How long one waits for the item of a sender that was chosen, when one would wait no longer.
-    const GRACE: Duration = Duration::from_millis(10);
+    /// How long a receiver whose time is over still waits for the item of a matched sender.
+    const ITEM_TIMEOUT: Duration = Duration::from_millis(10);
 
-    /// Waits no longer for somebody to come; but if somebody has, a moment for the item. `None` if there is none: its sender may
-    /// have forgotten it.
+    /// Stops waiting for a sender; waits a moment for the item of a sender that has come. `None` if
+    /// there is no item: the sender may have forgotten it.
     pub(super) fn finish(&mut self) -> Option<T> {
         let zero = self.zero;
         if zero.withdraw(self.meeting.as_ref()?, false).0 {
             self.meeting = None;
             return None;
         }
-        let what = super::waiters::awaited("channel: item", zero);
-        let limit = Instant::now().checked_add(Self::GRACE);
-        let item = block(what, limit, self, |party, cx| {
-            let Some(meeting) = &party.meeting else { return Poll::Ready(None) };
+        let what = awaited("channel: item", zero);
+        let limit = Instant::now().checked_add(Self::ITEM_TIMEOUT);
+        let item = block(what, limit, self, |side, cx| {
+            let Some(meeting) = &side.meeting else { return Poll::Ready(None) };
             let item = match zero.look(meeting, cx.waker()) {
-                Stand::Pending => return Poll::Pending,
-                Stand::Done(item) => item,
-                Stand::Gone(_) => None,
+                Progress::Pending => return Poll::Pending,
+                Progress::Done(item) => item,
+                Progress::Disconnected(_) => None,
             };
-            party.meeting = None;
+            side.meeting = None;
             Poll::Ready(item)
         });
         item.unwrap_or_else(|| self.meeting.take().and_then(|meeting| zero.abandon(&meeting)))
@@ -144,7 +137,7 @@ impl<'a, T> Receiving<'a, T> {
 
 impl<T> Wait for Receiving<'_, T> {
     fn is_woken(self: Pin<&mut Self>) -> bool {
-        self.is_settled()
+        self.is_resolved()
     }
 
     fn complete(mut self: Pin<&mut Self>, token: &mut Token) -> bool {
@@ -154,7 +147,7 @@ impl<T> Wait for Receiving<'_, T> {
         done
     }
 
-    fn settle(self: Pin<&mut Self>) {}
+    fn keep_permit(self: Pin<&mut Self>) {}
 }
 
 impl<T> Drop for Receiving<'_, T> {
@@ -165,15 +158,15 @@ impl<T> Drop for Receiving<'_, T> {
     }
 }
 
-/// A sender. Dropped, it leaves, and its item with it.
+/// A sender. Dropped, it leaves, and takes its item along.
 pub(super) struct Sending<'a, T> {
     zero: &'a Zero<T>,
     meeting: Option<Arc<Meeting<T>>>,
 }
 
-impl<T> Party for Sending<'_, T> {
-    fn is_settled(&self) -> bool {
-        self.meeting.as_ref().is_none_or(|meeting| meeting.is_settled())
+impl<T> Side for Sending<'_, T> {
+    fn is_resolved(&self) -> bool {
+        self.meeting.as_ref().is_none_or(|meeting| meeting.is_resolved())
     }
 }
 
@@ -182,7 +175,7 @@ impl<'a, T> Sending<'a, T> {
         Self { zero, meeting: None }
     }
 
-    /// One whose meeting is listed, and whose item comes later.
+    /// A sender whose meeting is listed, and whose item comes later.
     pub(super) fn of(zero: &'a Zero<T>, meeting: Arc<Meeting<T>>) -> Self {
         Self { zero, meeting: Some(meeting) }
     }
@@ -192,8 +185,8 @@ impl<'a, T> Sending<'a, T> {
         self.meeting.is_some()
     }
 
-    /// Sends the item, which is there at the first call and lies in the meeting while this is pending; after an
-    /// error it is there again.
+    /// Sends the item. `item` holds it at the first call and again after an error; while the send
+    /// is pending, the item lies in the meeting.
     pub(super) fn poll(
         &mut self,
         item: &mut Option<T>,
@@ -202,12 +195,12 @@ impl<'a, T> Sending<'a, T> {
         loop {
             if let Some(meeting) = &self.meeting {
                 match self.zero.look(meeting, cx.waker()) {
-                    Stand::Pending => return Poll::Pending,
-                    Stand::Done(_) => {
+                    Progress::Pending => return Poll::Pending,
+                    Progress::Done(_) => {
                         self.meeting = None;
                         return Poll::Ready(Ok(()));
                     }
-                    Stand::Gone(back) => {
+                    Progress::Disconnected(back) => {
                         (self.meeting, *item) = (None, back);
                         return Poll::Ready(Err(()));
                     }
@@ -222,7 +215,7 @@ impl<'a, T> Sending<'a, T> {
                 }
                 Err(TrySendError::Full(back)) => {
                     *item = Some(back);
-                    // Before the item leaves its place: a clone that panics must not take it along.
+                    // Before the item is taken: a waker whose clone panics must not take it along.
                     let waker = cx.waker().clone();
                     let meeting = Meeting::new(item.take(), waker, None, false);
                     if self.zero.enlist(&meeting, true) {
@@ -235,7 +228,7 @@ impl<'a, T> Sending<'a, T> {
         }
     }
 
-    /// The time is over: `None`, and the item back, unless the outcome is known after all.
+    /// The time is over: `None` and the item back, unless the outcome is known after all.
     pub(super) fn withdraw(&mut self, item: &mut Option<T>) -> Option<Result<(), ()>> {
         let meeting = self.meeting.take()?;
         let (listed, back) = self.zero.withdraw(&meeting, true);
@@ -244,7 +237,7 @@ impl<'a, T> Sending<'a, T> {
             return None;
         }
         match self.zero.look(&meeting, Waker::noop()) {
-            Stand::Gone(back) => {
+            Progress::Disconnected(back) => {
                 *item = back;
                 Some(Err(()))
             }
@@ -255,23 +248,23 @@ impl<'a, T> Sending<'a, T> {
 
 impl<T> Wait for Sending<'_, T> {
     fn is_woken(self: Pin<&mut Self>) -> bool {
-        self.is_settled()
+        self.is_resolved()
     }
 
     fn complete(mut self: Pin<&mut Self>, token: &mut Token) -> bool {
         let Some(meeting) = self.meeting.take() else { return false };
-        token.pledge = Pledge::Meeting(Arc::into_raw(meeting).cast());
+        token.reservation = Reservation::Meeting(Arc::into_raw(meeting).cast());
         true
     }
 
-    fn settle(self: Pin<&mut Self>) {}
+    fn keep_permit(self: Pin<&mut Self>) {}
 }
 
 impl<T> Drop for Sending<'_, T> {
     fn drop(&mut self) {
         let Some(meeting) = self.meeting.take() else { return };
         if !self.zero.withdraw(&meeting, true).0 {
-            // Claimed for an item that will not come.
+            // A receiver waits for an item that will not come.
             self.zero.fill(&meeting, &mut None);
         }
     }

@@ -1,32 +1,32 @@
-//! What a selection has chosen, while its caller has not yet come with the item or for it.
+//! What a selection has chosen, until its caller comes with the item or for it.
 
 use std::mem::MaybeUninit;
 
-/// What a sender that was selected without its item has in hand.
+/// What a sender holds that was selected without its item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Pledge {
+pub(super) enum Reservation {
     /// Nothing was selected.
     #[default]
     None,
     /// All receivers are gone.
-    Gone,
+    Disconnected,
     /// There is always room.
-    Free,
-    /// A place in a bounded queue.
-    Place(u64),
+    Unlimited,
+    /// A slot of a bounded queue, as the word of a `ReservedSlot`.
+    Slot(u64),
     /// A meeting with a receiver, as a pointer that owns a count.
     Meeting(*const ()),
 }
 
-/// The two sides of a selected operation: one of them is used.
+/// The result of a selected operation: a send uses one field, a receive the other.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Token {
-    pub(super) pledge: Pledge,
+    pub(super) reservation: Reservation,
     pub(super) item: Stored,
 }
 
-/// An item of a type that only the receiver knows, or the news that there will be none.
+/// An item of a type that only the receiver knows, or none if there will be none.
 #[derive(Debug)]
 pub(super) struct Stored {
     present: bool,
@@ -42,7 +42,7 @@ impl Default for Stored {
 impl Stored {
     const WORDS: usize = 4;
 
-    /// Whether items of this type lie here; larger ones lie on the heap.
+    /// Whether items of this type lie in `space`; larger ones lie on the heap.
     const fn fits<T>() -> bool {
         size_of::<T>() <= size_of::<[usize; Self::WORDS]>()
             && align_of::<T>() <= align_of::<usize>()
@@ -52,8 +52,8 @@ impl Stored {
         let Some(item) = item else { return };
         self.present = true;
         let space = self.space.as_mut_ptr();
-        // SAFETY: the space is large and aligned enough for either: `fits` says so for the item, and a pointer is
-        // one word.
+        // SAFETY: the space is large and aligned enough for either: `fits` says so for the item,
+        // and a pointer is one word.
         unsafe {
             if Self::fits::<T>() {
                 space.cast::<T>().write(item);
@@ -66,13 +66,14 @@ impl Stored {
     /// The item, once.
     ///
     /// # Safety
-    /// What was put in, if anything was, was a `T`.
+    /// An item that was put in was a `T`.
     pub(super) unsafe fn take<T>(&mut self) -> Option<T> {
         if !std::mem::take(&mut self.present) {
             return None;
         }
         let space = self.space.as_ptr();
-        // SAFETY: `put` wrote a `T`, or a pointer from a box of one, by the same rule, and it is taken once.
+        // SAFETY: `put` wrote a `T`, or a pointer from a box of one, by the same rule, and it is
+        // taken once.
         unsafe {
             if Self::fits::<T>() {
                 Some(space.cast::<T>().read())

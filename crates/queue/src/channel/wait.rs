@@ -10,22 +10,24 @@ use sateen_sync::wait_queue::{Cancelled, Permit, Place, Waiter};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// An operation that waits; dropped, it waits no longer, and whom it was woken instead of is woken.
+/// An operation that waits. Dropped, it waits no longer, and passes a permit that it does not need
+/// on to the next waiter.
 #[doc(hidden)]
 pub trait Wait {
     /// Whether it was woken since it waits.
     fn is_woken(self: Pin<&mut Self>) -> bool;
 
-    /// It was claimed: its result; false if there is none after all.
+    /// Another thread has claimed it: stores its result in the token. False if there is none after
+    /// all.
     fn complete(self: Pin<&mut Self>, _: &mut Token) -> bool {
         false
     }
 
-    /// What it was woken for is used, or gone: nobody is to be woken instead.
-    fn settle(self: Pin<&mut Self>);
+    /// Keeps a permit from being passed on: its item or room is used, or gone.
+    fn keep_permit(self: Pin<&mut Self>);
 }
 
-/// One that waits for the clock, or for nothing.
+/// An operation that waits for the clock, or for nothing.
 pub(super) struct Idle;
 
 impl Wait for Idle {
@@ -33,10 +35,10 @@ impl Wait for Idle {
         false
     }
 
-    fn settle(self: Pin<&mut Self>) {}
+    fn keep_permit(self: Pin<&mut Self>) {}
 }
 
-/// One that waits among others at one end of a channel.
+/// An operation that waits among others at one end of a channel.
 pub(super) struct Queued<'a> {
     waiter: Waiter<'a>,
     waiters: &'a Waiters,
@@ -57,11 +59,11 @@ impl<'a> Queued<'a> {
     }
 
     fn waiter(self: Pin<&mut Self>) -> Pin<&mut Waiter<'a>> {
-        // SAFETY: the waiter is pinned with us, and never moved.
+        // SAFETY: the waiter is pinned with `self`, and never moved.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiter) }
     }
 
-    /// Leaves the queue, keeping a permit.
+    /// Leaves the queue; takes a permit along.
     fn leave(mut self: Pin<&mut Self>) {
         let permit = self.as_mut().waiter().cancel() == Cancelled::Notified(Permit::One);
         // SAFETY: a plain value, not pinned.
@@ -79,7 +81,7 @@ impl Wait for Queued<'_> {
         false
     }
 
-    fn settle(mut self: Pin<&mut Self>) {
+    fn keep_permit(mut self: Pin<&mut Self>) {
         self.as_mut().leave();
         // SAFETY: as above.
         unsafe { self.get_unchecked_mut() }.permit = false;
@@ -88,7 +90,7 @@ impl Wait for Queued<'_> {
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
-        // SAFETY: we are pinned if we ever queued, and nothing moves before the end of the drop.
+        // SAFETY: pinned if it was ever queued, and nothing moves before the end of the drop.
         unsafe { Pin::new_unchecked(&mut *self) }.leave();
         if self.permit && !canary!("channel_permit_dropped") {
             self.waiters.notify_one();
@@ -96,17 +98,17 @@ impl Drop for Queued<'_> {
     }
 }
 
-/// Which operation of a selection has been claimed by another party, if any.
+/// Which case of a selection a peer has claimed, if any.
 ///
 /// | word | meaning | leaves it |
 /// |---|---|---|
-/// | `OPEN` | whoever meets one of the operations may claim the selection | claimant; owner: `close` |
+/// | `OPEN` | a peer that meets one of the cases may claim it | claimant; owner: `close` |
 /// | `CLOSED` | the owner has stopped waiting | |
-/// | `FIRST` + n | operation n is claimed, for good | |
+/// | `FIRST` + n | case n is claimed, for good | |
 #[derive(Debug)]
-pub(super) struct Claim(AtomicUsize);
+pub(super) struct Selection(AtomicUsize);
 
-impl Claim {
+impl Selection {
     const OPEN: usize = 0;
     const CLOSED: usize = 1;
     const FIRST: usize = 2;
@@ -119,19 +121,19 @@ impl Claim {
         self.0.load(Ordering::Relaxed) == Self::OPEN
     }
 
-    /// Claims operation `index`, if nothing is claimed or closed.
+    /// Claims case `index`, if nothing is claimed or closed.
     pub(super) fn claim(&self, index: usize) -> bool {
-        // Relaxed: what the parties exchange goes through the lock of their channel.
+        // Relaxed: what the two sides exchange goes through the lock of their channel.
         let (open, claimed) = (Self::OPEN, Self::FIRST + index);
         self.0.compare_exchange(open, claimed, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// The claimed operation, if one is.
+    /// The claimed case, if there is one.
     pub(super) fn claimed(&self) -> Option<usize> {
         self.0.load(Ordering::Relaxed).checked_sub(Self::FIRST)
     }
 
-    /// Lets nobody claim it any more; the operation that was claimed before, if one was.
+    /// Ends the time for claims; returns the case that was claimed before, if there is one.
     pub(super) fn close(&self) -> Option<usize> {
         // Relaxed: as in `claim`.
         let order = Ordering::Relaxed;
@@ -142,10 +144,10 @@ impl Claim {
     }
 }
 
-/// An operation's share in its selection's claim.
+/// One case of a selection, by which a peer claims the whole.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Share {
-    pub(super) claim: Arc<Claim>,
+pub struct Case {
+    pub(super) selection: Arc<Selection>,
     pub(super) index: usize,
 }

@@ -1,15 +1,15 @@
-//! Who waits at one end of a channel, and for how long one looks before one waits.
+//! The waiters at one end of a channel.
 //!
 //! | `any` | meaning | leaves it |
 //! |---|---|---|
-//! | false | nobody is queued | who joins, under the queue's lock, before it looks a last time |
-//! | true | somebody may be queued | who takes the last one out, under the lock |
+//! | false | nobody is queued | a waiter that joins, under the queue's lock, before its last look |
+//! | true | there may be waiters | the notifier that takes the last one out, under the lock |
 
+use super::spin_phase::{SpinPhase, has_passed};
 use crate::prim::{AtomicBool, Ordering};
 use sateen_base::canary;
-use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{fence, spin_loop, thread};
-use sateen_base::tsc;
+use sateen_base::prim::fence;
+use sateen_base::prim::time::Instant;
 use sateen_base::unwind::discard;
 use sateen_sync::WaitQueue;
 use sateen_sync::park::{self, Awaited};
@@ -18,11 +18,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-/// The waiters of one end, with a flag in front of their queue so that nobody takes its lock in vain.
+/// The waiters of one end, with a flag in front of their queue: while the flag is down, a notifier
+/// does not take the queue's lock.
 ///
-/// Who changes the channel does so by a sequentially consistent exchange (the claim of a place in the
-/// queue) and then looks at the flag; who waits sets the flag, issues a fence, and looks at the channel a
-/// last time: at least one of them sees the other. So the fast path pays for a load.
+/// A caller that changes the channel claims a slot of the queue by a sequentially consistent
+/// exchange, and then reads the flag. A waiter raises the flag, issues a fence, and looks at the
+/// channel a last time. At least one of the two sees the other, so the fast path pays for one load.
 pub(super) struct Waiters {
     any: AtomicBool,
     queue: WaitQueue,
@@ -33,8 +34,8 @@ impl Waiters {
         Self { any: AtomicBool::new(false), queue: WaitQueue::new() }
     }
 
-    /// Wakes one, if somebody waits. The caller's last exchange of the channel's state was sequentially
-    /// consistent.
+    /// Wakes one waiter, if there is one. The caller's last exchange of the channel's state was
+    /// sequentially consistent.
     #[inline(always)]
     pub(super) fn notify_one(&self) {
         if self.is_any() {
@@ -42,16 +43,16 @@ impl Waiters {
         }
     }
 
-    /// Whether somebody may wait; bound by the same rule.
+    /// Whether there may be waiters; the caller keeps the same rule as for `notify_one`.
     #[inline(always)]
     pub(super) fn is_any(&self) -> bool {
         if cfg!(loom) {
-            // The model takes sequentially consistent accesses for acquire and release: its fences are what
-            // it orders.
+            // The model takes sequentially consistent accesses for acquire and release; it orders
+            // by its fences.
             fence(Ordering::SeqCst);
         }
-        // Ordering: SeqCst, after the caller's SeqCst claim; pairs with the fence in `join`. Either this sees the
-        // flag, or the last look there sees the claim.
+        // Ordering: SeqCst, after the caller's SeqCst claim; pairs with the fence in `join`. Either
+        // this load sees the flag, or the last look there sees the claim.
         self.any.load(Ordering::SeqCst)
     }
 
@@ -67,7 +68,7 @@ impl Waiters {
         });
     }
 
-    /// Wakes up to `count` of them.
+    /// Wakes up to `count` waiters.
     pub(super) fn notify(&self, count: usize) {
         for _ in 0..count {
             if !self.is_any() {
@@ -77,7 +78,7 @@ impl Waiters {
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     #[cold]
     pub(super) fn notify_all(&self) {
         quietly(|| {
@@ -85,13 +86,13 @@ impl Waiters {
         });
     }
 
-    /// A waiter, not queued yet.
+    /// A waiter that is not queued yet.
     pub(super) fn waiter(&self) -> Waiter<'_> {
         Waiter::new(&self.queue)
     }
 
-    /// Queues `waiter` unless `ready` holds; whether it is queued. `ready` is short, and neither blocks nor
-    /// panics.
+    /// Queues `waiter` unless `ready` holds; returns whether it is queued. `ready` is short, and
+    /// neither blocks nor panics.
     pub(super) fn join(
         &self,
         waiter: Pin<&mut Waiter<'_>>,
@@ -111,9 +112,9 @@ impl Waiters {
         })
     }
 
-    /// Blocks the caller until `attempt` gives something; `None` if that is not before `deadline`.
+    /// Blocks the caller until `attempt` returns a result; `None` if the deadline comes first.
     ///
-    /// `attempt` is tried first, whenever the caller is woken, and when `ready` says so.
+    /// `attempt` is called first, whenever the caller is woken, and when `ready` says so.
     pub(super) fn block<R>(
         &self,
         what: Awaited,
@@ -121,12 +122,12 @@ impl Waiters {
         ready: impl Fn() -> bool,
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        let mut patience = Patience::new(deadline);
+        let mut spin = SpinPhase::new(deadline);
         loop {
             if let Some(result) = attempt() {
                 return Some(result);
             }
-            if !patience.wait() {
+            if !spin.pause() {
                 break;
             }
         }
@@ -139,7 +140,7 @@ impl Waiters {
             loop {
                 if self.join(waiter.as_mut(), place, park::current_waker(), &ready) {
                     waiter.as_mut().wait_joined(deadline);
-                    // Who was woken, and comes too late, has waited long already.
+                    // A waiter that was woken and comes too late has waited long already.
                     place = Place::Front;
                 }
                 if let Some(result) = attempt() {
@@ -152,7 +153,7 @@ impl Waiters {
         })
     }
 
-    /// The same as a step of a future whose waiter is `waiter`.
+    /// The same as one step of a future whose waiter is `waiter`.
     pub(super) fn poll<R>(
         &self,
         mut waiter: Pin<&mut Waiter<'_>>,
@@ -178,76 +179,19 @@ impl Waiters {
     }
 }
 
-/// Runs foreign code whose panic ends here: a waker's. Its caller may hold an item that nobody else
-/// has, owe one, or have others to wake.
+/// Runs a waker, which is user code; its panic ends here. The caller may hold an item that nobody
+/// else has, owe one to a receiver, or have other waiters to wake.
 #[inline(always)]
 pub(super) fn quietly(f: impl FnOnce()) {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(()) => {}
-        // There a panic is the model's own.
+        // In a model the panic is the model's own.
         Err(payload) if cfg!(loom) => resume_unwind(payload),
         Err(payload) => discard(payload),
     }
 }
 
-/// Whether `deadline` has passed. In models it has as soon as anybody asks: what a clock could decide, the
-/// interleavings do.
-pub(super) fn has_passed(deadline: Instant) -> bool {
-    cfg!(loom) || Instant::now() >= deadline
-}
-
-/// What a caller waits for, for reports.
+/// What a caller waits for, as reports show it.
 pub(super) fn awaited<C>(kind: &'static str, channel: &C) -> Awaited {
     Awaited::new(kind, std::ptr::from_ref(channel).cast::<()>().addr())
-}
-
-/// How long one looks again and again before one sleeps: about as long as sleeping and being woken costs.
-///
-/// A thread pauses, ever longer, then yields its time slice, so that the others get on when there are more
-/// threads than cores. A fiber does not: suspending costs less than looking on, and lets others work.
-pub(super) struct Patience {
-    /// Pauses of the next round; 0 before the first.
-    pauses: u32,
-    started: u64,
-    /// Sleeps at once.
-    hurry: bool,
-}
-
-impl Patience {
-    /// Of looking with pauses.
-    const PAUSING: Duration = Duration::from_micros(4);
-    /// Of looking at all.
-    const LOOKING: Duration = Duration::from_micros(20);
-    const MOST_PAUSES: u32 = 64;
-
-    /// None at all if `deadline` has passed.
-    pub(super) fn new(deadline: Option<Instant>) -> Self {
-        let hurry = park::suspends() || deadline.is_some_and(has_passed);
-        Self { pauses: 0, started: 0, hurry }
-    }
-
-    /// Waits a moment; false if it is time to sleep.
-    pub(super) fn wait(&mut self) -> bool {
-        if cfg!(loom) || self.hurry {
-            return false;
-        }
-        if self.pauses == 0 {
-            self.pauses = 1;
-            self.started = tsc::now();
-            spin_loop();
-            return true;
-        }
-        let spent = tsc::now().wrapping_sub(self.started);
-        if spent < tsc::ticks(Self::PAUSING) {
-            for _ in 0..self.pauses {
-                spin_loop();
-            }
-            self.pauses = (self.pauses * 2).min(Self::MOST_PAUSES);
-        } else if spent < tsc::ticks(Self::LOOKING) {
-            thread::yield_now();
-        } else {
-            return false;
-        }
-        true
-    }
 }

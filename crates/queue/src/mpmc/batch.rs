@@ -1,4 +1,4 @@
-//! What one claim on the unbounded queue took, item by item.
+//! The items that one claim on the unbounded queue took.
 
 use super::segment::Segment;
 use super::unbounded::{Claim, Unbounded};
@@ -22,7 +22,7 @@ impl<'a, T> Batch<'a, T> {
     }
 }
 
-// SAFETY: the claimed items are this value's alone and may be taken from any one thread.
+// SAFETY: the claimed items are this value's alone, and any one thread may take them.
 unsafe impl<T: Send> Send for Batch<'_, T> {}
 
 impl<T> Iterator for Batch<'_, T> {

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// What a producer leaves and a consumer takes. Flag and item share a line: beside each other they came out
-/// faster than seven flags before seven items.
+/// An item with its flag. They share a line: this came out faster than seven flags before seven
+/// items.
 #[repr(C)]
 pub(super) struct Slot<T> {
     /// Says who may touch the item: the queue's protocol.
@@ -19,7 +19,7 @@ pub(super) struct Slot<T> {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Pointer to a live block. Copies are free; nothing is freed but by [`Block::free`].
+/// Pointer to a live block. Copies are free; only [`Block::free`] frees memory.
 pub(super) struct Block<H, T>(NonNull<u8>, PhantomData<(*mut H, *mut T)>);
 
 impl<H, T> Clone for Block<H, T> {
@@ -36,8 +36,8 @@ impl<H, T> Block<H, T> {
         None => panic!("items too large"),
     };
 
-    /// Of a header and `slots` slots; `None` if that is more than can be addressed. Not aligned to a line: allocators have a
-    /// slower path for that.
+    /// Layout of a header and `slots` slots; `None` if that is more than can be addressed. Not
+    /// aligned to a line: allocators have a slower path for that.
     const fn layout(slots: usize) -> Option<Layout> {
         let (Ok(header), Ok(slots)) =
             (Layout::new::<H>().align_to(16), Layout::array::<Slot<T>>(slots))
@@ -50,25 +50,27 @@ impl<H, T> Block<H, T> {
         }
     }
 
-    /// A block on the heap, never on the stack, however large it is; every flag is `flag`. Aborts if memory runs out.
+    /// A block on the heap, written there and never on the stack; every flag is `flag`. Aborts if
+    /// memory runs out.
     pub(super) fn new(header: H, slots: usize, flag: u8) -> Self {
         assert!(slots > 0);
         let Some(layout) = Self::layout(slots) else { panic!("items too large") };
         // SAFETY: the layout holds a slot, so it is not empty.
         let base = unsafe { alloc(layout) };
         let Some(base) = NonNull::new(base) else { handle_alloc_error(layout) };
-        // SAFETY: the memory is ours alone, and large enough by its layout.
+        // SAFETY: the memory is this thread's alone, and large enough by its layout.
         unsafe { Self::filled(base, header, slots, flag) }
     }
 
-    /// As [`new`](Self::new); `None` if there is no memory. Flags of 0 do not touch it: it becomes resident as it is used.
+    /// As [`new`](Self::new); `None` if there is no memory. With a flag of 0 the memory is not
+    /// touched: it becomes resident as it is used.
     pub(super) fn try_new(header: H, slots: usize, flag: u8) -> Option<Self> {
         assert!(slots > 0);
         let layout = Self::layout(slots)?;
         // SAFETY: the layout holds a slot, so it is not empty.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         if flag != 0 || cfg!(loom) {
-            // SAFETY: the memory is ours alone, and large enough by its layout.
+            // SAFETY: the memory is this thread's alone, and large enough by its layout.
             return Some(unsafe { Self::filled(base, header, slots, flag) });
         }
         // SAFETY: as above. Zeros are slots with the flag 0 and without an item.
@@ -80,7 +82,7 @@ impl<H, T> Block<H, T> {
     /// `base` is memory of the layout, the caller's alone.
     unsafe fn filled(base: NonNull<u8>, header: H, slots: usize, flag: u8) -> Self {
         let block = Self(base, PhantomData);
-        // SAFETY: the caller's promise.
+        // SAFETY: by the contract.
         unsafe {
             base.cast::<H>().write(header);
             for slot in 0..slots {
@@ -94,10 +96,10 @@ impl<H, T> Block<H, T> {
     /// Gives the memory back. Items left in it are not dropped.
     ///
     /// # Safety
-    /// The block was made for as many slots, and nobody else uses it, now or later.
+    /// The block was made for as many slots, and no other thread uses it, now or later.
     pub(super) unsafe fn free(self, slots: usize) {
-        // SAFETY: made by `new` with the same layout, and unused by the contract. The model checker's
-        // atomics have drop glue; the real ones have none, and the loop vanishes.
+        // SAFETY: made by `new` with the same layout, and unused by the contract. The model
+        // checker's atomics have drop glue; the real ones have none, and the loop vanishes.
         unsafe {
             if std::mem::needs_drop::<Slot<T>>() {
                 for slot in 0..slots {

@@ -1,22 +1,23 @@
 //! The bounded queue. States, protocol and proof sketch: `README.md` beside this file.
 //!
 //! Who may touch what:
-//! * an end's `place`: anybody, by exchange; its `patience`: anybody, it is a guess.
-//! * a slot's flag, its turn: read by anybody; stored by whoever claimed the slot; that of a reserved one with `promises` locked.
-//! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read by the
-//!   consumer that claimed it, before it stores the turn "free".
+//! * an end's `position`: any thread, by exchange; its `spin_limit`: any thread, it is a guess.
+//! * a slot's flag, its turn: read by any thread; stored by the thread that claimed the slot; that
+//!   of a reserved slot under the lock `reservations`.
+//! * a slot's item: written by the producer that claimed it, before it stores the turn "full"; read
+//!   by the consumer that claimed it, before it stores the turn "free".
 
 mod force;
 mod reserved;
 #[cfg(all(test, not(loom)))]
 mod stalls;
 
-pub(crate) use reserved::Reserved;
+pub(crate) use reserved::ReservedSlot;
 
 use super::block::{Block, Slot};
-use super::place::{Place, Shape};
-use crate::patience::Patience;
+use super::position::{Position, Shape};
 use crate::prim::{AtomicU64, Ordering};
+use crate::spin_limit::SpinLimit;
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
@@ -25,18 +26,26 @@ use std::fmt;
 
 /// One end of the ring.
 struct End {
-    place: AtomicU64,
-    patience: Patience,
+    position: AtomicU64,
+    spin_limit: SpinLimit,
 }
 
 /// A bounded first-in first-out queue for many producers and many consumers.
 ///
-/// Any capacity from 1 on; all memory is taken at construction. Cost: one locked instruction a push or pop
-/// or batch. Neither waits for room or items, but a pop waits for a producer that has claimed the front
-/// place and not yet filled it (a few instructions, unless it lost its processor there), and so does a push for
-/// a consumer. Who comes from a success and finds nothing, or no room, waits for up to a microsecond or two, if that was of use
-/// before. Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
+/// Any capacity from 1 on; all memory is taken at construction. Neither push nor pop waits for room
+/// or for items.
 ///
+/// A pop does wait for a producer that has claimed the front slot and not yet filled it, and a push
+/// for a consumer in the same way: a few instructions, unless that thread lost its processor there.
+/// After a success, a call that finds the queue empty (or full) spins for up to two microseconds if
+/// earlier spins paid off.
+///
+/// # Cost
+/// One locked instruction a push, pop or batch.
+///
+/// Source: Vyukov's bounded queue (2010), with a byte for a lap's turn.
+///
+/// # Examples
 /// ```
 /// use sateen::queue::{PopError, PushError, mpmc::Bounded};
 /// let queue = Bounded::new(2);
@@ -52,11 +61,11 @@ pub struct Bounded<T> {
     shape: Shape,
     /// As many slots as the capacity.
     slots: Block<(), T>,
-    /// Held by who ends a reservation: see the module `reserved`.
-    promises: SpinLock<()>,
+    /// Held while a reservation ends: see the module `reserved`.
+    reservations: SpinLock<()>,
 }
 
-// SAFETY: items move in from one thread and out to another, never shared between two.
+// SAFETY: items move in from one thread and out to another; no two threads share one.
 unsafe impl<T: Send> Send for Bounded<T> {}
 // SAFETY: as above; the protocol gives each item to exactly one consumer.
 unsafe impl<T: Send> Sync for Bounded<T> {}
@@ -64,11 +73,11 @@ unsafe impl<T: Send> Sync for Bounded<T> {}
 impl<T> std::panic::UnwindSafe for Bounded<T> {}
 impl<T> std::panic::RefUnwindSafe for Bounded<T> {}
 
-/// What a thread found at the place it wanted.
+/// What a thread found at the position it wanted.
 enum Found {
-    /// It has become ready.
+    /// The slot has become ready.
     Again,
-    /// Others are at work there, or have been: look again in a moment.
+    /// Other threads are at work there, or have been: look again in a moment.
     Busy,
     /// No room, or no item.
     Nothing,
@@ -93,21 +102,21 @@ impl<T> Bounded<T> {
         let shape = Shape::new(capacity);
         let start = shape.start(lap);
         let end = || {
-            let place = AtomicU64::new(start.word());
-            CachePadded::new(End { place, patience: Patience::new(start.word(), capacity) })
+            let position = AtomicU64::new(start.word());
+            CachePadded::new(End { position, spin_limit: SpinLimit::new(start.word(), capacity) })
         };
         let Some(slots) = Block::try_new((), capacity, shape.free(start)) else {
             panic!("no memory for a queue of {capacity} items")
         };
-        let promises = SpinLock::from_raw(RawSpinLock::new(), ());
-        Self { head: end(), tail: end(), shape, slots, promises }
+        let reservations = SpinLock::from_raw(RawSpinLock::new(), ());
+        Self { head: end(), tail: end(), shape, slots, reservations }
     }
 
     /// Puts `item` in at the back.
     ///
     /// # Errors
-    /// [`PushError::Full`] if the queue was full at some moment during the call, [`PushError::Closed`] if it
-    /// was closed before; either holds the item.
+    /// [`PushError::Full`] if the queue was full at some moment during the call,
+    /// [`PushError::Closed`] if it was closed before; either holds the item.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Bounded::new(1);
@@ -118,14 +127,14 @@ impl<T> Bounded<T> {
     pub fn push(&self, item: T) -> Result<(), PushError<T>> {
         let mut backoff = Backoff::new();
         loop {
-            let tail = self.place(&self.tail);
+            let tail = self.position(&self.tail);
             if self.shape.is_closed(tail) {
                 return Err(PushError::Closed(item));
             }
             let slot = self.slot(tail);
             if Self::turn(slot) == self.shape.free(tail) {
                 if self.claim(&self.tail, tail, self.shape.next(tail)) {
-                    // SAFETY: free, and claimed by us.
+                    // SAFETY: free, and claimed by this thread.
                     unsafe { Self::fill(slot, self.shape.full(tail), item) };
                     self.fetch(tail, 1, Self::FILL_AHEAD);
                     return Ok(());
@@ -141,11 +150,11 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Puts in as many of `items` as there is room for, with one reservation; returns how many. What did not
-    /// fit stays in the iterator.
+    /// Puts in as many of `items` as there is room for, with one reservation; returns how many.
+    /// Items that do not fit stay in the iterator.
     ///
     /// # Errors
-    /// If none went in though there was one: [`PushError::Full`] or [`PushError::Closed`].
+    /// [`PushError::Full`] or [`PushError::Closed`], if there were items and none went in.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Bounded::new(3);
@@ -165,7 +174,7 @@ impl<T> Bounded<T> {
         let mut backoff = Backoff::new();
         let mut waited = false;
         loop {
-            let tail = self.place(&self.tail);
+            let tail = self.position(&self.tail);
             if self.shape.is_closed(tail) {
                 return Err(PushError::Closed(()));
             }
@@ -183,7 +192,7 @@ impl<T> Bounded<T> {
                 // A short reservation costs as much as a long one.
                 waited = true;
                 let free = || Self::turn(self.slot(end)) == self.shape.free(end);
-                if self.tail.patience.helps(tail.word(), free) {
+                if self.tail.spin_limit.spin_until(tail.word(), free) {
                     continue;
                 }
             }
@@ -191,12 +200,12 @@ impl<T> Bounded<T> {
                 backoff.spin();
                 continue;
             }
-            for (first, most, place) in self.shape.parts(tail, count) {
-                let full = self.shape.full(place);
+            for (first, most, position) in self.shape.parts(tail, count) {
+                let full = self.shape.full(position);
                 for index in first..first + most {
-                    // SAFETY: trusted to have as many as it said.
+                    // SAFETY: a `TrustedItems` has as many as it said.
                     let item = unsafe { items.next().unwrap_unchecked() };
-                    // SAFETY: all of them were free, and are claimed by us.
+                    // SAFETY: all of them were free, and this thread claimed them.
                     unsafe { Self::fill(self.at(index), full, item) };
                 }
             }
@@ -208,8 +217,8 @@ impl<T> Bounded<T> {
     /// Takes the item at the front.
     ///
     /// # Errors
-    /// [`PopError::Empty`] if the queue was empty at some moment during the call, [`PopError::Closed`] if it
-    /// was also closed then.
+    /// [`PopError::Empty`] if the queue was empty at some moment during the call,
+    /// [`PopError::Closed`] if it was also closed then.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Bounded::<u8>::new(1);
@@ -220,35 +229,35 @@ impl<T> Bounded<T> {
         self.pop_past(&mut 0)
     }
 
-    /// The same; adds to `waived` the places without an item that it went past.
+    /// The same; adds to `skipped` the aborted slots that it passed over.
     #[inline(always)]
-    pub(crate) fn pop_past(&self, waived: &mut usize) -> Result<T, PopError> {
+    pub(crate) fn pop_past(&self, skipped: &mut usize) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
         loop {
-            let head = self.place(&self.head);
+            let head = self.position(&self.head);
             let slot = self.slot(head);
             if Self::turn(slot) == self.shape.full(head) {
                 if self.claim(&self.head, head, self.shape.next(head)) {
                     let free = self.shape.free_after(head);
-                    // SAFETY: full, and claimed by us.
+                    // SAFETY: full, and claimed by this thread.
                     let item = unsafe { Self::empty(slot, free) };
                     self.fetch(head, 1, Self::EMPTY_AHEAD);
                     return Ok(item);
                 }
                 backoff.spin();
             } else {
-                if let Found::Busy = self.item_slow(head, waived)? {
+                if let Found::Busy = self.item_slow(head, skipped)? {
                     backoff.snooze();
                 }
             }
         }
     }
 
-    /// Takes up to `max` items from the front with one reservation and appends them to `buf`; returns how many.
-    /// `buf` grows if it has to, before anything is taken.
+    /// Takes up to `max` items from the front with one reservation and appends them to `buf`;
+    /// returns how many. `buf` grows if it has to, before any item is taken.
     ///
     /// # Errors
-    /// As [`Bounded::pop`], if it would be 0 and `max` is not.
+    /// As [`Bounded::pop`], if there is no item and `max` is not 0.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Bounded::new(8);
@@ -261,12 +270,12 @@ impl<T> Bounded<T> {
         self.pop_into_past(buf, max, &mut 0)
     }
 
-    /// The same; adds to `waived` the places without an item that it went past.
+    /// The same; adds to `skipped` the aborted slots that it passed over.
     pub(crate) fn pop_into_past(
         &self,
         buf: &mut Vec<T>,
         max: usize,
-        waived: &mut usize,
+        skipped: &mut usize,
     ) -> Result<usize, PopError> {
         if max == 0 {
             return Ok(0);
@@ -274,11 +283,11 @@ impl<T> Bounded<T> {
         let mut backoff = Backoff::new();
         let mut waited = false;
         loop {
-            let head = self.place(&self.head);
+            let head = self.position(&self.head);
             let count = self.run(head, max, Shape::full);
             let end = self.shape.advanced(head, count);
             if count == 0 {
-                if let Found::Busy = self.item_slow(head, waived)? {
+                if let Found::Busy = self.item_slow(head, skipped)? {
                     backoff.snooze();
                 }
                 continue;
@@ -287,7 +296,7 @@ impl<T> Bounded<T> {
                 // A short reservation costs as much as a long one.
                 waited = true;
                 let full = || Self::turn(self.slot(end)) == self.shape.full(end);
-                if self.head.patience.helps(head.word(), full) {
+                if self.head.spin_limit.spin_until(head.word(), full) {
                     continue;
                 }
             }
@@ -297,22 +306,22 @@ impl<T> Bounded<T> {
                 continue;
             }
             let mut room = buf.spare_capacity_mut().iter_mut();
-            for (first, most, place) in self.shape.parts(head, count) {
-                let free = self.shape.free_after(place);
+            for (first, most, position) in self.shape.parts(head, count) {
+                let free = self.shape.free_after(position);
                 for (index, room) in (first..first + most).zip(&mut room) {
-                    // SAFETY: all of them were full, and are claimed by us.
+                    // SAFETY: all of them were full, and this thread claimed them.
                     room.write(unsafe { Self::empty(self.at(index), free) });
                 }
             }
-            // SAFETY: there was room for all, and so many were written.
+            // SAFETY: there was room for all, and that many were written.
             unsafe { buf.set_len(buf.len() + count) };
             self.fetch(head, count, 2 * count);
             return Ok(count);
         }
     }
 
-    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
-    /// closed it.
+    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if
+    /// this call closed it.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Bounded::new(1);
@@ -320,10 +329,10 @@ impl<T> Bounded<T> {
     /// assert!(queue.push(1).unwrap_err().is_closed());
     /// ```
     pub fn close(&self) -> bool {
-        // Ordering: SeqCst, in one order with claims and emptiness tests: who is told "closed" after the last
-        // item misses none.
-        let before = self.tail.place.fetch_or(self.shape.closed_bit(), Ordering::SeqCst);
-        !self.shape.is_closed(Place::new(before))
+        // Ordering: SeqCst, in one order with claims and emptiness tests: a consumer that is told
+        // "closed" has missed no item.
+        let before = self.tail.position.fetch_or(self.shape.closed_bit(), Ordering::SeqCst);
+        !self.shape.is_closed(Position::new(before))
     }
 
     /// Whether [`Bounded::close`] was called.
@@ -333,7 +342,7 @@ impl<T> Bounded<T> {
     /// ```
     pub fn is_closed(&self) -> bool {
         // Ordering: SeqCst, as in `close`.
-        self.shape.is_closed(Place::new(self.tail.place.load(Ordering::SeqCst)))
+        self.shape.is_closed(Position::new(self.tail.position.load(Ordering::SeqCst)))
     }
 
     /// How many items it can hold.
@@ -345,8 +354,8 @@ impl<T> Bounded<T> {
         self.shape.capacity()
     }
 
-    /// How many items are in the queue: exact for some moment during the call. Items being put in count,
-    /// items being taken out do not.
+    /// How many items are in the queue: exact for some moment during the call. Items being put in
+    /// count, items being taken out do not.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Bounded::new(3);
@@ -356,11 +365,14 @@ impl<T> Bounded<T> {
     pub fn len(&self) -> usize {
         loop {
             // Ordering: SeqCst, so that an unchanged tail means that both were read at one moment.
-            let tail = self.tail.place.load(Ordering::SeqCst);
-            let head = self.head.place.load(Ordering::SeqCst);
-            if self.tail.place.load(Ordering::SeqCst) == tail {
-                // A forced push is past the end for a moment.
-                return self.shape.between(Place::new(head), Place::new(tail)).min(self.capacity());
+            let tail = self.tail.position.load(Ordering::SeqCst);
+            let head = self.head.position.load(Ordering::SeqCst);
+            if self.tail.position.load(Ordering::SeqCst) == tail {
+                // A forced push goes past the end for a moment.
+                return self
+                    .shape
+                    .between(Position::new(head), Position::new(tail))
+                    .min(self.capacity());
             }
         }
     }
@@ -372,8 +384,8 @@ impl<T> Bounded<T> {
     /// ```
     pub fn is_empty(&self) -> bool {
         // Ordering: SeqCst, head first: it never passes the tail, so equal means empty then.
-        let head = self.head.place.load(Ordering::SeqCst);
-        self.shape.open(Place::new(self.tail.place.load(Ordering::SeqCst))) == head
+        let head = self.head.position.load(Ordering::SeqCst);
+        self.shape.open(Position::new(self.tail.position.load(Ordering::SeqCst))) == head
     }
 
     /// Whether the queue was full at some moment during the call.
@@ -388,46 +400,48 @@ impl<T> Bounded<T> {
     }
 
     #[inline(always)]
-    fn place(&self, end: &End) -> Place {
-        // Ordering: Acquire pairs with the claim that came to this place: whoever sees the place sees at least
-        // the turn that its claimant saw in the lap before, never one so old that it looks like the next.
-        let order = if canary!("bounded-place") { Ordering::Relaxed } else { Ordering::Acquire };
-        Place::new(end.place.load(order))
+    fn position(&self, end: &End) -> Position {
+        // Ordering: Acquire pairs with the claim that came to this position. A thread that sees it
+        // sees at least the turn that its claimant saw in the lap before, never one so old that it
+        // looks like the next.
+        let order = if canary!("bounded-position") { Ordering::Relaxed } else { Ordering::Acquire };
+        Position::new(end.position.load(order))
     }
 
     #[inline(always)]
-    fn slot(&self, place: Place) -> &Slot<T> {
-        self.at(self.shape.index(place))
+    fn slot(&self, position: Position) -> &Slot<T> {
+        self.at(self.shape.index(position))
     }
 
     #[inline(always)]
     fn at(&self, index: usize) -> &Slot<T> {
         debug_assert!(index < self.capacity());
-        // SAFETY: indices come from places and their parts, which are below the capacity, the number of slots.
+        // SAFETY: indices come from positions and their parts, which are below the capacity, the
+        // number of slots.
         unsafe { self.slots.slot(index) }
     }
 
     #[inline(always)]
     fn turn(slot: &Slot<T>) -> u8 {
-        // Ordering: Acquire pairs with the Releases in `fill` and `empty`: it shows the item, or that the one
-        // before is out.
+        // Ordering: Acquire pairs with the Releases in `fill` and `empty`: it shows the item, or
+        // that the one before is out.
         slot.flag.load(Ordering::Acquire)
     }
 
     #[inline(always)]
-    fn claim(&self, end: &End, from: Place, to: Place) -> bool {
-        // Ordering: SeqCst, in one order with the tests for empty, full and closed; as a Release it pairs with
-        // the Acquire in `place`. The items need none: their turns show them.
+    fn claim(&self, end: &End, from: Position, to: Position) -> bool {
+        // Ordering: SeqCst, in one order with the tests for empty, full and closed; as a Release it
+        // pairs with the Acquire in `position`. The items need none: their turns show them.
         let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
-        end.place.compare_exchange_weak(from.word(), to.word(), success, failure).is_ok()
+        end.position.compare_exchange_weak(from.word(), to.word(), success, failure).is_ok()
     }
 
-    /// How many places from `start` on are ready, up to `max`: they have the turn that `turn` names.
+    /// How many slots from `start` on have the turn that `turn` names, up to `max`.
     #[inline]
-    fn run(&self, start: Place, max: usize, turn: fn(&Shape, Place) -> u8) -> usize {
+    fn run(&self, start: Position, max: usize, turn: fn(&Shape, Position) -> u8) -> usize {
         let mut count = 0;
-        for (first, most, place) in self.shape.parts(start, max) {
-            let turn = turn(&self.shape, place);
+        for (first, most, position) in self.shape.parts(start, max) {
+            let turn = turn(&self.shape, position);
             let slots = (first..first + most).map(|index| self.at(index));
             let ready = slots.take_while(|slot| Self::turn(slot) == turn).count();
             count += ready;
@@ -439,11 +453,11 @@ impl<T> Bounded<T> {
     }
 
     /// # Safety
-    /// The caller claimed the place when it was free; `full` is its turn.
+    /// The caller claimed the slot when it was free; `full` is its turn.
     #[inline(always)]
     unsafe fn fill(slot: &Slot<T>, full: u8, item: T) {
         slot.item.with_mut(|at| {
-            // SAFETY: free: the last reader is through; claimed: there is no other writer.
+            // SAFETY: free, so the last reader is through; claimed, so there is no other writer.
             unsafe { (*at).write(item) };
         });
         let order = if canary!("bounded-full") { Ordering::Relaxed } else { Ordering::Release };
@@ -452,72 +466,73 @@ impl<T> Bounded<T> {
     }
 
     /// # Safety
-    /// The caller claimed the place when it was full; `free` is its turn in the next lap.
+    /// The caller claimed the slot when it was full; `free` is its turn in the next lap.
     #[inline(always)]
     unsafe fn empty(slot: &Slot<T>, free: u8) -> T {
-        // SAFETY: full: the item is there; claimed: nobody else reads it.
+        // SAFETY: full, so the item is there; claimed, so no other thread reads it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
         let order = if canary!("bounded-free") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release pairs with the Acquire in `turn`: our read comes before the next item is written.
+        // Ordering: Release pairs with the Acquire in `turn`: this read comes before the next item
+        // is written.
         slot.flag.store(free, order);
         item
     }
 
-    /// So far ahead are lines fetched that will be written, four and two of them: by then the far side is through
-    /// with them unless the ring is nearly full or nearly empty. Without, each line is waited for at the next
-    /// exchange.
+    /// How many slots ahead lines are fetched for writing: four lines and two. By then the far side
+    /// is through with them, unless the ring is nearly full or nearly empty. Otherwise the next
+    /// exchange waits for each line.
     const FILL_AHEAD: usize = Block::<(), T>::slots_in(4);
     const EMPTY_AHEAD: usize = Block::<(), T>::slots_in(2);
 
-    /// Fetches the lines of the groups that begin with the `count` slots so far `ahead` of `place`.
+    /// Fetches the lines of the `count` slots that lie `ahead` of `position`.
     #[inline(always)]
-    fn fetch(&self, place: Place, count: usize, ahead: usize) {
-        // Not in rings so small that the far side may be anywhere, and not round the end.
-        let first = self.shape.index(place) + ahead;
+    fn fetch(&self, position: Position, count: usize, ahead: usize) {
+        // Not in a small ring, where the far side may be anywhere, and not past its end.
+        let first = self.shape.index(position) + ahead;
         if ahead > 0 {
             self.slots.fetch(first, count.min(self.capacity().saturating_sub(first)));
         }
     }
 
-    /// The place `tail` was not free: is there room at all?
+    /// The slot at `tail` was not free: is there room at all?
     #[cold]
-    fn room_slow(&self, tail: Place) -> Found {
+    fn room_slow(&self, tail: Position) -> Found {
         let free = || Self::turn(self.slot(tail)) == self.shape.free(tail);
-        if self.tail.patience.helps(tail.word(), free) {
+        if self.tail.spin_limit.spin_until(tail.word(), free) {
             return Found::Again;
         }
-        // Ordering: SeqCst, in one order with claims. With the same tail before and after, the queue was as full
-        // as that when the head was read.
-        let head = Place::new(self.head.place.load(Ordering::SeqCst));
-        let same = self.tail.place.load(Ordering::SeqCst) == tail.word();
+        // Ordering: SeqCst, in one order with claims. With the same tail before and after, the
+        // queue was as full as that when the head was read.
+        let head = Position::new(self.head.position.load(Ordering::SeqCst));
+        let same = self.tail.position.load(Ordering::SeqCst) == tail.word();
         if same && self.shape.between(head, tail) >= self.capacity() {
-            self.tail.patience.told(tail.word());
+            self.tail.spin_limit.found_nothing(tail.word());
             return Found::Nothing;
         }
         Found::Busy
     }
 
-    /// The place `head` was not full: is there an item at all? An error if not.
+    /// The slot at `head` was not full: is there an item at all? An error if not.
     #[cold]
-    fn item_slow(&self, head: Place, waived: &mut usize) -> Result<Found, PopError> {
+    fn item_slow(&self, head: Position, skipped: &mut usize) -> Result<Found, PopError> {
         let full = || Self::turn(self.slot(head)) == self.shape.full(head);
-        if self.head.patience.helps(head.word(), full) {
+        if self.head.spin_limit.spin_until(head.word(), full) {
             return Ok(Found::Again);
         }
-        // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail, so the queue
-        // was empty when the tail was read.
-        let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
+        // Ordering: SeqCst, in one order with claims and `close`. The head never passes the tail,
+        // so the queue was empty when the tail was read.
+        let tail = Position::new(self.tail.position.load(Ordering::SeqCst));
         if self.shape.open(tail) != head.word()
             && (!self.is_reserved(head) || self.pass_over_slow(head, tail))
         {
-            if self.skip_waived(head) {
-                *waived += 1;
+            if self.skip_aborted(head) {
+                *skipped += 1;
                 return Ok(Found::Again);
             }
             return Ok(Found::Busy);
         }
-        self.head.patience.told(head.word());
-        let tail = if canary!("bounded-closed") { self.place(&self.tail) } else { tail };
+        self.head.spin_limit.found_nothing(head.word());
+        let tail = if canary!("bounded-closed") { self.position(&self.tail) } else { tail };
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
     }
 }
@@ -528,12 +543,12 @@ impl<T> Drop for Bounded<T> {
         struct Memory<'a, T>(&'a Bounded<T>);
         impl<T> Drop for Memory<'_, T> {
             fn drop(&mut self) {
-                // SAFETY: made with as many slots; nobody else has the queue.
+                // SAFETY: made with as many slots; no other thread has the queue.
                 unsafe { self.0.slots.free(self.0.capacity()) };
             }
         }
         if cfg!(loom) && std::thread::panicking() {
-            // A failed model leaves threads in the middle of things: do not wait for them.
+            // A failed model leaves threads in the middle of their steps: do not wait for them.
             return;
         }
         let memory = Memory(self);

@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | 63..1 | position | counts slots; `position % LAP` is the offset in the segment |
 //! | 0 | more | head: a segment after this one exists, so the tail need not be read |
-//! | 0 | closed | tail: nothing may be put in any more |
+//! | 0 | closed | tail: no more items may be put in |
 //!
-//! An offset of `LAP - 1` names no slot: the end is moving to the next segment, wait for it.
+//! An offset of `LAP - 1` names no slot: the end is moving to the next segment, and other threads
+//! wait for it.
 
 use std::fmt;
 
@@ -76,8 +77,8 @@ impl Cursor {
         Self(if more { self.0 | Self::MORE } else { self.0 & !Self::MORE })
     }
 
-    /// How many of the `rest` slots of this segment from `self` on are before `tail`, and whether `tail` is in a later
-    /// segment. None if `tail` is an old one, behind.
+    /// How many of the `rest` slots of this segment from `self` on are before `tail`, and whether
+    /// `tail` is in a later segment. Zero if `tail` is an old one, behind.
     #[inline]
     pub(super) fn ahead_of<T>(self, tail: Self, rest: usize) -> (usize, bool) {
         // Positions have 63 bits.
@@ -91,15 +92,15 @@ impl Cursor {
         ((distance >> 1) as usize, false)
     }
 
-    /// Slots from `self` on to `later`, the nameless offsets not counted.
+    /// Slots from `self` up to `later`, nameless offsets not counted.
     pub(super) fn slots_until<T>(self, later: Self) -> usize {
         // An end that is moving on already counts as the start of the next segment.
-        let settle = |cursor: Self| {
+        let past_gap = |cursor: Self| {
             let position = cursor.position();
             let skip = u64::from(position % lap::<T>() == lap::<T>() - 1);
             position.wrapping_add(skip)
         };
-        let (from, to) = (settle(self), settle(later));
+        let (from, to) = (past_gap(self), past_gap(later));
         // Positions have 63 bits.
         let distance = (to.wrapping_sub(from) << 1) >> 1;
         let laps = (from % lap::<T>() + distance) / lap::<T>();

@@ -1,27 +1,29 @@
-//! Segments of an unbounded queue that neither end stands in: one to be used again, and those in which somebody still
-//! reads.
+//! Segments of an unbounded queue that neither end stands in: a spare one, and those in which a
+//! thread still reads.
 //!
-//! Who may touch what: `spare` and `retired` anybody, by exchange; a retired segment's link whoever has taken the list.
+//! Who may touch what: `spare` and `retired`, any thread, by exchange; a retired segment's link,
+//! the thread that has taken the list.
 
 use super::segment::Segment;
 use crate::prim::{AtomicPtr, Ordering, const_except_loom};
 use sateen_base::canary;
 use std::marker::PhantomData;
 
-/// Items go in and come out through shared references: neither a longer nor a shorter lifetime in `T` will do.
+/// Items go in and come out through shared references, so the lifetimes in `T` must not vary.
 type Invariant<T> = fn(T) -> T;
 
 pub(super) struct Depot<T> {
     /// A drained segment kept for the next crossing, or null.
     spare: AtomicPtr<u8>,
-    /// The first of the segments that both ends have left while somebody was still reading a slot of theirs.
+    /// The first of the segments that both ends left while a thread was still reading one of their
+    /// slots.
     retired: AtomicPtr<u8>,
     _items: PhantomData<(T, Invariant<T>)>,
 }
 
 impl<T> Depot<T> {
     const_except_loom! {
-        /// An empty one.
+        /// An empty depot.
         pub(super) const fn new() -> Self {
             Self {
                 spare: AtomicPtr::new(std::ptr::null_mut()),
@@ -31,29 +33,31 @@ impl<T> Depot<T> {
         }
     }
 
-    /// Uses `segment` again if everybody is through with it, or puts it on the list of those that will be looked
-    /// at later, now that both ends have left it: the head by the caller, the tail by the producer of the
-    /// last slot, which the caller has read. One caller a segment.
+    /// Recycles `segment` if all threads are through with it; otherwise puts it on the list, to be
+    /// looked at later. Both ends have left it: the caller moved the head, and the producer of the
+    /// last slot, which the caller has read, the tail. Each segment has one such caller.
     #[cold]
     pub(super) fn retire_slow(&self, segment: Segment<T>) {
         let mut old = None;
         if !self.retired.load(Ordering::Relaxed).is_null() {
             let order =
                 if canary!("queue-retired") { Ordering::Relaxed } else { Ordering::Acquire };
-            // Ordering: Acquire pairs with the Release below, and shows the links. The list is ours then.
+            // Ordering: Acquire pairs with the Release below, and shows the links. The list is then
+            // this thread's.
             old = Segment::from_ptr(self.retired.swap(std::ptr::null_mut(), order));
         }
-        self.settle(segment);
+        self.recycle_or_retire(segment);
         while let Some(segment) = old {
-            // SAFETY: on the list that is ours, so it is live and its link is the list's.
+            // SAFETY: on the list that this thread took, so it is live and its link is the list's.
             old = Segment::from_ptr(unsafe { segment.retired_next() }.load(Ordering::Relaxed));
-            self.settle(segment);
+            self.recycle_or_retire(segment);
         }
     }
 
-    /// Uses `segment`, which the caller has retired or taken off the list, again, or puts it on the list.
-    fn settle(&self, segment: Segment<T>) {
-        // SAFETY: the caller's, so it is live and nobody else asks.
+    /// Recycles `segment`, which the caller has retired or taken off the list, or puts it on the
+    /// list.
+    fn recycle_or_retire(&self, segment: Segment<T>) {
+        // SAFETY: the caller's, so it is live and no other thread asks.
         unsafe {
             if segment.is_used_up() {
                 return self.recycle(segment);
@@ -78,12 +82,12 @@ impl<T> Depot<T> {
     /// The segment is the caller's alone.
     #[cold]
     pub(super) unsafe fn recycle(&self, segment: Segment<T>) {
-        // SAFETY: ours alone.
+        // SAFETY: the caller's alone.
         unsafe { segment.assert_unused() };
         let kept = self.spare.load(Ordering::Relaxed);
         assert!(!cfg!(loom) || kept != segment.as_ptr(), "a segment has come back twice");
-        // Ordering: Release pairs with the Acquire in `take`: our use of the segment comes
-        // before its next one.
+        // Ordering: Release pairs with the Acquire in `take`: this use of the segment comes before
+        // its next one.
         let none = std::ptr::null_mut();
         let success = if canary!("queue-spare") { Ordering::Relaxed } else { Ordering::Release };
         let failure = Ordering::Relaxed;
@@ -102,7 +106,7 @@ impl<T> Depot<T> {
             // Ordering: Acquire pairs with the Release in `recycle`.
             let spare = self.spare.swap(std::ptr::null_mut(), Ordering::Acquire);
             if let Some(segment) = Segment::from_ptr(spare) {
-                // SAFETY: the exchange gave it to us alone.
+                // SAFETY: the exchange gave it to this thread alone.
                 unsafe { segment.reset() };
                 return segment;
             }
@@ -110,14 +114,14 @@ impl<T> Depot<T> {
         Segment::new()
     }
 
-    /// Frees all that is here, with the queue.
+    /// Frees all segments here, with the queue.
     ///
     /// # Safety
-    /// Nobody else uses the queue, now or later.
+    /// No other thread uses the queue, now or later.
     pub(super) unsafe fn free(&self) {
         let spare = Segment::<T>::from_ptr(self.spare.load(Ordering::Relaxed));
         let mut old = Segment::<T>::from_ptr(self.retired.load(Ordering::Relaxed));
-        // SAFETY: all of them are ours by the contract; the spare is on no list.
+        // SAFETY: all of them are the caller's by the contract; the spare is on no list.
         unsafe {
             if let Some(spare) = spare {
                 spare.free();

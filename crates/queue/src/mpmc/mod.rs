@@ -5,11 +5,11 @@ mod block;
 mod bounded;
 mod cursor;
 mod depot;
-mod place;
+mod position;
 mod segment;
 mod unbounded;
 
 pub use batch::Batch;
 pub use bounded::Bounded;
-pub(crate) use bounded::Reserved;
+pub(crate) use bounded::ReservedSlot;
 pub use unbounded::Unbounded;

@@ -2,16 +2,16 @@
 //!
 //! Who may touch what:
 //! * `next`: written once, by the producer that claimed the last slot; read by the consumer that
-//!   claimed it, and by whoever moves the head past this segment. Of a retired segment: the next one on
-//!   the list, the list's.
-//! * a slot's item: written by the one producer that claimed it until it makes the slot full, afterwards
-//!   read by the one consumer that claimed it until it makes the slot taken.
+//!   claimed it, and by the thread that moves the head past this segment. In a retired segment: the
+//!   next one on the list, which belongs to the list.
+//! * a slot's item: written by the one producer that claimed it until it makes the slot full,
+//!   afterwards read by the one consumer that claimed it until it makes the slot taken.
 //!
 //! | flag | the slot is | next |
 //! |---|---|---|
 //! | 0 | free, or being filled | full, by the producer that claimed it |
 //! | 1 | full, or being read | taken, by the consumer that claimed it |
-//! | 2 | taken: nobody will touch it | free, by who uses the segment again |
+//! | 2 | taken: no thread touches it | free, by the thread that recycles the segment |
 
 use super::block::Block;
 use super::cursor::lap;
@@ -29,7 +29,7 @@ struct Header {
     next: AtomicPtr<u8>,
 }
 
-/// Pointer to a live segment. Copies are free; nothing is freed but by [`Segment::free`].
+/// Pointer to a live segment. Copies are free; only [`Segment::free`] frees memory.
 pub(super) struct Segment<T>(Block<Header, T>);
 
 impl<T> Clone for Segment<T> {
@@ -49,10 +49,10 @@ impl<T> Segment<T> {
         Self(Block::new(header, Self::SLOTS, FREE))
     }
 
-    /// Makes the first `count` slots as if they had been used.
+    /// Marks the first `count` slots as taken.
     ///
     /// # Safety
-    /// The segment is live, and nobody else knows of it.
+    /// The segment is live, and no other thread knows of it.
     pub(super) unsafe fn skip(self, count: usize) {
         for slot in 0..count {
             // SAFETY: live by the contract.
@@ -67,18 +67,18 @@ impl<T> Segment<T> {
     pub(super) unsafe fn assert_unused(self) {
         if cfg!(loom) {
             for offset in 0..Self::SLOTS {
-                // SAFETY: live by the contract, and nothing is written.
+                // SAFETY: live by the contract, and only looked at.
                 unsafe { self.0.slot(offset) }.item.with_mut(|_| ());
             }
         }
     }
 
-    /// Makes a segment that has been drained as good as new.
+    /// Makes a drained segment as good as new.
     ///
     /// # Safety
-    /// Nobody else uses the segment.
+    /// No other thread uses the segment.
     pub(super) unsafe fn reset(self) {
-        // SAFETY: live and, by the contract, ours alone.
+        // SAFETY: live and, by the contract, the caller's alone.
         unsafe {
             self.0.header().next.store(std::ptr::null_mut(), Ordering::Relaxed);
             for offset in 0..Self::SLOTS {
@@ -90,7 +90,7 @@ impl<T> Segment<T> {
     /// Gives the memory back. Items left in it are not dropped.
     ///
     /// # Safety
-    /// Nobody else uses the segment, now or later.
+    /// No other thread uses the segment, now or later.
     pub(super) unsafe fn free(self) {
         // SAFETY: made by `new` for as many slots, and unused by the contract.
         unsafe { self.0.free(Self::SLOTS) };
@@ -118,11 +118,11 @@ impl<T> Segment<T> {
         unsafe { self.0.header() }.next.store(next.as_ptr(), order);
     }
 
-    /// The segment after this one, waited for.
+    /// Waits for the segment after this one.
     ///
     /// # Safety
     /// The caller claimed the last slot for reading and is not through with it: that keeps the
-    /// segment live, and a producer is about to link the next one.
+    /// segment live. A producer is about to link the next one.
     pub(super) unsafe fn wait_next(self) -> Self {
         let mut backoff = Backoff::new();
         loop {
@@ -146,25 +146,26 @@ impl<T> Segment<T> {
         !unsafe { self.0.header() }.next.load(Ordering::Relaxed).is_null()
     }
 
-    /// Fills a slot and lets its consumer have it.
+    /// Fills a slot and makes it full.
     ///
     /// # Safety
     /// The caller claimed slot `offset` for writing, which keeps the segment live.
     #[inline(always)]
     pub(super) unsafe fn write(self, offset: usize, item: T) {
-        // SAFETY: live by the contract; the claim excludes other writers, and readers wait for FULL.
+        // SAFETY: live by the contract; the claim excludes other writers, and readers wait for
+        // FULL.
         let slot = unsafe { self.0.slot(offset) };
-        slot.item.with_mut(|place| {
+        slot.item.with_mut(|at| {
             // SAFETY: as above.
-            unsafe { (*place).write(item) };
+            unsafe { (*at).write(item) };
         });
         let order = if canary!("queue-ready") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `read`, and shows the item.
         slot.flag.store(FULL, order);
     }
 
-    /// Takes the item out of a slot, waiting for a producer that has claimed but not yet written
-    /// it.
+    /// Takes the item out of a slot; waits for a producer that has claimed the slot but not yet
+    /// filled it.
     ///
     /// # Safety
     /// The caller claimed slot `offset` for reading and reads it once, which keeps the segment live
@@ -179,15 +180,15 @@ impl<T> Segment<T> {
             backoff.snooze();
         }
         // SAFETY: FULL says that the item is there; the claim makes this the only read of it.
-        let item = slot.item.with(|place| unsafe { (*place).assume_init_read() });
+        let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
         let order = if canary!("queue-taken") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release pairs with the Acquire in `is_used_up`: our read comes before the memory
-        // is freed or used again.
+        // Ordering: Release pairs with the Acquire in `is_used_up`: this read comes before the
+        // memory is freed or used again.
         slot.flag.store(TAKEN, order);
         item
     }
 
-    /// Whether slot `offset` holds an item: for tests, which would wait for one for ever.
+    /// Whether slot `offset` holds an item: for tests, in which `read` would wait for ever.
     ///
     /// # Safety
     /// The segment is live.
@@ -198,15 +199,16 @@ impl<T> Segment<T> {
     }
 
     /// Fetches lines that will be read and marked: those of the `count` slots two lines after
-    /// `offset`, as far as they are slots.
+    /// `offset`, up to the last slot.
     #[inline(always)]
     pub(super) fn fetch(self, offset: usize, count: usize) {
         let first = offset + Block::<Header, T>::slots_in(2);
         self.0.fetch(first, count.min(Self::SLOTS.saturating_sub(first)));
     }
 
-    /// Fetches what is needed next if the `count` slots from `offset` on come to where it is time: near the end
-    /// the link, nearer still the first lines of the segment after this one. Each would be waited for in turn.
+    /// Fetches what a consumer needs next, if the `count` slots from `offset` on are near the end:
+    /// first the link, then the first lines of the segment after this one. Otherwise it would wait
+    /// for each in turn.
     ///
     /// # Safety
     /// The segment is live.
@@ -224,12 +226,12 @@ impl<T> Segment<T> {
         }
     }
 
-    /// Whether everybody is through with every slot; then the segment is the caller's alone.
+    /// Whether all threads are through with every slot; then the segment is the caller's alone.
     ///
     /// # Safety
-    /// The segment is live, and the caller the only one who asks.
+    /// The segment is live, and no other thread asks.
     pub(super) unsafe fn is_used_up(self) -> bool {
-        // From the end, where stragglers are likelier.
+        // From the end, where slow readers are likelier.
         (0..Self::SLOTS).rev().all(|offset| {
             // Ordering: Acquire pairs with the Release in `read`.
             // SAFETY: live by the contract.

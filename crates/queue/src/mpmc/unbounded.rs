@@ -8,8 +8,8 @@ use super::batch::Batch;
 use super::cursor::{Cursor, lap};
 use super::depot::Depot;
 use super::segment::Segment;
-use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
+use crate::spin_limit::SpinLimit;
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::canary;
 use sateen_base::prim::{spin_loop, thread};
@@ -17,11 +17,11 @@ use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded};
 use std::{fmt, ptr};
 
-/// One end: where it stands, and the segment that position lies in.
+/// One end: where it stands, and the segment that its position lies in.
 ///
-/// `segment` is only changed while `cursor` stands at the nameless offset, and is then published by
-/// the store that moves `cursor` on. So a thread whose exchange of `cursor` succeeds also holds the
-/// right segment. Null until the first push.
+/// `segment` changes only while `cursor` stands at the nameless offset; the store that moves
+/// `cursor` on publishes it. So a thread whose exchange of `cursor` succeeds also has the right
+/// segment. Null until the first push.
 struct End {
     cursor: AtomicU64,
     segment: AtomicPtr<u8>,
@@ -30,8 +30,8 @@ struct End {
 impl End {
     fn load(&self) -> (Cursor, *mut u8) {
         // Ordering: Acquire pairs with the Release in `move_on`, through the exchanges that
-        // followed it: whoever sees a position sees its segment, or a later one (then its exchange
-        // fails).
+        // followed it: a thread that sees a position sees its segment, or a later one (then its
+        // exchange fails).
         let cursor = Cursor(self.cursor.load(Ordering::Acquire));
         (cursor, self.segment.load(Ordering::Relaxed))
     }
@@ -56,14 +56,16 @@ impl End {
 /// The consumers' end, and what they know.
 struct Head {
     end: End,
-    /// A position at which the tail has been; it is there or further. A hint that any consumer stores.
+    /// A position at which the tail has been; it is there or further. A hint that any consumer
+    /// stores.
     tail_seen: AtomicU64,
-    patience: Patience,
+    spin_limit: SpinLimit,
 }
 
-/// Waits after a lost exchange for as long as the winner needs for a run, longer each time: else the line that both want
-/// goes from core to core with each item. On the way the time slice is offered to others: where there are more
-/// threads than cores, one of the other end's is better company for the winner.
+/// Waits after a lost exchange for as long as the winner needs for a run, longer each time.
+/// Otherwise the line that both want goes from core to core with each item. The loser also offers
+/// its time slice: where there are more threads than cores, a thread of the other end serves the
+/// winner better.
 #[cold]
 fn let_winner_run_slow(losses: u32) {
     if !cfg!(loom) {
@@ -74,16 +76,22 @@ fn let_winner_run_slow(losses: u32) {
 
 /// An unbounded first-in first-out queue for many producers and many consumers.
 ///
-/// Cost: a push, a pop or a batch is one locked instruction, without contention; a pair takes 25 to 30 ns on a machine where
-/// a locked instruction takes 7 (`crossbeam_queue::SegQueue`: 31 to 35). A push
-/// never waits for consumers. A pop waits for a producer that has claimed the slot and not yet
-/// filled it, and either waits while the thread that claimed the last slot of a segment moves its
-/// end to the next one: a few instructions, but they count if that thread loses its processor
-/// there. A pop that comes from a success and finds nothing waits for up to a microsecond or two, if that was of use before.
-/// Memory: segments of up to 63 items, given back as soon as the last reader has left them and somebody comes to a segment's
-/// end; one spare is kept. Source: the segment list of Michael and Scott's queue (1996) with claims by
-/// index.
+/// A push never waits for consumers. A pop waits for a producer that has claimed the slot and not
+/// yet filled it. Both wait while the thread that claimed the last slot of a segment moves its end
+/// to the next one. These are a few instructions, unless that thread loses its processor there.
+/// After a success, a pop that finds the queue empty spins for up to two microseconds if earlier
+/// spins paid off.
 ///
+/// # Cost
+/// One locked instruction a push, pop or batch, without contention. A pair takes 25 to 30 ns on a
+/// machine where a locked instruction takes 7 (`crossbeam_queue::SegQueue`: 31 to 35).
+///
+/// Memory: segments of up to 63 items. A segment is given back as soon as its last reader has left
+/// it and a thread comes to a segment's end; one spare is kept.
+///
+/// Source: the segment list of Michael and Scott's queue (1996), with claims by index.
+///
+/// # Examples
 /// ```
 /// let queue = sateen::queue::mpmc::Unbounded::new();
 /// std::thread::scope(|s| {
@@ -100,7 +108,7 @@ pub struct Unbounded<T> {
     depot: Depot<T>,
 }
 
-// SAFETY: items move in from one thread and out to another, never shared between two.
+// SAFETY: items move in from one thread and out to another; no two threads share one.
 unsafe impl<T: Send> Send for Unbounded<T> {}
 // SAFETY: as above; the protocol gives each item to exactly one consumer.
 unsafe impl<T: Send> Sync for Unbounded<T> {}
@@ -119,11 +127,12 @@ impl<T> Unbounded<T> {
         /// An empty queue. The first push allocates its first segment.
         ///
         /// ```
-        /// static QUEUE: sateen::queue::mpmc::Unbounded<String> = sateen::queue::mpmc::Unbounded::new();
+        /// use sateen::queue::mpmc::Unbounded;
+        /// static QUEUE: Unbounded<String> = Unbounded::new();
         /// assert!(QUEUE.is_empty());
         /// ```
         pub const fn new() -> Self {
-            // Both ends are on their way to the first segment, which nobody has made yet.
+            // Both ends are on their way to the first segment, which does not exist yet.
             Self::with(Cursor::at(lap::<T>() - 1), ptr::null_mut())
         }
     }
@@ -141,7 +150,7 @@ impl<T> Unbounded<T> {
     pub fn push(&self, item: T) -> Result<(), PushError<T>> {
         match self.claim_back(1) {
             Some(claim) => {
-                // SAFETY: the claim is ours.
+                // SAFETY: this thread made the claim.
                 unsafe { claim.segment.write(claim.offset, item) };
                 Ok(())
             }
@@ -149,12 +158,12 @@ impl<T> Unbounded<T> {
         }
     }
 
-    /// Puts all of `items` in, with one reservation, or one a segment (63 items) that it comes into; returns how
-    /// many.
+    /// Puts all of `items` in, with one reservation for each segment (63 items) that it touches;
+    /// returns how many.
     ///
     /// # Errors
-    /// [`PushError::Closed`] if the queue was closed before the first; the items stay in the iterator. If it is
-    /// closed on the way, some have gone in.
+    /// [`PushError::Closed`] if the queue was closed before the first; the items stay in the
+    /// iterator. If the queue is closed on the way, some have gone in.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Unbounded::new();
@@ -172,9 +181,9 @@ impl<T> Unbounded<T> {
                 return if pushed > 0 { Ok(pushed) } else { Err(PushError::Closed(())) };
             };
             for offset in claim.offset..claim.offset + claim.slots {
-                // SAFETY: trusted to have as many as it said.
+                // SAFETY: a `TrustedItems` has as many as it said.
                 let item = unsafe { items.next().unwrap_unchecked() };
-                // SAFETY: the claim is ours.
+                // SAFETY: this thread made the claim.
                 unsafe { claim.segment.write(offset, item) };
             }
             pushed += claim.slots;
@@ -204,7 +213,7 @@ impl<T> Unbounded<T> {
             let slots = rest.min(max);
             let last = slots == rest;
             if last && next.is_none() {
-                // Before the claim, so that the others wait for two stores and not for an
+                // Before the claim, so that other threads wait for two stores and not for an
                 // allocation.
                 next = Some(self.depot.take());
             }
@@ -214,19 +223,19 @@ impl<T> Unbounded<T> {
                 losses += 1;
                 continue;
             }
-            // SAFETY: slots have a segment; those that we claimed keep it live until we fill them.
+            // SAFETY: slots have a segment; the claimed ones keep it live until they are filled.
             let segment = unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked() };
             if last {
                 // SAFETY: filled above for the last offset.
                 let next = unsafe { next.take().unwrap_unchecked() };
                 self.tail.move_on(claimed.advanced(1), next);
-                // SAFETY: we claimed the last slot and have not filled it.
+                // SAFETY: the last slot is claimed and not filled yet.
                 unsafe { segment.link(next) };
             }
             break Some(Claim { segment, offset, slots, last, fetch: 0 });
         };
         if let Some(unused) = next {
-            // SAFETY: never linked, so nobody else knows of it.
+            // SAFETY: never linked, so no other thread knows of it.
             unsafe { self.depot.recycle(unused) };
         }
         claim
@@ -235,8 +244,8 @@ impl<T> Unbounded<T> {
     /// Takes the item at the front.
     ///
     /// # Errors
-    /// [`PopError::Empty`] if the queue was empty at some moment during the call, [`PopError::Closed`] if it
-    /// was also closed then.
+    /// [`PopError::Empty`] if the queue was empty at some moment during the call,
+    /// [`PopError::Closed`] if it was also closed then.
     ///
     /// ```
     /// use sateen::queue::PopError;
@@ -257,11 +266,12 @@ impl<T> Unbounded<T> {
         Ok(item)
     }
 
-    /// Takes up to `max` items from the front and appends them to `buf`, with one reservation, or one a segment
-    /// (63 items) that it comes into; returns how many. `buf` grows if it has to, before anything is taken.
+    /// Takes up to `max` items from the front and appends them to `buf`, with one reservation for
+    /// each segment (63 items) that it touches; returns how many. `buf` grows if it has to, before
+    /// any item is taken.
     ///
     /// # Errors
-    /// As [`Unbounded::pop`], if it would be 0 and `max` is not.
+    /// As [`Unbounded::pop`], if there is no item and `max` is not 0.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Unbounded::from_iter(0..5);
@@ -285,7 +295,7 @@ impl<T> Unbounded<T> {
                 // SAFETY: the slot is claimed, and read once.
                 room.write(unsafe { claim.segment.read(offset) });
             }
-            // SAFETY: there was room for all, and so many were written.
+            // SAFETY: there was room for all, and that many were written.
             unsafe { buf.set_len(buf.len() + claim.slots) };
             self.leave(claim.segment, claim.last);
             taken += claim.slots;
@@ -295,10 +305,12 @@ impl<T> Unbounded<T> {
 
     /// Takes up to `max` items from the front with one claim.
     ///
-    /// It takes at most half of what is there, rounded up, or what is left of the front segment
-    /// when more follows, so that others find something too. The items come in order; those not
-    /// taken from the iterator are dropped with it. Cost: two locked instructions in all. `None` if
-    /// the queue was empty at some moment during the call.
+    /// It takes at most half of the items, rounded up, or the rest of the front segment when more
+    /// follow: other threads find some too. The items come in order; those not taken from the
+    /// iterator are dropped with it. `None` if the queue was empty at some moment during the call.
+    ///
+    /// # Cost
+    /// Two locked instructions in all.
     ///
     /// # Panics
     /// If `max` is 0.
@@ -343,8 +355,8 @@ impl<T> Unbounded<T> {
         head.slots_until::<T>(tail) == 0
     }
 
-    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if this call
-    /// closed it.
+    /// Accepts no more items: pushes give theirs back, pops go on until nothing is left. True if
+    /// this call closed it.
     ///
     /// ```
     /// let queue = sateen::queue::mpmc::Unbounded::new();
@@ -362,7 +374,8 @@ impl<T> Unbounded<T> {
             if segment.is_null() && self.begin_slow() {
                 continue;
             }
-            // At the nameless offset the tail belongs to the thread that moves it on with a plain store.
+            // At the nameless offset the tail belongs to the thread that moves it on with a plain
+            // store.
             let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
             if moving && !canary!("queue-closed") {
                 backoff.snooze();
@@ -395,7 +408,7 @@ impl<T> Unbounded<T> {
             let offset = head.offset::<T>();
             if offset == Segment::<T>::SLOTS {
                 if segment.is_null() {
-                    // Nobody has pushed yet; or the tail has moved on, and the head is about to.
+                    // No push has come yet; or the tail has moved on, and the head is about to.
                     self.look_slow(head, 1, share)?;
                 }
                 backoff.snooze();
@@ -412,25 +425,25 @@ impl<T> Unbounded<T> {
                 losses += 1;
                 continue;
             }
-            // SAFETY: slots have a segment; those that we claimed keep it live until we leave them.
+            // SAFETY: slots have a segment; the claimed ones keep it live until they are left.
             let segment = unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked() };
             if slots == rest {
-                // SAFETY: we claimed the last slot and have not left it. The next segment is live:
-                // no consumer can claim in it before the head stands there.
+                // SAFETY: the last slot is claimed and not left. The next segment is live: no
+                // consumer can claim in it before the head stands there.
                 unsafe {
                     let next = segment.wait_next();
                     let to = claimed.with_more(next.has_next()).advanced(1);
                     self.head.end.move_on(to, next);
                 }
             }
-            // What is there beyond the claim will be wanted soon.
+            // Items beyond the claim will be wanted soon.
             let fetch = if there > slots { slots } else { 0 };
             return Ok(Claim { segment, offset, slots, last: slots == rest, fetch });
         }
     }
 
-    /// How many slots may be claimed at `head`, and whether a later segment exists. Reads the tail only if all
-    /// that was there at the last look is gone, or half of what is there *now* is wanted.
+    /// How many slots may be claimed at `head`, and whether a later segment exists. Reads the tail
+    /// only if all items of the last look are gone, or if half of those there *now* are wanted.
     #[inline]
     fn look(&self, head: Cursor, rest: usize, share: Share) -> Result<(usize, bool), PopError> {
         if share == Share::All {
@@ -453,14 +466,14 @@ impl<T> Unbounded<T> {
         let mut tail = head;
         let mut there = (0, false);
         let mut read = || {
-            // Ordering: SeqCst so that a push which came before this call in any order the caller can
-            // see is not missed; the claim needs none.
+            // Ordering: SeqCst: a push that came before this call, in any order that the caller can
+            // see, is not missed. The claim needs none.
             tail = Cursor(self.tail.cursor.load(Ordering::SeqCst));
             there = head.ahead_of::<T>(tail, rest);
             head.slots_until::<T>(tail)
         };
         match share {
-            Share::All => self.head.patience.before(head.position(), read),
+            Share::All => self.head.spin_limit.spin_then(head.position(), read),
             // A thief has other places to look at.
             Share::Half => read(),
         };
@@ -468,11 +481,11 @@ impl<T> Unbounded<T> {
             self.head.tail_seen.store(tail.position(), Ordering::Relaxed);
             return Ok(there);
         }
-        self.head.patience.told(head.position());
+        self.head.spin_limit.found_nothing(head.position());
         Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty })
     }
 
-    /// The caller is through with slots of `segment`, its last one among them if `last`.
+    /// The caller is through with slots of `segment`; with its last one if `last`.
     #[inline]
     pub(super) fn leave(&self, segment: Segment<T>, last: bool) {
         if last {
@@ -481,11 +494,11 @@ impl<T> Unbounded<T> {
     }
 }
 
-/// How much of the front segment's items a batch may take.
+/// Which part of the front segment's items a batch may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Share {
     All,
-    /// Others find something too.
+    /// Other threads find some too.
     Half,
 }
 
@@ -496,7 +509,7 @@ pub(super) struct Claim<T> {
     pub(super) slots: usize,
     /// The segment's last slot is among them.
     pub(super) last: bool,
-    /// So many slots a little further on will be wanted soon.
+    /// How many slots a little further on will be wanted soon.
     fetch: usize,
 }
 
@@ -523,8 +536,9 @@ impl<T> Drop for Unbounded<T> {
         impl<T> Drop for Memory<'_, T> {
             fn drop(&mut self) {
                 let last = self.0.head.end.segment.load(Ordering::Relaxed);
-                // SAFETY: the queue is ours alone: a thread that had a slot of a segment is gone, or has forgotten
-                // its batch. Drained, it has one segment, where both ends stand, and those in the depot.
+                // SAFETY: no other thread has the queue: one that had a slot of a segment is gone,
+                // or has forgotten its batch. Drained, it has one segment, where both ends stand,
+                // and those in the depot.
                 unsafe {
                     if let Some(last) = Segment::<T>::from_ptr(last) {
                         last.free();
@@ -534,7 +548,7 @@ impl<T> Drop for Unbounded<T> {
             }
         }
         if cfg!(loom) && std::thread::panicking() {
-            // A failed model leaves threads in the middle of things: do not wait for them.
+            // A failed model leaves threads in the middle of their steps: do not wait for them.
             return;
         }
         let memory = Memory(self);

@@ -1,15 +1,16 @@
-//! The ring for one producer and one consumer. Protocol and proof sketch: `README.md` beside this file.
+//! The ring for one producer and one consumer. Protocol and proof sketch: `README.md` beside this
+//! file.
 //!
 //! Who may touch what:
 //! * `Shared::tail`: stored by the producer, read by the consumer.
 //! * `Shared::head`: stored by the consumer, read by the producer.
 //! * `Shared::closed`: set by the producer, or by the consumer as it goes; read by both.
-//! * a slot: the producer's while its position is not below the tail, the consumer's while it is not below the
-//!   head.
+//! * a slot: the producer's while its position is not below the tail, the consumer's while it is
+//!   not below the head.
 //! * a half's own fields: that half.
 
-use crate::patience::Patience;
 use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use crate::spin_limit::SpinLimit;
 use crate::{PopError, PushError};
 use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
@@ -24,21 +25,23 @@ struct Shared<T> {
     tail: CachePadded<AtomicUsize>,
     /// Position of the next item to go.
     head: CachePadded<AtomicUsize>,
-    /// The producer has said that nothing more will come, or either half is gone. On a line that is written once,
-    /// so that each push can look at it.
+    /// The producer has closed, or either half is gone. On a line that is written once, so that
+    /// each push can look at it.
     closed: CachePadded<AtomicBool>,
     capacity: usize,
-    /// A power of two of them, the capacity at least: so that positions wrap in step.
+    /// A power of two of them, at least the capacity, so that positions wrap in step.
     slots: Box<[Slot<T>]>,
 }
 
-// SAFETY: items move from the producer's thread to the consumer's; slots are accessed by one half at a time.
+// SAFETY: items move from the producer's thread to the consumer's; slots are accessed by one half
+// at a time.
 unsafe impl<T: Send> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
-/// The half that puts items in; dropping it closes the queue.
+/// The half that puts items in. Dropping it closes the queue.
 ///
+/// # Examples
 /// ```
 /// let (mut producer, mut consumer) = sateen::queue::spsc::bounded(8);
 /// std::thread::scope(|s| {
@@ -61,11 +64,12 @@ pub struct Producer<T> {
     tail: usize,
     /// The head as last seen: it is there or further.
     head: usize,
-    patience: Patience,
+    spin_limit: SpinLimit,
 }
 
-/// The half that takes items out; dropping it closes the queue.
+/// The half that takes items out. Dropping it closes the queue.
 ///
+/// # Examples
 /// ```
 /// let (mut producer, mut consumer) = sateen::queue::spsc::bounded(8);
 /// producer.push_from(&mut [1, 2, 3].into_iter()).unwrap();
@@ -78,7 +82,7 @@ pub struct Consumer<T> {
     head: usize,
     /// The tail as last seen: it is there or further.
     tail: usize,
-    patience: Patience,
+    spin_limit: SpinLimit,
 }
 
 impl<T> std::panic::UnwindSafe for Producer<T> {}
@@ -86,15 +90,19 @@ impl<T> std::panic::RefUnwindSafe for Producer<T> {}
 impl<T> std::panic::UnwindSafe for Consumer<T> {}
 impl<T> std::panic::RefUnwindSafe for Consumer<T> {}
 
-/// An empty queue for up to `capacity` items of one producer and one consumer. Takes its memory now, places for
-/// the next power of two.
+/// An empty queue for up to `capacity` items of one producer and one consumer. Takes its memory
+/// now, slots for the next power of two.
 ///
-/// Cost: a push or pop is a few plain loads and stores; the other half's line is fetched only when the queue
-/// looks full or empty. Source: Lamport's ring (1983) with cached far indices.
+/// # Cost
+/// A push or pop is a few plain loads and stores. The other half's line is fetched only when the
+/// queue looks full or empty.
+///
+/// Source: Lamport's ring (1983) with cached far indices.
 ///
 /// # Panics
 /// If `capacity` is 0 or above 2^48 (2^31 where words have 32 bits), or there is no memory for it.
 ///
+/// # Examples
 /// ```
 /// use sateen::queue::{PopError, PushError, spsc};
 /// let (mut producer, mut consumer) = spsc::bounded(1);
@@ -111,9 +119,9 @@ pub fn bounded<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 #[doc(hidden)]
 pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consumer<T>) {
     assert!(capacity > 0, "capacity must be non-zero");
-    let places = capacity.checked_next_power_of_two().filter(|_| capacity as u64 <= 1 << 48);
-    let Some(places) = places else { panic!("a capacity of {capacity} items is above the limit") };
-    let Some(slots) = slots(places) else { panic!("no memory for a queue of {capacity} items") };
+    let count = capacity.checked_next_power_of_two().filter(|_| capacity as u64 <= 1 << 48);
+    let Some(count) = count else { panic!("a capacity of {capacity} items is above the limit") };
+    let Some(slots) = slots(count) else { panic!("no memory for a queue of {capacity} items") };
     let shared = Arc::new(Shared {
         tail: CachePadded::new(AtomicUsize::new(position)),
         head: CachePadded::new(AtomicUsize::new(position)),
@@ -121,20 +129,24 @@ pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consume
         capacity,
         slots,
     });
-    let patience = || Patience::new(position as u64, capacity);
-    let producer =
-        Producer { shared: shared.clone(), tail: position, head: position, patience: patience() };
-    (producer, Consumer { shared, head: position, tail: position, patience: patience() })
+    let spin_limit = || SpinLimit::new(position as u64, capacity);
+    let producer = Producer {
+        shared: shared.clone(),
+        tail: position,
+        head: position,
+        spin_limit: spin_limit(),
+    };
+    (producer, Consumer { shared, head: position, tail: position, spin_limit: spin_limit() })
 }
 
-/// Slots without items, in memory that is not touched; `None` if there is none.
+/// Slots without items, in untouched memory; `None` if there is no memory.
 fn slots<T>(count: usize) -> Option<Box<[Slot<T>]>> {
     let mut slots = Vec::<Slot<T>>::new();
     slots.try_reserve_exact(count).ok()?;
     if cfg!(loom) {
         slots.extend((0..count).map(|_| UnsafeCell::new(MaybeUninit::uninit())));
     } else {
-        // SAFETY: there is room for as many, and a cell of what need not be initialised need not be either.
+        // SAFETY: there is room for as many, and a cell of a `MaybeUninit` need not be initialised.
         unsafe { slots.set_len(count) };
     }
     Some(slots.into_boxed_slice())
@@ -150,7 +162,8 @@ impl<T> Shared<T> {
 
     #[inline(always)]
     fn is_closed(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `close`: the consumer that sees it sees every item.
+        // Ordering: Acquire pairs with the Release in `close`: a consumer that sees it sees every
+        // item.
         self.closed.load(Ordering::Acquire)
     }
 
@@ -173,8 +186,8 @@ impl<T> Drop for Shared<T> {
             if left {
                 let slot = self.slot(head);
                 head = head.wrapping_add(1);
-                // SAFETY: the halves are gone; what lies between head and tail was put in and not taken
-                // out, and the head has moved past it.
+                // SAFETY: the halves are gone; an item between head and tail was put in and not
+                // taken out, and the head has moved past it.
                 slot.with_mut(|at| unsafe { (*at).assume_init_drop() });
             }
             left
@@ -186,9 +199,9 @@ impl<T> Producer<T> {
     /// Puts `item` in at the back.
     ///
     /// # Errors
-    /// [`PushError::Full`] if there was no room, [`PushError::Closed`] if this half was closed or the other is
-    /// gone; either holds the item. An item that goes in while the other half is being dropped is dropped with
-    /// the queue.
+    /// [`PushError::Full`] if there was no room, [`PushError::Closed`] if this half was closed or
+    /// the other is gone; either holds the item. An item that goes in while the other half is being
+    /// dropped is dropped with the queue.
     ///
     /// ```
     /// let (mut producer, consumer) = sateen::queue::spsc::bounded(1);
@@ -211,11 +224,13 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Puts in as many of `items` as there is room for, and lets the consumer see them all at once; returns how
-    /// many. What did not fit stays in the iterator. If the iterator panics, what it gave before is in.
+    /// Puts in as many of `items` as there is room for; returns how many. The consumer sees them
+    /// all at once. Items that do not fit stay in the iterator. If the iterator panics, the items
+    /// that it returned before are in.
     ///
     /// # Errors
-    /// If there was no room for any: [`PushError::Full`]; or [`PushError::Closed`] as [`Producer::push`].
+    /// [`PushError::Full`] if there was no room for any; [`PushError::Closed`] as
+    /// [`Producer::push`].
     ///
     /// ```
     /// let (mut producer, consumer) = sateen::queue::spsc::bounded(3);
@@ -227,7 +242,7 @@ impl<T> Producer<T> {
         &mut self,
         items: &mut I,
     ) -> Result<usize, PushError<()>> {
-        /// Publishes what was written, also if the iterator panics.
+        /// Publishes the items that were written, also if the iterator panics.
         struct Publish<'a, T>(&'a mut Producer<T>, usize);
         impl<T> Drop for Publish<'_, T> {
             fn drop(&mut self) {
@@ -238,7 +253,7 @@ impl<T> Producer<T> {
             return Err(PushError::Closed(()));
         }
         let room = match self.shared.capacity - self.tail.wrapping_sub(self.head) {
-            // As many as may be wanted, if the iterator knows.
+            // Enough for all, if the iterator knows how many it has.
             known if known > 0 && items.size_hint().1.is_some_and(|most| most <= known) => known,
             _ => self.room_slow(),
         };
@@ -255,18 +270,18 @@ impl<T> Producer<T> {
         Ok(batch.1.wrapping_sub(start))
     }
 
-    /// How many items there is room for, by a fresh look.
+    /// How many items there is room for, by a fresh look at the head.
     #[cold]
     fn room_slow(&mut self) -> usize {
         let capacity = self.shared.capacity;
-        let room = self.patience.before(self.tail as u64, || {
-            // Ordering: Acquire pairs with the Release in `Consumer::release`: the consumer's reads come before
-            // our writes.
+        let room = self.spin_limit.spin_then(self.tail as u64, || {
+            // Ordering: Acquire pairs with the Release in `Consumer::release`: the consumer's reads
+            // come before the producer's next writes.
             self.head = self.shared.head.load(Ordering::Acquire);
             capacity - self.tail.wrapping_sub(self.head)
         });
         if room == 0 {
-            self.patience.told(self.tail as u64);
+            self.spin_limit.found_nothing(self.tail as u64);
         }
         room
     }
@@ -275,18 +290,19 @@ impl<T> Producer<T> {
     /// `position` is not below the tail, and less than the capacity above the head.
     #[inline(always)]
     unsafe fn write(&self, position: usize, item: T) {
-        // SAFETY: between tail and head round the ring the slots are ours, and hold nothing.
+        // SAFETY: between tail and head, round the ring, the slots are the producer's and hold
+        // nothing.
         self.shared.slot(position).with_mut(|at| unsafe {
             (*at).write(item);
         });
         self.fetch(position);
     }
 
-    /// Slots in 512 bytes: so far ahead are lines fetched that the consumer has read, if it is through with them.
-    /// Without, each line would hold the publication of its items up.
+    /// Slots in 512 bytes: so far ahead are lines fetched that the consumer has read, if it is
+    /// through with them. Otherwise each line would delay the publication of its items.
     const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 512 / size_of::<T>() };
 
-    /// Fetches the line of the slot so far ahead of `position`, once a line.
+    /// Fetches the line of the slot `AHEAD` of `position`, once a line.
     #[inline(always)]
     fn fetch(&self, position: usize) {
         let ahead = position.wrapping_add(Self::AHEAD);
@@ -307,8 +323,8 @@ impl<T> Producer<T> {
         self.shared.tail.store(tail, order);
     }
 
-    /// Puts nothing more in: pushes give their items back, the consumer takes what is there and is then told.
-    /// True if it was open.
+    /// Closes the queue: pushes give their items back; the consumer takes the items that are left,
+    /// and is then told. True if it was open.
     ///
     /// ```
     /// let (mut producer, mut consumer) = sateen::queue::spsc::bounded::<u8>(1);
@@ -398,11 +414,11 @@ impl<T> Consumer<T> {
         Ok(item)
     }
 
-    /// Takes up to `max` items from the front, gives their places back at once and appends the items to `buf`;
-    /// returns how many. `buf` grows if it has to, before anything is taken.
+    /// Takes up to `max` items from the front and appends them to `buf`; returns how many. The
+    /// producer gets all their slots at once. `buf` grows if it has to, before any item is taken.
     ///
     /// # Errors
-    /// As [`Consumer::pop`], if it would be 0 and `max` is not.
+    /// As [`Consumer::pop`], if there is no item and `max` is not 0.
     ///
     /// ```
     /// let (mut producer, mut consumer) = sateen::queue::spsc::bounded(4);
@@ -424,25 +440,26 @@ impl<T> Consumer<T> {
         let (round, to_end) = self.shared.slots.split_at(first);
         let here = count.min(to_end.len());
         let (room, more_room) = buf.spare_capacity_mut().split_at_mut(here);
-        // Two straight runs: then the compiler copies many items at once, and the lines are waited for together.
+        // Two straight runs: the compiler copies many items at once, and lines are waited for
+        // together.
         for (slots, room) in [(&to_end[..here], room), (&round[..count - here], more_room)] {
             for (slot, room) in slots.iter().zip(room) {
-                // SAFETY: from head to tail the slots hold items; as many are there, and each is read once.
+                // SAFETY: from head to tail the slots hold items; each of these is read once.
                 room.write(slot.with(|at| unsafe { (*at).assume_init_read() }));
             }
         }
-        // SAFETY: there was room for all, and so many were written.
+        // SAFETY: there was room for all, and that many were written.
         unsafe { buf.set_len(buf.len() + count) };
         self.release(self.head.wrapping_add(count));
         Ok(count)
     }
 
-    /// Looks how far the producer is; an error if there is nothing.
+    /// Looks how far the producer is; an error if there is no item.
     #[cold]
     fn items_slow(&mut self) -> Result<(), PopError> {
         let mut closed = false;
-        let there = self.patience.before(self.head as u64, || {
-            // Before the tail: who then finds no item will find none later.
+        let there = self.spin_limit.spin_then(self.head as u64, || {
+            // Before the tail: if there is no item then, there will be none later.
             closed = self.shared.is_closed();
             // Ordering: Acquire pairs with the Release in `Producer::publish`, and shows the items.
             self.tail = self.shared.tail.load(Ordering::Acquire);
@@ -451,15 +468,15 @@ impl<T> Consumer<T> {
         if there > 0 {
             return Ok(());
         }
-        self.patience.told(self.head as u64);
+        self.spin_limit.found_nothing(self.head as u64);
         Err(if closed { PopError::Closed } else { PopError::Empty })
     }
 
     /// # Safety
-    /// `position` is not below the head, and below the tail; it is read once.
+    /// `position` is at or above the head, and below the tail; it is read once.
     #[inline(always)]
     unsafe fn read(&self, position: usize) -> T {
-        // SAFETY: from head to tail the slots are ours and hold items.
+        // SAFETY: from head to tail the slots are the consumer's and hold items.
         self.shared.slot(position).with(|at| unsafe { (*at).assume_init_read() })
     }
 
@@ -467,7 +484,8 @@ impl<T> Consumer<T> {
     fn release(&mut self, head: usize) {
         self.head = head;
         let order = if canary!("spsc-head") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release pairs with the Acquire in `Producer::room_slow`: our reads come before its writes.
+        // Ordering: Release pairs with the Acquire in `Producer::room_slow`: these reads come
+        // before its writes.
         self.shared.head.store(head, order);
     }
 

@@ -2,12 +2,12 @@
 
 use super::{Bounded, Slot};
 use crate::PushError;
-use crate::mpmc::place::Place;
+use crate::mpmc::position::Position;
 use crate::prim::Ordering;
 use sateen_base::Backoff;
 
 impl<T> Bounded<T> {
-    /// Puts `item` in at the back and, if the queue is full, takes the item at the front out for it and
+    /// Puts `item` in at the back. If the queue is full, takes the item at the front out for it and
     /// returns that.
     ///
     /// # Errors
@@ -27,18 +27,18 @@ impl<T> Bounded<T> {
                 Err(PushError::Full(item)) => item,
                 Err(closed) => return Err(closed),
             };
-            let tail = self.place(&self.tail);
+            let tail = self.position(&self.tail);
             let slot = self.slot(tail);
-            // The place beyond a full queue is the front one. Only while its item is there and nobody has claimed
-            // it may the tail pass it, so that the queue is never more than one item too long.
+            // The slot beyond a full queue is the front one. The tail may pass it only while its
+            // item is there and unclaimed: so the queue is never more than one item too long.
             let full = Self::turn(slot) == self.shape.full_before(tail)
-                && self.head.place.load(Ordering::SeqCst) == self.shape.lap_before(tail);
+                && self.head.position.load(Ordering::SeqCst) == self.shape.lap_before(tail);
             if !self.shape.is_closed(tail)
                 && full
                 && self.claim(&self.tail, tail, self.shape.next(tail))
             {
                 let before = self.make_room(slot, tail);
-                // SAFETY: the claim is ours, and what was in the slot is out.
+                // SAFETY: this thread made the claim, and the item that was in the slot is out.
                 unsafe { Self::fill(slot, self.shape.full(tail), item) };
                 return Ok(before);
             }
@@ -46,16 +46,16 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Takes the item of the lap before out of the place `tail`, which the caller claimed, or waits until a
-    /// consumer has.
-    fn make_room(&self, slot: &Slot<T>, tail: Place) -> Option<T> {
-        let front = Place::new(self.shape.lap_before(tail));
+    /// Takes the item of the lap before out of the slot at `tail`, which the caller claimed, or
+    /// waits until a consumer has.
+    fn make_room(&self, slot: &Slot<T>, tail: Position) -> Option<T> {
+        let front = Position::new(self.shape.lap_before(tail));
         let mut backoff = Backoff::new();
         while Self::turn(slot) != self.shape.free(tail) {
             if Self::turn(slot) == self.shape.full(front)
                 && self.claim(&self.head, front, self.shape.next(front))
             {
-                // SAFETY: full, and claimed by us.
+                // SAFETY: full, and claimed by this thread.
                 return Some(unsafe { Self::empty(slot, self.shape.free(tail)) });
             }
             backoff.snooze();

@@ -1,19 +1,21 @@
-//! Places that are claimed now and filled later, by whoever will do something else in between: what a channel's
-//! selection needs. Nobody waits for them, and what is behind them is not lost: consumers pass over a reserved place that
-//! hides something, or takes room that somebody may wait for. Its owner learns of it when the item comes.
+//! Slots that are claimed now and filled later, for a channel's selection: its owner runs user code
+//! in between. No consumer waits for a reserved slot, and no item behind it is lost. A consumer
+//! passes over a reserved slot that hides an item, or takes room that a sender may wait for. The
+//! owner learns of it when the item comes.
 //!
-//! | a claimed place's turn | meaning | leaves it, with `promises` locked |
+//! | a claimed slot's turn | meaning | leaves it, under the lock `reservations` |
 //! |---|---|---|
-//! | [`Place::free`], half way round | reserved: the item comes later, or not at all | owner: filled or waived; consumer: waived |
-//! | [`Place::full`], half way round | waived: there will be no item | the consumer that passes over it, by claiming it |
+//! | `free`, half way round | reserved: the item may come | owner: commits, aborts; consumer: aborts |
+//! | `full`, half way round | aborted: no item will come | consumer: claims it, and so passes over it |
 //!
-//! Half way round the byte is as far as possible from the turns of a place that are near each other in time. An owner may come after
-//! any number of laps: whether its place was passed over the head says. The head passes a reserved place only after that was waived, so
-//! under the lock a place not passed, with the turn of a reserved one, is still its owner's.
+//! Half way round the byte is as far as possible from the turns that a slot has at about the same
+//! time. An owner may come after any number of laps: the head says whether its slot was passed
+//! over. The head passes a reserved slot only after that was aborted. So under the lock a slot not
+//! passed, with the turn of a reserved one, is still its owner's.
 
 use super::{Bounded, Found};
 use crate::PushError;
-use crate::mpmc::place::{LAST_TURN, Place};
+use crate::mpmc::position::{LAST_TURN, Position};
 use crate::prim::Ordering;
 use sateen_base::Backoff;
 use sateen_base::canary;
@@ -21,28 +23,29 @@ use sateen_base::canary;
 /// Half of all turns.
 const HALF: u8 = LAST_TURN / 2 + 1;
 
-/// A place claimed and not filled. It is to be given back to [`Bounded::redeem`] or [`Bounded::waive`].
+/// A slot claimed and not filled. It must be given back to [`Bounded::commit`] or
+/// [`Bounded::abort`].
 #[derive(Debug)]
-pub(crate) struct Reserved(Place);
+pub(crate) struct ReservedSlot(Position);
 
-impl Reserved {
+impl ReservedSlot {
     pub(crate) fn into_word(self) -> u64 {
         self.0.word()
     }
 
     /// # Safety
-    /// From [`Reserved::into_word`], once.
+    /// From [`ReservedSlot::into_word`], once.
     pub(crate) unsafe fn from_word(word: u64) -> Self {
-        Self(Place::new(word))
+        Self(Position::new(word))
     }
 }
 
 impl<T> Bounded<T> {
-    /// Claims the place at the back for an item that comes later.
-    pub(crate) fn reserve(&self) -> Result<Reserved, PushError<()>> {
+    /// Claims the slot at the back for an item that comes later.
+    pub(crate) fn reserve(&self) -> Result<ReservedSlot, PushError<()>> {
         let mut backoff = Backoff::new();
         loop {
-            let tail = self.place(&self.tail);
+            let tail = self.position(&self.tail);
             if self.shape.is_closed(tail) {
                 return Err(PushError::Closed(()));
             }
@@ -54,127 +57,129 @@ impl<T> Bounded<T> {
                     Found::Again => {}
                 }
             } else if self.claim(&self.tail, tail, self.shape.next(tail)) {
-                // Relaxed: it shows nothing.
+                // Relaxed: there is no item for it to show.
                 slot.flag.store(self.shape.free(tail) ^ HALF, Ordering::Relaxed);
-                return Ok(Reserved(tail));
+                return Ok(ReservedSlot(tail));
             } else {
                 backoff.spin();
             }
         }
     }
 
-    /// The item comes; back if the place was passed over.
-    pub(crate) fn redeem(&self, Reserved(place): Reserved, item: T) -> Result<(), T> {
-        let _promises = self.promises.lock();
-        if !self.holds(place) {
+    /// The item comes. The error has it back: the slot was passed over.
+    pub(crate) fn commit(&self, ReservedSlot(position): ReservedSlot, item: T) -> Result<(), T> {
+        let _held = self.reservations.lock();
+        if !self.holds(position) {
             return Err(item);
         }
-        // SAFETY: claimed by `reserve` when it was free, and still the caller's: consumers stop before it.
-        unsafe { Self::fill(self.slot(place), self.shape.full(place), item) };
+        // SAFETY: claimed by `reserve` when it was free, and still the caller's: consumers stop
+        // before it.
+        unsafe { Self::fill(self.slot(position), self.shape.full(position), item) };
         Ok(())
     }
 
     /// The item does not come.
-    pub(crate) fn waive(&self, Reserved(place): Reserved) {
-        let _promises = self.promises.lock();
-        if self.holds(place) {
-            self.mark_waived(place);
+    pub(crate) fn abort(&self, ReservedSlot(position): ReservedSlot) {
+        let _held = self.reservations.lock();
+        if self.holds(position) {
+            self.mark_aborted(position);
         }
     }
 
-    /// Whether `place` is still its owner's, who asks with `promises` locked.
-    fn holds(&self, place: Place) -> bool {
-        let head = || Place::new(self.head.place.load(Ordering::SeqCst));
+    /// Whether the slot at `position` is still its owner's, which asks under the lock.
+    fn holds(&self, position: Position) -> bool {
+        let head = || Position::new(self.head.position.load(Ordering::SeqCst));
         let early = canary!("bounded-passed-between").then(head);
-        let reserved = Self::turn(self.slot(place)) == self.shape.free(place) ^ HALF;
-        // After the Acquire of the turn: the turn of a free place laps later looks like this one,
-        // but then this sees that the head has passed. Before it, a waived place could be passed,
-        // and the ring go round, between the two.
+        let reserved = Self::turn(self.slot(position)) == self.shape.free(position) ^ HALF;
+        // Read after the Acquire of the turn. The turn of a free slot laps later looks like this
+        // one, but then this load sees that the head has passed. Read before it, an aborted slot
+        // could be passed, and the ring go round, between the two.
         let head = early.unwrap_or_else(head);
         canary!("bounded-passed-unseen")
-            || (reserved && self.shape.between(head, place) < self.capacity())
+            || (reserved && self.shape.between(head, position) < self.capacity())
     }
 
-    /// Whether something is behind the place `head`, which is reserved, or no room is left. Looks at as many places as are
-    /// reserved or waived.
-    fn is_in_the_way(&self, head: Place, tail: Place) -> bool {
+    /// Whether an item lies behind the slot at `head`, which is reserved, or no room is left. Looks
+    /// at as many slots as are reserved or aborted.
+    fn is_in_the_way(&self, head: Position, tail: Position) -> bool {
         let claimed = self.shape.between(head, tail);
         let is_item = |distance| {
-            let place = self.shape.advanced(head, distance);
-            let (turn, none) = (Self::turn(self.slot(place)), self.shape.free(place) ^ HALF);
-            // Neither reserved nor waived: there, or about to be filled.
+            let position = self.shape.advanced(head, distance);
+            let (turn, none) = (Self::turn(self.slot(position)), self.shape.free(position) ^ HALF);
+            // Neither reserved nor aborted: full, or about to be filled.
             turn != none && turn != none | 1
         };
-        let hides = (1..claimed).any(is_item) && !canary!("bounded-promise-kept");
+        let hides = (1..claimed).any(is_item) && !canary!("bounded-reserved-kept");
         hides || claimed >= self.capacity()
     }
 
-    fn mark_waived(&self, place: Place) {
-        // Ordering: Release, as in `fill`: the place's next writer comes after its last reader.
-        self.slot(place).flag.store(self.shape.full(place) ^ HALF, Ordering::Release);
+    fn mark_aborted(&self, position: Position) {
+        // Ordering: Release, as in `fill`: the slot's next writer comes after its last reader.
+        self.slot(position).flag.store(self.shape.full(position) ^ HALF, Ordering::Release);
     }
 
-    /// Waives the place `head` for its owner if it is reserved, and hides something or takes room that somebody may wait for.
-    /// False if it is no hindrance; else it is reserved no longer.
-    pub(super) fn pass_over_slow(&self, head: Place, tail: Place) -> bool {
+    /// Aborts the reservation of the slot at `head` if it hides an item, or takes room that a
+    /// sender may wait for. False if it does neither; otherwise the slot is reserved no longer.
+    pub(super) fn pass_over_slow(&self, head: Position, tail: Position) -> bool {
         if !self.is_in_the_way(head, tail) {
             return false;
         }
-        let _promises = self.promises.lock();
-        // Else its owner was faster.
+        let _held = self.reservations.lock();
+        // Otherwise its owner was faster.
         if self.is_reserved(head) {
-            self.mark_waived(head);
+            self.mark_aborted(head);
         }
         true
     }
 
     /// Whether the queue is full, and the first place is reserved: a consumer would make room.
-    pub(crate) fn is_full_of_promises(&self) -> bool {
-        let head = Place::new(self.head.place.load(Ordering::SeqCst));
+    pub(crate) fn is_full_behind_reservation(&self) -> bool {
+        let head = Position::new(self.head.position.load(Ordering::SeqCst));
         self.is_reserved(head) && self.is_full()
     }
 
-    /// Whether a pop would give an item, pass over a place, or say that the queue is closed: unlike [`Bounded::is_empty`] it
-    /// takes a single reserved place for nothing.
+    /// Whether a pop would return an item, pass over a slot, or say that the queue is closed.
+    /// Unlike [`Bounded::is_empty`] it does not count a single reserved slot.
     pub(crate) fn is_poppable(&self) -> bool {
         // Ordering: SeqCst, as in `is_empty`.
-        let head = Place::new(self.head.place.load(Ordering::SeqCst));
-        let tail = Place::new(self.tail.place.load(Ordering::SeqCst));
+        let head = Position::new(self.head.position.load(Ordering::SeqCst));
+        let tail = Position::new(self.tail.position.load(Ordering::SeqCst));
         let there = self.shape.open(tail) != head.word()
             && (!self.is_reserved(head) || self.is_in_the_way(head, tail));
         there || self.shape.is_closed(tail)
     }
 
-    /// Whether the head stands at `head`, and that is reserved.
-    pub(super) fn is_reserved(&self, head: Place) -> bool {
+    /// Whether the head stands at `head`, and the slot there is reserved.
+    pub(super) fn is_reserved(&self, head: Position) -> bool {
         // Relaxed, after the Acquire of the turn: a slot is made free, by a Release, after the head
         // has passed it, and an end takes each value once. Without this look a caller that slept
-        // for 64 laps takes a free place of today for a reserved one. (After 128 laps it may take
-        // another reserved place for this one, which is harmless: the item that comes there takes
-        // another place.)
+        // for 64 laps takes a free slot of today for a reserved one. (After 128 laps it may take
+        // another reserved slot for this one. That is harmless: the item that comes there takes
+        // another slot.)
         Self::turn(self.slot(head)) == self.shape.free(head) ^ HALF
-            && self.head.place.load(Ordering::Relaxed) == head.word()
+            && self.head.position.load(Ordering::Relaxed) == head.word()
     }
 
-    /// Drops an item, with the queue: also one behind a place whose owner has been forgotten. False if none is left.
+    /// Drops an item with the queue, also one behind a reservation that was forgotten. False if
+    /// none is left.
     pub(super) fn drop_one(&self) -> bool {
         let popped = self.pop().is_ok();
-        let head = Place::new(self.head.place.load(Ordering::Relaxed));
+        let head = Position::new(self.head.position.load(Ordering::Relaxed));
         let reserved = !popped && self.is_reserved(head);
         if reserved {
-            self.waive(Reserved(head));
+            self.abort(ReservedSlot(head));
         }
         popped || reserved
     }
 
-    /// Passes over the place `head` if it was waived; whether it was.
-    pub(super) fn skip_waived(&self, head: Place) -> bool {
+    /// Passes over the slot at `head` if its reservation was aborted; returns whether it was.
+    pub(super) fn skip_aborted(&self, head: Position) -> bool {
         let slot = self.slot(head);
         let skipped = Self::turn(slot) == self.shape.full(head) ^ HALF
             && self.claim(&self.head, head, self.shape.next(head));
         if skipped {
-            // Ordering: Release, for `is_reserved`: whoever sees the place free sees that the head
-            // has passed it.
+            // Ordering: Release, for `is_reserved`: a thread that sees the slot free sees that the
+            // head has passed it.
             slot.flag.store(self.shape.free_after(head), Ordering::Release);
         }
         skipped
@@ -191,7 +196,7 @@ mod tests {
         assert!(!queue.is_reserved(queue.shape.start(0)));
         let reserved = queue.reserve().unwrap();
         assert!(queue.is_reserved(queue.shape.start(64)));
-        queue.redeem(reserved, 1).unwrap();
+        queue.commit(reserved, 1).unwrap();
         assert!(!queue.is_reserved(queue.shape.start(64)));
     }
 }

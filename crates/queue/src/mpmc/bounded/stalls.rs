@@ -1,39 +1,39 @@
 //! Producers and consumers that stop between any two of their steps, for any number of laps, and
-//! owners of promised places that come late: all in one thread, in a random order. A consumer finds
-//! what was put into that very place.
+//! owners of reserved slots that come late: all in one thread, in a random order. A consumer finds
+//! the item that was put in at that very position.
 
-use super::{Bounded, Place, Reserved};
+use super::{Bounded, Position, ReservedSlot};
 use sateen_base::XorShift;
 use std::collections::HashSet;
 
-/// The place that an item was put into, and its number.
+/// The position at which an item was put in, and its number.
 type Item = (u64, u32);
 
 #[derive(Clone, Copy)]
 enum Producer {
     Idle,
-    /// The place that it saw to be free.
-    Seen(Place),
-    Claimed(Place),
+    /// The position whose slot it saw to be free.
+    Seen(Position),
+    Claimed(Position),
 }
 
 #[derive(Clone, Copy)]
 enum Consumer {
     Idle,
-    /// The place that it saw to be full, or, if not, to be passed over.
-    Seen(Place, bool),
-    Claimed(Place),
+    /// The position, and whether it saw the slot to be full; if not, it may be passed over.
+    Seen(Position, bool),
+    Claimed(Position),
 }
 
 struct Run {
     queue: Bounded<Item>,
     producers: [Producer; 3],
     consumers: [Consumer; 3],
-    owners: [Option<Reserved>; 3],
+    owners: [Option<ReservedSlot>; 3],
     /// Numbers of items that are in, and the next one.
     inside: HashSet<u32>,
     next: u32,
-    /// Items that came out, promises that were kept, and those that were passed over.
+    /// Items that came out, reservations that were committed, and those that were passed over.
     counts: [usize; 3],
     random: XorShift,
 }
@@ -52,16 +52,16 @@ impl Run {
         }
     }
 
-    fn item(&mut self, place: Place) -> Item {
+    fn item(&mut self, position: Position) -> Item {
         self.next += 1;
-        (place.word(), self.next)
+        (position.word(), self.next)
     }
 
     fn produce(&mut self, number: usize) {
         let queue = &self.queue;
         self.producers[number] = match self.producers[number] {
             Producer::Idle => {
-                let tail = queue.place(&queue.tail);
+                let tail = queue.position(&queue.tail);
                 let free = Bounded::turn(queue.slot(tail)) == queue.shape.free(tail);
                 if free { Producer::Seen(tail) } else { Producer::Idle }
             }
@@ -69,12 +69,12 @@ impl Run {
                 Producer::Claimed(tail)
             }
             Producer::Seen(_) => Producer::Idle,
-            Producer::Claimed(place) => {
-                let item = self.item(place);
+            Producer::Claimed(position) => {
+                let item = self.item(position);
                 self.inside.insert(item.1);
                 let queue = &self.queue;
                 // SAFETY: free, and claimed by this producer.
-                unsafe { Bounded::fill(queue.slot(place), queue.shape.full(place), item) };
+                unsafe { Bounded::fill(queue.slot(position), queue.shape.full(position), item) };
                 Producer::Idle
             }
         };
@@ -84,7 +84,7 @@ impl Run {
         let queue = &self.queue;
         self.consumers[number] = match self.consumers[number] {
             Consumer::Idle => {
-                let head = queue.place(&queue.head);
+                let head = queue.position(&queue.head);
                 let full = Bounded::turn(queue.slot(head)) == queue.shape.full(head);
                 Consumer::Seen(head, full)
             }
@@ -93,19 +93,19 @@ impl Run {
                 if claimed { Consumer::Claimed(head) } else { Consumer::Idle }
             }
             Consumer::Seen(head, false) => {
-                let tail = queue.place(&queue.tail);
+                let tail = queue.position(&queue.tail);
                 if queue.is_reserved(head) {
                     queue.pass_over_slow(head, tail);
                 } else {
-                    queue.skip_waived(head);
+                    queue.skip_aborted(head);
                 }
                 Consumer::Idle
             }
-            Consumer::Claimed(place) => {
-                let free = queue.shape.free_after(place);
+            Consumer::Claimed(position) => {
+                let free = queue.shape.free_after(position);
                 // SAFETY: full, and claimed by this consumer.
-                let (put, item) = unsafe { Bounded::empty(queue.slot(place), free) };
-                assert_eq!(put, place.word());
+                let (put, item) = unsafe { Bounded::empty(queue.slot(position), free) };
+                assert_eq!(put, position.word());
                 assert!(self.inside.remove(&item), "item {item} came out twice");
                 self.counts[0] += 1;
                 Consumer::Idle
@@ -113,23 +113,23 @@ impl Run {
         };
     }
 
-    /// Promises a place, or ends the promise.
-    fn promise(&mut self, number: usize) {
+    /// Reserves a slot, or ends the reservation.
+    fn reserve(&mut self, number: usize) {
         match self.owners[number].take() {
             None => {
                 // Not where it would wait for a producer or a consumer that has stopped.
-                let tail = self.queue.place(&self.queue.tail);
+                let tail = self.queue.position(&self.queue.tail);
                 if Bounded::turn(self.queue.slot(tail)) == self.queue.shape.free(tail) {
                     self.owners[number] = self.queue.reserve().ok();
                 }
             }
-            Some(reserved) if self.random.below(3) == 0 => self.queue.waive(reserved),
+            Some(reserved) if self.random.below(3) == 0 => self.queue.abort(reserved),
             Some(reserved) => {
-                let place = Place::new(reserved.into_word());
-                let item = self.item(place);
+                let position = Position::new(reserved.into_word());
+                let item = self.item(position);
                 // SAFETY: taken apart just now.
-                let reserved = unsafe { Reserved::from_word(place.word()) };
-                let kept = self.queue.redeem(reserved, item).is_ok();
+                let reserved = unsafe { ReservedSlot::from_word(position.word()) };
+                let kept = self.queue.commit(reserved, item).is_ok();
                 if kept {
                     self.inside.insert(item.1);
                 }
@@ -146,7 +146,7 @@ impl Run {
             match kind {
                 0 | 1 => self.produce(number),
                 2 | 3 => self.consume(number),
-                _ => self.promise(number),
+                _ => self.reserve(number),
             }
         }
         for number in 0..3 {
@@ -157,7 +157,7 @@ impl Run {
                 self.consume(number);
             }
             if self.owners[number].is_some() {
-                self.promise(number);
+                self.reserve(number);
             }
         }
         while let Ok((_, item)) = self.queue.pop() {

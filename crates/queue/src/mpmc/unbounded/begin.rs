@@ -1,11 +1,11 @@
-//! How a queue begins. Its first segment is made by the first push, so that it can be a `static`.
+//! How a queue begins. The first push makes its first segment, so that a queue can be a `static`.
 
 use super::{End, Head, Unbounded};
 use crate::mpmc::cursor::{Cursor, lap};
 use crate::mpmc::depot::Depot;
 use crate::mpmc::segment::Segment;
-use crate::patience::Patience;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
+use crate::spin_limit::SpinLimit;
 use sateen_base::CachePadded;
 use sateen_base::canary;
 use std::ptr;
@@ -19,8 +19,8 @@ impl<T> Unbounded<T> {
         assert!(offset < Segment::<T>::SLOTS, "position {position} names no slot");
         let segment = Segment::<T>::new();
         if offset > 0 {
-            // Else the first segment would never be used up.
-            // SAFETY: nobody else knows of the segment.
+            // Otherwise the first segment would never be used up.
+            // SAFETY: no other thread knows of the segment.
             unsafe { segment.skip(offset) };
         }
         Self::with(cursor, segment.as_ptr())
@@ -34,7 +34,7 @@ impl<T> Unbounded<T> {
                 head: CachePadded::new(Head {
                     end: End { cursor: AtomicU64::new(start.0), segment: AtomicPtr::new(segment) },
                     tail_seen: AtomicU64::new(position),
-                    patience: Patience::new(position, 256),
+                    spin_limit: SpinLimit::new(position, 256),
                 }),
                 tail: CachePadded::new(End {
                     cursor: AtomicU64::new(start.0),
@@ -45,11 +45,11 @@ impl<T> Unbounded<T> {
         }
     }
 
-    /// Makes the first segment and lets both ends move on to it; false if somebody else does.
+    /// Makes the first segment and moves both ends on to it; false if another thread does.
     #[cold]
     pub(super) fn begin_slow(&self) -> bool {
         let segment = Segment::<T>::new();
-        // Relaxed: nobody uses the segment before an end's cursor shows it.
+        // Relaxed: no thread uses the segment before an end's cursor shows it.
         let order = Ordering::Relaxed;
         let word = &self.tail.segment;
         let ours = if canary!("queue-begun") {
@@ -64,7 +64,7 @@ impl<T> Unbounded<T> {
             self.tail.move_on(start, segment);
             self.head.end.move_on(start, segment);
         } else {
-            // SAFETY: nobody else knows of it.
+            // SAFETY: no other thread knows of it.
             unsafe { self.depot.recycle(segment) };
         }
         ours
