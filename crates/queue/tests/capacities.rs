@@ -1,4 +1,5 @@
-//! Capacities at the ends of their range: what cannot be had is a panic that names the number, not the end of the process.
+//! Capacities at the ends of their range: what cannot be had is a panic that names the number, not
+//! the end of the process.
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]

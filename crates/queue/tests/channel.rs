@@ -1,21 +1,17 @@
-//! What channels say when they cannot: each error, each text, what comes back, and what is dropped.
+//! Channels beyond the plain path: each error and its text, what comes back, what is dropped, and
+//! what futures, clocks and selections do.
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_queue::channel::{
-    ReadyTimeoutError, Receiver, RecvError, RecvTimeoutError, Select, SelectTimeoutError,
-    SendError, SendTimeoutError, Sender, TryReadyError, TryRecvError, TrySelectError, TrySendError,
-    after, at, bounded, never, select, tick, unbounded,
+    ReadyTimeoutError, RecvError, RecvTimeoutError, Select, SelectTimeoutError, SendError,
+    SendTimeoutError, TryReadyError, TryRecvError, TrySelectError, TrySendError, after, at,
+    bounded, never, select, tick, unbounded,
 };
 use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -107,112 +103,6 @@ fn a_selection_of_nothing_possible_says_so() {
 }
 
 #[test]
-fn an_item_whose_expression_panics_leaves_no_gap() {
-    let (tx, rx) = bounded(2);
-    let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let item = || -> u8 { panic!("no item") };
-        select! { send(tx, item()) -> _ => {} }
-    }));
-    assert!(panicked.is_err());
-    tx.send(1).unwrap();
-    assert_eq!(tx.try_send(2), Err(TrySendError::Full(2)));
-    assert_eq!(rx.recv(), Ok(1));
-    tx.send(3).unwrap();
-    tx.send(4).unwrap();
-    assert_eq!(rx.try_iter().collect::<Vec<_>>(), [3, 4]);
-}
-
-#[test]
-fn a_place_that_is_given_up_is_room_again() {
-    let (tx, rx) = bounded(1);
-    let other = std::thread::scope(|s| {
-        let mut selection = Select::new();
-        selection.send(&tx);
-        let selected = selection.select();
-        let other = s.spawn(|| tx.send(1));
-        assert!(catch_unwind(AssertUnwindSafe(|| drop(selected))).is_err());
-        assert_eq!(rx.recv(), Ok(1));
-        other.join().unwrap()
-    });
-    assert_eq!(other, Ok(()));
-}
-
-/// A place that was promised first does not hold up what comes behind it. Its item comes later, then.
-#[test]
-fn a_promised_item_hides_nothing() {
-    let (tx, rx) = bounded(2);
-    let mut selection = Select::new();
-    selection.send(&tx);
-    let selected = selection.select();
-    assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
-    tx.send(2).unwrap();
-    assert_eq!(rx.try_recv(), Ok(2));
-    selected.send(&tx, 1).unwrap();
-    assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1]);
-}
-
-/// Who waits for room is woken by a receiver that passes over a promised place.
-#[test]
-fn passing_over_a_promise_wakes_a_sender() {
-    struct Woken(AtomicUsize);
-    impl std::task::Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
-    let (tx, rx) = bounded(1);
-    let mut selection = Select::new();
-    selection.send(&tx);
-    let selected = selection.select();
-    let woken = Arc::new(Woken(AtomicUsize::new(0)));
-    let waker = Waker::from(woken.clone());
-    let mut cx = Context::from_waker(&waker);
-    let mut send = pin!(tx.send_async(2));
-    assert!(send.as_mut().poll(&mut cx).is_pending());
-    assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(woken.0.load(Relaxed), 1);
-    assert_eq!(send.poll(&mut cx), Poll::Ready(Ok(())));
-    assert_eq!(rx.try_recv(), Ok(2));
-    selected.send(&tx, 1).unwrap();
-    assert_eq!(rx.try_recv(), Ok(1));
-}
-
-/// A promised place hides nothing afterwards either, however often the ring has been gone round since.
-#[test]
-fn a_promise_that_was_passed_over_is_kept_elsewhere() {
-    for laps in [1, 2, 63, 64, 65, 127, 128, 129, 256] {
-        let (tx, rx) = bounded(2);
-        let mut selection = Select::new();
-        selection.send(&tx);
-        let selected = selection.select();
-        for i in 0..2 * laps {
-            tx.send(i).unwrap();
-            assert_eq!(rx.recv(), Ok(i));
-        }
-        tx.send(7).unwrap();
-        selected.send(&tx, 8).unwrap();
-        assert_eq!(rx.try_iter().collect::<Vec<_>>(), [7, 8]);
-    }
-}
-
-/// The same if it is given up then.
-#[test]
-fn a_promise_that_was_passed_over_is_given_up_quietly() {
-    let (tx, rx) = bounded(2);
-    let mut selection = Select::new();
-    selection.send(&tx);
-    let selected = selection.select();
-    for i in 0..128 {
-        tx.send(i).unwrap();
-        assert_eq!(rx.recv(), Ok(i));
-    }
-    assert!(catch_unwind(AssertUnwindSafe(|| drop(selected))).is_err());
-    tx.send(1).unwrap();
-    tx.send(2).unwrap();
-    assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
-}
-
-#[test]
 fn an_operation_is_completed_by_its_own_half() {
     let (tx, rx) = unbounded::<u8>();
     let (other, _rx) = unbounded::<u8>();
@@ -223,7 +113,7 @@ fn an_operation_is_completed_by_its_own_half() {
     assert!(rx.is_empty());
 }
 
-/// A clone of the sender or receiver that was added is as good.
+/// A clone of the sender or receiver that was added completes it too.
 #[test]
 fn an_operation_is_completed_by_a_clone() {
     for (tx, rx) in [bounded(1), unbounded()] {
@@ -251,7 +141,7 @@ fn an_operation_is_completed_by_a_clone() {
     assert!(receiving.select().recv(&clock.clone()).is_ok());
 }
 
-/// The other half of the same channel is not, nor is another clock.
+/// The other half of the same channel does not complete it, nor does another clock.
 #[test]
 fn an_operation_is_not_completed_by_another() {
     let (tx, rx) = unbounded();
@@ -426,175 +316,7 @@ fn items_need_be_neither_copy_nor_shared() {
     assert_eq!(*item.into_inner(), 1);
 }
 
-/// An item that must stay on its thread; says where it was dropped.
-struct Here<'a>(&'a Dropped, std::marker::PhantomData<*const ()>);
-
-#[derive(Default)]
-struct Dropped {
-    here: AtomicUsize,
-    elsewhere: AtomicUsize,
-}
-
-thread_local! {
-    static HOME: Cell<bool> = const { Cell::new(false) };
-}
-
-impl Drop for Here<'_> {
-    fn drop(&mut self) {
-        let counter = if HOME.get() { &self.0.here } else { &self.0.elsewhere };
-        counter.fetch_add(1, Relaxed);
-    }
-}
-
-impl Dropped {
-    fn item(&self) -> Here<'_> {
-        HOME.set(true);
-        Here(self, std::marker::PhantomData)
-    }
-
-    fn counts(&self) -> (usize, usize) {
-        (self.here.load(Relaxed), self.elsewhere.load(Relaxed))
-    }
-}
-
-/// A selection may be sent to threads to which its items may not: an operation that is dropped there drops none of them.
-#[test]
-fn a_selection_elsewhere_drops_no_items() {
-    for capacity in [Some(2), None] {
-        let dropped = Dropped::default();
-        let (sender, receiver) = capacity.map_or_else(unbounded, bounded);
-        sender.send(dropped.item()).unwrap_or_else(|_| unreachable!());
-        let mut receiving = Select::new();
-        receiving.recv(&receiver);
-        thread::scope(|s| {
-            let other = s.spawn(move || drop(receiving.select()));
-            assert!(other.join().is_err(), "an operation was not completed");
-        });
-        drop((sender, receiver));
-        assert_eq!(dropped.counts(), (0, 0), "the chosen item is forgotten");
-    }
-}
-
-/// The same for a promised item with others behind it, which nobody will receive: they went with the last receiver.
-#[test]
-fn a_promise_broken_elsewhere_drops_no_items() {
-    let dropped = Dropped::default();
-    let (sender, receiver) = bounded(2);
-    let (chosen, sent) = (Barrier::new(2), Barrier::new(2));
-    let mut sending = Select::new();
-    sending.send(&sender);
-    thread::scope(|s| {
-        let (chosen, sent) = (&chosen, &sent);
-        let other = s.spawn(move || {
-            let operation = sending.select();
-            chosen.wait();
-            sent.wait();
-            drop(operation);
-        });
-        chosen.wait();
-        sender.send(dropped.item()).unwrap_or_else(|_| unreachable!());
-        drop(receiver);
-        sent.wait();
-        assert!(other.join().is_err(), "an operation was not completed");
-    });
-    assert_eq!(dropped.counts(), (1, 0));
-}
-
-/// What is behind a promised place is received, or dropped with the channel, even if the promise was forgotten.
-#[test]
-fn a_forgotten_promise_keeps_no_items() {
-    if !in_child("a_forgotten_promise_keeps_no_items") {
-        return;
-    }
-    let item = Arc::new(());
-    for received in [true, false] {
-        let (sender, receiver) = bounded(4);
-        sender.send(item.clone()).unwrap();
-        for _ in 0..2 {
-            forget_a_promise(&sender);
-        }
-        sender.send(item.clone()).unwrap();
-        if received {
-            assert!(receiver.recv().is_ok() && receiver.recv().is_ok());
-            assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-        }
-        drop((sender, receiver));
-        assert_eq!(Arc::strong_count(&item), 1);
-    }
-}
-
-fn forget_a_promise<T>(sender: &Sender<T>) {
-    let mut sending = Select::new();
-    sending.send(sender);
-    std::mem::forget(sending.select());
-}
-
-/// Promises that were forgotten take all the room there is: it is room again as soon as somebody receives, whether they
-/// come before the senders or after.
-#[test]
-fn forgotten_promises_take_no_room_for_ever() {
-    if !in_child("forgotten_promises_take_no_room_for_ever") {
-        return;
-    }
-    for receiver_first in [true, false] {
-        let (sender, receiver) = bounded(2);
-        thread::scope(|s| {
-            let receive = || s.spawn(|| receiver.recv());
-            let early = receiver_first.then(|| {
-                let early = receive();
-                // It may sleep by now, or not: both must do.
-                thread::sleep(SOON);
-                early
-            });
-            forget_a_promise(&sender);
-            forget_a_promise(&sender);
-            assert_eq!(sender.try_send(0), Err(TrySendError::Full(0)));
-            let sent = s.spawn(|| sender.send(1));
-            let received = early.unwrap_or_else(receive).join().unwrap();
-            assert_eq!((sent.join().unwrap(), received), (Ok(()), Ok(1)));
-        });
-    }
-}
-
-/// A receiver that was chosen for an operation which nobody completes waits no longer than it wanted to.
-#[test]
-fn a_forgotten_rendezvous_ends_in_time() {
-    if !in_child("a_forgotten_rendezvous_ends_in_time") {
-        return;
-    }
-    let (sender, receiver) = bounded::<u8>(0);
-    thread::scope(|s| {
-        // The receiver waits, and a selection chooses it.
-        let waiting = s.spawn(|| receiver.recv_timeout(20 * SOON));
-        let mut sending = Select::new();
-        sending.send(&sender);
-        if let Ok(chosen) = sending.select_timeout(20 * SOON) {
-            std::mem::forget(chosen);
-        }
-        assert_eq!(waiting.join().unwrap(), Err(RecvTimeoutError::Timeout));
-        // The selection waits, and the receiver chooses it.
-        for receive in [
-            |rx: &Receiver<u8>| rx.recv_timeout(20 * SOON).is_ok(),
-            |rx: &Receiver<u8>| rx.try_recv().is_ok(),
-        ] {
-            let chosen = Arc::new(AtomicUsize::new(0));
-            let done = chosen.clone();
-            let sender = &sender;
-            let forgetful = s.spawn(move || {
-                let mut sending = Select::new();
-                sending.send(sender);
-                std::mem::forget(sending.select());
-                done.store(1, Relaxed);
-            });
-            while chosen.load(Relaxed) == 0 {
-                assert!(!receive(&receiver));
-            }
-            forgetful.join().unwrap();
-        }
-    });
-}
-
-/// A sink or a future that has sent all it had says so again.
+/// A future that has sent its item says so again.
 #[test]
 fn sending_nothing_is_done_at_once() {
     for capacity in [0, 1] {

@@ -1,5 +1,5 @@
-//! Nothing is lost, nothing comes twice, and what one sender sent comes in order: on up to 16 threads, by all ways to
-//! send and to receive.
+//! Nothing is lost, nothing comes twice, and what one sender sent comes in order: on up to 16
+//! threads, by all ways to send and to receive.
 #![cfg(not(loom))]
 
 use sateen_queue::channel::{Receiver, Sender, bounded, select, unbounded};
@@ -163,7 +163,8 @@ fn selected() {
     }
 }
 
-/// Futures that are dropped half-way, again and again: what one of them was woken for, another gets.
+/// Futures that are dropped half-way, again and again: what one of them was woken for, another
+/// gets.
 #[test]
 fn dropped_futures_lose_nothing() {
     use std::future::Future;

@@ -1,5 +1,5 @@
-//! Whatever many threads do at once: nothing is lost, nothing comes twice, each producer's items come in
-//! order to each consumer, and who is told "closed" has missed nothing.
+//! Whatever many threads do at once: nothing is lost, nothing comes twice, each producer's items
+//! come in order to each consumer, and who is told "closed" has missed nothing.
 #![cfg(not(loom))]
 
 use sateen_queue::mpmc::{Bounded, Unbounded};

@@ -48,8 +48,8 @@ fn a_sender_is_woken() {
     });
 }
 
-/// Two items, two receivers: each gets one, whoever sleeps. (One preemption: that a receiver is woken is checked with
-/// three, and what is added here is the order in which they sleep.)
+/// Two items, two receivers: each gets one, whoever sleeps. (One preemption: that a receiver is
+/// woken is checked with three, and what is added here is the order in which they sleep.)
 #[test]
 fn each_receiver_is_woken() {
     model(1, || {
@@ -132,7 +132,8 @@ fn a_cancelled_receive_passes_its_permit_on() {
     });
 }
 
-/// A selection that was woken by two channels takes one item; the other channel's receiver is woken for the other.
+/// A selection that was woken by two channels takes one item; the other channel's receiver is woken
+/// for the other.
 #[test]
 fn a_selection_passes_on_what_it_does_not_take() {
     model(2, || {
@@ -177,7 +178,8 @@ fn a_promised_item_wakes() {
     });
 }
 
-/// A place that is promised is passed over for what comes behind it, or filled first: both items come out, once.
+/// A place that is promised is passed over for what comes behind it, or filled first: both items
+/// come out, once.
 #[test]
 fn a_promise_is_kept_or_passed_over() {
     model(2, || {
@@ -211,7 +213,8 @@ fn a_forgotten_promise_hides_nothing() {
     });
 }
 
-/// A promise that is forgotten takes the only place: a receiver passes over it, asleep or not, and the sender gets it.
+/// A promise that is forgotten takes the only place: a receiver passes over it, asleep or not, and
+/// the sender gets it.
 #[test]
 fn a_forgotten_promise_holds_up_nobody() {
     model(2, || {

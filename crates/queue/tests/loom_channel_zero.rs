@@ -1,5 +1,5 @@
-//! Channels without a buffer under the model checker: nobody sleeps while the other party is there, and no item is lost
-//! between them.
+//! Channels without a buffer under the model checker: nobody sleeps while the other party is there,
+//! and no item is lost between them.
 #![cfg(loom)]
 
 use loom::thread;
@@ -162,7 +162,8 @@ fn a_selection_takes_one_of_two() {
     });
 }
 
-/// A sender that was selected without its item, against a receiver that gives up: the next one gets it.
+/// A sender that was selected without its item, against a receiver that gives up: the next one gets
+/// it.
 #[test]
 fn a_receiver_leaves_while_the_item_is_to_come() {
     model(2, || {

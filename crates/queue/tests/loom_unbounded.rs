@@ -88,7 +88,8 @@ fn two_first_pushes() {
     });
 }
 
-/// Who is told that a queue is closed has missed nothing, also while its first segment is being made.
+/// Who is told that a queue is closed has missed nothing, also while its first segment is being
+/// made.
 #[test]
 fn a_first_push_against_a_pop() {
     model(3, || {
@@ -112,8 +113,8 @@ fn a_first_push_against_a_pop() {
     });
 }
 
-/// Somebody still reads in a segment that both ends have left; who leaves the next one takes it off the list, or puts it
-/// back there.
+/// Somebody still reads in a segment that both ends have left; who leaves the next one takes it off
+/// the list, or puts it back there.
 #[test]
 fn a_retired_segment_waits_for_its_reader() {
     model(2, || {

@@ -1,4 +1,5 @@
-//! The queue for one producer and one consumer beside a sequential twin, under stress, and at its edges.
+//! The queue for one producer and one consumer beside a sequential twin, under stress, and at its
+//! edges.
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;

@@ -1,10 +1,12 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A queue that takes items through a shared reference and gives them out must be invariant: else a borrow that is too
-//! short goes in through one view of it and comes out of another. A new type needs a row in both tables.
+//! A queue that takes items through a shared reference and gives them out must be invariant: else a
+//! borrow that is too short goes in through one view of it and comes out of another. A new type
+//! needs a row in both tables.
 #![cfg(not(loom))]
 
-/// `crossbeam-channel`'s errors are as free as the item in them, iterators and futures as the channel.
+/// `crossbeam-channel`'s errors are as free as the item in them, iterators and futures as the
+/// channel.
 mod variance {
     sateen_base::variance! {
         invariant ArrayQueue<T> = sateen_queue::ArrayQueue<T>;

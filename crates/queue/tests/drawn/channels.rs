@@ -177,7 +177,8 @@ fn futures(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
             2 if !begun.is_empty() => drop(begun.swap_remove(below(u, begun.len()))),
             _ if !begun.is_empty() => {
                 let which = below(u, begun.len());
-                // Of several that wait, one is woken for each item or place; the others may go on waiting.
+                // Of several that wait, one is woken for each item or place; the others may go on
+                // waiting.
                 let receives = |future: &Begun<'_>| matches!(future, Begun::Receive(_));
                 let receivers = begun.iter().filter(|future| receives(future)).count();
                 let senders = begun.len() - receivers;

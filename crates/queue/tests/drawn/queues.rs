@@ -1,4 +1,5 @@
-//! Bytes that say what is done to a queue and to its sequential twin; for random ones and for the fuzzer.
+//! Bytes that say what is done to a queue and to its sequential twin; for random ones and for the
+//! fuzzer.
 
 use arbitrary::Unstructured;
 use sateen_queue::mpmc::{Bounded, Unbounded};
