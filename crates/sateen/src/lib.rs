@@ -68,8 +68,26 @@ pub mod sync {
     pub use sateen_sync::*;
 }
 
-/// Work-stealing deques with the names of `crossbeam-deque`.
 pub mod deque {
+    //! Work-stealing deques with the names of `crossbeam-deque`, for schedulers of your own.
+    //!
+    //! One thread owns a [`Worker`]. Any number of threads steal from it through a [`Stealer`].
+    //! An [`Injector`] is a queue that all threads share. To change from `crossbeam-deque`, change
+    //! the `use` line.
+    //!
+    //! ```
+    //! use sateen::deque::{Steal, Worker};
+    //!
+    //! let worker = Worker::new_lifo();
+    //! let stealer = worker.stealer();
+    //! worker.push("first");
+    //! worker.push("second");
+    //! assert_eq!(stealer.steal(), Steal::Success("first")); // thieves take the oldest
+    //! assert_eq!(worker.pop(), Some("second")); // a LIFO owner takes the newest
+    //! ```
+    //!
+    //! Tasks of a [`Runtime`](crate::Runtime) need no deque of yours: see [`spawn`](crate::spawn).
+
     pub use sateen_deque::*;
 }
 
@@ -78,13 +96,63 @@ pub mod pool {
     pub use sateen_pool::*;
 }
 
-/// Queues that any thread may push to and pop from.
 pub mod queue {
+    //! Queues between threads that never wait: a push to a full queue gives the item back, and a
+    //! pop from an empty one says so.
+    //!
+    //! | You have | Take | Known from |
+    //! |---|---|---|
+    //! | one producer, one consumer | [`spsc`] | `rtrb` |
+    //! | many of each, a limit | [`mpmc::Bounded`], [`ArrayQueue`] | `crossbeam-queue` |
+    //! | many of each, no limit | [`mpmc::Unbounded`], [`SegQueue`] | `crossbeam-queue` |
+    //! | to wait for items or room | [`channel`](crate::channel) | `crossbeam-channel` |
+    //!
+    //! All are first in, first out. `push_from` and `pop_into` take batches with one reservation.
+    //! After `close`, pops go on until nothing is left.
+    //!
+    //! ```
+    //! let queue = sateen::queue::mpmc::Unbounded::new();
+    //! std::thread::scope(|s| {
+    //!     s.spawn(|| (0..1000).for_each(|i| queue.push(i).unwrap()));
+    //!     s.spawn(|| {
+    //!         let mut taken = 0;
+    //!         while taken < 1000 {
+    //!             taken += queue.pop().is_ok() as u32;
+    //!         }
+    //!     });
+    //! });
+    //! assert!(queue.is_empty());
+    //! ```
+
     pub use sateen_queue::*;
 }
 
-/// Channels with the names of `crossbeam-channel`, for threads, tasks and futures alike.
 pub mod channel {
+    //! Channels with the names and the behaviour of `crossbeam-channel`, for threads, tasks and
+    //! futures on the same channel.
+    //!
+    //! | You want | Take |
+    //! |---|---|
+    //! | senders that wait when receivers do not keep up | [`bounded(n)`](bounded) |
+    //! | senders that never wait, whatever memory it takes | [`unbounded`] |
+    //! | to know that the item was received when `send` returns | `bounded(0)` |
+    //! | the first of several operations | [`select!`], [`Select`] |
+    //! | times as items | [`at`], [`after`], [`tick`] |
+    //! | one value, once | [`sync::oneshot`](crate::sync::oneshot) |
+    //!
+    //! A thread that waits blocks, a task is suspended, and a future is pending
+    //! ([`Sender::send_async`], [`Receiver::recv_async`]). Each item goes to one receiver. To
+    //! change from `crossbeam-channel`, change the `use` line. The guide has a page on
+    //! [channels](crate::guide::channels).
+    //!
+    //! ```
+    //! use sateen::channel::bounded;
+    //!
+    //! let (sender, receiver) = bounded(16);
+    //! sateen::spawn(move || (0..100).for_each(|i| sender.send(i).unwrap()));
+    //! assert_eq!(receiver.iter().sum::<i32>(), 4950);
+    //! ```
+
     pub use sateen_queue::channel::*;
 }
 
