@@ -13,10 +13,10 @@ use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
-use crate::spares::Spares;
 use crate::stack::{DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
+use crate::substitutes::Substitutes;
 use crate::switch::{THREAD_OVERHEAD, Threads};
-use crate::unwind::Quiet;
+use crate::unwind::DiscardOnDrop;
 use crate::worker::Worker;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
@@ -117,13 +117,13 @@ impl Builder {
     /// Called on each worker's thread before it takes work, also on a substitute's. It is not a task: what it joins runs on the
     /// spot, what it spawns is refused. A panic in it is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.on_start = Some(Quiet::new(Box::new(hook)));
+        self.hooks.on_start = Some(DiscardOnDrop::new(Box::new(hook)));
         self
     }
 
     /// Called on each worker's thread after its last work; otherwise as [`Builder::on_start`].
     pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.on_exit = Some(Quiet::new(Box::new(hook)));
+        self.hooks.on_exit = Some(DiscardOnDrop::new(Box::new(hook)));
         self
     }
 
@@ -297,7 +297,7 @@ impl Builder {
         let policies = policy::activate(policy::round_robin().0, 1);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let alarm = self.on_arrival.map(|arrival| {
-            let arrival = Quiet::new(arrival);
+            let arrival = DiscardOnDrop::new(arrival);
             let call = move |_: usize| call_user("an arrival callback panicked", &*arrival);
             Box::new(call) as Alarm
         });
@@ -308,7 +308,7 @@ impl Builder {
             alarm,
             watch: None,
             blocking: self.blocking,
-            spares: Spares::new(Vec::new()),
+            substitutes: Substitutes::new(Vec::new()),
         };
         let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
@@ -345,16 +345,16 @@ impl Builder {
         let strict = self.strict | strict_by_variable()?;
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
-        let spares = match self.policy.0.moves_work() {
+        let substitutes = match self.policy.0.moves_work() {
             true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
             false => 0,
         };
-        let mut names = (0..count + spares).map(&self.name).collect::<Vec<_>>();
+        let mut names = (0..count + substitutes).map(&self.name).collect::<Vec<_>>();
         if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
             return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
         }
-        let spares = Spares::new(names.split_off(count));
-        let policies = policy::activate(self.policy.0, count + spares.count());
+        let substitutes = Substitutes::new(names.split_off(count));
+        let policies = policy::activate(self.policy.0, count + substitutes.count());
         let alarm = policy::alarm(&policies);
         let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
         let watch = self.report_blocked.then(Watch::new);
@@ -366,7 +366,7 @@ impl Builder {
             alarm,
             watch,
             blocking: self.blocking,
-            spares,
+            substitutes,
         };
         let shared = Arc::new(Shared::new(workers, stacks, setup));
         let mut starting = Starting { shared: &shared, made: 0 };

@@ -54,7 +54,7 @@ pub(crate) struct Fiber {
     /// The task that runs here, or whose branch does; null for none. Written by the fiber's worker.
     task: AtomicPtr<Header>,
     /// The task whose branches lie on the join stack. Changes only while that is bare.
-    heir: AtomicPtr<Header>,
+    owning_task: AtomicPtr<Header>,
     /// The number of what runs here, 0 for nothing. Written with `running`.
     id: AtomicU64,
     /// What it waits for. Written by the fiber.
@@ -72,7 +72,7 @@ pub(crate) struct Fiber {
     /// The innermost [limit](crate::time) in force here; null for none.
     limit: Cell<*const Limit>,
     /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
-    held: Cell<u32>,
+    no_suspends: Cell<u32>,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -103,7 +103,7 @@ pub fn fiber_number() -> Option<u32> {
     context::with(context::Context::fiber).map(|fiber| fiber.number)
 }
 
-// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `heir`, `id`, `wait`, `number`, `worker` and
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `owning_task`, `id`, `wait`, `number`, `worker` and
 // `shared` only, which are Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
 // worker's thread.
 unsafe impl Send for Fiber {}
@@ -121,7 +121,7 @@ impl Fiber {
             // Ordering: Relaxed; only uniqueness counts.
             number: FIBERS.fetch_add(1, Ordering::Relaxed),
             task: AtomicPtr::new(std::ptr::null_mut()),
-            heir: AtomicPtr::new(std::ptr::null_mut()),
+            owning_task: AtomicPtr::new(std::ptr::null_mut()),
             id: AtomicU64::new(0),
             wait: WaitRecord::new(),
             outer_waits: UnsafeCell::new(Vec::new()),
@@ -130,7 +130,7 @@ impl Fiber {
             kept: waker::Kept::new(),
             masks: Cell::new(0),
             limit: Cell::new(std::ptr::null()),
-            held: Cell::new(0),
+            no_suspends: Cell::new(0),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
@@ -309,7 +309,7 @@ impl Fiber {
 
     /// Parks. Whoever calls checks what it waits for.
     fn park_here(&self) {
-        if self.is_held() {
+        if self.keeps_thread() {
             return self.block(None);
         }
         if self.park_word.begin() {
@@ -320,16 +320,16 @@ impl Fiber {
 
     /// The task that stolen branches belong to. A thief may ask until it has run what it stole.
     #[inline]
-    pub(crate) fn heir(&self) -> *const Header {
+    pub(crate) fn owning_task(&self) -> *const Header {
         // Ordering: Relaxed; whatever made the branch visible to the thief made this visible too.
-        self.heir.load(Ordering::Relaxed)
+        self.owning_task.load(Ordering::Relaxed)
     }
 
     /// The fiber only, while its join stack is bare.
     #[inline]
-    pub(crate) fn set_heir(&self, task: *const Header) {
-        // Ordering: Relaxed, see `heir`.
-        self.heir.store(task.cast_mut(), Ordering::Relaxed);
+    pub(crate) fn set_owning_task(&self, task: *const Header) {
+        // Ordering: Relaxed, see `owning_task`.
+        self.owning_task.store(task.cast_mut(), Ordering::Relaxed);
     }
 
     /// How urgent the task here is. The worker only.
@@ -400,17 +400,17 @@ impl Fiber {
 
     /// Whether it must not leave the thread's stack.
     #[inline]
-    pub(crate) fn is_held(&self) -> bool {
-        self.held.get() != 0
+    pub(crate) fn keeps_thread(&self) -> bool {
+        self.no_suspends.get() != 0
     }
 
     /// From now on its waits block the thread.
-    pub(crate) fn hold(&self) {
-        self.held.set(self.held.get() + 1);
+    pub(crate) fn begin_no_suspend(&self) {
+        self.no_suspends.set(self.no_suspends.get() + 1);
     }
 
-    pub(crate) fn unhold(&self) {
-        self.held.set(self.held.get() - 1);
+    pub(crate) fn end_no_suspend(&self) {
+        self.no_suspends.set(self.no_suspends.get() - 1);
     }
 
     /// Parks, with the thread, until `deadline` at most.
@@ -528,7 +528,7 @@ unsafe impl Blocker for Suspend {
     fn park_until(&self, deadline: Instant) {
         let fiber = Self::fiber();
         fiber.check_interrupted();
-        if fiber.is_held() {
+        if fiber.keeps_thread() {
             fiber.block(Some(deadline));
             return fiber.check_interrupted();
         }

@@ -114,7 +114,7 @@ impl Worker {
     /// Lets tasks call `wakers` before `fiber`, the caller, goes on.
     pub(crate) fn call_now(&self, fiber: &Fiber, wakers: Vec<Waker>) {
         for waker in wakers {
-            if fiber.is_held() {
+            if fiber.keeps_thread() {
                 self.shared().blocking.send(move || waker.wake());
             } else {
                 self.shared().foreign.0.lock().push_back(waker);

@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 /// The first, provisional sleep: most pauses end before it does, and then no heavy fence was needed.
 const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
 /// How long a victim may leave a request unanswered: about what a heavy fence costs us.
-const PATIENCE: Duration = Duration::from_micros(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_micros(20);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
 /// After so long a sleep, stacks that nobody uses give their memory back.
@@ -83,8 +83,8 @@ impl Worker {
 
     fn search(&self) -> Option<Entry> {
         let shared = self.shared();
-        let patient = shared.sleep.begin_search() < shared.patient_searchers;
-        let found = self.search_rounds(if patient { shared.spin_ticks } else { 0 });
+        let spins = shared.sleep.begin_search() < shared.spinning_searchers;
+        let found = self.search_rounds(if spins { shared.spin_ticks } else { 0 });
         let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
             // Others may have relied on us as the one who searches. (With nothing in hand we go and
@@ -103,7 +103,7 @@ impl Worker {
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
         let start = tsc::now();
         let mut rounds = 0u32;
-        let mut patience = tsc::ticks(PATIENCE);
+        let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
         loop {
             if let Some(entry) = self.scan() {
                 return Some(entry);
@@ -114,9 +114,9 @@ impl Worker {
             rounds += 1;
             if rounds.is_multiple_of(ROUNDS_PER_LOOK) {
                 let waited = tsc::now().saturating_sub(start);
-                if waited > patience {
+                if waited > timeout {
                     // They were asked in the first round and have not pushed since.
-                    patience = u64::MAX;
+                    timeout = u64::MAX;
                     self.force_others();
                 }
                 // A runtime that ends is not to wait for the most patient of searchers.
@@ -162,7 +162,7 @@ impl Worker {
             && let Some(job) = offer::steal(fiber.join_stack(), victim.requests())
         {
             self.counters.join_steals.bump();
-            self.will_inherit(fiber.heir());
+            self.will_run_branch_of(fiber.owning_task());
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
         loop {

@@ -117,8 +117,6 @@ pub mod sleepers;
 #[cfg(not(loom))]
 mod sleepers;
 #[cfg(not(loom))]
-mod spares;
-#[cfg(not(loom))]
 mod stack;
 #[cfg(loom)]
 pub mod stall;
@@ -132,6 +130,8 @@ mod started_on;
 mod starve;
 #[cfg(not(loom))]
 mod stats;
+#[cfg(not(loom))]
+mod substitutes;
 #[cfg(not(loom))]
 mod switch;
 #[cfg(not(loom))]

@@ -69,9 +69,9 @@ impl RequestWord {
     }
 
     /// Takes a request down, or leaves it up if `still` finds what it was raised for. Owner only.
-    pub fn settle(&self, what: u32, still: impl FnOnce() -> bool) {
+    pub fn lower_unless(&self, what: u32, still: impl FnOnce() -> bool) {
         self.clear(what);
-        if !canary!("ready_settle_no_fence") {
+        if !canary!("ready_lower_no_fence") {
             // Whoever found the request still up has relied on it; partner: the fence in
             // `Sleepers::wake_owner`.
             full_fence(Ordering::SeqCst);

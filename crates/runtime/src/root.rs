@@ -107,7 +107,7 @@ pub(crate) fn end_idle(worker: &Worker) {
 /// None: that takes a stack, and there is none.
 #[inline(always)]
 fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
-    let picked = match worker.take_handoff() {
+    let picked = match worker.take_next() {
         None if starved => worker.pick_fiber(),
         None => worker.pick_next(),
         handed => handed,
@@ -128,7 +128,7 @@ fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
 fn next_fiber_slow(worker: &Worker, entry: Entry) -> Option<&'static Fiber> {
     match base_fiber(worker) {
         Some(fiber) => {
-            worker.hand_off(entry);
+            worker.set_next(entry);
             Some(fiber)
         }
         None => {
@@ -241,18 +241,18 @@ fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
 fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
-    let stands_in = worker.index() >= shared.regular;
+    let is_substitute = worker.index() >= shared.regular;
     loop {
-        let spare = worker.with_idle(|idle| idle.len());
-        if spare != 0 && shared.stacks.is_tight() {
+        let idle = worker.with_idle(|idle| idle.len());
+        if idle != 0 && shared.stacks.is_tight() {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
-        let next = || if stands_in { worker.pick_next() } else { worker.pick() };
-        match worker.take_handoff().or_else(next).or_else(|| worker.idle()) {
+        let next = || if is_substitute { worker.pick_next() } else { worker.pick() };
+        match worker.take_next().or_else(next).or_else(|| worker.idle()) {
             Some(entry) if entry.is_fiber() => {
-                worker.hand_off(entry);
-                if spare >= IDLE_FIBERS {
+                worker.set_next(entry);
+                if idle >= IDLE_FIBERS {
                     break;
                 }
                 worker.with_idle(|idle| idle.push(fiber));
@@ -272,10 +272,10 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
 /// to go on.
 fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
-    while let Some(entry) = worker.take_handoff() {
+    while let Some(entry) = worker.take_next() {
         worker.execute(fiber, entry);
-        let spare = worker.with_idle(|idle| idle.len());
-        if spare >= IDLE_FIBERS || (spare != 0 && worker.shared().stacks.is_tight()) {
+        let idle = worker.with_idle(|idle| idle.len());
+        if idle >= IDLE_FIBERS || (idle != 0 && worker.shared().stacks.is_tight()) {
             break;
         }
         worker.with_idle(|idle| idle.push(fiber));
@@ -316,7 +316,7 @@ fn refuse_spawns(worker: &Worker, error: fn() -> JoinError, future: impl Fn(NonN
     for entry in keep {
         match entry.as_fiber() {
             Some(fiber) => worker.awaken(fiber),
-            None => worker.stash(entry),
+            None => worker.defer(entry),
         }
     }
 }

@@ -13,9 +13,9 @@ use crate::latch::Waiter;
 use crate::live::LiveFutures;
 use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
-use crate::spares::Spares;
 use crate::stack::Stacks;
 use crate::stall::Stall;
+use crate::substitutes::Substitutes;
 use crate::switch::Threads;
 use crate::task::{self, FutureHead, JoinError};
 use crate::timekeeper::Timekeeper;
@@ -50,10 +50,10 @@ impl Refused {
 }
 
 pub(crate) struct Shared {
-    /// The regular ones, then the spares.
+    /// The regular ones, then the substitutes.
     pub(crate) workers: Box<[Worker]>,
     pub(crate) regular: usize,
-    pub(crate) spares: Spares,
+    pub(crate) substitutes: Substitutes,
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long; more than the cores can run would only be in the way.
-    pub(crate) patient_searchers: usize,
+    pub(crate) spinning_searchers: usize,
     /// What workers without a stack could not start.
     pub(crate) aside: Aside<Entry>,
     /// Workers that wait for a stack to start work on, and others that start nothing.
@@ -108,25 +108,29 @@ pub(crate) struct Setup {
     pub(crate) alarm: Option<Alarm>,
     pub(crate) watch: Option<Watch>,
     pub(crate) blocking: blocking::Limits,
-    pub(crate) spares: Spares,
+    pub(crate) substitutes: Substitutes,
 }
 
 impl Shared {
     pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
-        let Setup { threads, hooks, spin, alarm, watch, blocking, spares } = setup;
-        let regular = workers.len() - spares.count();
+        let Setup { threads, hooks, spin, alarm, watch, blocking, substitutes } = setup;
+        let regular = workers.len() - substitutes.count();
         let drained = DrainCount::new();
         // Those without a thread.
-        for spare in &workers[regular..] {
-            drop(spare.leave_out());
+        for substitute in &workers[regular..] {
+            drop(substitute.leave_out());
             drained.absent();
             watch.as_ref().inspect(|watch| watch.absent());
         }
-        let exited =
-            Exited { count: spares.count(), timekeeper: false, done: false, wakers: Vec::new() };
+        let exited = Exited {
+            count: substitutes.count(),
+            timekeeper: false,
+            done: false,
+            wakers: Vec::new(),
+        };
         Self {
             regular,
-            spares,
+            substitutes,
             injector: Injector::new(),
             sleep: Sleepers::new(workers.len(), alarm),
             stacks,
@@ -134,7 +138,7 @@ impl Shared {
             hooks,
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
-            patient_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
+            spinning_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
             aside: Aside::new(),
             stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),
@@ -232,7 +236,7 @@ impl Shared {
     /// From now on every task and future counts as cancelled.
     pub(crate) fn start_cancelling(&self) {
         self.cancelling.raise();
-        // What is left then may stay for ever, with no use for spare ones.
+        // What is left then may stay for ever, with no use for idle ones.
         self.stacks.tighten();
     }
 
@@ -319,7 +323,7 @@ impl Shared {
         self.stall.goes();
         // Posted before that was known.
         for entry in self.workers[index].leave_out() {
-            // SAFETY: taken from the mail, so ours; no worker will take it.
+            // SAFETY: taken from the pinned queue, so ours; no worker will take it.
             unsafe { task::refuse_posted(self, index, entry) };
         }
         self.drain_absent();
@@ -328,12 +332,12 @@ impl Shared {
     /// How many regular threads have left, about.
     pub(crate) fn exited(&self) -> usize {
         let count = self.exited.lock().unwrap_or_else(PoisonError::into_inner).count;
-        count.saturating_sub(self.spares.count()).min(self.regular)
+        count.saturating_sub(self.substitutes.count()).min(self.regular)
     }
 
     /// Those that have ever worked.
     pub(crate) fn workers(&self) -> &[Worker] {
-        &self.workers[..self.regular + self.spares.born()]
+        &self.workers[..self.regular + self.substitutes.born()]
     }
 
     /// Wakes every sleeping worker.
@@ -341,7 +345,7 @@ impl Shared {
         for index in 0..self.workers.len() {
             self.sleep.notify(index);
         }
-        self.spares.wake_all();
+        self.substitutes.wake_all();
     }
 
     /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The last
@@ -361,7 +365,7 @@ impl Shared {
         self.drained.undrain();
     }
 
-    /// Spare `slot`, which is idle and empty, does nothing for a while, if nothing came at the last moment;
+    /// Substitute `slot`, which is idle and empty, does nothing for a while, if nothing came at the last moment;
     /// whether it does.
     pub(crate) fn dismiss(&self, slot: usize) -> bool {
         let leaves = self.workers[self.regular + slot].leave_empty();
@@ -382,7 +386,7 @@ impl Shared {
         }
     }
 
-    /// Spare `slot` is about to work again, or for the first time. The caller is a worker and works.
+    /// Substitute `slot` is about to work again, or for the first time. The caller is a worker and works.
     pub(crate) fn recall(&self, slot: usize) {
         self.stall.comes();
         self.undrain();
@@ -435,7 +439,7 @@ impl Shared {
         !fibers.is_empty() && self.has_work()
     }
 
-    /// A spare's thread is about to start. The caller's has not left.
+    /// A substitute's thread is about to start. The caller's has not left.
     pub(crate) fn thread_starts(&self) {
         self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
     }
@@ -515,10 +519,10 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until `count` regular threads have left, with the spares' that have started, or until `deadline`; says whether they have.
+    /// Blocks the thread until `count` regular threads have left, with the substitutes' that have started, or until `deadline`; says whether they have.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        while exited.count < count + self.spares.count() {
+        while exited.count < count + self.substitutes.count() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;

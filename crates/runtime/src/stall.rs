@@ -6,11 +6,11 @@
 //! | tries | it looks for a stack, and for fibers that can go on | itself: works, or naps |
 //! | naps | it had neither | itself, after 2 ms at most: tries |
 //! | sleeps | it has a stack, is announced in the event count, and takes nothing | itself, notified or not: works |
-//! | is away | a spare without a thread, or one that lies | whoever recalls it: works |
+//! | is away | a substitute without a thread, or one that lies | whoever recalls it: works |
 //!
 //! | word | counts | changed by |
 //! |---|---|---|
-//! | `counts`, low half | workers that work or try | each worker for itself; for a spare that is away, its recaller |
+//! | `counts`, low half | workers that work or try | each worker for itself; for a substitute that is away, its recaller |
 //! | `counts`, high half | workers that sleep | each worker for itself |
 //! | `changes` | how often `counts` has changed | whoever changed it, afterwards |
 //! | `starved`, `stuck` | workers that try or nap; those of them that know nothing more to do | hints, for reports |

@@ -33,7 +33,7 @@ const BATCH: usize = 1000;
 #[cold]
 pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     let shared = worker.shared();
-    worker.read_mail();
+    worker.look_through_pinned();
     // Who sleeps in time holds a stack, and nobody else may be there to wake it.
     let fired = worker.fire_timers();
     shared.foreign.send_away(shared);
@@ -74,7 +74,7 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         watch.stuck(shared);
     }
     // It may not be able to start work, but it must not keep the runtime from ending.
-    let drains = shared.is_closing() && !worker.has_started() && !worker.has_stashed();
+    let drains = shared.is_closing() && !worker.has_started() && !worker.has_deferred();
     if drains {
         shared.drain();
     }
@@ -123,7 +123,7 @@ fn start_beyond(worker: &Worker) -> bool {
     let Some(fiber) = extra_fiber(worker) else { return false };
     worker.with_idle(|idle| idle.push(fiber));
     if let Some(entry) = worker.take_nested_aside() {
-        worker.hand_off(entry);
+        worker.set_next(entry);
     }
     true
 }
@@ -169,7 +169,7 @@ impl Worker {
             Work::Task(header) if !is_pinned(header.as_ptr()) => Kind::Task,
             Work::Future(head) if !is_pinned(head.as_ptr().cast()) => Kind::Nested,
             Work::Job(_) | Work::Stack(_) => Kind::Nested,
-            _ => return self.stash(entry),
+            _ => return self.defer(entry),
         };
         shared.aside.put(entry, kind, home, || ());
     }
@@ -179,7 +179,7 @@ impl Worker {
     fn put_all_aside(&self, steals: bool) -> bool {
         let shared = self.shared();
         let mut put = self.put_policy_aside();
-        for entry in self.take_stashed() {
+        for entry in self.take_deferred() {
             put |= !self.is_own(entry);
             self.put_aside(entry);
         }
@@ -217,15 +217,15 @@ impl Worker {
         put
     }
 
-    /// Looks through the mail for what needs no stack, or may go elsewhere.
-    fn read_mail(&self) {
-        for entry in self.take_mail_if(|entry| matches!(entry.decode(), Work::Survey(_))) {
+    /// Looks through the pinned queue for what needs no stack, or may go elsewhere.
+    fn look_through_pinned(&self) {
+        for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Survey(_))) {
             if let Work::Survey(job) = entry.decode() {
-                // SAFETY: taken from the mail, so ours to run, once.
+                // SAFETY: taken from the pinned queue, so ours to run, once.
                 call_off_fiber(|| unsafe { ((*job).run)(job) });
             }
         }
-        for entry in self.take_mail_if(|entry| matches!(entry.decode(), Work::Scoped(_))) {
+        for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Scoped(_))) {
             self.put_aside(entry);
         }
     }
@@ -244,7 +244,7 @@ impl Worker {
 
     fn has_nested_aside(&self) -> bool {
         self.shared().aside.has_for(self.index(), &[Kind::Scoped, Kind::Nested])
-            || self.has_set_aside(is_nested)
+            || self.has_own_waiting(is_nested)
     }
 
     fn take_nested_aside(&self) -> Option<Entry> {
@@ -252,13 +252,13 @@ impl Worker {
         aside
             .take_kind(self.index(), Kind::Nested)
             .or_else(|| aside.take_kind(self.index(), Kind::Scoped))
-            .or_else(|| self.take_set_aside(is_nested))
+            .or_else(|| self.take_own_waiting(is_nested))
     }
 
     fn take_task_aside(&self) -> Option<Entry> {
         let is_task = |entry: Entry| matches!(entry.decode(), Work::Task(_));
         let aside = self.shared().aside.take_kind(self.index(), Kind::Task);
-        aside.or_else(|| self.take_set_aside(is_task))
+        aside.or_else(|| self.take_own_waiting(is_task))
     }
 }
 

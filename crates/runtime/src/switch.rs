@@ -54,7 +54,7 @@ impl Switch {
         main: Main,
         threads: Option<&Threads>,
     ) -> Result<Self, FiberStack> {
-        let fiber = Place(fiber);
+        let fiber = FiberPtr(fiber);
         if let Some(threads) = threads {
             return OwnThread::start(stack, fiber, main, threads).map(Self::Thread);
         }
@@ -111,12 +111,12 @@ impl Back {
 
 /// A fiber's address that may travel to its thread.
 #[derive(Clone, Copy)]
-struct Place(*const Fiber);
+struct FiberPtr(*const Fiber);
 
 // SAFETY: fibers are Sync and outlive what runs on them.
-unsafe impl Send for Place {}
+unsafe impl Send for FiberPtr {}
 
-impl Place {
+impl FiberPtr {
     fn get(self) -> &'static Fiber {
         // SAFETY: fibers live as long as their runtime, and nothing that runs on them outlives that.
         unsafe { &*self.0 }
@@ -168,7 +168,7 @@ pub(crate) struct OwnThread {
 impl OwnThread {
     fn start(
         stack: FiberStack,
-        fiber: Place,
+        fiber: FiberPtr,
         main: Main,
         threads: &Threads,
     ) -> Result<Self, FiberStack> {
@@ -209,7 +209,7 @@ std::thread_local! {
 }
 
 /// The life of a fiber's thread.
-fn be_fiber(baton: Arc<Baton>, fiber: Place, main: Main, size: usize) {
+fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     LAST.set(Some(Arc::clone(&baton)));
     baton.fiber.park();
     let fiber = fiber.get();

@@ -49,15 +49,15 @@ impl<T> Drop for Held<T> {
 }
 
 /// Something of the user's whose destructor's panic goes nowhere, wherever it is dropped.
-pub(crate) struct Quiet<T>(Option<T>);
+pub(crate) struct DiscardOnDrop<T>(Option<T>);
 
-impl<T> Quiet<T> {
+impl<T> DiscardOnDrop<T> {
     pub(crate) fn new(value: T) -> Self {
         Self(Some(value))
     }
 }
 
-impl<T> std::ops::Deref for Quiet<T> {
+impl<T> std::ops::Deref for DiscardOnDrop<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -68,7 +68,7 @@ impl<T> std::ops::Deref for Quiet<T> {
     }
 }
 
-impl<T> Drop for Quiet<T> {
+impl<T> Drop for DiscardOnDrop<T> {
     fn drop(&mut self) {
         discard(self.0.take());
     }

@@ -115,11 +115,11 @@ pub fn no_suspend<R>(f: impl FnOnce() -> R) -> R {
     struct Leave(&'static Fiber);
     impl Drop for Leave {
         fn drop(&mut self) {
-            self.0.unhold();
+            self.0.end_no_suspend();
         }
     }
     let _leave = here().map(|(_, fiber)| {
-        fiber.hold();
+        fiber.begin_no_suspend();
         Leave(fiber)
     });
     f()

@@ -1,6 +1,6 @@
 //! A worker: an OS thread of the runtime, its queues, and what others may ask of it.
 //!
-//! Who may touch what: `requests`, `fiber`, `inbox`, `mail`, `forced_at`, `timers` and what of the
+//! Who may touch what: `requests`, `fiber`, `inbox`, `pinned`, `forced_at`, `timers` and what of the
 //! policy says so anyone; the rest of the policy and `own` the worker's thread only. What it runs next is
 //! in `worker/queues.rs`, how it answers requests in `worker/requests.rs`, how fibers come and go in
 //! `worker/fibers.rs`, finding work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
@@ -9,7 +9,7 @@ mod blocked;
 mod fibers;
 mod queues;
 mod requests;
-mod spare;
+mod substitute;
 mod timers;
 
 pub(crate) use queues::here;
@@ -44,9 +44,9 @@ pub(crate) struct Worker {
     /// Fibers that others have made ready.
     inbox: CachePadded<Inbox<Fiber>>,
     /// Work that only this worker may start.
-    mail: SpinLock<VecDeque<Entry>>,
-    has_mail: AtomicBool,
-    /// Its thread was never started, or a spare's sleeps and takes nothing.
+    pinned: SpinLock<VecDeque<Entry>>,
+    has_pinned: AtomicBool,
+    /// Its thread was never started, or a substitute's sleeps and takes nothing.
     absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
@@ -68,11 +68,11 @@ struct Own {
     /// Fibers without a stack.
     bare: UnsafeCell<Vec<*const Fiber>>,
     /// What was taken from the queues and could not be started, or was put back.
-    stash: UnsafeCell<VecDeque<Entry>>,
+    deferred: UnsafeCell<VecDeque<Entry>>,
     /// What the root, or the scheduling loop that it resumes, goes on with.
-    handoff: Cell<Option<Entry>>,
+    next: Cell<Option<Entry>>,
     /// The task whose branch was stolen last, until that branch starts.
-    heir: Cell<*const Header>,
+    owning_task: Cell<*const Header>,
     rng: UnsafeCell<XorShift>,
     takes: Cell<u32>,
     /// Fibers that the policy holds.
@@ -103,8 +103,8 @@ impl Worker {
             fiber: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
             policy,
             inbox: CachePadded::new(Inbox::new()),
-            mail: SpinLock::new(VecDeque::new()),
-            has_mail: AtomicBool::new(false),
+            pinned: SpinLock::new(VecDeque::new()),
+            has_pinned: AtomicBool::new(false),
             absent: AtomicBool::new(false),
             forced_at: AtomicU64::new(0),
             stranded: AtomicUsize::new(0),
@@ -116,9 +116,9 @@ impl Worker {
                 ids: Ids::new(),
                 idle: UnsafeCell::new(Vec::new()),
                 bare: UnsafeCell::new(Vec::new()),
-                stash: UnsafeCell::new(VecDeque::new()),
-                handoff: Cell::new(None),
-                heir: Cell::new(std::ptr::null()),
+                deferred: UnsafeCell::new(VecDeque::new()),
+                next: Cell::new(None),
+                owning_task: Cell::new(std::ptr::null()),
                 rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
                 takes: Cell::new(index as u32),
                 ready: Cell::new(0),
@@ -198,7 +198,7 @@ impl Worker {
         self.current_fiber().map(Fiber::join_stack)
     }
 
-    /// Whether anything visible waits at this worker: tasks, public branches, fibers, mail.
+    /// Whether anything visible waits at this worker: tasks, public branches, fibers, pinned work.
     pub(crate) fn has_queued(&self) -> bool {
         self.has_stealable() || self.has_own_arrivals()
     }
@@ -210,10 +210,10 @@ impl Worker {
                 && self.current_join_stack().is_some_and(JoinStack::has_public)
     }
 
-    /// Whether fibers or mail wait that only this worker can take.
+    /// Whether fibers or pinned work wait that only this worker can take.
     pub(crate) fn has_own_arrivals(&self) -> bool {
         // Ordering: Relaxed, hints; the sleeper's fence orders them.
-        !self.inbox.is_empty() || self.has_mail.load(Ordering::Relaxed)
+        !self.inbox.is_empty() || self.has_pinned.load(Ordering::Relaxed)
     }
 
     /// Whether fibers wait that others have made ready; a hint.
@@ -240,25 +240,25 @@ impl Worker {
     /// The worker's thread will never run: what was or will be posted to it stays undone. Returns what
     /// was posted.
     pub(crate) fn leave_out(&self) -> VecDeque<Entry> {
-        let mut mail = self.mail.lock();
+        let mut pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
         self.absent.store(true, Ordering::Relaxed);
         // Whoever looks for work must not see what will never be taken.
-        self.has_mail.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *mail)
+        self.has_pinned.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *pinned)
     }
 
     /// [`Worker::leave_out`] for a while, if nothing was posted; whether that is so.
     pub(crate) fn leave_empty(&self) -> bool {
-        let mail = self.mail.lock();
+        let pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
-        self.absent.store(mail.is_empty(), Ordering::Relaxed);
-        mail.is_empty()
+        self.absent.store(pinned.is_empty(), Ordering::Relaxed);
+        pinned.is_empty()
     }
 
     /// The worker will take what is posted to it from now on.
     pub(crate) fn attend(&self) {
-        let _mail = self.mail.lock();
+        let _pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
         self.absent.store(false, Ordering::Relaxed);
     }
@@ -274,14 +274,14 @@ impl Worker {
 
     /// [`Worker::post`] for a caller that wakes the worker afterwards.
     pub(crate) fn put(&self, entry: Entry) -> bool {
-        let mut mail = self.mail.lock();
+        let mut pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
         if self.absent.load(Ordering::Relaxed) {
             return false;
         }
-        mail.push_back(entry);
+        pinned.push_back(entry);
         // Ordering: Relaxed, under the lock; a hint outside of it.
-        self.has_mail.store(true, Ordering::Relaxed);
+        self.has_pinned.store(true, Ordering::Relaxed);
         true
     }
 
@@ -314,7 +314,7 @@ impl Worker {
     }
 
     pub(crate) fn count_stranded(&self) {
-        let count = self.stashed() + self.mail.lock().len();
+        let count = self.deferred_count() + self.pinned.lock().len();
         self.stranded.store(count, Ordering::Relaxed);
     }
 
@@ -372,9 +372,9 @@ pub(crate) fn spin_for<W: Waiter>(latch: &crate::latch::Latch<W>) {
 impl Drop for Worker {
     fn drop(&mut self) {
         // A question that came when nobody was left to answer it.
-        for entry in std::mem::take(&mut *self.mail.lock()) {
+        for entry in std::mem::take(&mut *self.pinned.lock()) {
             if let Work::Job(job) | Work::Here(job) | Work::Survey(job) = entry.decode() {
-                // SAFETY: taken from the mail, so ours to run, once.
+                // SAFETY: taken from the pinned queue, so ours to run, once.
                 unsafe { ((*job).run)(job) };
             }
         }

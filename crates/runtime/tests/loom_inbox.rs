@@ -147,7 +147,7 @@ fn a_busy_worker_keeps_the_request() {
             let model = Arc::clone(&model);
             move || model.make_ready(0)
         });
-        model.requests.settle(READY, || !model.inbox.is_empty());
+        model.requests.lower_unless(READY, || !model.inbox.is_empty());
         other.join().unwrap();
         assert!(model.requests.has(READY));
     });

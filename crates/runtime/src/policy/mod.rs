@@ -6,6 +6,7 @@
 
 mod changes;
 mod custom;
+mod ready;
 mod round_robin;
 mod runnable;
 mod shared_queue;

@@ -1,6 +1,7 @@
 //! Each worker alone, in order.
 
-use super::stealing::{Fifo, pop_task};
+use super::ready::{PriorityFifo, ReadyFibers};
+use super::stealing::pop_task;
 use super::{Policy, Runnable};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
@@ -10,8 +11,8 @@ use std::ptr::NonNull;
 /// Fibers that can go on and tasks in the order of their arrival, by turns. No atomics: nobody else
 /// looks here.
 pub(crate) struct RoundRobin {
-    tasks: Fifo,
-    fibers: Fifo,
+    tasks: PriorityFifo,
+    fibers: ReadyFibers,
     /// A fiber was picked last.
     fiber_last: Cell<bool>,
 }
@@ -23,7 +24,11 @@ unsafe impl Send for RoundRobin {}
 
 impl RoundRobin {
     pub(super) fn new() -> Self {
-        Self { tasks: Fifo::new(), fibers: Fifo::new(), fiber_last: Cell::new(false) }
+        Self {
+            tasks: PriorityFifo::new(),
+            fibers: ReadyFibers::new(),
+            fiber_last: Cell::new(false),
+        }
     }
 
     #[inline]

@@ -5,8 +5,9 @@
 //! stale entries in everybody's way. Nobody waits for a stage: a worker that finds the shared queue empty takes
 //! the oldest of its own, then of others'.
 
+use super::ready::ReadyFibers;
 use super::shared_queue::SharedQueue;
-use super::stealing::{Fifo, pop_task};
+use super::stealing::pop_task;
 use super::{Policy, Runnable};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
@@ -27,7 +28,7 @@ pub(crate) struct Sharing<Q: SharedQueue> {
     staged: Mutex<Q::Lock, VecDeque<Entry>>,
     /// Written under the lock of `staged`.
     staged_len: AtomicUsize,
-    fibers: Fifo,
+    fibers: ReadyFibers,
     resumes: Cell<u32>,
 }
 
@@ -57,7 +58,7 @@ impl<Q: SharedQueue> Sharing<Q> {
             shared,
             staged: Mutex::new(VecDeque::with_capacity(STAGED + 1)),
             staged_len: AtomicUsize::new(0),
-            fibers: Fifo::new(),
+            fibers: ReadyFibers::new(),
             resumes: Cell::new(0),
         }
     }

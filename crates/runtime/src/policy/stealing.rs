@@ -1,20 +1,19 @@
 //! Work stealing: a deque for each priority, and the worker's own fibers.
 
+use super::ready::ReadyFibers;
 use super::{Policy, Runnable};
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::task::{self, Header, Priority};
-use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
 use sateen_deque::{Steal, Worker as Queue};
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 /// Tasks moved by one theft, at most.
 const STEAL_BATCH: usize = 32;
-/// Fifo resumed in a row before new work has a turn: such that wake each other for ever must not keep
+/// Fibers resumed in a row before new work has a turn: such that wake each other for ever must not keep
 /// it waiting for ever.
 const RESUMES: u32 = 61;
 /// Tasks started before a fiber goes on that was woken while nothing else could go on: so one that waits for many of them finds
@@ -28,76 +27,6 @@ const NORMAL: usize = Priority::Normal as usize;
 const HIGH: usize = Priority::High as usize;
 const LOW: usize = Priority::Low as usize;
 
-/// Fifo of one worker that can go on, by priority, first come first served. Worker's thread only.
-pub(super) struct Fifo {
-    normal: UnsafeCell<VecDeque<Entry>>,
-    /// High and low: seldom used.
-    others: UnsafeCell<[VecDeque<Entry>; 2]>,
-    others_len: Cell<usize>,
-}
-
-impl Fifo {
-    pub(super) fn new() -> Self {
-        Self {
-            normal: UnsafeCell::new(VecDeque::new()),
-            others: UnsafeCell::new(Default::default()),
-            others_len: Cell::new(0),
-        }
-    }
-
-    #[inline]
-    pub(super) fn push(&self, entry: Entry, priority: Priority) {
-        if priority == Priority::Normal {
-            // SAFETY: worker's thread; the reference ends here.
-            self.normal.with_mut(|normal| unsafe { (*normal).push_back(entry) });
-        } else {
-            self.push_other(entry, priority);
-        }
-    }
-
-    #[inline]
-    pub(super) fn pop(&self) -> Option<Entry> {
-        if self.others_len.get() != 0 {
-            return self.pop_other();
-        }
-        // SAFETY: as above.
-        self.normal.with_mut(|normal| unsafe { (*normal).pop_front() })
-    }
-
-    /// The youngest of normal priority.
-    #[inline]
-    pub(super) fn pop_youngest(&self) -> Option<Entry> {
-        // SAFETY: as above.
-        self.normal.with_mut(|normal| unsafe { (*normal).pop_back() })
-    }
-
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        // SAFETY: as above.
-        self.others_len.get() == 0 && self.normal.with(|normal| unsafe { (*normal).is_empty() })
-    }
-
-    #[cold]
-    fn push_other(&self, entry: Entry, priority: Priority) {
-        let low = usize::from(priority == Priority::Low);
-        self.others_len.set(self.others_len.get() + 1);
-        // SAFETY: as above.
-        self.others.with_mut(|others| unsafe { (&mut *others)[low].push_back(entry) });
-    }
-
-    #[cold]
-    fn pop_other(&self) -> Option<Entry> {
-        // SAFETY: as above, both times.
-        let other = |low: usize| self.others.with_mut(|o| unsafe { (&mut *o)[low].pop_front() });
-        let counted = |entry: Option<Entry>| {
-            entry.inspect(|_| self.others_len.set(self.others_len.get() - 1))
-        };
-        // SAFETY: as above.
-        let normal = || self.normal.with_mut(|normal| unsafe { (*normal).pop_front() });
-        counted(other(0)).or_else(normal).or_else(|| counted(other(1)))
-    }
-}
-
 pub(crate) struct Stealing {
     queues: [Queue<Entry, Stage>; Priority::COUNT],
     /// Futures that waited and can go on, the oldest first: such that wake each other, or themselves, must
@@ -106,7 +35,7 @@ pub(crate) struct Stealing {
     /// Something may be in `woken`.
     has_woken: Cell<bool>,
     stealer: Stealer,
-    fibers: Fifo,
+    fibers: ReadyFibers,
     /// Something may be in a queue other than the normal one.
     unusual: Cell<bool>,
     resumes: Cell<u32>,
@@ -145,7 +74,7 @@ impl Stealing {
             woken,
             has_woken: Cell::new(false),
             stealer,
-            fibers: Fifo::new(),
+            fibers: ReadyFibers::new(),
             unusual: Cell::new(false),
             resumes: Cell::new(0),
             lead: Cell::new(0),
@@ -265,7 +194,7 @@ impl Stealing {
         }
     }
 
-    /// Fifo and woken futures, by turns.
+    /// Fibers and woken futures, by turns.
     #[cold]
     fn pick_started(&self) -> Option<Entry> {
         if !self.has_woken.get() {

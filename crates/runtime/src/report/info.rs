@@ -33,7 +33,7 @@ pub struct FiberInfo {
     pub masked: bool,
     /// Most bytes of stack that it has used so far. Debug builds only.
     pub stack_used: Option<usize>,
-    /// Its worker was busy, or is a spare one, and did not answer: task, name, location, mask and owners are not known.
+    /// Its worker was busy, or is a substitute, and did not answer: task, name, location, mask and owners are not known.
     pub partial: bool,
     /// Somebody holds a waker for it.
     pub(super) has_waker: bool,

@@ -1,8 +1,8 @@
 //! Asking every worker about its fibers.
 //!
 //! What lies behind a fiber's pointers may be read on its own worker's thread only, while the fiber does
-//! not run. So each worker finds a job in its mail, and looks at its own. Who does not come to it in time is busy;
-//! of its fibers only that is told which everybody may read. So are those of spare workers, which are not asked.
+//! not run. So each worker finds a job in its pinned queue, and looks at its own. Who does not come to it in time is busy;
+//! of its fibers only that is told which everybody may read. So are those of substitutes, which are not asked.
 //!
 //! | stage of a worker's part | means | leaves it |
 //! |---|---|---|
@@ -96,7 +96,7 @@ impl Survey {
     /// Asks all workers.
     fn post(self: &Arc<Self>, shared: &Shared) {
         let mut told = 1;
-        // Spares may be asleep, with nothing to wake up for.
+        // Substitutes may be asleep, with nothing to wake up for.
         told += self.parts.len() - self.regular;
         for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
             let count = Arc::into_raw(Arc::clone(self));

@@ -45,7 +45,7 @@ impl Running {
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 self.0.set_running(self.1);
-                self.0.set_heir(self.2);
+                self.0.set_owning_task(self.2);
             }
         }
         let outer = fiber.running();
@@ -59,12 +59,12 @@ impl Running {
             #[cfg(debug_assertions)]
             branches: std::cell::Cell::new(0),
         };
-        let _leave = Leave(fiber, outer, fiber.heir());
+        let _leave = Leave(fiber, outer, fiber.owning_task());
         fiber.set_running(&raw const running);
         // Branches that outer work has on the join stack stay its own. Whoever runs a task with an
         // identity that branches need sees to it that there are none.
         if fiber.join_stack().is_bare() {
-            fiber.set_heir(task);
+            fiber.set_owning_task(task);
         }
         f()
     }

@@ -21,9 +21,9 @@ impl Worker {
         self.publish(fiber);
         self.announce_timer();
         let shared = self.shared();
-        shared.spares.block(shared);
+        shared.substitutes.block(shared);
         self.sleep_blocked(thread, deadline, withdraw);
-        shared.spares.unblock(shared);
+        shared.substitutes.unblock(shared);
     }
 
     fn sleep_blocked(

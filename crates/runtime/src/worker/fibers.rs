@@ -32,13 +32,13 @@ impl Worker {
     /// goes on after those that can go on now. Returns at once if there is nothing else to run.
     #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
-        if fiber.is_held() {
+        if fiber.keeps_thread() {
             return thread::yield_now();
         }
         self.take_inbox();
         if self.own.ready.get() == 0 {
             match self.pick().or_else(|| self.shared().take_injected()) {
-                Some(entry) => self.hand_off(entry),
+                Some(entry) => self.set_next(entry),
                 None => return,
             }
         }
@@ -49,10 +49,10 @@ impl Worker {
     /// Runs `entry` now, on another stack; the caller goes on in its turn. If it must not leave its thread,
     /// `entry` waits instead.
     pub(crate) fn dispatch(&self, fiber: &Fiber, entry: Entry) {
-        if fiber.is_held() {
+        if fiber.keeps_thread() {
             return self.push_entry(entry);
         }
-        self.hand_off(entry);
+        self.set_next(entry);
         self.awaken(fiber);
         self.leave(fiber);
     }

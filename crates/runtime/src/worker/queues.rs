@@ -1,4 +1,4 @@
-//! What a worker runs next: its policy's choice, mail, what it was handed, and work from outside.
+//! What a worker runs next: its policy's choice, pinned and deferred work, and work from outside.
 
 use super::Worker;
 use crate::context;
@@ -13,7 +13,7 @@ use sateen_deque::Steal;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Look at mail and injector at least every so many takes, so that nothing outside waits for ever.
+/// Look at the pinned queue and the injector at least every so many takes, so that nothing outside waits for ever.
 const INJECTOR_TURN: u32 = 61;
 
 impl Worker {
@@ -53,7 +53,7 @@ impl Worker {
         if self.policy.stealing().is_some() {
             self.push_entry(entry);
         } else if self.policy.is_alone() {
-            self.stash(entry);
+            self.defer(entry);
         } else {
             self.shared().submit_inside(entry);
         }
@@ -90,78 +90,78 @@ impl Worker {
     }
 
     /// Keeps `entry` for when there is nothing else.
-    pub(crate) fn stash(&self, entry: Entry) {
+    pub(crate) fn defer(&self, entry: Entry) {
         // SAFETY: worker's thread; the reference ends here.
-        self.own.stash.with_mut(|stash| unsafe { (*stash).push_back(entry) });
+        self.own.deferred.with_mut(|deferred| unsafe { (*deferred).push_back(entry) });
     }
 
-    /// All that is stashed.
-    pub(crate) fn take_stashed(&self) -> VecDeque<Entry> {
+    /// All that is deferred.
+    pub(crate) fn take_deferred(&self) -> VecDeque<Entry> {
         // SAFETY: as above.
-        self.own.stash.with_mut(|stash| unsafe { std::mem::take(&mut *stash) })
+        self.own.deferred.with_mut(|deferred| unsafe { std::mem::take(&mut *deferred) })
     }
 
-    fn unstash(&self) -> Option<Entry> {
+    fn pop_deferred(&self) -> Option<Entry> {
         // SAFETY: as above.
-        self.own.stash.with_mut(|stash| unsafe { (*stash).pop_front() })
+        self.own.deferred.with_mut(|deferred| unsafe { (*deferred).pop_front() })
     }
 
     /// Whether something was put aside that this worker could run.
-    pub(crate) fn has_stashed(&self) -> bool {
+    pub(crate) fn has_deferred(&self) -> bool {
         // SAFETY: as above.
-        self.own.stash.with(|stash| unsafe { !(*stash).is_empty() })
+        self.own.deferred.with(|deferred| unsafe { !(*deferred).is_empty() })
     }
 
-    pub(super) fn stashed(&self) -> usize {
+    pub(super) fn deferred_count(&self) -> usize {
         // SAFETY: as above.
-        self.own.stash.with(|stash| unsafe { (*stash).len() })
+        self.own.deferred.with(|deferred| unsafe { (*deferred).len() })
     }
 
-    /// Whether mail or stash hold an entry that is `wanted`.
-    pub(crate) fn has_set_aside(&self, wanted: impl Fn(Entry) -> bool) -> bool {
+    /// Whether the pinned queue or the deferred list hold an entry that is `wanted`.
+    pub(crate) fn has_own_waiting(&self, wanted: impl Fn(Entry) -> bool) -> bool {
         let any = |list: &VecDeque<Entry>| list.iter().any(|&entry| wanted(entry));
         // SAFETY: as above.
-        self.own.stash.with(|stash| any(unsafe { &*stash })) || any(&self.mail.lock())
+        self.own.deferred.with(|deferred| any(unsafe { &*deferred })) || any(&self.pinned.lock())
     }
 
-    /// Takes an entry that is `wanted` from stash or mail.
-    pub(crate) fn take_set_aside(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
+    /// Takes an entry that is `wanted` from the deferred list or the pinned queue.
+    pub(crate) fn take_own_waiting(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
         let take = |list: &mut VecDeque<Entry>| {
             let index = list.iter().position(|&entry| wanted(entry))?;
             list.remove(index)
         };
         // SAFETY: as above.
-        let stashed = self.own.stash.with_mut(|stash| take(unsafe { &mut *stash }));
-        stashed.or_else(|| {
-            let mut mail = self.mail.lock();
-            let entry = take(&mut mail);
-            self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+        let deferred = self.own.deferred.with_mut(|deferred| take(unsafe { &mut *deferred }));
+        deferred.or_else(|| {
+            let mut pinned = self.pinned.lock();
+            let entry = take(&mut pinned);
+            self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
             entry
         })
     }
 
-    /// Takes the entries that are `wanted` from the mail.
-    pub(crate) fn take_mail_if(&self, wanted: impl Fn(Entry) -> bool) -> Vec<Entry> {
+    /// Takes the entries that are `wanted` from the pinned queue.
+    pub(crate) fn take_pinned_if(&self, wanted: impl Fn(Entry) -> bool) -> Vec<Entry> {
         // Ordering: Relaxed, a hint; the truth is under the lock.
-        if !self.has_mail.load(Ordering::Relaxed) {
+        if !self.has_pinned.load(Ordering::Relaxed) {
             return Vec::new();
         }
-        let mut mail = self.mail.lock();
-        let (taken, kept): (Vec<_>, _) = mail.drain(..).partition(|&entry| wanted(entry));
-        *mail = VecDeque::from(kept);
-        self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+        let mut pinned = self.pinned.lock();
+        let (taken, kept): (Vec<_>, _) = pinned.drain(..).partition(|&entry| wanted(entry));
+        *pinned = VecDeque::from(kept);
+        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
         taken
     }
 
     /// What runs next, whatever the policy says.
-    pub(crate) fn hand_off(&self, entry: Entry) {
-        let before = self.own.handoff.replace(Some(entry));
+    pub(crate) fn set_next(&self, entry: Entry) {
+        let before = self.own.next.replace(Some(entry));
         debug_assert!(before.is_none(), "something was handed over already");
     }
 
     #[inline]
-    pub(crate) fn take_handoff(&self) -> Option<Entry> {
-        self.own.handoff.take()
+    pub(crate) fn take_next(&self) -> Option<Entry> {
+        self.own.next.take()
     }
 
     #[inline]
@@ -201,7 +201,7 @@ impl Worker {
         self.has_ready()
             || self.policy.has_ready()
             || self.has_own_arrivals()
-            || self.has_stashed()
+            || self.has_deferred()
             || self.shared().aside.count() != 0
     }
 
@@ -255,7 +255,7 @@ impl Worker {
     }
 
     fn take_aside(&self) -> Option<Entry> {
-        let own = self.take_mail().or_else(|| self.unstash());
+        let own = self.pop_pinned().or_else(|| self.pop_deferred());
         own.or_else(|| self.shared().aside.take(self.index()))
     }
 
@@ -270,9 +270,9 @@ impl Worker {
             match self.policy.pick_next() {
                 Some(entry) if entry.is_fiber() => found = Some(entry),
                 Some(entry) => others.push(entry),
-                // Those that a policy has dropped lie in mail and stash.
+                // Those that a policy has dropped lie in the pinned queue or the deferred list.
                 None => {
-                    found = self.take_set_aside(Entry::is_fiber);
+                    found = self.take_own_waiting(Entry::is_fiber);
                     break;
                 }
             }
@@ -284,20 +284,20 @@ impl Worker {
         found
     }
 
-    fn take_mail(&self) -> Option<Entry> {
+    fn pop_pinned(&self) -> Option<Entry> {
         // Ordering: Relaxed, a hint; the truth is under the lock.
-        if !self.has_mail.load(Ordering::Relaxed) {
+        if !self.has_pinned.load(Ordering::Relaxed) {
             return None;
         }
-        let mut mail = self.mail.lock();
-        let entry = mail.pop_front();
-        self.has_mail.store(!mail.is_empty(), Ordering::Relaxed);
+        let mut pinned = self.pinned.lock();
+        let entry = pinned.pop_front();
+        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
         entry
     }
 
-    /// A branch was stolen from a fiber that runs `heir`: for [`Worker::execute`], which follows.
-    pub(crate) fn will_inherit(&self, heir: *const Header) {
-        self.own.heir.set(heir);
+    /// A branch was stolen from a fiber that runs `owning_task`: for [`Worker::execute`], which follows.
+    pub(crate) fn will_run_branch_of(&self, owning_task: *const Header) {
+        self.own.owning_task.set(owning_task);
     }
 
     /// Starts what was taken from a queue, on the calling fiber.
@@ -319,9 +319,9 @@ impl Worker {
                 }
             }
             Work::Job(job) | Work::Here(job) | Work::Survey(job) => {
-                let heir = self.own.heir.replace(std::ptr::null());
+                let owning_task = self.own.owning_task.replace(std::ptr::null());
                 // SAFETY: an entry is taken once, and its job is valid until it has run.
-                Running::branch(fiber, heir, || unsafe { ((*job).run)(job) });
+                Running::branch(fiber, owning_task, || unsafe { ((*job).run)(job) });
             }
             // SAFETY: as above; the scope waits for it.
             Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
@@ -344,7 +344,7 @@ impl Worker {
             }
             self.counters.join_steals.bump();
             // SAFETY: stolen, so ours to run, once; its frame waits.
-            Running::branch(fiber, suspended.heir(), || unsafe { ((*job).run)(job) });
+            Running::branch(fiber, suspended.owning_task(), || unsafe { ((*job).run)(job) });
         }
     }
 }

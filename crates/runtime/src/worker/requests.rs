@@ -13,7 +13,7 @@ use sateen_base::prim::{Ordering, fence as full_fence};
 use sateen_base::tsc;
 
 /// How long a task may let ready fibers wait once it has noticed them.
-const READY_PATIENCE: Duration = Duration::from_millis(1);
+const READY_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// That the running task has noticed ready fibers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +60,7 @@ impl Worker {
         if self.has_request(TIMER) {
             self.mind_timers(fiber);
         }
-        if self.has_request(READY) && !fiber.is_held() {
+        if self.has_request(READY) && !fiber.keeps_thread() {
             self.let_ready_through(fiber);
         }
     }
@@ -83,7 +83,7 @@ impl Worker {
     fn let_ready_through(&self, fiber: &Fiber) {
         if !self.has_ready() {
             self.own.ready_seen.take();
-            return self.requests.settle(READY, || self.has_ready());
+            return self.requests.lower_unless(READY, || self.has_ready());
         }
         let Seen { since, skip } = self.own.ready_seen.get();
         if skip > 0 {
@@ -94,11 +94,11 @@ impl Worker {
             return self.own.ready_seen.set(Seen { since: now.max(1), skip: 0 });
         }
         let waited = now.saturating_sub(since);
-        if waited > tsc::ticks(READY_PATIENCE) {
+        if waited > tsc::ticks(READY_TIMEOUT) {
             self.yield_to_ready(fiber);
         } else {
             // Who asks often is shown the clock seldom: it costs as much as what is between two questions.
-            let often = waited < tsc::ticks(READY_PATIENCE / 64);
+            let often = waited < tsc::ticks(READY_TIMEOUT / 64);
             self.own.ready_seen.set(Seen { since, skip: if often { 15 } else { 0 } });
         }
     }

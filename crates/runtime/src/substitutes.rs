@@ -32,17 +32,17 @@ struct Slot {
 }
 
 /// See the [module's documentation](self).
-pub(crate) struct Spares {
+pub(crate) struct Substitutes {
     /// Workers that are blocked.
     blocked: SpinLock<usize>,
-    /// Spares that are `ACTIVE`. Changes under the lock.
+    /// Substitutes that are `ACTIVE`. Changes under the lock.
     active: AtomicUsize,
     /// Slots whose threads have been started: the first ones.
     born: AtomicUsize,
     slots: Box<[Slot]>,
 }
 
-impl Spares {
+impl Substitutes {
     /// As many as there are names for their threads.
     pub(crate) fn new(names: Vec<String>) -> Self {
         let slot = |name| Slot { state: AtomicU8::new(UNBORN), parker: ThreadParker::new(), name };
@@ -69,7 +69,7 @@ impl Spares {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// A worker, the caller, is about to block: a spare takes its place, if one is left.
+    /// A worker, the caller, is about to block: a substitute takes its place, if one is left.
     pub(crate) fn block(&self, shared: &Arc<Shared>) {
         if self.slots.is_empty() {
             return;
@@ -138,7 +138,7 @@ impl Spares {
         surplus.map(|slot| shared.sleep.notify(shared.regular + slot));
     }
 
-    /// Whether spare `slot`, the caller, is to take nothing new.
+    /// Whether substitute `slot`, the caller, is to take nothing new.
     pub(crate) fn is_surplus(&self, slot: usize) -> bool {
         if !self.slots[slot].is(ACTIVE) {
             return true;
@@ -151,7 +151,7 @@ impl Spares {
         surplus
     }
 
-    /// Whether spare `slot` may take new work again.
+    /// Whether substitute `slot` may take new work again.
     pub(crate) fn is_active(&self, slot: usize) -> bool {
         self.slots[slot].is(ACTIVE)
     }
@@ -189,7 +189,7 @@ impl Spares {
 
 impl Slot {
     fn is(&self, state: u8) -> bool {
-        // Ordering: Relaxed, see `Spares::set`.
+        // Ordering: Relaxed, see `Substitutes::set`.
         self.state.load(Ordering::Relaxed) == state
     }
 }

@@ -1,4 +1,4 @@
-//! What a worker does that stands in for others: see `spares.rs`.
+//! What a worker does that stands in for others: see `substitutes.rs`.
 
 use super::Worker;
 use crate::entry::Entry;
@@ -6,18 +6,18 @@ use crate::stall::Rest;
 use sateen_base::prim::time::Instant;
 
 impl Worker {
-    /// Its place among the spares, if it is one.
+    /// Its place among the substitutes, if it is one.
     #[inline]
-    fn spare(&self) -> Option<usize> {
+    fn substitute(&self) -> Option<usize> {
         self.index.checked_sub(self.shared().regular)
     }
 
-    /// [`Worker::pick`], or, of a spare that is not needed, what only it can do.
+    /// [`Worker::pick`], or, of a substitute that is not needed, what only it can do.
     // By force, like the root's steps around it: a call costs a tenth of a switch.
     #[inline(always)]
     pub(crate) fn pick_next(&self) -> Option<Entry> {
-        match self.spare() {
-            Some(slot) if self.shared().spares.is_surplus(slot) => self.pick_last(),
+        match self.substitute() {
+            Some(slot) if self.shared().substitutes.is_surplus(slot) => self.pick_last(),
             _ => self.pick(),
         }
     }
@@ -32,10 +32,10 @@ impl Worker {
         self.pick_fiber().or_else(|| self.pick_aside())
     }
 
-    /// A spare that is not needed rests; false for all others.
+    /// A substitute that is not needed rests; false for all others.
     #[inline]
     pub(crate) fn rest(&self) -> bool {
-        let surplus = self.spare().filter(|&slot| self.shared().spares.is_surplus(slot));
+        let surplus = self.substitute().filter(|&slot| self.shared().substitutes.is_surplus(slot));
         surplus.inspect(|&slot| self.rest_slow(slot)).is_some()
     }
 
@@ -44,17 +44,17 @@ impl Worker {
         let shared = self.shared();
         // What was left to it as one who searches, or was woken.
         self.pass_on();
-        let mine = || self.has_own_arrivals() || self.has_ready() || self.has_stashed();
+        let mine = || self.has_own_arrivals() || self.has_ready() || self.has_deferred();
         if mine() {
             return;
         }
         if self.suspended() == 0 {
-            return shared.spares.lie_down(slot, shared);
+            return shared.substitutes.lie_down(slot, shared);
         }
         let wanted = || {
             mine()
                 || self.has_stack_to_give()
-                || shared.spares.is_active(slot)
+                || shared.substitutes.is_active(slot)
                 || shared.is_stopped()
         };
         if !shared.sleep.announce(self.index, wanted) {

@@ -1,0 +1,81 @@
+//! The list of a worker's fibers that can go on.
+
+use crate::entry::Entry;
+use crate::task::Priority;
+use sateen_base::prim::UnsafeCell;
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+/// The fibers of one worker that can go on.
+pub(super) type ReadyFibers = PriorityFifo;
+
+/// Entries that can run on one worker: those of high priority first, then in the order of their
+/// arrival. Its cells keep it on one thread.
+pub(super) struct PriorityFifo {
+    normal: UnsafeCell<VecDeque<Entry>>,
+    /// High and low: seldom used.
+    others: UnsafeCell<[VecDeque<Entry>; 2]>,
+    others_len: Cell<usize>,
+}
+
+impl PriorityFifo {
+    pub(super) fn new() -> Self {
+        Self {
+            normal: UnsafeCell::new(VecDeque::new()),
+            others: UnsafeCell::new(Default::default()),
+            others_len: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn push(&self, entry: Entry, priority: Priority) {
+        if priority == Priority::Normal {
+            // SAFETY: worker's thread; the reference ends here.
+            self.normal.with_mut(|normal| unsafe { (*normal).push_back(entry) });
+        } else {
+            self.push_other(entry, priority);
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop(&self) -> Option<Entry> {
+        if self.others_len.get() != 0 {
+            return self.pop_other();
+        }
+        // SAFETY: as above.
+        self.normal.with_mut(|normal| unsafe { (*normal).pop_front() })
+    }
+
+    /// The youngest of normal priority.
+    #[inline]
+    pub(super) fn pop_youngest(&self) -> Option<Entry> {
+        // SAFETY: as above.
+        self.normal.with_mut(|normal| unsafe { (*normal).pop_back() })
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        // SAFETY: as above.
+        self.others_len.get() == 0 && self.normal.with(|normal| unsafe { (*normal).is_empty() })
+    }
+
+    #[cold]
+    fn push_other(&self, entry: Entry, priority: Priority) {
+        let low = usize::from(priority == Priority::Low);
+        self.others_len.set(self.others_len.get() + 1);
+        // SAFETY: as above.
+        self.others.with_mut(|others| unsafe { (&mut *others)[low].push_back(entry) });
+    }
+
+    #[cold]
+    fn pop_other(&self) -> Option<Entry> {
+        // SAFETY: as above, both times.
+        let other = |low: usize| self.others.with_mut(|o| unsafe { (&mut *o)[low].pop_front() });
+        let counted = |entry: Option<Entry>| {
+            entry.inspect(|_| self.others_len.set(self.others_len.get() - 1))
+        };
+        // SAFETY: as above.
+        let normal = || self.normal.with_mut(|normal| unsafe { (*normal).pop_front() });
+        counted(other(0)).or_else(normal).or_else(|| counted(other(1)))
+    }
+}
