@@ -235,7 +235,7 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    let Some(worker) = context::with(context::Context::worker) else { return f() };
+    let Some(worker) = context::owner() else { return f() };
     if worker.shared().is_older_than_fork() {
         // The pool's threads were left in the parent.
         return f();

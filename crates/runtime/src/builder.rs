@@ -17,7 +17,7 @@ use crate::stack::{DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stack
 use crate::substitutes::Substitutes;
 use crate::switch::{THREAD_OVERHEAD, Threads};
 use crate::unwind::DiscardOnDrop;
-use crate::worker::Worker;
+use crate::worker::WorkerCell;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
@@ -295,7 +295,8 @@ impl Builder {
         forked::watch();
         overflow::install();
         let policies = policy::activate(policy::round_robin().0, 1);
-        let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let workers =
+            policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
         let alarm = self.on_arrival.map(|arrival| {
             let arrival = DiscardOnDrop::new(arrival);
             let call = move |_: usize| call_user("an arrival callback panicked", &*arrival);
@@ -356,7 +357,8 @@ impl Builder {
         let substitutes = Substitutes::new(names.split_off(count));
         let policies = policy::activate(self.policy.0, count + substitutes.count());
         let alarm = policy::alarm(&policies);
-        let workers = policies.into_iter().enumerate().map(|(i, p)| Worker::new(i, p)).collect();
+        let workers =
+            policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
         let watch = self.report_blocked.then(Watch::new);
         let threads = strict.then(Threads::new);
         let setup = Setup {

@@ -1,5 +1,12 @@
 //! What a thread knows of itself: the current join stack, the worker, the fiber.
 //!
+//! | a caller wants | it calls |
+//! |---|---|
+//! | the fiber that it runs on | [`fiber`], or [`this_fiber`] where there must be one |
+//! | that fiber's worker, as its owner | [`owner`] |
+//! | both | [`here`] |
+//! | the worker that the thread is, also at its root and in hooks | [`thread_owner`] |
+//!
 //! The fast paths read two words here and nothing else: the request word that a push polls and the
 //! join stack it pushes on. Outside a runtime the request word is a constant that is always raised, so
 //! no path needs a test of its own for "not on a worker".
@@ -7,7 +14,7 @@
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
 use crate::shared::Shared;
-use crate::worker::{OUTSIDE, Worker};
+use crate::worker::{OUTSIDE, Owner};
 use sateen_base::prim::{AtomicU32, Ordering};
 use std::cell::Cell;
 
@@ -18,11 +25,11 @@ pub(crate) struct Context {
     requests: Cell<*const AtomicU32>,
     stack: Cell<*const JoinStack>,
     fiber: Cell<*const Fiber>,
-    /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is like any
-    /// other.
-    worker: Cell<*const Worker>,
+    /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is like
+    /// any other.
+    owner: Cell<*const Owner>,
     /// The worker that the thread is, all the time.
-    thread: Cell<*const Worker>,
+    thread: Cell<*const Owner>,
     /// The runtime whose end waits for what this thread does; null for none. Only compared.
     member_of: Cell<*const Shared>,
     /// How many calls deep the thread runs work by itself because its runtime is shut down.
@@ -31,13 +38,13 @@ pub(crate) struct Context {
 
 /// What a thread was before it became a worker for a while.
 pub(crate) struct Saved {
-    running: (*const Worker, *const Fiber),
-    thread: *const Worker,
+    running: (*const Owner, *const Fiber),
+    thread: *const Owner,
     inline: u32,
 }
 
 /// The fiber that a thread ran before it left it for a while, and its worker.
-pub(crate) struct Left(*const Worker, *const Fiber);
+pub(crate) struct Left(*const Owner, *const Fiber);
 
 thread_local! {
     static CONTEXT: Context = const {
@@ -45,7 +52,7 @@ thread_local! {
             requests: Cell::new(&raw const OUTSIDE_REQUESTS),
             stack: Cell::new(std::ptr::null()),
             fiber: Cell::new(std::ptr::null()),
-            worker: Cell::new(std::ptr::null()),
+            owner: Cell::new(std::ptr::null()),
             thread: Cell::new(std::ptr::null()),
             member_of: Cell::new(std::ptr::null()),
             inline: Cell::new(0),
@@ -57,6 +64,37 @@ thread_local! {
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(&Context) -> R) -> R {
     CONTEXT.with(f)
+}
+
+/// The fiber that the caller runs on; none outside of tasks.
+#[inline]
+pub(crate) fn fiber() -> Option<&'static Fiber> {
+    with(Context::fiber)
+}
+
+/// [`fiber`], where the caller must run on one.
+pub(crate) fn this_fiber() -> &'static Fiber {
+    match fiber() {
+        Some(fiber) => fiber,
+        None => sateen_base::abort_with("waited for a branch outside a fiber"),
+    }
+}
+
+/// The worker that the calling fiber belongs to; none outside of tasks.
+#[inline(always)]
+pub(crate) fn owner() -> Option<&'static Owner> {
+    with(Context::owner)
+}
+
+/// The calling fiber and its worker; none outside of tasks.
+#[inline]
+pub(crate) fn here() -> Option<(&'static Owner, &'static Fiber)> {
+    with(|c| Some((c.owner()?, c.fiber()?)))
+}
+
+/// The worker that the calling thread is, whatever runs on it.
+pub(crate) fn thread_owner() -> Option<&'static Owner> {
+    with(Context::thread)
 }
 
 impl Context {
@@ -77,31 +115,32 @@ impl Context {
 
     /// The worker that the running fiber belongs to, if there is one.
     #[inline(always)]
-    pub(crate) fn worker(&self) -> Option<&'static Worker> {
-        // SAFETY: the worker outlives the thread's time in its runtime, and callers are on that thread:
-        // the reference never leaves it.
-        unsafe { self.worker.get().as_ref() }
+    fn owner(&self) -> Option<&'static Owner> {
+        // SAFETY: the worker outlives the thread's time in its runtime, and callers are on that
+        // thread. The reference never leaves it, for an owner is not Sync.
+        unsafe { self.owner.get().as_ref() }
     }
 
     /// The fiber that runs now.
     #[inline]
-    pub(crate) fn fiber(&self) -> Option<&'static Fiber> {
-        // SAFETY: as for `worker`; fibers live as long as their runtime.
+    fn fiber(&self) -> Option<&'static Fiber> {
+        // SAFETY: as for `owner`; fibers live as long as their runtime.
         unsafe { self.fiber.get().as_ref() }
     }
 
     /// The worker that this thread is, whatever runs on it.
-    pub(crate) fn thread(&self) -> Option<&'static Worker> {
-        // SAFETY: as for `worker`.
+    fn thread(&self) -> Option<&'static Owner> {
+        // SAFETY: as for `owner`.
         unsafe { self.thread.get().as_ref() }
     }
 
-    /// The thread becomes `worker`, or an ordinary thread again.
-    pub(crate) fn enter(&self, worker: Option<&Worker>) {
-        self.thread.set(worker.map_or(std::ptr::null(), std::ptr::from_ref));
+    /// The thread becomes `owner`'s worker, or an ordinary thread again.
+    pub(crate) fn enter(&self, owner: Option<&Owner>) {
+        self.thread.set(owner.map_or(std::ptr::null(), std::ptr::from_ref));
     }
 
-    /// The thread works for `runtime` from now on, as a worker or in another way; what it worked for before.
+    /// The thread works for `runtime` from now on, as a worker or in another way. Returns what it
+    /// worked for before.
     pub(crate) fn join_runtime(&self, runtime: *const Shared) -> *const Shared {
         self.member_of.replace(runtime)
     }
@@ -113,26 +152,27 @@ impl Context {
 
     /// `fiber` runs now, or none does.
     #[inline]
-    pub(crate) fn set_fiber(&self, fiber: Option<(&Worker, &Fiber)>) {
+    pub(crate) fn set_fiber(&self, fiber: Option<(&Owner, &Fiber)>) {
         match fiber {
-            Some((worker, fiber)) => {
-                self.requests.set(worker.requests().word());
-                self.worker.set(worker);
+            Some((owner, fiber)) => {
+                self.requests.set(owner.requests().word());
+                self.owner.set(owner);
                 self.stack.set(fiber.join_stack());
                 self.fiber.set(fiber);
             }
             None => {
                 self.requests.set(&raw const OUTSIDE_REQUESTS);
-                self.worker.set(std::ptr::null());
+                self.owner.set(std::ptr::null());
                 self.stack.set(std::ptr::null());
                 self.fiber.set(std::ptr::null());
             }
         }
     }
 
-    /// No fiber runs for a while, though the thread stays what it is; what to give [`Context::return_to`].
+    /// No fiber runs for a while, though the thread stays what it is. Returns what
+    /// [`Context::return_to`] takes.
     pub(crate) fn leave_fiber(&self) -> Left {
-        let left = Left(self.worker.get(), self.fiber.get());
+        let left = Left(self.owner.get(), self.fiber.get());
         if !left.1.is_null() {
             self.set_fiber(None);
         }
@@ -140,16 +180,16 @@ impl Context {
     }
 
     pub(crate) fn return_to(&self, left: Left) {
-        let Left(worker, fiber) = left;
+        let Left(owner, fiber) = left;
         if !fiber.is_null() {
             // SAFETY: they run the caller's frames, which keep them.
-            self.set_fiber(unsafe { worker.as_ref().zip(fiber.as_ref()) });
+            self.set_fiber(unsafe { owner.as_ref().zip(fiber.as_ref()) });
         }
     }
 
-    /// Makes the thread one like any other, and returns what it was, for [`Context::restore`].
+    /// Makes the thread one like any other. Returns what it was, for [`Context::restore`].
     pub(crate) fn step_out(&self) -> Saved {
-        let running = (self.worker.get(), self.fiber.get());
+        let running = (self.owner.get(), self.fiber.get());
         let saved = Saved { running, thread: self.thread.get(), inline: self.inline.replace(0) };
         self.set_fiber(None);
         self.enter(None);
@@ -158,9 +198,9 @@ impl Context {
 
     /// Makes the thread what it was.
     pub(crate) fn restore(&self, saved: &Saved) {
-        let (worker, fiber) = saved.running;
+        let (owner, fiber) = saved.running;
         // SAFETY: null, or what runs the caller's frames, which keep it.
-        self.set_fiber(unsafe { worker.as_ref().zip(fiber.as_ref()) });
+        self.set_fiber(unsafe { owner.as_ref().zip(fiber.as_ref()) });
         self.thread.set(saved.thread);
         self.inline.set(saved.inline);
     }

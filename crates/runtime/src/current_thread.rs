@@ -16,7 +16,7 @@ use crate::shared::Shared;
 use crate::starve::STUCK_NAPS;
 use crate::stats::Stats;
 use crate::task::{self, Birth, Header, JoinHandle, Spawn};
-use crate::worker::Worker;
+use crate::worker::{Owner, Push};
 use sateen_base::AbortGuard;
 use sateen_base::os::{self, SignalStack, ThreadEnd};
 use sateen_base::prim::Arc;
@@ -93,7 +93,8 @@ impl crate::Runtime {
 
 impl CurrentThread {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        shared.workers[0].set_shared(Some(Arc::clone(&shared)));
+        // SAFETY: the calling thread is the worker.
+        unsafe { shared.workers[0].owner() }.set_shared(Some(Arc::clone(&shared)));
         shared.open();
         os::mark_thread();
         let this = Self {
@@ -109,8 +110,9 @@ impl CurrentThread {
         this
     }
 
-    fn worker(&self) -> &Worker {
-        &self.shared.workers[0]
+    fn worker(&self) -> &Owner {
+        // SAFETY: the runtime is not Send, so the caller is on the thread that is its worker.
+        unsafe { self.shared.workers[0].owner() }
     }
 
     // ---- running ----
@@ -123,7 +125,7 @@ impl CurrentThread {
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let call = Call::new(f);
         let entered = self.enter();
-        self.worker().push_entry(call.entry());
+        self.worker().push(call.entry(), Push::Other);
         // The frame has to stay until the call is over: nothing unwinds out of this.
         self.drive(|| call.is_done());
         drop(entered);
@@ -448,7 +450,7 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
-    let worker = context::with(context::Context::worker).filter(|worker| worker.shared().pumped);
+    let worker = context::owner().filter(|worker| worker.shared().pumped);
     let worker = worker.expect("spawn_local outside of a current-thread runtime's tasks");
     // SAFETY: a task of the runtime runs here, so this is its thread.
     unsafe { spawn_here(worker, f, Location::caller()) }
@@ -457,7 +459,7 @@ where
 /// # Safety
 /// On the thread of the current-thread runtime that `worker` is of.
 unsafe fn spawn_here<F, T>(
-    worker: &Worker,
+    worker: &Owner,
     f: F,
     location: &'static Location<'static>,
 ) -> JoinHandle<T>
@@ -468,7 +470,7 @@ where
     let birth = Birth::plain(worker.ids().draw(), location);
     // SAFETY: the runtime has no other thread: what is queued here stays here.
     let (header, handle) = unsafe { task::new_local(f, worker.shared(), birth) };
-    worker.push_entry(Entry::task(header));
+    worker.push(Entry::task(header), Push::Other);
     handle
 }
 

@@ -5,6 +5,9 @@
 //! The word that joins parking and unparking is in `park_word.rs`.
 
 mod asked;
+mod own;
+
+pub use own::{fiber_number, stack_used};
 
 use crate::context;
 use crate::entry::Entry;
@@ -21,7 +24,7 @@ use crate::task::{Header, Priority, Running, cancel_unwind};
 use crate::time::Limit;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::waker;
-use crate::worker::Worker;
+use crate::worker::{Owner, Worker};
 use sateen_base::prim::thread;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
@@ -47,7 +50,7 @@ pub(crate) struct Fiber {
     park_word: ParkWord,
     /// Link of the worker's inbox.
     next: AtomicPtr<Fiber>,
-    worker: *const Worker,
+    owner: *const Owner,
     shared: Arc<Shared>,
     /// See [`fiber_number`].
     number: u32,
@@ -88,21 +91,6 @@ pub(crate) struct Fiber {
 /// How many fibers have been made.
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
-/// The number of the fiber that the caller runs on; none outside of tasks. While a task lives, nobody else of the process has its number
-/// (but for every 2^32th fiber: they are used again, so there are as many as tasks were ever suspended at once). For who must tell tasks of
-/// one thread apart in few bits; [`TaskId`](crate::TaskId) has 64.
-///
-/// Branches have the number of the fiber that runs them. Cost: two loads.
-///
-/// ```
-/// assert_eq!(sateen::fiber_number(), None);
-/// assert!(sateen::spawn(sateen::fiber_number).join().unwrap().is_some());
-/// ```
-#[inline]
-pub fn fiber_number() -> Option<u32> {
-    context::with(context::Context::fiber).map(|fiber| fiber.number)
-}
-
 // SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `owning_task`, `id`, `wait`, `number`, `worker` and
 // `shared` only, which are Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
 // worker's thread.
@@ -111,12 +99,12 @@ unsafe impl Send for Fiber {}
 unsafe impl Sync for Fiber {}
 
 impl Fiber {
-    pub(crate) fn new(worker: &Worker, shared: Arc<Shared>) -> Arc<Self> {
+    pub(crate) fn new(owner: &Owner, shared: Arc<Shared>) -> Arc<Self> {
         let fiber = Arc::new(Self {
             join_stack: JoinStack::new(),
             park_word: ParkWord::new(),
             next: AtomicPtr::new(std::ptr::null_mut()),
-            worker,
+            owner,
             shared,
             // Ordering: Relaxed; only uniqueness counts.
             number: FIBERS.fetch_add(1, Ordering::Relaxed),
@@ -159,8 +147,17 @@ impl Fiber {
 
     /// The worker that it starts and resumes on.
     pub(crate) fn worker(&self) -> &Worker {
+        // SAFETY: `shared` keeps the worker. Nothing but what is Sync is reached through this.
+        unsafe { &*self.owner }
+    }
+
+    /// That worker, to its own thread.
+    ///
+    /// # Safety
+    /// The caller runs on this fiber, or on its worker's thread.
+    pub(crate) unsafe fn owner(&self) -> &Owner {
         // SAFETY: `shared` keeps the worker.
-        unsafe { &*self.worker }
+        unsafe { &*self.owner }
     }
 
     /// The runtime that it belongs to.
@@ -168,7 +165,7 @@ impl Fiber {
         &self.shared
     }
 
-    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::resume`]. The stack back: there is
+    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::run`]. The stack back: there is
     /// no thread to go with it. Root only.
     pub(crate) fn place(&self, stack: FiberStack, main: Main) -> Result<(), FiberStack> {
         let slots = stack.slots();
@@ -183,7 +180,7 @@ impl Fiber {
     }
 
     /// Runs the fiber until it switches back. Root only.
-    pub(crate) fn resume(&self) -> Switched {
+    pub(crate) fn run(&self) -> Switched {
         // SAFETY: the root alone touches `switch`; the fiber never does while it runs.
         let result = self.switch.with_mut(|slot| unsafe { (*slot).as_mut() }.map(Switch::resume));
         match result {
@@ -313,7 +310,8 @@ impl Fiber {
             return self.block(None);
         }
         if self.park_word.begin() {
-            self.worker().suspend(self);
+            // SAFETY: a fiber parks itself.
+            unsafe { self.owner() }.suspend(self);
         }
         self.park_word.resumed();
     }
@@ -419,7 +417,9 @@ impl Fiber {
         // Ordering: Relaxed; whoever finds the park word `PARKED` has synchronised with `begin`.
         self.blocking.store(true, Ordering::Relaxed);
         if self.park_word.begin() {
-            self.worker().block(self, &self.thread, deadline, || self.park_word.unpark());
+            // SAFETY: a fiber blocks itself.
+            let owner = unsafe { self.owner() };
+            owner.block(self, &self.thread, deadline, || self.park_word.unpark());
         }
         self.blocking.store(false, Ordering::Relaxed);
         self.park_word.resumed();
@@ -451,10 +451,16 @@ impl Fiber {
         &self.kept
     }
 
+    /// Whether `owner` is the fiber's worker.
+    #[inline]
+    pub(crate) fn is_owned_by(&self, owner: &Owner) -> bool {
+        std::ptr::eq(owner, self.owner)
+    }
+
     /// Whether the calling thread is the fiber's worker, and runs a fiber.
     #[inline]
     pub(crate) fn is_at_home(&self) -> bool {
-        context::with(|c| c.worker().is_some_and(|worker| std::ptr::eq(worker, self.worker)))
+        context::owner().is_some_and(|owner| self.is_owned_by(owner))
     }
 
     /// The fiber with a count of its own.
@@ -504,10 +510,15 @@ pub(crate) struct Suspend;
 
 impl Suspend {
     fn fiber() -> &'static Fiber {
-        match context::with(context::Context::fiber) {
+        match context::fiber() {
             Some(fiber) => fiber,
             None => sateen_base::abort_with("a worker's root blocked"),
         }
+    }
+
+    fn owner() -> &'static Owner {
+        // SAFETY: the caller runs on that fiber.
+        unsafe { Self::fiber().owner() }
     }
 }
 
@@ -534,7 +545,7 @@ unsafe impl Blocker for Suspend {
         }
         let mut timer = std::pin::pin!(Timer::new(&*fiber.worker().timers));
         if timer.as_mut().arm(deadline, self.waker()) {
-            fiber.worker().note_timer();
+            Self::owner().note_timer();
         }
         fiber.park_here();
         timer.disarm();
@@ -550,7 +561,7 @@ unsafe impl Blocker for Suspend {
     }
 
     fn earlier_timer(&self) {
-        Self::fiber().worker().note_timer_and_go_on();
+        Self::owner().note_timer_and_go_on();
     }
 
     fn mask(&self) {
@@ -563,6 +574,6 @@ unsafe impl Blocker for Suspend {
     }
 
     fn identity(&self) -> Option<&Identity> {
-        context::with(context::Context::fiber)?.identity()
+        context::fiber()?.identity()
     }
 }

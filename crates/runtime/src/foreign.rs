@@ -17,7 +17,7 @@ use crate::shared::Shared;
 use crate::task;
 use crate::unwind::run_and_discard;
 use crate::waker;
-use crate::worker::Worker;
+use crate::worker::{Owner, Push};
 use sateen_base::SpinLock;
 use sateen_base::prim::Arc;
 use std::collections::VecDeque;
@@ -98,7 +98,7 @@ fn is_ours(waker: &Waker, shared: &Shared) -> bool {
     waker::is_of(waker, shared) || task::is_future_waker_of(waker, shared)
 }
 
-impl Worker {
+impl Owner {
     /// Whether `waker` may be woken anywhere on this worker.
     pub(crate) fn owns(&self, waker: &Waker) -> bool {
         is_ours(waker, self.shared())
@@ -108,7 +108,7 @@ impl Worker {
     #[cold]
     pub(crate) fn call_later(&self, waker: Waker) {
         self.shared().foreign.0.lock().push_back(waker);
-        self.push_entry(CallFirst::entry(self.shared()));
+        self.push(CallFirst::entry(self.shared()), Push::Other);
     }
 
     /// Lets tasks call `wakers` before `fiber`, the caller, goes on.

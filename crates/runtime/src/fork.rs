@@ -1,14 +1,14 @@
 //! `fork`: an array of branches, an array of results.
 
-use crate::context;
+use crate::context::{self, this_fiber};
 use crate::fiber::Fiber;
-use crate::join::on_global;
+use crate::global::on_global;
 use crate::join_stack::Job;
 use crate::latch::CountLatch;
 use crate::offer;
 use crate::task::{in_branch, interrupted_after};
 use crate::unwind::discard;
-use crate::worker::{Worker, spin_for, this_fiber};
+use crate::worker::{Owner, spin_for};
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -133,17 +133,17 @@ where
         let requests = || context::with(context::Context::requests);
         // SAFETY: the running fiber's stack; every push is popped below.
         if unsafe { offer::push(stack, &branch.job, requests) } {
-            Worker::answer();
+            Owner::answer();
         }
     }
     let mut panic = None;
     let mut own = 0;
     for branch in &branches {
         // No panic may leave this frame while branches are on the stack, or stolen.
-        if own > 0 && !stack.pop() && !Worker::reclaim(stack) {
+        if own > 0 && !stack.pop() && !Owner::reclaim(stack) {
             // Thieves take the oldest first: the rest is stolen too.
             for _ in own + 1..N {
-                let left = stack.pop() || Worker::reclaim(stack);
+                let left = stack.pop() || Owner::reclaim(stack);
                 debug_assert!(!left, "a younger branch was stolen before an older one");
             }
             break;

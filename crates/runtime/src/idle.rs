@@ -8,7 +8,7 @@ use crate::join_stack::JoinStack;
 use crate::offer;
 use crate::policy::Sleeper;
 use crate::stall::Rest;
-use crate::worker::{HUNGRY, Worker};
+use crate::worker::{HUNGRY, Owner, Pop, Worker};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, spin_loop, thread};
 use sateen_base::tsc;
@@ -36,7 +36,7 @@ enum Private {
     Published,
 }
 
-impl Worker {
+impl Owner {
     /// Searches and sleeps until there is something to do. None: look at ready fibers and at the end
     /// of the runtime, then come back.
     #[cold]
@@ -65,7 +65,7 @@ impl Worker {
     /// In a process that has forked: nobody else has work, and nobody else wakes anything.
     #[cold]
     fn idle_alone(&self) -> Option<Entry> {
-        let found = self.pick();
+        let found = self.pop(Pop::Any);
         if found.is_none() && !self.has_ready() {
             self.nap_alone();
         }
@@ -138,10 +138,10 @@ impl Worker {
     fn scan(&self) -> Option<Entry> {
         let shared = self.shared();
         self.counters.search_rounds.bump();
-        if let Some(entry) = self.pick() {
+        if let Some(entry) = self.pop(Pop::Any) {
             return Some(entry);
         }
-        if self.policy.is_alone() {
+        if self.is_alone() {
             return None;
         }
         let workers = shared.workers();
@@ -183,9 +183,9 @@ impl Worker {
     /// far as can be seen.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
-        let alone = self.policy.is_alone();
+        let alone = self.is_alone();
         self.has_own_arrivals()
-            || self.policy.has_ready()
+            || self.policy_has_ready()
             || !alone && shared.has_stealable()
             || self.has_stack_to_give()
             || shared.is_stopped()
@@ -207,7 +207,7 @@ impl Worker {
         let shared = self.shared();
         let timer = self.watch_timers();
         let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
-        if !shared.is_closing() && !self.policy.is_alone() && self.sleep_for(Some(limit)) {
+        if !shared.is_closing() && !self.is_alone() && self.sleep_for(Some(limit)) {
             return;
         }
         while self.sleep_for_good() {}
@@ -217,7 +217,7 @@ impl Worker {
     /// reason; the announcement stands.
     fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
-        match self.policy.custom() {
+        match self.custom_policy() {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
                 policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
@@ -232,7 +232,7 @@ impl Worker {
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
-        let alone = self.policy.is_alone();
+        let alone = self.is_alone();
         let others = || shared.workers.iter().filter(|w| w.index() != me && !alone);
         let insist = || others().for_each(|other| _ = other.insist(HUNGRY));
         if !shared.sleep.ask(me, insist, || self.sees_work()) {
@@ -243,7 +243,7 @@ impl Worker {
             shared.sleep.cancel(me);
             return false;
         }
-        let private = if self.policy.is_alone() { Private::None } else { self.force_others() };
+        let private = if self.is_alone() { Private::None } else { self.force_others() };
         if private == Private::Published {
             shared.sleep.cancel(me);
             return false;

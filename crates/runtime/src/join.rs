@@ -1,14 +1,14 @@
 //! `join`: two branches, the second of which may be stolen.
 
-use crate::context;
+use crate::context::{self, this_fiber};
 use crate::fiber::Fiber;
+use crate::global::on_global;
 use crate::join_stack::{Job, JoinStack};
 use crate::latch::Latch;
 use crate::offer;
-use crate::runtime::Runtime;
 use crate::task::{in_branch, interrupted_after};
 use crate::unwind::{Held, discard, run_and_discard};
-use crate::worker::{OUTSIDE, Worker, spin_for, this_fiber};
+use crate::worker::{Owner, spin_for};
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -39,7 +39,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
     }
 
     /// # Safety
-    /// Once, by whoever has the branch: its joiner after a pop, or its thief.
+    /// Called once, by the branch's holder: its joiner after a pop, or its thief.
     #[inline(always)]
     unsafe fn take(&self) -> F {
         // SAFETY: exactly one side gets the branch, and takes the closure once.
@@ -69,16 +69,22 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
 
 /// Runs both closures, possibly in parallel, and returns both results.
 ///
-/// `a` runs here and now; `b` may be stolen by another worker from this moment on, and otherwise runs
-/// here afterwards. A task whose `b` was stolen and is not done is suspended: its worker goes on with
-/// other work, never on top of this frame. From a thread outside of any runtime both run on the global
-/// one.
+/// `a` runs here and now. Another worker may steal `b` from this moment on; otherwise `b` runs here
+/// afterwards. If `b` was stolen and is not done yet, the task is suspended: its worker goes on with
+/// other work, never on top of this frame. On a thread outside of any runtime, both closures run on
+/// the global runtime.
 ///
 /// # Panics
-/// If a branch panics, the panic goes on here after both are done; `a`'s if both do.
 ///
-/// Cost: about 1 ns a call in naive Fibonacci, when nothing is stolen. Source: Cilk's work-first principle; semantics of rayon's
-/// function of this name.
+/// If a branch panics, the panic goes on here after both are done. If both panic, `a`'s goes on.
+///
+/// # Cost
+///
+/// About 1 ns a call in naive Fibonacci, when nothing is stolen.
+///
+/// Source: Cilk's work-first principle; the semantics of rayon's function of this name.
+///
+/// # Examples
 ///
 /// ```
 /// fn sum(data: &[u64]) -> u64 {
@@ -93,7 +99,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
 /// assert_eq!(sum(&data), 49_995_000);
 /// ```
 ///
-/// What is not `Send` does not compile:
+/// A closure that is not `Send` does not compile:
 ///
 /// ```compile_fail
 /// let rc = std::rc::Rc::new(1);
@@ -116,10 +122,10 @@ where
     let branch = Branch::new(b);
     // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
     if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
-        Worker::answer();
+        Owner::answer();
     }
-    // No panic may leave this frame while the branch is on the stack, or stolen. (The two outcomes share
-    // no code: that saves the fast path a test.)
+    // No panic may leave this frame while the branch is on the stack, or stolen. (The two outcomes
+    // share no code, which saves the fast path a test.)
     match catch_unwind(AssertUnwindSafe(|| in_branch(a))) {
         Ok(ra) => {
             if !stack.pop() {
@@ -141,21 +147,21 @@ where
     }
 }
 
-/// `a` panicked; `b` runs all the same, so that what it was to do is done.
+/// `a` panicked; `b` runs all the same.
 #[cold]
 fn a_panicked<B: FnOnce() -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {
     run_and_discard(b);
     resume_unwind(panic)
 }
 
-/// The branch is public or gone.
+/// The branch is public or stolen.
 #[cold]
 #[inline(never)]
 fn join_slow<B, RA, RB>(stack: &JoinStack, branch: &Branch<B, RB>, a: Caught<RA>) -> (RA, RB)
 where
     B: FnOnce() -> RB,
 {
-    if Worker::reclaim(stack) {
+    if Owner::reclaim(stack) {
         // SAFETY: popped, so it is ours.
         let b = unsafe { branch.take() };
         return match a {
@@ -215,22 +221,4 @@ where
             Err(panic) => a_panicked(panic, b),
         },
     )
-}
-
-/// Runs `outside` on the global runtime, or `inline` where plain calls are all there is: the runtime
-/// is shut down, or there is none.
-pub(crate) fn on_global<A: Send, B: Send, R: Send>(
-    a: A,
-    b: B,
-    outside: impl FnOnce(A, B) -> R + Send,
-    inline: impl FnOnce(A, B) -> R,
-) -> R {
-    debug_assert!(context::with(|c| c.requests() & OUTSIDE != 0), "a worker took the outside path");
-    if !context::with(context::Context::is_inline) {
-        match Runtime::global() {
-            Ok(runtime) => return runtime.install(move || outside(a, b)),
-            Err(error) => crate::runtime::warn_once(error),
-        }
-    }
-    inline(a, b)
 }

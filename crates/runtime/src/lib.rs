@@ -55,6 +55,8 @@ pub mod gate;
 #[cfg(not(loom))]
 mod gate;
 #[cfg(not(loom))]
+mod global;
+#[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
@@ -182,7 +184,7 @@ pub use {
     build_error::BuildError,
     builder::{Builder, MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE, WorkerThread},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
-    fiber::fiber_number,
+    fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
     par::{
@@ -194,7 +196,6 @@ pub use {
     shutdown::{Remaining, ShutdownError, WhyRemaining},
     stack::{
         FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
-        stack_used,
     },
     stats::{Stats, WorkerStats},
     task::{

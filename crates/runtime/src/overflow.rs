@@ -137,7 +137,7 @@ impl Line {
 /// Has overflows reported from now on, in the whole process.
 pub(crate) fn install() {
     let handler = |address| {
-        let fiber = context::with(context::Context::fiber);
+        let fiber = context::fiber();
         if let Some(fiber) = fiber.filter(|fiber| fiber.record().is_guard(address)) {
             report(fiber);
             std::process::abort();

@@ -15,16 +15,18 @@ use crate::starve::starve;
 use crate::switch::{Main, Threads};
 use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
-use crate::worker::Worker;
+use crate::worker::{After, Owner, Pop};
 use sateen_base::AbortGuard;
 use sateen_base::prim::Arc;
 use std::ptr::NonNull;
 
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
+
 /// A worker thread's life.
 pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
-    let worker = &shared.workers[index];
+    // SAFETY: this thread is worker `index` from here on.
+    let worker = unsafe { shared.workers[index].owner() };
     worker.set_shared(Some(Arc::clone(&shared)));
     context::with(|c| {
         c.enter(Some(worker));
@@ -49,7 +51,7 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
 
 /// Whether the calling thread is some runtime's worker.
 pub(crate) fn is_worker_thread() -> bool {
-    context::with(|c| c.thread().is_some())
+    context::thread_owner().is_some()
 }
 
 /// Calls user code on a worker's thread but on no fiber: it blocks the thread, and nested work runs by
@@ -68,7 +70,7 @@ fn call_hook(hook: Option<&Hook>, index: usize) {
     }
 }
 
-fn root_loop(worker: &Worker) {
+fn root_loop(worker: &Owner) {
     let shared = worker.shared();
     let mut naps = 0;
     while !shared.is_stopped() || worker.has_started() {
@@ -79,7 +81,7 @@ fn root_loop(worker: &Worker) {
 
 /// Resumes one fiber, or naps, the `naps`th time in a row, for want of a stack. Returns the naps so far.
 #[inline(always)]
-pub(crate) fn step(worker: &Worker, naps: u32) -> u32 {
+pub(crate) fn step(worker: &Owner, naps: u32) -> u32 {
     let Some(fiber) = next_fiber(worker, naps > 0) else {
         return starve(worker, naps);
     };
@@ -93,7 +95,7 @@ pub(crate) fn step(worker: &Worker, naps: u32) -> u32 {
 }
 
 /// Ends the fibers at the base of their loops. The runtime is stopped.
-pub(crate) fn end_idle(worker: &Worker) {
+pub(crate) fn end_idle(worker: &Owner) {
     while let Some(fiber) = worker.with_idle(Vec::pop) {
         // SAFETY: fibers live as long as the runtime.
         let fiber = unsafe { &*fiber };
@@ -106,13 +108,13 @@ pub(crate) fn end_idle(worker: &Worker) {
 /// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a search.
 /// None: that takes a stack, and there is none.
 #[inline(always)]
-fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
-    let picked = match worker.take_next() {
-        None if starved => worker.pick_fiber(),
-        None => worker.pick_next(),
+fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
+    let popped = match worker.take_next() {
+        None if starved => worker.pop(Pop::Fiber),
+        None => worker.pop(Pop::Needed),
         handed => handed,
     };
-    let Some(entry) = picked else { return base_fiber(worker) };
+    let Some(entry) = popped else { return base_fiber(worker) };
     match entry.as_fiber() {
         Some(fiber) => {
             // (Others either start something, which says so too, or go to sleep and watch themselves.)
@@ -125,7 +127,7 @@ fn next_fiber(worker: &Worker, starved: bool) -> Option<&'static Fiber> {
 
 /// A fiber that can run `entry`. Without one it is put aside, and a fiber that can go on is resumed.
 #[inline(never)]
-fn next_fiber_slow(worker: &Worker, entry: Entry) -> Option<&'static Fiber> {
+fn next_fiber_slow(worker: &Owner, entry: Entry) -> Option<&'static Fiber> {
     match base_fiber(worker) {
         Some(fiber) => {
             worker.set_next(entry);
@@ -133,12 +135,12 @@ fn next_fiber_slow(worker: &Worker, entry: Entry) -> Option<&'static Fiber> {
         }
         None => {
             worker.put_aside(entry);
-            worker.pick_fiber().and_then(Entry::as_fiber)
+            worker.pop(Pop::Fiber).and_then(Entry::as_fiber)
         }
     }
 }
 
-fn recycle(worker: &Worker, fiber: &Fiber) {
+fn recycle(worker: &Owner, fiber: &Fiber) {
     if let Some(stack) = fiber.take_stack() {
         worker.shared().stacks.give(stack);
     }
@@ -147,7 +149,7 @@ fn recycle(worker: &Worker, fiber: &Fiber) {
 
 /// A fiber that runs the scheduling loop; none if no stack can be had.
 #[inline(never)]
-pub(crate) fn base_fiber(worker: &Worker) -> Option<&'static Fiber> {
+pub(crate) fn base_fiber(worker: &Owner) -> Option<&'static Fiber> {
     if let Some(fiber) = worker.with_idle(Vec::pop) {
         // SAFETY: fibers live as long as the runtime.
         return Some(unsafe { &*fiber });
@@ -163,7 +165,7 @@ fn base_main(shared: &Shared) -> Main {
 }
 
 /// [`base_fiber`] on a stack beyond the limit.
-pub(crate) fn extra_fiber(worker: &Worker) -> Option<&'static Fiber> {
+pub(crate) fn extra_fiber(worker: &Owner) -> Option<&'static Fiber> {
     let shared = worker.shared();
     let stack = shared.stacks.take_beyond()?;
     let fiber = place_fiber(worker, stack, base_main(shared))?;
@@ -172,12 +174,12 @@ pub(crate) fn extra_fiber(worker: &Worker) -> Option<&'static Fiber> {
 }
 
 /// A fiber that begins with `main` on a stack of at least `size`; none if that cannot be had.
-fn placed_fiber(worker: &Worker, size: StackSize, main: Main) -> Option<&'static Fiber> {
+fn placed_fiber(worker: &Owner, size: StackSize, main: Main) -> Option<&'static Fiber> {
     let stack = worker.shared().stacks.take(size)?;
     place_fiber(worker, stack, main)
 }
 
-fn place_fiber(worker: &Worker, stack: FiberStack, main: Main) -> Option<&'static Fiber> {
+fn place_fiber(worker: &Owner, stack: FiberStack, main: Main) -> Option<&'static Fiber> {
     let Some(fiber) = bare_fiber(worker) else {
         worker.shared().stacks.give(stack);
         return None;
@@ -193,7 +195,7 @@ fn place_fiber(worker: &Worker, stack: FiberStack, main: Main) -> Option<&'stati
 }
 
 /// A fiber without a stack; none without memory for the list that it would be in.
-fn bare_fiber(worker: &Worker) -> Option<&'static Fiber> {
+fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     let shared = worker.shared();
     let fiber = match worker.with_bare(Vec::pop) {
         Some(fiber) => fiber,
@@ -212,13 +214,13 @@ fn bare_fiber(worker: &Worker) -> Option<&'static Fiber> {
 /// Starts `task`, which asks for a larger stack than others have, on one of its own. Without memory for
 /// that it fails: waiting would not make other stacks larger.
 #[cold]
-pub(crate) fn start_apart(worker: &Worker, task: NonNull<Header>, size: usize) {
+pub(crate) fn start_apart(worker: &Owner, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();
     let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
     match placed_fiber(worker, size, run_handed) {
         Some(fiber) => {
             fiber.will_start(Entry::task(task));
-            worker.awaken(fiber);
+            worker.resume(fiber, After::Yield);
         }
         None => {
             worker.counters.out_of_stacks.bump();
@@ -229,7 +231,7 @@ pub(crate) fn start_apart(worker: &Worker, task: NonNull<Header>, size: usize) {
 }
 
 /// Runs the one task that the fiber was made for.
-fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
+fn run_handed(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the base of a task's own stack");
     if let Some(entry) = fiber.take_start() {
         worker.execute(fiber, entry);
@@ -238,7 +240,7 @@ fn run_handed(worker: &'static Worker, fiber: &'static Fiber) {
 }
 
 /// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is to go on.
-fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
+fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
     let is_substitute = worker.index() >= shared.regular;
@@ -248,7 +250,7 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
             // Somebody needs this stack more. The root goes on with a spare one.
             break;
         }
-        let next = || if is_substitute { worker.pick_next() } else { worker.pick() };
+        let next = || worker.pop(if is_substitute { Pop::Needed } else { Pop::Any });
         match worker.take_next().or_else(next).or_else(|| worker.idle()) {
             Some(entry) if entry.is_fiber() => {
                 worker.set_next(entry);
@@ -270,7 +272,7 @@ fn scheduling_loop(worker: &'static Worker, fiber: &'static Fiber) {
 
 /// The scheduling loop of a worker whose root is called now and then: that decides after each entry whether
 /// to go on.
-fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
+fn one_by_one(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     while let Some(entry) = worker.take_next() {
         worker.execute(fiber, entry);
@@ -286,7 +288,7 @@ fn one_by_one(worker: &'static Worker, fiber: &'static Fiber) {
 
 /// Nothing that is queued is to begin: closures fail, futures are dropped at their turn.
 #[cold]
-pub(crate) fn cancel_queued(worker: &Worker) {
+pub(crate) fn cancel_queued(worker: &Owner) {
     let error = || JoinError::Cancelled;
     refuse_spawns(worker, error, |future| {
         // SAFETY: the entry, which is put back, keeps the frame.
@@ -295,10 +297,10 @@ pub(crate) fn cancel_queued(worker: &Worker) {
 }
 
 /// The spawns in reach fail; what else is queued stays. `future` is told of futures.
-fn refuse_spawns(worker: &Worker, error: fn() -> JoinError, future: impl Fn(NonNull<FutureHead>)) {
+fn refuse_spawns(worker: &Owner, error: fn() -> JoinError, future: impl Fn(NonNull<FutureHead>)) {
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();
-    while let Some(entry) = worker.pick().or_else(|| shared.take_injected()) {
+    while let Some(entry) = worker.pop(Pop::Any).or_else(|| shared.take_injected()) {
         match entry.decode() {
             Work::Task(header) => {
                 call_off_fiber(|| {
@@ -315,7 +317,7 @@ fn refuse_spawns(worker: &Worker, error: fn() -> JoinError, future: impl Fn(NonN
     }
     for entry in keep {
         match entry.as_fiber() {
-            Some(fiber) => worker.awaken(fiber),
+            Some(fiber) => worker.resume(fiber, After::Yield),
             None => worker.defer(entry),
         }
     }

@@ -13,7 +13,6 @@ use crate::shared::{Refused, Shared};
 use crate::stats::Stats;
 use crate::task::{JoinHandle, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
-use crate::worker::Worker;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
@@ -157,7 +156,7 @@ impl Runtime {
     {
         let inside = self.is_own_thread();
         // In a hook nobody would be there to run the worker's own share.
-        assert!(!inside || context::with(|c| c.fiber().is_some()), "broadcast in a worker's hook");
+        assert!(!inside || context::fiber().is_some(), "broadcast in a worker's hook");
         assert!(!self.shared.is_orphan(), "{}", forked::MESSAGE);
         let gate = match inside {
             true => None,
@@ -191,7 +190,7 @@ impl Runtime {
             }
         }
         let cancelled = |fiber: &Fiber| interrupted_after(fiber, ()).err();
-        let panic = panic.or_else(|| context::with(context::Context::fiber).and_then(cancelled));
+        let panic = panic.or_else(|| context::fiber().and_then(cancelled));
         let Some(panic) = panic else { return values };
         // Each by itself: destructors may panic.
         values.into_iter().for_each(discard);
@@ -204,13 +203,13 @@ impl Runtime {
     }
 
     fn is_own_thread(&self) -> bool {
-        context::with(context::Context::thread).is_some_and(|w| w.is_of(&self.shared))
+        context::thread_owner().is_some_and(|w| w.is_of(&self.shared))
     }
 }
 
 /// The index of the worker that the caller runs on, if it runs on one.
 pub fn worker_index() -> Option<usize> {
-    context::with(context::Context::thread).map(Worker::index)
+    context::thread_owner().map(|owner| owner.index())
 }
 
 /// Says once on stderr why the work runs on the calling thread alone.
@@ -326,7 +325,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
 
 /// The result of work elsewhere that is over: lost if the calling task has been cancelled meanwhile.
 fn unless_cancelled<T>(value: T) -> T {
-    match context::with(context::Context::fiber) {
+    match context::fiber() {
         None => value,
         Some(fiber) => {
             interrupted_after(fiber, value).unwrap_or_else(|cancelled| resume_unwind(cancelled))

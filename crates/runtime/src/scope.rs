@@ -1,15 +1,15 @@
 //! Scopes: any number of spawns that borrow, all done when the scope ends.
 
-use crate::context;
+use crate::context::{self, here, this_fiber};
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
-use crate::join::on_global;
+use crate::global::on_global;
 use crate::latch::CountLatch;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::task::{Header, Running, in_branch, interrupted_after};
 use crate::unwind::discard;
-use crate::worker::{Worker, here, spin_for, this_fiber};
+use crate::worker::{Owner, Push, spin_for};
 use sateen_base::prim::{Arc, AtomicPtr, Ordering};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -98,7 +98,7 @@ impl Inner {
     /// Runs one of the scope's jobs that some worker had no stack for, if there is one. What runs on top of the
     /// caller's frames is what the caller waits for in any case.
     #[cold]
-    fn help(&self, worker: &Worker) -> bool {
+    fn help(&self, worker: &Owner) -> bool {
         // Ordering: Relaxed, see `waiter`.
         let waits = |fiber| self.waiter.store(fiber, Ordering::Relaxed);
         waits(std::ptr::from_ref(this_fiber()).cast_mut());
@@ -177,10 +177,10 @@ impl<'scope> Scope<'scope> {
         });
         self.inner.latch.add_one();
         let entry = Entry::scoped(job);
-        match context::with(context::Context::worker) {
+        match context::owner() {
             Some(worker) if worker.is_of(shared) => {
-                worker.push_entry(entry);
-                Worker::poll();
+                worker.push(entry, Push::Other);
+                Owner::poll();
             }
             // A thread that was lent the scope. Its runtime cannot have closed: the scope's own task
             // is still there; but the gate may be shut to newcomers, so it goes around it.
@@ -211,9 +211,9 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Runs what is left of the scope's work at the top of the own queue, then waits for the rest.
-    fn wait(&self, worker: &Worker) {
+    fn wait(&self, worker: &Owner) {
         while self.inner.latch.pending() > 1 {
-            Worker::poll();
+            Owner::poll();
             let Some(entry) = worker.pop_youngest() else { break };
             match entry.decode() {
                 // SAFETY: popped, so ours to run.
@@ -221,7 +221,7 @@ impl<'scope> Scope<'scope> {
                     ((*job).run)(job);
                 },
                 _ => {
-                    worker.unpop_entry(entry);
+                    worker.push(entry, Push::Other);
                     break;
                 }
             }

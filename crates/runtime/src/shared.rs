@@ -22,7 +22,7 @@ use crate::timekeeper::Timekeeper;
 use crate::unwind::run_and_discard;
 use crate::waker::Kept;
 use crate::watcher::{NEVER, Watcher};
-use crate::worker::Worker;
+use crate::worker::WorkerCell;
 use sateen_base::SpinLock;
 use sateen_base::os::process_generation;
 use sateen_base::prim::time::{Duration, Instant};
@@ -51,7 +51,7 @@ impl Refused {
 
 pub(crate) struct Shared {
     /// The regular ones, then the substitutes.
-    pub(crate) workers: Box<[Worker]>,
+    pub(crate) workers: Box<[WorkerCell]>,
     pub(crate) regular: usize,
     pub(crate) substitutes: Substitutes,
     pub(crate) injector: Injector<Entry>,
@@ -112,7 +112,7 @@ pub(crate) struct Setup {
 }
 
 impl Shared {
-    pub(crate) fn new(workers: Box<[Worker]>, stacks: Stacks, setup: Setup) -> Self {
+    pub(crate) fn new(workers: Box<[WorkerCell]>, stacks: Stacks, setup: Setup) -> Self {
         let Setup { threads, hooks, spin, alarm, watch, blocking, substitutes } = setup;
         let regular = workers.len() - substitutes.count();
         let drained = DrainCount::new();
@@ -181,7 +181,7 @@ impl Shared {
 
     /// Queues work from outside, at one worker or for all. [`Shared::announce`] follows.
     fn queue(&self, entry: Entry) -> Option<usize> {
-        if self.workers[0].policy.is_alone() {
+        if self.workers[0].policy_view.is_alone() {
             return self.deal_out(entry);
         }
         self.injector.push(entry);
@@ -336,7 +336,7 @@ impl Shared {
     }
 
     /// Those that have ever worked.
-    pub(crate) fn workers(&self) -> &[Worker] {
+    pub(crate) fn workers(&self) -> &[WorkerCell] {
         &self.workers[..self.regular + self.substitutes.born()]
     }
 
@@ -411,7 +411,7 @@ impl Shared {
     pub(crate) fn has_stealable(&self) -> bool {
         !self.injector.is_empty()
             || self.aside.count() != 0
-            || self.workers.iter().any(Worker::has_stealable)
+            || self.workers.iter().any(|worker| worker.has_stealable())
     }
 
     /// When the earliest timer of all is due, in the [`Timekeeper`]'s ticks.
@@ -428,7 +428,7 @@ impl Shared {
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty()
             || self.aside.count() != 0
-            || self.workers.iter().any(Worker::has_queued)
+            || self.workers.iter().any(|worker| worker.has_queued())
     }
 
     /// [`Shared::has_work`] of a thread that is no worker, beside which the last worker may leave.

@@ -1,8 +1,8 @@
-//! What the root of a worker does that has no stack to start work on.
+//! What a worker's root does when there is no stack to start work on.
 //!
-//! It puts aside what lies in its queues, so that others find it, and naps until a fiber is ready or a stack is
-//! free. When all workers stand still like this, nested work gets a stack beyond the limit, and spawns fail.
-//! Protocol and proof: `README.md`, "Out of stacks".
+//! The worker puts aside what lies in its queues, so that others find it, and naps until a fiber is
+//! ready or a stack is free. When all workers stand still like this, nested work gets a stack beyond
+//! the limit, and spawned tasks fail. Protocol and proof: `README.md`, "Out of stacks".
 
 use crate::aside::Kind;
 use crate::entry::{Entry, Work};
@@ -11,40 +11,42 @@ use crate::root::{base_fiber, call_off_fiber, extra_fiber};
 use crate::shared::Shared;
 use crate::stall::{Rest, State};
 use crate::task::{self, Header, JoinError};
-use crate::worker::Worker;
+use crate::worker::Owner;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_deque::Steal;
 
-/// How long a worker without a stack waits before it tries again: at first, and how often it doubles.
+/// How long a worker without a stack waits before it tries again, at first. The time doubles
+/// [`DOUBLINGS`] times.
 const NAP: Duration = Duration::from_micros(50);
 const DOUBLINGS: u32 = 5;
-/// Naps after which, with every worker starved and nobody waiting in time, something is done: about 40 ms.
+/// Naps after which the worker acts, if every worker is starved and no timer is pending: about 40 ms.
 const NAPS: u32 = 30;
-/// Naps after which the root of a thread that is a runtime goes back to its caller.
+/// Naps after which the root of a runtime that is a thread goes back to its caller.
 pub(crate) const STUCK_NAPS: u32 = 2 * NAPS;
-/// Nested work that no stack has been free for gets one after so long, whoever sleeps or wakes meanwhile.
+/// Nested work without a stack gets one after so long, whatever other workers do meanwhile.
 const LONG: Duration = Duration::from_secs(1);
 /// Entries taken from others' queues, or from outside, in one nap.
 const BATCH: usize = 1000;
 
-/// No stack to start work on: wait for a fiber to become ready or a stack to become free.
-/// Returns how often in a row it was in vain.
+/// There is no stack to start work on: waits for a fiber to become ready or a stack to become free.
+/// Returns how many naps in a row brought nothing, this one included.
 #[cold]
-pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
+pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
     let shared = worker.shared();
     worker.look_through_pinned();
-    // Who sleeps in time holds a stack, and nobody else may be there to wake it.
+    // A task that sleeps until a timer holds a stack, and no other worker may be there to wake it.
     let fired = worker.fire_timers();
     shared.foreign.send_away(shared);
     let put = worker.put_all_aside(naps >= NAPS);
     if worker.stall_state() == State::Working {
         worker.set_stall(State::Starved);
-        // Sleepers may hold spare stacks. Those who woke before the state was set would not know
-        // that they have to give them; it fences, for those who fall asleep.
+        // Sleepers may hold spare stacks. A sleeper that woke before the state was set would not
+        // know that it has to give one back. Setting the state fences, for those who fall asleep.
         shared.wake_all();
     } else if put {
-        // What is aside is for any worker; `Aside::put` has fenced. Partner: the fence in `Sleepers::announce`.
+        // Any worker may take what is aside. `Aside::put` has fenced. Partner: the fence in
+        // `Sleepers::announce`.
         shared.sleep.wake_searcher();
     }
     if fired || worker.has_ready() {
@@ -52,7 +54,7 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
     }
     let due = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
     if due.is_none() && naps >= NAPS && shared.is_orphan() {
-        // The others are not there, so nobody gives a stack back.
+        // The other workers do not exist in this process, so none gives a stack back.
         forked::end_process();
     }
     worker.count_stranded();
@@ -66,37 +68,38 @@ pub(crate) fn starve(worker: &Worker, naps: u32) -> u32 {
         return 0;
     }
     let stuck = stalled && refuse_spawns(worker) == 0;
-    // Until it goes on: that another is awake for a moment, to look for a stack in vain, changes
-    // nothing.
+    // It stays stuck until it goes on. Another worker that is awake for a moment, and finds no stack
+    // either, changes nothing.
     let still = !stalled && worker.stall_state() == State::Stuck;
     worker.set_stall(if stuck || still { State::Stuck } else { State::Starved });
     if let Some(watch) = shared.watch.as_ref().filter(|_| stuck) {
         watch.stuck(shared);
     }
-    // It may not be able to start work, but it must not keep the runtime from ending.
+    // A worker that cannot start work must not keep the runtime from ending.
     let drains = shared.is_closing() && !worker.has_started() && !worker.has_deferred();
     if drains {
         shared.drain();
     }
-    // Not through the event count: whoever is announced there is taken for somebody who can start work.
+    // Not in the event count: others take a worker that is announced there for one that can start
+    // work.
     let nap = NAP * 2u32.pow(naps.min(DOUBLINGS));
     shared.stall.rests(Rest::Nap);
     thread::sleep(match due {
         Some(due) => due.saturating_duration_since(Instant::now()).min(NAP * 32),
-        // Not in step with others: one that is awake sees nobody stand still but itself.
+        // Not in step with others: a worker sees a standstill only while it alone is awake.
         None => nap + nap * worker.random(8) as u32 / 32,
     });
     shared.stall.wakes(Rest::Nap);
     if drains {
         shared.undrain();
     }
-    // While somebody waits in time, nobody waits in vain.
+    // A pending timer means that some task will go on.
     if due.is_some() { 1 } else { naps.saturating_add(1) }
 }
 
 /// Whether at some moment of the call no worker could go on with anything, and there was no stack.
-/// If there is one the worker has it from then on, at the base of an idle fiber.
-fn stands_still(worker: &Worker) -> bool {
+/// If there is a stack, the worker keeps it, at the base of an idle fiber.
+fn stands_still(worker: &Owner) -> bool {
     let shared = worker.shared();
     let workers = || shared.workers.iter();
     let no_stack = || match base_fiber(worker) {
@@ -107,16 +110,17 @@ fn stands_still(worker: &Worker) -> bool {
         None => true,
     };
     let look = || {
-        !workers().any(Worker::has_fibers_in_inbox)
+        !workers().any(|worker| worker.has_fibers_in_inbox())
             && workers().all(|worker| worker.timers.is_empty())
             && no_stack()
     };
     shared.stall.all_rest(|| shared.sleep.announced(), look)
 }
 
-/// Gives one piece of nested work a stack beyond the limit; whether that was possible.
-fn start_beyond(worker: &Worker) -> bool {
-    // In this order: what is taken would have to be put back, and wake its scope for that.
+/// Gives one piece of nested work a stack beyond the limit. Returns whether that was possible.
+fn start_beyond(worker: &Owner) -> bool {
+    // Look first, take last: an entry that was taken would have to be put back, and that wakes its
+    // scope.
     if !worker.has_nested_aside() {
         return false;
     }
@@ -128,8 +132,9 @@ fn start_beyond(worker: &Worker) -> bool {
     true
 }
 
-/// The spawns in reach fail, so that whoever waits for them can go on; how many. All are aside.
-fn refuse_spawns(worker: &Worker) -> usize {
+/// The spawned tasks in reach fail, so that those who join them can go on. All of them are aside.
+/// Returns how many.
+fn refuse_spawns(worker: &Owner) -> usize {
     let mut refused = 0;
     while let Some(entry) = worker.take_task_aside() {
         let Work::Task(header) = entry.decode() else {
@@ -145,17 +150,17 @@ fn refuse_spawns(worker: &Worker) -> usize {
     refused
 }
 
-/// Whether it is work to start that cannot fail. A fiber, which a policy may have dropped, needs no
-/// stack.
+/// Whether `entry` is work to start that cannot fail. A fiber, which a policy may have dropped, needs
+/// no stack.
 fn is_nested(entry: Entry) -> bool {
     !matches!(entry.decode(), Work::Task(_) | Work::Fiber(_))
 }
 
-impl Worker {
-    /// Puts an entry that cannot be started where it is found by those who can start it.
+impl Owner {
+    /// Puts aside an entry that this worker cannot start, where workers with a stack find it.
     pub(crate) fn put_aside(&self, entry: Entry) {
         let shared = self.shared();
-        let home = self.policy.is_alone().then_some(self.index());
+        let home = self.is_alone().then_some(self.index());
         // SAFETY: the entry keeps the task or the future, which its header starts.
         let is_pinned = |header: *const Header| unsafe { &*header }.worker().is_some();
         let kind = match entry.decode() {
@@ -174,8 +179,8 @@ impl Worker {
         shared.aside.put(entry, kind, home, || ());
     }
 
-    /// Puts aside what waits in queues of this worker, those for all and, if it `steals`, some of others'. Whether
-    /// anything did.
+    /// Puts aside the contents of this worker's queues, of the runtime's and, if the worker `steals`,
+    /// some of other workers'. Returns whether there was anything.
     fn put_all_aside(&self, steals: bool) -> bool {
         let shared = self.shared();
         let mut put = self.put_policy_aside();
@@ -189,7 +194,7 @@ impl Worker {
             put = true;
         }
         let others = || shared.workers().iter().filter(|other| other.index() != self.index());
-        if steals && !self.policy.is_alone() {
+        if steals && !self.is_alone() {
             for other in others() {
                 if let Steal::Success(entry) = self.steal_tasks(other) {
                     self.put_aside(entry);
@@ -203,21 +208,14 @@ impl Worker {
 
     fn put_policy_aside(&self) -> bool {
         let mut put = false;
-        while let Some(entry) = self.policy.pick_next() {
-            match entry.as_fiber() {
-                // The policy has it, but it is not yet its turn.
-                Some(fiber) => {
-                    self.policy.awaken_fiber(fiber);
-                    break;
-                }
-                None => self.put_aside(entry),
-            }
+        while let Some(entry) = self.take_from_policy() {
+            self.put_aside(entry);
             put = true;
         }
         put
     }
 
-    /// Looks through the pinned queue for what needs no stack, or may go elsewhere.
+    /// Looks through the pinned queue for what needs no stack, or may start elsewhere.
     fn look_through_pinned(&self) {
         for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Survey(_))) {
             if let Work::Survey(job) = entry.decode() {
@@ -268,6 +266,6 @@ impl Shared {
         if !self.stall.any_starved() {
             return 0;
         }
-        self.aside.count() + self.workers.iter().map(Worker::stranded).sum::<usize>()
+        self.aside.count() + self.workers.iter().map(|worker| worker.stranded()).sum::<usize>()
     }
 }

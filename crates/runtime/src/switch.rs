@@ -16,7 +16,7 @@ use crate::context;
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::forked;
 use crate::stack::FiberStack;
-use crate::worker::Worker;
+use crate::worker::Owner;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::SpinLock;
 use sateen_base::os::{self, SignalStack, process_generation};
@@ -25,7 +25,7 @@ use sateen_sync::park::{self, ThreadParker};
 use std::cell::Cell;
 
 /// What a fiber runs.
-pub(crate) type Main = fn(&'static Worker, &'static Fiber);
+pub(crate) type Main = fn(&'static Owner, &'static Fiber);
 
 /// What a thread needs beyond the frames of its fiber: thread-locals, and its own first frames.
 pub(crate) const THREAD_OVERHEAD: usize = 32 * 1024;
@@ -61,7 +61,8 @@ impl Switch {
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             let fiber = fiber.get();
             fiber.set_back(Back::Coroutine(yielder));
-            main(fiber.worker(), fiber);
+            // SAFETY: the coroutine runs on its worker's thread.
+            main(unsafe { fiber.owner() }, fiber);
             announce::back();
         });
         Ok(Self::Coroutine(coroutine, Announced::new()))
@@ -213,7 +214,8 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     LAST.set(Some(Arc::clone(&baton)));
     baton.fiber.park();
     let fiber = fiber.get();
-    let worker = fiber.worker();
+    // SAFETY: the root has left this thread the baton.
+    let worker = unsafe { fiber.owner() };
     context::with(|c| {
         c.enter(Some(worker));
         c.set_fiber(Some((worker, fiber)));

@@ -3,10 +3,11 @@
 //! A limit is a frame on its caller's stack, in a list that the fiber holds: where a wait of the fiber asks
 //! whether the task has been cancelled, it asks the clock too, and the limit's timer wakes the fiber.
 
+use crate::context::here;
 use crate::fiber::Fiber;
-use crate::join::on_global;
+use crate::global::on_global;
 use crate::task::Cancelled;
-use crate::worker::here;
+use crate::worker::Owner;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::timer::{Elapsed, Timer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -70,12 +71,17 @@ where
     R: Send,
 {
     match here() {
-        Some((_, fiber)) => within(fiber, limit, f),
+        Some((worker, fiber)) => within(worker, fiber, limit, f),
         None => on_global(f, (), |f, ()| timeout(limit, f), |f, ()| Ok(f())),
     }
 }
 
-fn within<R>(fiber: &'static Fiber, limit: Duration, f: impl FnOnce() -> R) -> Result<R, Elapsed> {
+fn within<R>(
+    worker: &Owner,
+    fiber: &'static Fiber,
+    limit: Duration,
+    f: impl FnOnce() -> R,
+) -> Result<R, Elapsed> {
     /// Ends the limit; it is not dropped while `f` runs.
     struct Leave(&'static Fiber, *const Limit);
     impl Drop for Leave {
@@ -85,10 +91,10 @@ fn within<R>(fiber: &'static Fiber, limit: Duration, f: impl FnOnce() -> R) -> R
     }
     // Further off than the clock goes: no limit.
     let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(f()) };
-    let mut timer = pin!(Timer::new(&*fiber.worker().timers));
+    let mut timer = pin!(Timer::new(&*worker.timers));
     if timer.as_mut().arm(deadline, crate::waker::of(fiber)) {
         // Only the fiber's own waits need to learn of it.
-        fiber.worker().note_timer();
+        worker.note_timer();
     }
     let limit = Limit { deadline, outer: fiber.limit() };
     let result = {

@@ -13,7 +13,6 @@
 
 use crate::shared::Shared;
 use crate::watcher::NEVER;
-use crate::worker::Worker;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicU8, AtomicU64, Ordering, thread};
 use sateen_sync::park::ThreadParker;
@@ -102,7 +101,7 @@ impl Timekeeper {
             } else if left > 0 {
                 self.parker.park_timeout(Duration::from_nanos(left));
             } else {
-                shared.watcher.raise(shared.workers().iter().map(Worker::requests));
+                shared.watcher.raise(shared.workers().iter().map(|worker| worker.requests()));
                 self.parker.park();
             }
         }

@@ -1,7 +1,8 @@
 //! Giving way, or not.
 
+use crate::context::here;
 use crate::fiber::Fiber;
-use crate::worker::{Worker, here};
+use crate::worker::Owner;
 
 /// Lets others have the worker: a fiber that can go on, or else one piece of new work. A cancellation
 /// point. Outside of tasks it yields the thread's time slice.
@@ -71,7 +72,7 @@ pub fn has_ready() -> bool {
 /// ```
 #[inline]
 pub fn poll() {
-    Worker::poll();
+    Owner::poll();
 }
 
 /// Runs `f`, in which no wait leaves the thread: a worker that has to wait blocks, and nothing else runs on

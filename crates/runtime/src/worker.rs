@@ -1,18 +1,48 @@
 //! A worker: an OS thread of the runtime, its queues, and what others may ask of it.
 //!
-//! Who may touch what: `requests`, `fiber`, `inbox`, `pinned`, `forced_at`, `timers` and what of the
-//! policy says so anyone; the rest of the policy and `own` the worker's thread only. What it runs next is
-//! in `worker/queues.rs`, how it answers requests in `worker/requests.rs`, how fibers come and go in
-//! `worker/fibers.rs`, finding work and going to sleep in `idle.rs`, the loops that drive it in `root.rs`.
+//! Two types, one inside the other:
+//!
+//! | type | who has it | what it holds |
+//! |---|---|---|
+//! | [`Worker`] | every thread | requests, the inbox, the pinned queue, timers, what thieves may take |
+//! | [`Owner`] | the worker's own thread, from its context | the policy, fibers to reuse, the private lists |
+//!
+//! The lists of work at one worker:
+//!
+//! | list | holds | filled by | taken by |
+//! |---|---|---|---|
+//! | run queue | new tasks, and ready fibers and futures: what the policy orders | the owner | the owner; thieves, where the policy lets them |
+//! | join stack | branches, one stack for each fiber | the fiber | the fiber, thieves |
+//! | inbox | fibers of this worker that other threads have made ready | other threads | the owner, into the run queue |
+//! | pinned queue | work that this worker alone may start | any thread | the owner |
+//! | deferred list | what the owner took and could not start, or what a policy has dropped | the owner | the owner, when nothing else is left |
+//! | next slot | one entry that runs next, whatever the policy says | the owner | the root, or the scheduling loop that it resumes |
+//!
+//! Two lists are the runtime's: the *injector* with work from outside, and what lies *aside*
+//! (`aside.rs`) because no worker had a stack for it.
+//!
+//! The owner moves work with three verbs, all in `worker/queues.rs`: [`Owner::push`] makes new work
+//! visible, [`Owner::pop`] takes what runs next, [`Owner::resume`] gives a fiber back to the policy.
+//! Their options are [`Push`], [`Pop`] and [`After`].
+//!
+//! | look for | in |
+//! |---|---|
+//! | what runs next | `worker/queues.rs` |
+//! | how requests are answered | `worker/requests.rs` |
+//! | how fibers come and go | `worker/fibers.rs` |
+//! | the search for work, and sleep | `idle.rs` |
+//! | the loops that drive a worker | `root.rs` |
 
 mod blocked;
+mod execute;
 mod fibers;
+mod lists;
 mod queues;
 mod requests;
 mod substitute;
 mod timers;
 
-pub(crate) use queues::here;
+pub(crate) use queues::{After, Pop, Push};
 
 pub(crate) use crate::request_word::{FENCED, HUNGRY, OUTSIDE, READY, TIMER};
 
@@ -21,8 +51,8 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::inbox::Inbox;
 use crate::join_stack::JoinStack;
-use crate::latch::Waiter;
-use crate::policy::Active;
+use crate::latch::{Latch, Waiter};
+use crate::policy::{Active, Custom, PolicyView};
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stall::{Mine, State};
@@ -34,74 +64,94 @@ use sateen_base::{CachePadded, SpinLock, XorShift, fence};
 use sateen_sync::timer::TimerQueue;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::ops::Deref;
 
+/// What every thread may use of a worker.
 pub(crate) struct Worker {
     /// On lines of its own: polled at every push of this worker, written when somebody asks.
     requests: CachePadded<RequestWord>,
     /// The fiber that runs now or ran last; null before the first. Thieves look at its join stack.
     fiber: CachePadded<AtomicPtr<Fiber>>,
-    pub(crate) policy: Active,
-    /// Fibers that others have made ready.
+    /// What others may take from the run queue, and tell the policy.
+    pub(crate) policy_view: PolicyView,
     inbox: CachePadded<Inbox<Fiber>>,
-    /// Work that only this worker may start.
     pinned: SpinLock<VecDeque<Entry>>,
+    /// The pinned queue holds something: a hint.
     has_pinned: AtomicBool,
-    /// Its thread was never started, or a substitute's sleeps and takes nothing.
+    /// The worker's thread never started, or it is a substitute that sleeps and takes nothing.
     absent: AtomicBool,
     /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
-    /// What it alone could start, and has no stack for. Written by the worker.
+    /// How many entries only this worker could start, and has no stack for. The owner writes it.
     stranded: AtomicUsize,
     /// What its fibers and futures wait for in time.
     pub(crate) timers: Arc<TimerQueue>,
     index: usize,
+    /// The owner counts; every thread may read.
     pub(crate) counters: CachePadded<Counters>,
-    own: Own,
 }
 
-/// The worker's thread alone.
-struct Own {
+/// A worker as its own thread has it. The thread's [context](crate::context) gives it out; its
+/// cells keep a reference to it from leaving the thread.
+pub(crate) struct Owner {
+    worker: Worker,
+    policy: Active,
+    /// None while the thread is not in the runtime.
     shared: UnsafeCell<Option<Arc<Shared>>>,
     ids: Ids,
     /// Fibers at the base of their scheduling loop, ready for reuse.
     idle: UnsafeCell<Vec<*const Fiber>>,
     /// Fibers without a stack.
     bare: UnsafeCell<Vec<*const Fiber>>,
-    /// What was taken from the queues and could not be started, or was put back.
+    /// The deferred list.
     deferred: UnsafeCell<VecDeque<Entry>>,
-    /// What the root, or the scheduling loop that it resumes, goes on with.
+    /// The next slot.
     next: Cell<Option<Entry>>,
     /// The task whose branch was stolen last, until that branch starts.
-    owning_task: Cell<*const Header>,
+    branch_of: Cell<*const Header>,
     rng: UnsafeCell<XorShift>,
-    takes: Cell<u32>,
-    /// Fibers that the policy holds.
+    /// How often the run queue was popped; wraps around.
+    pops: Cell<u32>,
+    /// How many fibers the policy holds.
     ready: Cell<usize>,
-    /// Fibers that wait for a wake-up.
+    /// How many fibers wait for a wake-up.
     suspended: Cell<usize>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
-    /// What whoever minds the timers may not know.
+    /// What the watcher of the timers may not know.
     timer_news: Cell<timers::News>,
-    /// What the counts of `stall.rs` have it as.
+    /// The state that the counts of `stall.rs` have for this worker.
     stall: Mine,
-    /// Since when it has had no stack for what it could start.
+    /// Since when the worker has had no stack for what it could start.
     starved_since: Cell<Option<Instant>>,
 }
 
-// SAFETY: `own` and the methods that use it are reached only through the thread's context, that is, on
-// the worker's thread. Everything else is Sync.
-unsafe impl Sync for Worker {}
-// SAFETY: built on one thread and handed to the worker's thread before that uses it.
-unsafe impl Send for Worker {}
+impl Deref for Owner {
+    type Target = Worker;
 
-impl Worker {
+    #[inline(always)]
+    fn deref(&self) -> &Worker {
+        &self.worker
+    }
+}
+
+/// A worker's place in its runtime: a [`Worker`] to all threads, an [`Owner`] to one.
+pub(crate) struct WorkerCell(Owner);
+
+// SAFETY: all threads reach the `Worker` inside, which is Sync. The `Owner` around it is reached
+// through `owner`, whose callers are on the worker's thread.
+unsafe impl Sync for WorkerCell {}
+// SAFETY: built on one thread and handed to the worker's thread before that uses it. The fibers
+// behind its pointers are Sync.
+unsafe impl Send for WorkerCell {}
+
+impl WorkerCell {
     pub(crate) fn new(index: usize, policy: Active) -> Self {
         let standing = if fence::is_asymmetric() { 0 } else { FENCED };
-        Self {
+        let worker = Worker {
             requests: CachePadded::new(RequestWord::new(standing)),
             fiber: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
-            policy,
+            policy_view: policy.view(),
             inbox: CachePadded::new(Inbox::new()),
             pinned: SpinLock::new(VecDeque::new()),
             has_pinned: AtomicBool::new(false),
@@ -111,57 +161,58 @@ impl Worker {
             timers: Arc::new(TimerQueue::new()),
             index,
             counters: CachePadded::new(Counters::default()),
-            own: Own {
-                shared: UnsafeCell::new(None),
-                ids: Ids::new(),
-                idle: UnsafeCell::new(Vec::new()),
-                bare: UnsafeCell::new(Vec::new()),
-                deferred: UnsafeCell::new(VecDeque::new()),
-                next: Cell::new(None),
-                owning_task: Cell::new(std::ptr::null()),
-                rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
-                takes: Cell::new(index as u32),
-                ready: Cell::new(0),
-                suspended: Cell::new(0),
-                ready_seen: Cell::default(),
-                timer_news: Cell::default(),
-                stall: Mine::new(),
-                starved_since: Cell::new(None),
-            },
-        }
+        };
+        Self(Owner {
+            worker,
+            policy,
+            shared: UnsafeCell::new(None),
+            ids: Ids::new(),
+            idle: UnsafeCell::new(Vec::new()),
+            bare: UnsafeCell::new(Vec::new()),
+            deferred: UnsafeCell::new(VecDeque::new()),
+            next: Cell::new(None),
+            branch_of: Cell::new(std::ptr::null()),
+            rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
+            pops: Cell::new(index as u32),
+            ready: Cell::new(0),
+            suspended: Cell::new(0),
+            ready_seen: Cell::default(),
+            timer_news: Cell::default(),
+            stall: Mine::new(),
+            starved_since: Cell::new(None),
+        })
     }
 
+    /// The worker, to its own thread.
+    ///
+    /// # Safety
+    /// The caller is on the worker's thread, in a strict runtime on the one that holds the worker's
+    /// baton; or no thread runs the worker yet, or any more.
+    pub(crate) unsafe fn owner(&self) -> &Owner {
+        &self.0
+    }
+}
+
+impl Deref for WorkerCell {
+    type Target = Worker;
+
+    #[inline(always)]
+    fn deref(&self) -> &Worker {
+        &self.0.worker
+    }
+}
+
+impl Worker {
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
-    /// What others ask of this worker.
+    // ---- what others ask ----
+
+    /// The word in which others ask.
     pub(crate) fn requests(&self) -> &RequestWord {
         &self.requests
     }
-
-    /// Gives the thread its share of the runtime, or takes it away.
-    pub(crate) fn set_shared(&self, shared: Option<Arc<Shared>>) {
-        // SAFETY: worker's thread only, and no reference from `shared` is held across.
-        self.own.shared.with_mut(|slot| unsafe { *slot = shared });
-    }
-
-    /// The runtime. Worker's thread only.
-    #[inline]
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        // SAFETY: set before the worker runs anything and cleared after; see `set_shared`.
-        match self.own.shared.with(|slot| unsafe { (*slot).as_ref() }) {
-            Some(shared) => shared,
-            None => sateen_base::abort_with("a worker without a runtime"),
-        }
-    }
-
-    /// Whether this worker belongs to `shared`. Worker's thread only.
-    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
-        std::ptr::eq(Arc::as_ptr(self.shared()), shared)
-    }
-
-    // ---- what others ask ----
 
     /// Raises a request, and says whether it was not raised before.
     pub(crate) fn request(&self, what: u32) -> bool {
@@ -177,6 +228,8 @@ impl Worker {
         self.requests.has(what)
     }
 
+    // ---- what others see ----
+
     /// The fiber that the worker runs now, as others see it: other workers, or a thread that holds
     /// the lock of the runtime's list of fibers while that is not empty.
     #[inline]
@@ -186,13 +239,13 @@ impl Worker {
         unsafe { self.fiber.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Whether that is `fiber`. Any thread, at any time.
+    /// Whether the worker runs `fiber` now.
     pub(crate) fn is_running(&self, fiber: &Fiber) -> bool {
         // Ordering: Relaxed; only the address is looked at.
         std::ptr::eq(self.fiber.load(Ordering::Relaxed), fiber)
     }
 
-    /// The join stack that the worker uses now.
+    /// The join stack that the worker uses now; for those who may call [`Worker::current_fiber`].
     #[inline]
     pub(crate) fn current_join_stack(&self) -> Option<&JoinStack> {
         self.current_fiber().map(Fiber::join_stack)
@@ -205,8 +258,8 @@ impl Worker {
 
     /// Whether other workers could take something from this one.
     pub(crate) fn has_stealable(&self) -> bool {
-        self.policy.has_stealable()
-            || !self.policy.is_alone()
+        self.policy_view.has_stealable()
+            || !self.policy_view.is_alone()
                 && self.current_join_stack().is_some_and(JoinStack::has_public)
     }
 
@@ -216,16 +269,24 @@ impl Worker {
         !self.inbox.is_empty() || self.has_pinned.load(Ordering::Relaxed)
     }
 
-    /// Whether fibers wait that others have made ready; a hint.
+    /// Whether the inbox holds fibers; a hint.
     pub(crate) fn has_fibers_in_inbox(&self) -> bool {
         !self.inbox.is_empty()
     }
 
-    /// Hands over a fiber that may go on. Any thread; exactly once for each suspension.
+    /// How many entries only this worker could start, and has no stack for. Recent.
+    pub(crate) fn stranded(&self) -> usize {
+        // Ordering: Relaxed, a figure.
+        self.stranded.load(Ordering::Relaxed)
+    }
+
+    // ---- what others send ----
+
+    /// Hands over a fiber of this worker that may go on. Exactly once for each suspension.
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
-        let here = context::with(|c| c.worker().is_some_and(|w| std::ptr::eq(w, self)));
-        if here {
-            self.wake(fiber);
+        let here = context::owner().filter(|owner| std::ptr::eq(&raw const owner.worker, self));
+        if let Some(owner) = here {
+            owner.resume(fiber, After::Wait);
             // The task that runs now will let it through in good time.
             self.request(READY);
             return;
@@ -237,33 +298,8 @@ impl Worker {
         }
     }
 
-    /// The worker's thread will never run: what was or will be posted to it stays undone. Returns what
-    /// was posted.
-    pub(crate) fn leave_out(&self) -> VecDeque<Entry> {
-        let mut pinned = self.pinned.lock();
-        // Ordering: Relaxed, under the lock.
-        self.absent.store(true, Ordering::Relaxed);
-        // Whoever looks for work must not see what will never be taken.
-        self.has_pinned.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *pinned)
-    }
-
-    /// [`Worker::leave_out`] for a while, if nothing was posted; whether that is so.
-    pub(crate) fn leave_empty(&self) -> bool {
-        let pinned = self.pinned.lock();
-        // Ordering: Relaxed, under the lock.
-        self.absent.store(pinned.is_empty(), Ordering::Relaxed);
-        pinned.is_empty()
-    }
-
-    /// The worker will take what is posted to it from now on.
-    pub(crate) fn attend(&self) {
-        let _pinned = self.pinned.lock();
-        // Ordering: Relaxed, under the lock.
-        self.absent.store(false, Ordering::Relaxed);
-    }
-
-    /// Puts `entry` where only this worker finds it; false if it never will or does not now. Any thread.
+    /// Puts `entry` into the pinned queue and wakes the worker. False: the worker takes nothing,
+    /// for now or for ever.
     pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
         let taken = self.put(entry);
         if taken {
@@ -285,11 +321,81 @@ impl Worker {
         true
     }
 
-    // ---- the owner's side ----
+    /// The worker's thread will never run: pinned work stays undone, and more is refused. Returns
+    /// what was posted before.
+    pub(crate) fn leave_out(&self) -> VecDeque<Entry> {
+        let mut pinned = self.pinned.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(true, Ordering::Relaxed);
+        // Those who look for work must not see what will never be taken.
+        self.has_pinned.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *pinned)
+    }
+
+    /// [`Worker::leave_out`] for a while, if nothing was posted. Returns whether that is so.
+    pub(crate) fn leave_empty(&self) -> bool {
+        let pinned = self.pinned.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(pinned.is_empty(), Ordering::Relaxed);
+        pinned.is_empty()
+    }
+
+    /// The worker will take what is posted to it from now on.
+    pub(crate) fn attend(&self) {
+        let _pinned = self.pinned.lock();
+        // Ordering: Relaxed, under the lock.
+        self.absent.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Owner {
+    /// Gives the thread its share of the runtime, or takes it away.
+    pub(crate) fn set_shared(&self, shared: Option<Arc<Shared>>) {
+        // SAFETY: one thread has the owner, and no reference from `shared` is held across.
+        self.shared.with_mut(|slot| unsafe { *slot = shared });
+    }
+
+    /// The runtime.
+    #[inline]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        // SAFETY: set before the worker runs anything and cleared after; see `set_shared`.
+        match self.shared.with(|slot| unsafe { (*slot).as_ref() }) {
+            Some(shared) => shared,
+            None => sateen_base::abort_with("a worker without a runtime"),
+        }
+    }
+
+    /// Whether this worker belongs to `shared`.
+    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
+        std::ptr::eq(Arc::as_ptr(self.shared()), shared)
+    }
+
+    /// Whether workers take no work from each other.
+    #[inline]
+    pub(crate) fn is_alone(&self) -> bool {
+        self.policy.is_alone()
+    }
+
+    /// The policy, if it is of the user's making.
+    pub(crate) fn custom_policy(&self) -> Option<&Custom> {
+        self.policy.custom()
+    }
+
+    pub(crate) fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// A number below `n`.
+    pub(crate) fn random(&self, n: usize) -> usize {
+        // SAFETY: one thread has the owner; the reference ends here.
+        self.rng.with_mut(|rng| unsafe { (*rng).below(n) })
+    }
+
+    // ---- a worker without a stack ----
 
     pub(crate) fn set_stall(&self, state: State) {
         let (shared, before) = (self.shared(), self.stall_state());
-        shared.stall.set(&self.own.stall, state);
+        shared.stall.set(&self.stall, state);
         match (before.is_starved(), state.is_starved()) {
             (false, true) => shared.stacks.tighten(),
             (true, false) => shared.stacks.loosen(),
@@ -297,22 +403,17 @@ impl Worker {
         }
     }
 
-    /// Whether it keeps a stack that others need more. Only the base of the loop that keeps it can
-    /// give it back.
+    pub(crate) fn stall_state(&self) -> State {
+        self.stall.get()
+    }
+
+    /// Whether it keeps a spare stack that others need more. Only the base of the loop that keeps
+    /// the stack can give it back.
     pub(crate) fn has_stack_to_give(&self) -> bool {
         self.with_idle(|idle| !idle.is_empty()) && self.shared().stacks.is_tight()
     }
 
-    pub(crate) fn stall_state(&self) -> State {
-        self.own.stall.get()
-    }
-
-    /// What it alone could start waits for a stack: so many, about. Any thread.
-    pub(crate) fn stranded(&self) -> usize {
-        // Ordering: Relaxed, a figure.
-        self.stranded.load(Ordering::Relaxed)
-    }
-
+    /// Brings [`Worker::stranded`] up to date.
     pub(crate) fn count_stranded(&self) {
         let count = self.deferred_count() + self.pinned.lock().len();
         self.stranded.store(count, Ordering::Relaxed);
@@ -328,38 +429,20 @@ impl Worker {
     /// How long it has had no stack for what it could start.
     pub(crate) fn starved_for(&self) -> Duration {
         let now = Instant::now();
-        let since = self.own.starved_since.get().unwrap_or(now);
-        self.own.starved_since.set(Some(since));
+        let since = self.starved_since.get().unwrap_or(now);
+        self.starved_since.set(Some(since));
         now - since
     }
 
     /// Something is about to start.
     #[inline]
     pub(crate) fn note_started(&self) {
-        self.own.starved_since.set(None);
-    }
-
-    pub(crate) fn ids(&self) -> &Ids {
-        &self.own.ids
-    }
-
-    /// A number below `n`.
-    pub(crate) fn random(&self, n: usize) -> usize {
-        // SAFETY: worker's thread; the reference ends here.
-        self.own.rng.with_mut(|rng| unsafe { (*rng).below(n) })
-    }
-}
-
-/// The calling fiber, as what a latch waits with.
-pub(crate) fn this_fiber() -> &'static Fiber {
-    match context::with(context::Context::fiber) {
-        Some(fiber) => fiber,
-        None => sateen_base::abort_with("waited for a branch outside a fiber"),
+        self.starved_since.set(None);
     }
 }
 
 /// Waits briefly for a latch, no longer than a suspension would take.
-pub(crate) fn spin_for<W: Waiter>(latch: &crate::latch::Latch<W>) {
+pub(crate) fn spin_for<W: Waiter>(latch: &Latch<W>) {
     const SPINS: u32 = 64;
     for _ in 0..SPINS {
         if latch.is_done() {
@@ -371,7 +454,7 @@ pub(crate) fn spin_for<W: Waiter>(latch: &crate::latch::Latch<W>) {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A question that came when nobody was left to answer it.
+        // A survey that came when nobody was left to answer it.
         for entry in std::mem::take(&mut *self.pinned.lock()) {
             if let Work::Job(job) | Work::Here(job) | Work::Survey(job) = entry.decode() {
                 // SAFETY: taken from the pinned queue, so ours to run, once.

@@ -4,7 +4,7 @@ use super::Grain;
 use crate::context;
 use crate::join::join;
 use crate::unwind::Held;
-use crate::worker::Worker;
+use crate::worker::Owner;
 use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
 use std::ops::Range;
@@ -78,8 +78,8 @@ impl Lazy {
 /// requests on the way. Outside of a runtime: no, so that the loop's `join` moves it into one.
 #[inline]
 fn on_offer() -> bool {
-    Worker::poll();
-    match context::with(context::Context::fiber) {
+    Owner::poll();
+    match context::fiber() {
         Some(fiber) => !fiber.join_stack().is_empty(),
         None => context::with(context::Context::is_inline),
     }

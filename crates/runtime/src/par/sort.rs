@@ -53,8 +53,7 @@ fn sort<T: Ord + Send>(items: &mut [T], serial: &(impl Fn(&mut [T]) + Sync)) {
     // Into a runtime first: the number of pieces depends on its workers.
     let ((), ()) = join(
         || {
-            let workers =
-                context::with(context::Context::worker).map_or(1, |worker| worker.shared().regular);
+            let workers = context::owner().map_or(1, |worker| worker.shared().regular);
             let pieces = (workers * PIECES_PER_WORKER).next_power_of_two();
             if workers == 1 {
                 return serial(items);

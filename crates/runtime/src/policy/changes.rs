@@ -1,6 +1,6 @@
 //! How policies learn of properties that have changed: a box for each worker, emptied before it picks.
 
-use crate::task::TaskId;
+use crate::task::{PropertyListener, TaskId};
 use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, SpinLock};
 use std::collections::HashMap;
@@ -21,16 +21,6 @@ impl Changes {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// The property of `task` has changed, wherever it is queued. Any thread.
-    pub(crate) fn tell(&self, task: TaskId, property: u64) {
-        for changed in &self.0 {
-            let mut list = changed.list.lock();
-            list.insert(task, property);
-            // Ordering: Relaxed, a hint; the truth is under the lock.
-            changed.news.store(true, Ordering::Relaxed);
-        }
-    }
-
     /// Tells `f` of what has changed since the last time. Worker `index` only.
     #[inline]
     pub(super) fn pass_on(&self, index: usize, f: impl Fn(TaskId, u64)) {
@@ -38,6 +28,17 @@ impl Changes {
         // Ordering: Relaxed, a hint; what comes now is told next time.
         if changed.news.load(Ordering::Relaxed) {
             changed.pass_on_slow(f);
+        }
+    }
+}
+
+impl PropertyListener for Changes {
+    fn tell(&self, task: TaskId, property: u64) {
+        for changed in &self.0 {
+            let mut list = changed.list.lock();
+            list.insert(task, property);
+            // Ordering: Relaxed, a hint; the truth is under the lock.
+            changed.news.store(true, Ordering::Relaxed);
         }
     }
 }

@@ -62,7 +62,7 @@ impl Custom {
         self.call(|policy| policy.suspend_until(sleeper, deadline));
     }
 
-    pub(crate) fn changes(&self) -> &Arc<Changes> {
+    pub(super) fn changes(&self) -> &Arc<Changes> {
         &self.changes
     }
 }
@@ -92,10 +92,10 @@ pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
 /// counted where they were spawned. The end of a scope's last job wakes the scope's fiber, which
 /// its own runtime's workers keep. All else can run anywhere.
 fn is_at_home(entry: Entry) -> bool {
-    let Some(worker) = context::with(context::Context::thread) else { return false };
+    let Some(worker) = context::thread_owner() else { return false };
     match entry.decode() {
         // SAFETY: a fiber that can go on keeps its runtime.
-        Work::Fiber(fiber) => std::ptr::eq(unsafe { (*fiber).worker() }, worker),
+        Work::Fiber(fiber) => unsafe { (*fiber).is_owned_by(worker) },
         // SAFETY: a queued future's entry keeps its frame.
         Work::Future(head) => unsafe { task::is_future_of(head, worker.shared()) },
         // SAFETY: nobody has taken it, so its scope waits.
@@ -107,7 +107,7 @@ fn is_at_home(entry: Entry) -> bool {
 /// Puts what a policy has dropped, or returned elsewhere, where it is run. Any thread.
 #[cold]
 pub(super) fn give_back(entry: Entry) {
-    let worker = context::with(context::Context::thread);
+    let worker = context::thread_owner();
     if let Some(worker) = worker
         && is_at_home(entry)
     {

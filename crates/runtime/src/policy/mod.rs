@@ -18,18 +18,18 @@ pub use runnable::Runnable;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::sleepers::{Alarm, Sleepers};
-use crate::task::{self, TaskId};
-pub(crate) use changes::Changes;
-use custom::Custom;
-pub(crate) use custom::call_user;
+use crate::task::{self, PropertyListener, TaskId};
+use changes::Changes;
+pub(crate) use custom::{Custom, call_user};
 use lock_api::RawMutex;
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
 use shared_queue::{LockFree, Locked, SharedQueue};
-use sharing::{Shares, Sharing};
+use sharing::{Shares, Sharing, Staged};
 use std::cell::Cell;
 use std::ptr::NonNull;
+use stealing::Stealer;
 pub(crate) use stealing::Stealing;
 
 /// The scheduling of one worker. Each worker has a policy of its own; those of one runtime may share
@@ -346,25 +346,6 @@ impl Active {
         }
     }
 
-    /// Whether other workers could take something. Any thread.
-    pub(crate) fn has_stealable(&self) -> bool {
-        match self {
-            Self::Stealing(policy) => policy.has_stealable(),
-            Self::Sharing(policy) => policy.has_shared(),
-            Self::SharingLocked(policy) => policy.has_shared(),
-            Self::RoundRobin(_) | Self::Custom(_) => false,
-        }
-    }
-
-    /// The oldest task that this worker has staged, if it does that. Any thread.
-    pub(crate) fn take_staged(&self) -> Option<Entry> {
-        match self {
-            Self::Sharing(policy) => policy.take_staged(),
-            Self::SharingLocked(policy) => policy.take_staged(),
-            _ => None,
-        }
-    }
-
     /// The work-stealing policy, if this is it.
     pub(crate) fn stealing(&self) -> Option<&Stealing> {
         match self {
@@ -373,7 +354,7 @@ impl Active {
         }
     }
 
-    /// Whether workers take work from each other at all.
+    /// Whether workers take no work from each other.
     pub(crate) fn is_alone(&self) -> bool {
         matches!(self, Self::RoundRobin(_))
     }
@@ -386,9 +367,65 @@ impl Active {
         }
     }
 
-    /// Where policies are told of changed properties, if they want to know.
-    pub(crate) fn changes(&self) -> Option<&Arc<Changes>> {
-        self.custom().map(Custom::changes)
+    /// What every thread may use of it.
+    pub(crate) fn view(&self) -> PolicyView {
+        match self {
+            Self::Stealing(policy) => PolicyView::Stealing(policy.stealer().clone()),
+            Self::Sharing(policy) => PolicyView::Sharing(policy.stage()),
+            Self::SharingLocked(policy) => PolicyView::Sharing(policy.stage()),
+            Self::RoundRobin(_) => PolicyView::Alone,
+            Self::Custom(custom) => PolicyView::Custom(Arc::clone(custom.changes())),
+        }
+    }
+}
+
+/// What every thread may use of a worker's policy.
+pub(crate) enum PolicyView {
+    Stealing(Stealer),
+    Sharing(Arc<dyn Staged>),
+    /// Round robin: others may take nothing, branches neither.
+    Alone,
+    /// Others may take branches. The policy is told of changed properties.
+    Custom(Arc<Changes>),
+}
+
+impl PolicyView {
+    /// Whether other workers could take something from the run queue.
+    pub(crate) fn has_stealable(&self) -> bool {
+        match self {
+            Self::Stealing(stealer) => !stealer.is_empty(),
+            Self::Sharing(stage) => stage.has_shared(),
+            Self::Alone | Self::Custom(_) => false,
+        }
+    }
+
+    /// The oldest task that the worker has staged, if it does that.
+    pub(crate) fn take_staged(&self) -> Option<Entry> {
+        match self {
+            Self::Sharing(stage) => stage.take_staged(),
+            _ => None,
+        }
+    }
+
+    /// The run queue, to its thieves.
+    pub(crate) fn stealer(&self) -> Option<&Stealer> {
+        match self {
+            Self::Stealing(stealer) => Some(stealer),
+            _ => None,
+        }
+    }
+
+    /// Whether workers take no work from each other.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self, Self::Alone)
+    }
+
+    /// What is told of changed properties, if the policy wants to know.
+    pub(crate) fn listener(&self) -> Option<Arc<dyn PropertyListener>> {
+        match self {
+            Self::Custom(changes) => Some(Arc::clone(changes) as Arc<dyn PropertyListener>),
+            _ => None,
+        }
     }
 }
 

@@ -1,26 +1,21 @@
 //! Each worker alone, in order.
 
+use super::Runnable;
 use super::ready::{PriorityFifo, ReadyFibers};
 use super::stealing::pop_task;
-use super::{Policy, Runnable};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Fibers that can go on and tasks in the order of their arrival, by turns. No atomics: nobody else
-/// looks here.
+/// Fibers that can go on and tasks in the order of their arrival, by turns. No atomics:
+/// no other thread looks here.
 pub(crate) struct RoundRobin {
     tasks: PriorityFifo,
     fibers: ReadyFibers,
     /// A fiber was picked last.
     fiber_last: Cell<bool>,
 }
-
-// SAFETY: called on the worker's thread only; see `Stealing`.
-unsafe impl Sync for RoundRobin {}
-// SAFETY: as above.
-unsafe impl Send for RoundRobin {}
 
 impl RoundRobin {
     pub(super) fn new() -> Self {
@@ -45,17 +40,15 @@ impl RoundRobin {
     pub(super) fn pop_task(&self, task: NonNull<Header>) -> bool {
         pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
     }
-}
 
-impl Policy for RoundRobin {
-    fn awakened(&self, runnable: Runnable) {
+    pub(super) fn awakened(&self, runnable: Runnable) {
         let priority = runnable.priority();
         let entry = runnable.into_entry();
         let queue = if entry.is_fiber() { &self.fibers } else { &self.tasks };
         queue.push(entry, priority);
     }
 
-    fn pick_next(&self) -> Option<Runnable> {
+    pub(super) fn pick_next(&self) -> Option<Runnable> {
         let (first, then) = match self.fiber_last.get() {
             true => (&self.tasks, &self.fibers),
             false => (&self.fibers, &self.tasks),
@@ -65,7 +58,7 @@ impl Policy for RoundRobin {
         Some(Runnable::new(entry))
     }
 
-    fn has_ready(&self) -> bool {
+    pub(super) fn has_ready(&self) -> bool {
         !self.fibers.is_empty() || !self.tasks.is_empty()
     }
 }

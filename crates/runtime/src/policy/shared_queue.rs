@@ -9,7 +9,7 @@ use sateen_deque::{Injector, Steal};
 use std::collections::VecDeque;
 
 /// What nobody has started, by priority, the oldest first. Any thread.
-pub(crate) trait SharedQueue: Send + Sync {
+pub(crate) trait SharedQueue: Send + Sync + 'static {
     /// The kind of the workers' own locks beside it.
     type Lock: RawMutex + Send + Sync;
 
@@ -76,7 +76,7 @@ impl<K: RawMutex> Line<K> {
     }
 }
 
-impl<K: RawMutex + Send + Sync> SharedQueue for Locked<K> {
+impl<K: RawMutex + Send + Sync + 'static> SharedQueue for Locked<K> {
     type Lock = K;
 
     fn new() -> Self {

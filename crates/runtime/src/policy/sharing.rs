@@ -1,14 +1,14 @@
 //! One queue for all workers.
 //!
-//! The last few tasks that a worker has spawned are *staged* at it before they go to the shared queue: whoever
-//! joins a task right after its spawn takes it from there, and a million joined tasks do not leave a million
-//! stale entries in everybody's way. Nobody waits for a stage: a worker that finds the shared queue empty takes
-//! the oldest of its own, then of others'.
+//! The last few tasks that a worker has spawned are *staged* at it before they go to the shared queue.
+//! A task that is joined right after its spawn is taken from there, and a million joined tasks do not
+//! leave a million stale entries in everybody's way. Nobody waits for a stage: a worker that finds
+//! the shared queue empty takes the oldest task of its own stage, then of others'.
 
+use super::Runnable;
 use super::ready::ReadyFibers;
 use super::shared_queue::SharedQueue;
 use super::stealing::pop_task;
-use super::{Policy, Runnable};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
 use lock_api::Mutex;
@@ -22,49 +22,50 @@ const RESUMES: u32 = 61;
 /// Tasks staged at a worker, at most; then the older half goes to the shared queue.
 const STAGED: usize = 32;
 
-/// A worker's view of the shared queue, its stage, and its own fibers.
-pub(crate) struct Sharing<Q: SharedQueue> {
+/// The shared queue and a worker's stage: what every thread may use.
+pub(crate) struct Stage<Q: SharedQueue> {
     shared: Arc<Q>,
     staged: Mutex<Q::Lock, VecDeque<Entry>>,
     /// Written under the lock of `staged`.
     staged_len: AtomicUsize,
+}
+
+/// A worker's stage, and its own fibers.
+pub(crate) struct Sharing<Q: SharedQueue> {
+    stage: Arc<Stage<Q>>,
     fibers: ReadyFibers,
     resumes: Cell<u32>,
 }
 
-// SAFETY: all methods but `has_shared` and `take_staged` are called on the worker's thread only; see
-// `Stealing`.
-unsafe impl<Q: SharedQueue> Sync for Sharing<Q> {}
-// SAFETY: as above.
-unsafe impl<Q: SharedQueue> Send for Sharing<Q> {}
-
-/// What the runtime asks of work sharing beyond [`Policy`], whatever its queue.
-pub(crate) trait Shares: Policy {
-    /// Whether anything waits in the shared queue or at this worker that others could take. Any thread.
+/// [`Stage`], whatever its queue.
+pub(crate) trait Staged: Send + Sync {
+    /// Whether anything waits in the shared queue or at this worker that others could take.
     fn has_shared(&self) -> bool;
-    /// The oldest task staged here. Any thread.
+    /// The oldest task staged here.
     fn take_staged(&self) -> Option<Entry>;
+}
+
+/// [`Sharing`], whatever its queue.
+pub(crate) trait Shares {
+    /// See [`Policy::awakened`](super::Policy::awakened).
+    fn awakened(&self, runnable: Runnable);
+    /// See [`Policy::pick_next`](super::Policy::pick_next).
+    fn pick_next(&self) -> Option<Runnable>;
+    /// See [`Policy::has_ready`](super::Policy::has_ready).
+    fn has_ready(&self) -> bool;
     /// Stages a new task of normal priority.
     fn push_normal(&self, entry: Entry);
     /// The youngest staged here.
     fn pop_youngest(&self) -> Option<Entry>;
     /// See [`Active::pop_task`](super::Active::pop_task).
     fn pop_task(&self, task: NonNull<Header>) -> bool;
+    /// What every thread may use.
+    fn stage(&self) -> Arc<dyn Staged>;
 }
 
-impl<Q: SharedQueue> Sharing<Q> {
-    pub(super) fn new(shared: Arc<Q>) -> Self {
-        Self {
-            shared,
-            staged: Mutex::new(VecDeque::with_capacity(STAGED + 1)),
-            staged_len: AtomicUsize::new(0),
-            fibers: ReadyFibers::new(),
-            resumes: Cell::new(0),
-        }
-    }
-
+impl<Q: SharedQueue> Stage<Q> {
     fn has_staged(&self) -> bool {
-        // Ordering: Relaxed, a hint; whoever sleeps looks after a fence.
+        // Ordering: Relaxed, a hint; a worker that falls asleep looks after a fence.
         self.staged_len.load(Ordering::Relaxed) != 0
     }
 
@@ -82,17 +83,9 @@ impl<Q: SharedQueue> Sharing<Q> {
         let older = staged.drain(..STAGED / 2);
         older.for_each(|entry| self.shared.push(entry, Priority::Normal));
     }
-
-    fn take_task(&self) -> Option<Entry> {
-        let shared = |priority| self.shared.take(priority);
-        shared(Priority::High)
-            .or_else(|| shared(Priority::Normal))
-            .or_else(|| self.take_staged())
-            .or_else(|| shared(Priority::Low))
-    }
 }
 
-impl<Q: SharedQueue> Shares for Sharing<Q> {
+impl<Q: SharedQueue> Staged for Stage<Q> {
     fn has_shared(&self) -> bool {
         self.has_staged() || !self.shared.is_empty()
     }
@@ -100,29 +93,28 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
     fn take_staged(&self) -> Option<Entry> {
         if self.has_staged() { self.staged(VecDeque::pop_front) } else { None }
     }
+}
 
-    #[inline]
-    fn push_normal(&self, entry: Entry) {
-        self.staged(|staged| {
-            staged.push_back(entry);
-            if staged.len() > STAGED {
-                self.share_older_slow(staged);
-            }
+impl<Q: SharedQueue> Sharing<Q> {
+    pub(super) fn new(shared: Arc<Q>) -> Self {
+        let stage = Arc::new(Stage {
+            shared,
+            staged: Mutex::new(VecDeque::with_capacity(STAGED + 1)),
+            staged_len: AtomicUsize::new(0),
         });
+        Self { stage, fibers: ReadyFibers::new(), resumes: Cell::new(0) }
     }
 
-    #[inline]
-    fn pop_youngest(&self) -> Option<Entry> {
-        if self.has_staged() { self.staged(VecDeque::pop_back) } else { None }
-    }
-
-    #[inline]
-    fn pop_task(&self, task: NonNull<Header>) -> bool {
-        pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
+    fn take_task(&self) -> Option<Entry> {
+        let shared = |priority| self.stage.shared.take(priority);
+        shared(Priority::High)
+            .or_else(|| shared(Priority::Normal))
+            .or_else(|| self.stage.take_staged())
+            .or_else(|| shared(Priority::Low))
     }
 }
 
-impl<Q: SharedQueue> Policy for Sharing<Q> {
+impl<Q: SharedQueue> Shares for Sharing<Q> {
     fn awakened(&self, runnable: Runnable) {
         let priority = runnable.priority();
         let entry = runnable.into_entry();
@@ -131,7 +123,7 @@ impl<Q: SharedQueue> Policy for Sharing<Q> {
         } else if priority == Priority::Normal {
             self.push_normal(entry);
         } else {
-            self.shared.push(entry, priority);
+            self.stage.shared.push(entry, priority);
         }
     }
 
@@ -148,6 +140,31 @@ impl<Q: SharedQueue> Policy for Sharing<Q> {
     }
 
     fn has_ready(&self) -> bool {
-        !self.fibers.is_empty() || self.has_shared()
+        !self.fibers.is_empty() || self.stage.has_shared()
+    }
+
+    #[inline]
+    fn push_normal(&self, entry: Entry) {
+        self.stage.staged(|staged| {
+            staged.push_back(entry);
+            if staged.len() > STAGED {
+                self.stage.share_older_slow(staged);
+            }
+        });
+    }
+
+    #[inline]
+    fn pop_youngest(&self) -> Option<Entry> {
+        let stage = &self.stage;
+        if stage.has_staged() { stage.staged(VecDeque::pop_back) } else { None }
+    }
+
+    #[inline]
+    fn pop_task(&self, task: NonNull<Header>) -> bool {
+        pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
+    }
+
+    fn stage(&self) -> Arc<dyn Staged> {
+        Arc::clone(&self.stage) as Arc<dyn Staged>
     }
 }

@@ -1,7 +1,7 @@
 //! Work stealing: a deque for each priority, and the worker's own fibers.
 
+use super::Runnable;
 use super::ready::ReadyFibers;
-use super::{Policy, Runnable};
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::task::{self, Header, Priority};
@@ -45,20 +45,15 @@ pub(crate) struct Stealing {
     lead_end: Cell<u64>,
 }
 
-// SAFETY: all methods but `stealer` and `has_stealable` are called on the worker's thread only: the
-// type is private, and workers reach their policy through the thread's context.
-unsafe impl Sync for Stealing {}
-// SAFETY: made on one thread and handed to the worker's before that uses it.
-unsafe impl Send for Stealing {}
-
 /// What thieves hold of a worker's queues.
+#[derive(Clone)]
 pub(crate) struct Stealer {
     queues: [sateen_deque::Stealer<Entry, Stage>; Priority::COUNT],
     woken: sateen_deque::Stealer<Entry, Stage>,
 }
 
 impl Stealer {
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.queues.iter().all(sateen_deque::Stealer::is_empty) && self.woken.is_empty()
     }
 }
@@ -82,23 +77,21 @@ impl Stealing {
         }
     }
 
-    /// Whether other workers could take something. Any thread.
-    pub(crate) fn has_stealable(&self) -> bool {
-        !self.stealer.is_empty()
+    pub(super) fn stealer(&self) -> &Stealer {
+        &self.stealer
     }
 
     /// Moves some of the victim's oldest tasks here and returns one of them.
-    pub(crate) fn steal_from(&self, victim: &Self) -> Steal<Entry> {
-        if !victim.stealer.woken.is_empty() {
-            let taken =
-                victim.stealer.woken.steal_batch_with_limit_and_pop(&self.woken, STEAL_BATCH);
+    pub(crate) fn steal_from(&self, victim: &Stealer) -> Steal<Entry> {
+        if !victim.woken.is_empty() {
+            let taken = victim.woken.steal_batch_with_limit_and_pop(&self.woken, STEAL_BATCH);
             if taken != Steal::Empty {
                 self.has_woken.set(true);
                 return taken;
             }
         }
         for level in [HIGH, NORMAL, LOW] {
-            let (from, to) = (&victim.stealer.queues[level], &self.queues[level]);
+            let (from, to) = (&victim.queues[level], &self.queues[level]);
             if level != NORMAL && from.is_empty() {
                 continue;
             }
@@ -131,16 +124,16 @@ impl Stealing {
 
     /// A task that goes before the fibers.
     #[inline]
-    fn pick_lead(&self) -> Option<Entry> {
+    fn pop_lead(&self) -> Option<Entry> {
         let left = self.lead.replace(0);
         if left == 0 || (self.queues[NORMAL].is_empty() && !self.unusual.get()) {
             return None;
         }
-        self.pick_lead_slow(left)
+        self.pop_lead_slow(left)
     }
 
     #[cold]
-    fn pick_lead_slow(&self, left: u32) -> Option<Entry> {
+    fn pop_lead_slow(&self, left: u32) -> Option<Entry> {
         // The clock costs as much as a short task: it is looked at before the first, and after 1, 2, 4 and so on.
         let gone = LEAD - left;
         if gone == 0 {
@@ -148,7 +141,7 @@ impl Stealing {
         } else if gone.is_power_of_two() && tsc::now() > self.lead_end.get() {
             return None;
         }
-        let task = self.pick_task()?;
+        let task = self.pop_any_task()?;
         self.lead.set(left - 1);
         Some(task)
     }
@@ -169,12 +162,12 @@ impl Stealing {
     }
 
     #[inline]
-    fn pick_task(&self) -> Option<Entry> {
-        if self.unusual.get() { self.pick_unusual() } else { self.pop_youngest() }
+    fn pop_any_task(&self) -> Option<Entry> {
+        if self.unusual.get() { self.pop_unusual() } else { self.pop_youngest() }
     }
 
     #[cold]
-    fn pick_unusual(&self) -> Option<Entry> {
+    fn pop_unusual(&self) -> Option<Entry> {
         let found = [HIGH, NORMAL, LOW].iter().find_map(|&level| self.queues[level].pop());
         if self.queues[HIGH].is_empty() && self.queues[LOW].is_empty() {
             self.unusual.set(false);
@@ -196,7 +189,7 @@ impl Stealing {
 
     /// Fibers and woken futures, by turns.
     #[cold]
-    fn pick_started(&self) -> Option<Entry> {
+    fn pop_started(&self) -> Option<Entry> {
         if !self.has_woken.get() {
             return self.fibers.pop();
         }
@@ -213,6 +206,44 @@ impl Stealing {
     fn push_unusual(&self, entry: Entry, priority: Priority) {
         self.unusual.set(true);
         self.queues[priority as usize].push(entry);
+    }
+
+    #[inline]
+    pub(super) fn awakened(&self, runnable: Runnable) {
+        let priority = runnable.priority();
+        let entry = runnable.into_entry();
+        if entry.is_fiber() {
+            self.fibers.push(entry, priority);
+        } else if priority == Priority::Normal {
+            self.queues[NORMAL].push(entry);
+        } else {
+            self.push_unusual(entry, priority);
+        }
+    }
+
+    #[inline]
+    pub(super) fn pick_next(&self) -> Option<Runnable> {
+        if !self.fibers.is_empty() || self.has_woken.get() {
+            if let Some(task) = self.pop_lead() {
+                return Some(Runnable::new(task));
+            }
+            let resumes = self.resumes.get() + 1;
+            self.resumes.set(resumes);
+            let started = match (resumes <= RESUMES, self.has_woken.get()) {
+                (true, true) => self.pop_started(),
+                (true, false) => self.fibers.pop(),
+                (false, _) => None,
+            };
+            if started.is_some() {
+                return started.map(Runnable::new);
+            }
+        }
+        self.resumes.set(0);
+        self.pop_any_task().or_else(|| self.pop_started()).map(Runnable::new)
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        !self.fibers.is_empty() || !self.stealer.is_empty()
     }
 }
 
@@ -240,44 +271,4 @@ pub(super) fn pop_task(
         }
     }
     false
-}
-
-impl Policy for Stealing {
-    #[inline]
-    fn awakened(&self, runnable: Runnable) {
-        let priority = runnable.priority();
-        let entry = runnable.into_entry();
-        if entry.is_fiber() {
-            self.fibers.push(entry, priority);
-        } else if priority == Priority::Normal {
-            self.queues[NORMAL].push(entry);
-        } else {
-            self.push_unusual(entry, priority);
-        }
-    }
-
-    #[inline]
-    fn pick_next(&self) -> Option<Runnable> {
-        if !self.fibers.is_empty() || self.has_woken.get() {
-            if let Some(task) = self.pick_lead() {
-                return Some(Runnable::new(task));
-            }
-            let resumes = self.resumes.get() + 1;
-            self.resumes.set(resumes);
-            let started = match (resumes <= RESUMES, self.has_woken.get()) {
-                (true, true) => self.pick_started(),
-                (true, false) => self.fibers.pop(),
-                (false, _) => None,
-            };
-            if started.is_some() {
-                return started.map(Runnable::new);
-            }
-        }
-        self.resumes.set(0);
-        self.pick_task().or_else(|| self.pick_started()).map(Runnable::new)
-    }
-
-    fn has_ready(&self) -> bool {
-        !self.fibers.is_empty() || !self.stealer.is_empty()
-    }
 }

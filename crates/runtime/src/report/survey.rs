@@ -120,7 +120,7 @@ impl Survey {
         match &self.then {
             Then::Wake(waker) => run_and_discard(|| waker.wake_by_ref()),
             Then::Call(then) => {
-                if let Some(worker) = context::with(context::Context::thread) {
+                if let Some(worker) = context::thread_owner() {
                     run_and_discard(|| then(worker.shared(), self.collect()));
                 }
             }
@@ -203,9 +203,9 @@ impl Part {
             return discard(survey);
         };
         let mut told = Vec::new();
-        if let Some(worker) = context::with(context::Context::thread) {
+        if let Some(worker) = context::thread_owner() {
             // Not the one that we run on, which may have been something else when it was listed.
-            let here = context::with(context::Context::fiber).map_or(null(), std::ptr::from_ref);
+            let here = context::fiber().map_or(null(), std::ptr::from_ref);
             let others = fibers.iter().filter(|fiber| !std::ptr::eq(&raw const ***fiber, here));
             others.for_each(|fiber| look::from_worker(fiber, &mut told));
             if !here.is_null() {

@@ -9,7 +9,6 @@ use super::{Blocked, FiberState, Report};
 use crate::drain::DrainCount;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
-use crate::worker::Worker;
 use sateen_base::prim::{Arc, AtomicU64, Ordering};
 use std::collections::HashSet;
 
@@ -38,7 +37,7 @@ pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<B
     if waiting + outer != seen.len()
         || (shared.has_work_from_outside() && !stuck)
         || activity(shared) != before
-        || shared.workers.iter().any(Worker::has_fibers_in_inbox)
+        || shared.workers.iter().any(|worker| worker.has_fibers_in_inbox())
     {
         return None;
     }

@@ -61,27 +61,6 @@ pub fn min_stack_size() -> usize {
     (MIN_FRAMES + min_signal_stack()).max(32 * 1024).next_multiple_of(PAGE)
 }
 
-/// Bytes that have ever been used of the stack on which the caller's task runs, also by tasks that ran on it
-/// before. For choosing a [`stack_size`](crate::Builder::stack_size).
-///
-/// In debug builds only, because each stack is cleared for it when it comes back; `None` in others, outside
-/// of tasks, and 0 under Valgrind. Cost: reads what has been touched and is not in use.
-///
-/// ```
-/// let runtime = sateen::Runtime::builder().workers(1).build()?;
-/// let used = runtime.spawn(|| sateen::stack_used()).join().unwrap();
-/// assert_eq!(used.is_some(), cfg!(debug_assertions));
-/// # Ok::<(), sateen::BuildError>(())
-/// ```
-pub fn stack_used() -> Option<usize> {
-    #[cfg(debug_assertions)]
-    // SAFETY: we are on that stack.
-    return crate::context::with(crate::context::Context::fiber)
-        .and_then(|fiber| unsafe { fiber.record().high_water() });
-    #[cfg(not(debug_assertions))]
-    None
-}
-
 /// A stack size, in bytes, that is above 1 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackSizeError(pub usize);

@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 
 /// Whether the calling task, or the one whose branch the caller is, has been cancelled.
 pub(super) fn is_cancelled() -> bool {
-    context::with(context::Context::fiber).is_some_and(Fiber::is_cancelled)
+    context::fiber().is_some_and(Fiber::is_cancelled)
 }
 
 /// A cancellation point for loops that never block.

@@ -30,7 +30,7 @@ pub struct Current {
 /// assert!(current().is_none());
 /// ```
 pub fn current() -> Option<Current> {
-    let fiber = context::with(context::Context::fiber)?;
+    let fiber = context::fiber()?;
     // SAFETY: what runs on the calling fiber lies on its stack, and keeps its task.
     let task: &Header = unsafe { fiber.running().as_ref()?.task.as_ref()? };
     Some(Current {

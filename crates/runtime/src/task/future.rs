@@ -16,7 +16,7 @@ use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
 use crate::unwind::discard;
 use crate::wake_word::{Paused, Released, WakeWord};
-use crate::worker::Worker;
+use crate::worker::{Owner, Push};
 use sateen_base::prim::{Arc, AtomicU8, AtomicU32, Ordering, UnsafeCell};
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -182,7 +182,7 @@ unsafe fn take_result<F: Future>(header: NonNull<Header>) -> Result<F::Output, J
 pub(super) fn new<F>(
     future: F,
     home: &Arc<Shared>,
-    worker: Option<&Worker>,
+    worker: Option<&Owner>,
     place: Option<usize>,
     birth: Birth,
 ) -> (NonNull<Head>, JoinHandle<F::Output>)
@@ -206,7 +206,7 @@ where
             word: WakeWord::new(),
             place: AtomicU32::new(place.map_or(ANYWHERE, |index| index as u32)),
             home: Arc::as_ptr(home),
-            links: Links::new(worker.map(Worker::index), home.workers.len()),
+            links: Links::new(worker.map(|worker| worker.index()), home.workers.len()),
             actions: &Frame::<F>::FUTURE,
         },
         body: UnsafeCell::new(Body::Future(future)),
@@ -231,10 +231,10 @@ unsafe fn enqueue(head: NonNull<Head>) {
         (head.as_ref().home, head.as_ref().place.load(Ordering::Relaxed))
     };
     let entry = Entry::future(head);
-    let here = context::with(context::Context::thread);
+    let here = context::thread_owner();
     if let Some(worker) = here.filter(|worker| std::ptr::eq(Arc::as_ptr(worker.shared()), home)) {
         if place == ANYWHERE {
-            worker.push_woken(entry);
+            worker.push(entry, Push::Woken);
         } else {
             worker.shared().workers[place as usize].post(worker.shared(), entry);
         }
@@ -337,13 +337,13 @@ impl Woken {
 ///
 /// # Safety
 /// The entry is the caller's, who gives it up.
-pub(crate) unsafe fn poll_queued(worker: &Worker, fiber: &Fiber, head: NonNull<Head>) {
+pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<Head>) {
     // SAFETY: the entry, then the poll, keeps the frame.
     let this = unsafe { head.as_ref() };
     // Before `begin`: a canceller that wakes after it looks here.
     this.task.started_on.set(fiber);
     // Ordering: Relaxed; handed on with the entry.
-    if worker.policy.is_alone() && this.place.load(Ordering::Relaxed) == ANYWHERE {
+    if worker.is_alone() && this.place.load(Ordering::Relaxed) == ANYWHERE {
         this.place.store(worker.index() as u32, Ordering::Relaxed);
     }
     this.word.begin();

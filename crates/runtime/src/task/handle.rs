@@ -7,7 +7,7 @@ use crate::forked;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::unwind::discard;
-use crate::worker::Worker;
+use crate::worker::{Owner, Worker};
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
@@ -272,7 +272,7 @@ impl<T> JoinHandle<T> {
     #[cold]
     fn is_left_in_parent(&self) -> bool {
         let survives = || {
-            let worker = context::with(context::Context::worker);
+            let worker = context::owner();
             worker.is_some_and(|worker| worker.shared().is_older_than_fork())
         };
         forked::is_older(self.id()) && !survives()
@@ -281,9 +281,8 @@ impl<T> JoinHandle<T> {
     /// Runs the task here if this is a task of the same runtime, there is stack enough, and nobody
     /// else was faster. True: it is done.
     fn run_in_place(&mut self) -> bool {
-        let Some(worker) = context::with(context::Context::worker) else { return false };
-        let Some(fiber) = context::with(context::Context::fiber) else { return false };
-        Worker::poll();
+        let Some((worker, fiber)) = context::here() else { return false };
+        Owner::poll();
         let shared: &Shared = worker.shared();
         // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
         // stack each instead.

@@ -1,7 +1,6 @@
 //! What tells a task from others: number, name, priority, and whatever else only some tasks have.
 
 use super::{CancelToken, Header};
-use crate::policy::Changes;
 use sateen_base::prim::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::num::NonZeroU64;
@@ -70,8 +69,14 @@ pub(crate) struct Extra {
 /// What a policy orders by.
 pub(crate) struct Property {
     pub(crate) value: AtomicU64,
-    /// Who wants to know when it changes.
-    pub(crate) told: Option<Arc<Changes>>,
+    /// What is told when it changes.
+    pub(crate) told: Option<Arc<dyn PropertyListener>>,
+}
+
+/// What wants to know of changed properties.
+pub(crate) trait PropertyListener: Send + Sync {
+    /// The property of `task` has changed, wherever the task is queued. Any thread.
+    fn tell(&self, task: TaskId, property: u64);
 }
 
 /// A new task is to hear of its token.

@@ -132,7 +132,7 @@ impl<T: 'static> FiberLocal<T> {
     ///
     /// Cost: a search among the task's variables.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, LocalError> {
-        let Some(fiber) = context::with(context::Context::fiber) else {
+        let Some(fiber) = context::fiber() else {
             return Err(LocalError::NoTask);
         };
         // SAFETY: what runs on the calling fiber lies on its stack, below this frame.

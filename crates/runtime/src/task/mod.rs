@@ -23,7 +23,7 @@ pub(crate) use future::{
     send_home as send_future_home,
 };
 pub use handle::{JoinError, JoinHandle};
-pub(crate) use identity::Ids;
+pub(crate) use identity::{Ids, PropertyListener};
 pub use identity::{Priority, TaskId};
 pub use locals::{FiberLocal, LocalError};
 pub use options::Spawn;
@@ -37,7 +37,7 @@ use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
-use crate::worker::Worker;
+use crate::worker::{Owner, Push};
 use identity::Extra;
 use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
 use std::alloc::Layout;
@@ -513,10 +513,10 @@ where
     T: Send + 'static,
 {
     let location = Location::caller();
-    if let Some(worker) = context::with(context::Context::worker) {
+    if let Some(worker) = context::owner() {
         let (header, handle) = new(f, worker.shared(), Birth::plain(worker.ids().draw(), location));
-        worker.push_new(Entry::task(header));
-        Worker::poll();
+        worker.push(Entry::task(header), Push::New);
+        Owner::poll();
         return handle;
     }
     Spawn::new().spawn_outside(f, location)

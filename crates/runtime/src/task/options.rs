@@ -10,7 +10,7 @@ use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::task;
-use crate::worker::{Worker, here};
+use crate::worker::{Owner, Push};
 use sateen_base::prim::AtomicU64;
 use std::panic::Location;
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl Spawn {
             return task::spawn(f);
         }
         let location = Location::caller();
-        match context::with(context::Context::worker) {
+        match context::owner() {
             Some(worker) => self.spawn_inside(worker, f, location),
             None => self.spawn_outside(f, location),
         }
@@ -114,12 +114,12 @@ impl Spawn {
         T: Send + 'static,
     {
         if self.is_usual()
-            && let Some(worker) = context::with(context::Context::worker)
+            && let Some(worker) = context::owner()
         {
             let birth = Birth::plain(worker.ids().draw(), Location::caller());
             let header = task::new_detached(f, worker.shared(), birth);
-            worker.push_new(Entry::task(header));
-            return Worker::poll();
+            worker.push(Entry::task(header), Push::New);
+            return Owner::poll();
         }
         drop(self.spawn(f));
     }
@@ -161,7 +161,7 @@ impl Spawn {
 
     fn spawn_inside<F, T>(
         self,
-        worker: &'static Worker,
+        worker: &'static Owner,
         f: F,
         location: &'static Location<'static>,
     ) -> JoinHandle<T>
@@ -180,14 +180,14 @@ impl Spawn {
         match place {
             Some(index) if index != worker.index() => post(shared, index, entry),
             _ if dispatch => {
-                if let Some((worker, fiber)) = here() {
+                if let Some((worker, fiber)) = context::here() {
                     worker.dispatch(fiber, entry);
                 }
             }
             Some(_) => post(shared, worker.index(), entry),
             None => {
-                worker.push_entry(entry);
-                Worker::poll();
+                worker.push(entry, Push::Other);
+                Owner::poll();
             }
         }
         handle
@@ -204,7 +204,7 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        if let Some(worker) = context::with(context::Context::worker)
+        if let Some(worker) = context::owner()
             && worker.is_of(shared)
         {
             return self.spawn_inside(worker, f, location);
@@ -256,7 +256,7 @@ impl Spawn {
         let plain = self.is_plain();
         let property = self.property.map(|value| Property {
             value: AtomicU64::new(value),
-            told: shared.workers[0].policy.changes().cloned(),
+            told: shared.workers[0].policy_view.listener(),
         });
         let extra = (!plain).then(|| {
             Box::new(Extra {

@@ -7,7 +7,7 @@ use crate::entry::Entry;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::task;
-use crate::worker::{Worker, here};
+use crate::worker::{Owner, Push};
 use sateen_base::prim::Arc;
 use std::future::{Future, IntoFuture};
 use std::panic::Location;
@@ -87,7 +87,7 @@ impl Spawn {
     {
         let location = Location::caller();
         let future = future.into_future();
-        if let Some(worker) = context::with(context::Context::worker) {
+        if let Some(worker) = context::owner() {
             return self.spawn_async_on(worker.shared(), future, location);
         }
         if context::with(context::Context::is_inline) {
@@ -109,7 +109,7 @@ impl Spawn {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let worker = context::with(context::Context::worker).filter(|w| w.is_of(shared));
+        let worker = context::owner().filter(|w| w.is_of(shared));
         // On a worker, what runs there keeps the runtime from ending.
         let inside = match worker {
             Some(_) => None,
@@ -133,13 +133,13 @@ impl Spawn {
                 post_through(inside, shared, index, entry);
             }
             (None, Some(_)) if dispatch => {
-                if let Some((worker, fiber)) = here() {
+                if let Some((worker, fiber)) = context::here() {
                     worker.dispatch(fiber, entry);
                 }
             }
             (None, Some(worker)) => {
-                worker.push_entry(entry);
-                Worker::poll();
+                worker.push(entry, Push::Other);
+                Owner::poll();
             }
             (None, None) => match inside {
                 Some(inside) => shared.submit_through(inside, entry),

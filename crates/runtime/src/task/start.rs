@@ -71,7 +71,8 @@ impl Running {
 
     /// Runs `f` as a branch of `task` that another fiber left to be taken; null for none.
     pub(crate) fn branch<R>(fiber: &Fiber, task: *const Header, f: impl FnOnce() -> R) -> R {
-        let id = fiber.worker().ids().draw().get();
+        // SAFETY: the caller runs on `fiber`.
+        let id = unsafe { fiber.owner() }.ids().draw().get();
         Self::run(fiber, task, id, std::ptr::null(), || {
             // SAFETY: null, or a task that waits for this branch.
             if let Some(task) = unsafe { task.as_ref() } {
@@ -97,8 +98,7 @@ struct Inside(Option<&'static Running>);
 impl Inside {
     fn enter() -> Self {
         // SAFETY: what runs here stays until the frames above it, ours among them, are gone.
-        let running = context::with(context::Context::fiber)
-            .and_then(|fiber| unsafe { fiber.running().as_ref() });
+        let running = context::fiber().and_then(|fiber| unsafe { fiber.running().as_ref() });
         running.inspect(|running| running.branches.set(running.branches.get() + 1));
         Self(running)
     }
@@ -137,7 +137,7 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
         // SAFETY: claimed.
         return unsafe { refuse_claimed(header, JoinError::Cancelled) };
     }
-    let Some(fiber) = context::with(context::Context::fiber) else {
+    let Some(fiber) = context::fiber() else {
         sateen_base::abort_with("a task was started on no fiber")
     };
     task.started_on.set(fiber);

@@ -1,15 +1,14 @@
 //! Waits that keep the worker's thread: [`no_suspend`](crate::no_suspend).
 
-use super::Worker;
+use super::Owner;
 use crate::fiber::Fiber;
 use crate::forked;
-use crate::request_word::HUNGRY;
 use sateen_base::prim::time::Instant;
 use sateen_sync::park::ThreadParker;
 
-impl Worker {
-    /// Blocks the thread on `thread`, until `deadline` at most, with `fiber`'s frames on top. Then, `withdraw`
-    /// takes the wait back; false: a token is on its way all the same.
+impl Owner {
+    /// Blocks the thread on `thread`, until `deadline` at most, with `fiber`'s frames on top. After
+    /// the deadline `withdraw` takes the wait back; false: a token is on its way all the same.
     pub(crate) fn block(
         &self,
         fiber: &Fiber,
@@ -53,19 +52,5 @@ impl Worker {
             }
             self.fire_timers();
         }
-    }
-
-    /// Others may take all that the worker has to give, while it does nothing for a while or something
-    /// else.
-    #[inline]
-    pub(super) fn publish(&self, fiber: &Fiber) {
-        if fiber.join_stack().publish_for_suspension() {
-            self.list_branches(fiber);
-        }
-        // Nothing public may be left on the join stack in use, now or when it has been emptied.
-        if self.shared().sleep.has_sleepers() {
-            self.request(HUNGRY);
-        }
-        self.own.ready_seen.take();
     }
 }

@@ -1,19 +1,19 @@
 //! How fibers of a worker come and go.
 
-use super::Worker;
+use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
 use sateen_base::prim::{Ordering, thread};
 
-impl Worker {
+impl Owner {
     /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
     #[inline]
     pub(crate) fn suspend(&self, fiber: &Fiber) {
         self.counters.suspensions.bump();
-        self.own.suspended.set(self.own.suspended.get() + 1);
+        self.suspended.set(self.suspended.get() + 1);
         self.leave(fiber);
-        self.own.suspended.set(self.own.suspended.get() - 1);
+        self.suspended.set(self.suspended.get() - 1);
     }
 
     /// Switches to the root from `fiber`, which has made sure that it will be resumed.
@@ -24,36 +24,51 @@ impl Worker {
         fiber.leave();
     }
 
-    pub(crate) fn suspended(&self) -> usize {
-        self.own.suspended.get()
+    /// Lets others take all that the worker has to give, before it turns to something else or to
+    /// nothing.
+    #[inline]
+    pub(super) fn publish(&self, fiber: &Fiber) {
+        if fiber.join_stack().publish_for_suspension() {
+            self.list_branches(fiber);
+        }
+        // Nothing public may be left on the join stack in use, now or when it has been emptied.
+        if self.shared().sleep.has_sleepers() {
+            self.request(HUNGRY);
+        }
+        self.ready_seen.take();
     }
 
-    /// Lets others have the worker: a fiber that can go on, or else one piece of new work. The caller
-    /// goes on after those that can go on now. Returns at once if there is nothing else to run.
+    /// How many fibers wait for a wake-up.
+    pub(crate) fn suspended(&self) -> usize {
+        self.suspended.get()
+    }
+
+    /// Lets another fiber or one piece of new work have the worker. The caller goes on after the
+    /// fibers that can go on now. Returns at once if there is nothing else to run.
     #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
         if fiber.keeps_thread() {
             return thread::yield_now();
         }
         self.take_inbox();
-        if self.own.ready.get() == 0 {
-            match self.pick().or_else(|| self.shared().take_injected()) {
+        if self.ready.get() == 0 {
+            match self.pop(Pop::Any).or_else(|| self.shared().take_injected()) {
                 Some(entry) => self.set_next(entry),
                 None => return,
             }
         }
-        self.awaken(fiber);
+        self.resume(fiber, After::Yield);
         self.leave(fiber);
     }
 
-    /// Runs `entry` now, on another stack; the caller goes on in its turn. If it must not leave its thread,
-    /// `entry` waits instead.
+    /// Runs `entry` now, on another stack; the caller goes on in its turn. A caller that keeps its
+    /// thread goes on at once, and `entry` waits instead.
     pub(crate) fn dispatch(&self, fiber: &Fiber, entry: Entry) {
         if fiber.keeps_thread() {
-            return self.push_entry(entry);
+            return self.push(entry, Push::Other);
         }
         self.set_next(entry);
-        self.awaken(fiber);
+        self.resume(fiber, After::Yield);
         self.leave(fiber);
     }
 
@@ -65,20 +80,22 @@ impl Worker {
         context::with(|c| c.set_fiber(Some((self, fiber))));
         // SAFETY: here and below, what runs next on this thread.
         let thread_id = unsafe { sateen_sync::park::set_context_id(fiber.context_id()) };
-        let switched = fiber.resume();
+        let switched = fiber.run();
         // SAFETY: as above.
         unsafe { sateen_sync::park::set_context_id(thread_id) };
         context::with(|c| c.set_fiber(None));
         switched
     }
 
+    /// Calls `f` with the fibers that are at the base of their loops.
     pub(crate) fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
-        // SAFETY: worker's thread; `f` does not come back here.
-        self.own.idle.with_mut(|idle| f(unsafe { &mut *idle }))
+        // SAFETY: one thread has the owner, and `f` does not come back here.
+        self.idle.with_mut(|idle| f(unsafe { &mut *idle }))
     }
 
+    /// Calls `f` with the fibers that have no stack.
     pub(crate) fn with_bare<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
-        // SAFETY: worker's thread; `f` does not come back here.
-        self.own.bare.with_mut(|bare| f(unsafe { &mut *bare }))
+        // SAFETY: one thread has the owner, and `f` does not come back here.
+        self.bare.with_mut(|bare| f(unsafe { &mut *bare }))
     }
 }

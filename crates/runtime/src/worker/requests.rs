@@ -3,7 +3,7 @@
 //! The word (`request_word.rs`) is polled at each push and by loops and spawns; the argument why no
 //! sleeper misses work is in `README.md`, "Requests" and "Sleeping".
 
-use super::{FENCED, HUNGRY, READY, TIMER, Worker};
+use super::{After, FENCED, HUNGRY, Owner, READY, TIMER};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
@@ -24,7 +24,7 @@ pub(super) struct Seen {
     skip: u32,
 }
 
-impl Worker {
+impl Owner {
     /// Answers what others have asked for, if they have. For the slower operations; pushes poll by
     /// themselves.
     #[inline]
@@ -38,10 +38,8 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn answer() {
-        let worker = context::with(context::Context::worker);
-        let fiber = context::with(context::Context::fiber);
-        if let (Some(worker), Some(fiber)) = (worker, fiber) {
-            worker.answer_requests(fiber);
+        if let Some((owner, fiber)) = context::here() {
+            owner.answer_requests(fiber);
         }
     }
 
@@ -75,38 +73,39 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn reclaim(stack: &JoinStack) -> bool {
-        let worker = || context::with(context::Context::worker);
-        offer::reclaim(stack, || worker().map(|w| (w.requests(), &w.shared().sleep)))
+        let owner = || context::owner().map(|owner| (owner.requests(), &owner.shared().sleep));
+        offer::reclaim(stack, owner)
     }
 
     /// Yields to ready fibers if they have waited long enough.
     fn let_ready_through(&self, fiber: &Fiber) {
         if !self.has_ready() {
-            self.own.ready_seen.take();
+            self.ready_seen.take();
             return self.requests.lower_unless(READY, || self.has_ready());
         }
-        let Seen { since, skip } = self.own.ready_seen.get();
+        let Seen { since, skip } = self.ready_seen.get();
         if skip > 0 {
-            return self.own.ready_seen.set(Seen { since, skip: skip - 1 });
+            return self.ready_seen.set(Seen { since, skip: skip - 1 });
         }
         let now = tsc::now();
         if since == 0 {
-            return self.own.ready_seen.set(Seen { since: now.max(1), skip: 0 });
+            return self.ready_seen.set(Seen { since: now.max(1), skip: 0 });
         }
         let waited = now.saturating_sub(since);
         if waited > tsc::ticks(READY_TIMEOUT) {
             self.yield_to_ready(fiber);
         } else {
-            // Who asks often is shown the clock seldom: it costs as much as what is between two questions.
+            // A task that polls often looks at the clock seldom: a look costs as much as what lies
+            // between two polls.
             let often = waited < tsc::ticks(READY_TIMEOUT / 64);
-            self.own.ready_seen.set(Seen { since, skip: if often { 15 } else { 0 } });
+            self.ready_seen.set(Seen { since, skip: if often { 15 } else { 0 } });
         }
     }
 
     /// Lets every fiber that is ready now run before `fiber` goes on.
     fn yield_to_ready(&self, fiber: &Fiber) {
         self.take_inbox();
-        self.awaken(fiber);
+        self.resume(fiber, After::Yield);
         self.leave(fiber);
     }
 }

@@ -1,48 +1,37 @@
-//! What a worker does that stands in for others: see `substitutes.rs`.
+//! What a substitute does: a worker that works only while another one is blocked.
+//!
+//! See `substitutes.rs` for how many there are and when they are needed.
 
-use super::Worker;
-use crate::entry::Entry;
+use super::Owner;
 use crate::stall::Rest;
 use sateen_base::prim::time::Instant;
 
-impl Worker {
-    /// Its place among the substitutes, if it is one.
+impl Owner {
+    /// Its slot among the substitutes, if it is one.
     #[inline]
-    fn substitute(&self) -> Option<usize> {
-        self.index.checked_sub(self.shared().regular)
+    fn slot(&self) -> Option<usize> {
+        self.index().checked_sub(self.shared().regular)
     }
 
-    /// [`Worker::pick`], or, of a substitute that is not needed, what only it can do.
+    /// Whether it is a substitute that is not needed now.
     // By force, like the root's steps around it: a call costs a tenth of a switch.
     #[inline(always)]
-    pub(crate) fn pick_next(&self) -> Option<Entry> {
-        match self.substitute() {
-            Some(slot) if self.shared().substitutes.is_surplus(slot) => self.pick_last(),
-            _ => self.pick(),
-        }
+    pub(super) fn is_surplus(&self) -> bool {
+        self.slot().is_some_and(|slot| self.shared().substitutes.is_surplus(slot))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn pick_last(&self) -> Option<Entry> {
-        // What the policy holds is its own, or for all.
-        if self.policy.stealing().is_some() {
-            return self.pick();
-        }
-        self.pick_fiber().or_else(|| self.pick_aside())
-    }
-
-    /// A substitute that is not needed rests; false for all others.
+    /// A substitute that is not needed rests. False for all other workers.
     #[inline]
     pub(crate) fn rest(&self) -> bool {
-        let surplus = self.substitute().filter(|&slot| self.shared().substitutes.is_surplus(slot));
+        let surplus = self.slot().filter(|&slot| self.shared().substitutes.is_surplus(slot));
         surplus.inspect(|&slot| self.rest_slow(slot)).is_some()
     }
 
     #[cold]
     fn rest_slow(&self, slot: usize) {
         let shared = self.shared();
-        // What was left to it as one who searches, or was woken.
+        // A notification, or a push that relied on this worker's search, may have been for work
+        // that others can do.
         self.pass_on();
         let mine = || self.has_own_arrivals() || self.has_ready() || self.has_deferred();
         if mine() {
@@ -57,7 +46,7 @@ impl Worker {
                 || shared.substitutes.is_active(slot)
                 || shared.is_stopped()
         };
-        if !shared.sleep.announce(self.index, wanted) {
+        if !shared.sleep.announce(self.index(), wanted) {
             return;
         }
         shared.stall.rests(Rest::Sleep);
@@ -66,8 +55,8 @@ impl Worker {
         let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
         let watch = shared.watch.as_ref();
         let asked = watch.is_some_and(|watch| watch.rests(shared));
-        if asked || !shared.sleep.sleep(self.index, limit) {
-            shared.sleep.cancel(self.index);
+        if asked || !shared.sleep.sleep(self.index(), limit) {
+            shared.sleep.cancel(self.index());
         }
         shared.stall.wakes(Rest::Sleep);
         if !asked {

@@ -7,7 +7,7 @@
 //! one that goes to sleep next becomes the watcher itself. If nobody sleeps, a thread that is no worker is
 //! called (`timekeeper.rs`), which asks the workers to look when it is time.
 
-use super::{TIMER, Worker};
+use super::{Owner, TIMER};
 use crate::fiber::Fiber;
 use crate::unwind::run_and_discard;
 use sateen_base::prim::time::{Duration, Instant};
@@ -28,27 +28,27 @@ impl News {
     }
 }
 
-impl Worker {
+impl Owner {
     /// A timer was armed here that comes before all others here.
     pub(crate) fn note_timer(&self) {
         self.note(News::ARMED);
     }
 
-    /// [`Worker::note_timer`], by a task that may go on for long: at its next poll it says so.
+    /// [`Owner::note_timer`], by a task that may go on for long: at its next poll it says so.
     pub(crate) fn note_timer_and_go_on(&self) {
         self.note_timer();
         self.request(TIMER);
     }
 
     fn note(&self, what: u8) {
-        self.own.timer_news.set(News(self.own.timer_news.get().0 | what));
+        self.timer_news.set(News(self.timer_news.get().0 | what));
     }
 
     /// The worker goes on with something that may take long: if it has watched, or armed a timer, somebody
     /// else has to mind the timers.
     #[inline]
     pub(crate) fn announce_timer(&self) {
-        if self.own.timer_news.get() != News::default() {
+        if self.timer_news.get() != News::default() {
             self.announce_timer_slow();
         }
     }
@@ -59,7 +59,7 @@ impl Worker {
             return self.pass_news_on();
         }
         // Such a runtime may be meant to have no other thread: one is made only for a task that polls.
-        self.own.timer_news.take();
+        self.timer_news.take();
         if !self.timers.is_empty() {
             self.request(TIMER);
         }
@@ -67,7 +67,7 @@ impl Worker {
 
     fn pass_news_on(&self) {
         let shared = self.shared();
-        let news = self.own.timer_news.take();
+        let news = self.timer_news.take();
         let mut calls = false;
         if news.has(News::ARMED) {
             calls |= shared.watcher.tell(&shared.sleep, || shared.ticks(self.timers.earliest()));
@@ -99,7 +99,7 @@ impl Worker {
         self.fire_timers_with(|waker| self.call_later(waker))
     }
 
-    /// [`Worker::fire_timers`], giving `foreign` the wakers that may not be called here.
+    /// [`Owner::fire_timers`], giving `foreign` the wakers that may not be called here.
     fn fire_timers_with(&self, mut foreign: impl FnMut(Waker)) -> bool {
         let mut now = None;
         let mut fired = 0;
@@ -118,22 +118,22 @@ impl Worker {
     }
 
     /// How long this worker may sleep: no longer than until the earliest timer, if it is to watch.
-    /// Called after it announced its sleep; [`Worker::stop_watching`] follows when it is awake.
+    /// Called after it announced its sleep; [`Owner::stop_watching`] follows when it is awake.
     pub(crate) fn watch_timers(&self) -> Option<Duration> {
         let shared = self.shared();
-        if !shared.watcher.watch(self.index) {
+        if !shared.watcher.watch(self.index()) {
             // Whoever watches learns of our news by a notification.
             self.announce_timer();
             return None;
         }
-        self.own.timer_news.take();
+        self.timer_news.take();
         let earliest = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
         earliest.map(|earliest| earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// The worker is awake. Before it goes on with something else, [`Worker::announce_timer`] follows.
+    /// The worker is awake. Before it goes on with something else, [`Owner::announce_timer`] follows.
     pub(crate) fn stop_watching(&self) {
-        self.shared().watcher.leave(self.index);
+        self.shared().watcher.leave(self.index());
         self.note(News::LOOKED);
     }
 }

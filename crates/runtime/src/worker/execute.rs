@@ -1,0 +1,63 @@
+//! Starting what was taken from a queue.
+
+use super::{HUNGRY, Owner};
+use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
+use crate::join_stack::Stolen;
+use crate::root::start_apart;
+use crate::task::{self, Header, JoinError, Running};
+
+impl Owner {
+    /// Says whose branch was just stolen: [`Owner::execute`] follows with it.
+    pub(crate) fn will_run_branch_of(&self, owning_task: *const Header) {
+        self.branch_of.set(owning_task);
+    }
+
+    /// Starts what was taken from a queue, on the calling fiber.
+    pub(crate) fn execute(&self, fiber: &Fiber, entry: Entry) {
+        self.counters.tasks.bump();
+        self.ready_seen.take();
+        self.announce_timer();
+        match entry.decode() {
+            Work::Task(header) if self.shared().is_cancelling() => {
+                // SAFETY: the entry's reference to the task is ours now.
+                unsafe { task::refuse_queued(header, JoinError::Cancelled) };
+            }
+            Work::Task(header) => {
+                // SAFETY: the entry's reference to the task is ours now.
+                match unsafe { header.as_ref() }.stack_size() {
+                    Some(size) if size > fiber.stack_size() => start_apart(self, header, size),
+                    // SAFETY: as above.
+                    _ => unsafe { task::run_queued(header) },
+                }
+            }
+            Work::Job(job) | Work::Here(job) | Work::Survey(job) => {
+                let owning_task = self.branch_of.replace(std::ptr::null());
+                // SAFETY: an entry is taken once, and its job is valid until it has run.
+                Running::branch(fiber, owning_task, || unsafe { ((*job).run)(job) });
+            }
+            // SAFETY: as above; the scope waits for it.
+            Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
+            // SAFETY: fibers live as long as the runtime.
+            Work::Stack(suspended) => self.take_from_listed(fiber, unsafe { &*suspended }),
+            // SAFETY: an entry is taken once.
+            Work::Future(future) => unsafe { task::poll_queued(self, fiber, future) },
+            Work::Fiber(_) => sateen_base::abort_with("a started fiber was to be started"),
+        }
+    }
+
+    /// Runs a branch that a suspended task has left to others.
+    fn take_from_listed(&self, fiber: &Fiber, suspended: &Fiber) {
+        if let Stolen::Job(job, more) = suspended.join_stack().steal_listed() {
+            if more {
+                self.list_branches(suspended);
+            } else {
+                // The stack may be in use again; see `feed`.
+                suspended.worker().insist(HUNGRY);
+            }
+            self.counters.join_steals.bump();
+            // SAFETY: stolen, so ours to run, once; its frame waits.
+            Running::branch(fiber, suspended.owning_task(), || unsafe { ((*job).run)(job) });
+        }
+    }
+}
