@@ -6,7 +6,7 @@
 //! `__tsan_switch_to_fiber`). AddressSanitizer is told by corosensei, whose feature for it
 //! `cfg(sateen_asan)` switches on.
 //!
-//! | who is about to switch | calls | to |
+//! | about to switch | calls | to |
 //! |---|---|---|
 //! | root | [`Announced::resume`] | the fiber |
 //! | fiber, also at its end | [`back`] | the root |
@@ -24,7 +24,8 @@ unsafe extern "C" {
 
 #[cfg(sateen_tsan)]
 std::thread_local! {
-    /// What the fiber that runs on this thread switches back to. Another fiber, for a runtime inside a task.
+    /// What the fiber that runs on this thread switches back to. For a runtime inside a task that
+    /// is another fiber.
     static ROOT: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -48,7 +49,8 @@ impl Announced {
     #[inline(always)]
     pub(crate) fn resume<R>(&self, switch: impl FnOnce() -> R) -> R {
         #[cfg(sateen_tsan)]
-        // SAFETY: the fiber was made by `new` and is destroyed by `drop`; the switch follows at once.
+        // SAFETY: the fiber was made by `new` and is destroyed by `drop`; the switch follows at
+        // once.
         let outer = unsafe {
             let outer = ROOT.replace(__tsan_get_current_fiber());
             __tsan_switch_to_fiber(self.fiber, 0);

@@ -1,10 +1,11 @@
-//! What workers without a stack could not start, where every worker finds it.
+//! Work that lies *aside*: no worker had a stack for it, and every worker finds it here.
 //!
-//! A worker that runs out of stacks puts aside what lies in its queues. A worker with a stack takes it from here.
-//! A scope that waits for its end takes its own jobs from here, and runs them on the stack that it waits on.
-//! Protocol and proof: `README.md`, "Out of stacks".
+//! A worker that runs out of stacks puts aside what lies in its queues. A worker with a stack takes
+//! it from here. A scope that waits for its end takes its own jobs from here, and runs them on the
+//! stack that it waits on. Protocol and proof: `README.md`, "Out of stacks".
 //!
-//! All lists change under the lock; `count` is their sum, and a hint without it.
+//! All lists change under the lock. `count` is their sum, exact under the lock and a hint without
+//! it.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -15,7 +16,7 @@ use sateen_base::prim::{Ordering, fence};
 use sateen_base::{RawSpinLock, SpinLock};
 use std::collections::VecDeque;
 
-/// What an entry is to those who look for it.
+/// What kind of work an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A job of a scope, which the scope itself may take.
@@ -38,14 +39,14 @@ pub struct Aside<E> {
 #[derive(Debug)]
 struct Lists<E> {
     of: [VecDeque<Put<E>>; KINDS],
-    /// The list that is looked at first the next time.
+    /// The list that the next call looks at first.
     turn: usize,
 }
 
 #[derive(Debug)]
 struct Put<E> {
     entry: E,
-    /// The one worker that may take it, if not any may.
+    /// The one worker that may take it; none if any may.
     home: Option<usize>,
 }
 
@@ -84,14 +85,14 @@ impl<E: Copy> Aside<E> {
         self.count.store(lists.of.iter().map(VecDeque::len).sum(), Ordering::Relaxed);
     }
 
-    /// Adds `entry`. `look` is called while nobody can take the entry yet: so what the entry keeps is there. Fences
-    /// fully in between.
+    /// Adds `entry`, fences fully, then calls `look`. No thread can take the entry before `look`
+    /// has returned, so what the entry keeps is there.
     pub fn put<R>(&self, entry: E, kind: Kind, home: Option<usize>, look: impl FnOnce() -> R) -> R {
         let mut lists = self.lists.lock();
         lists.of[kind as usize].push_back(Put { entry, home });
         self.recount(&lists);
         if !canary!("aside_put_no_fence") {
-            // The count, then what `look` reads. Partner: the fence in `take_scoped`.
+            // Between the count and what `look` reads. Partner: the fence in `take_scoped`.
             fence(Ordering::SeqCst);
         }
         if canary!("aside_look_unlocked") {
@@ -103,7 +104,7 @@ impl<E: Copy> Aside<E> {
         seen
     }
 
-    /// Takes an entry for worker `index`, of each kind by turns.
+    /// Takes an entry for worker `index`, of each kind in turn.
     pub fn take(&self, index: usize) -> Option<E> {
         if self.count() == 0 {
             return None;
@@ -131,11 +132,11 @@ impl<E: Copy> Aside<E> {
         self.count() != 0 && self.with(|lists| kinds.iter().any(|&kind| has(lists, kind)))
     }
 
-    /// Takes the first scoped job that is `mine`. Of a put that is not seen here, the `look` sees all that the caller
-    /// wrote before.
+    /// Takes the first scoped job that is `mine`. If this misses a put, that put's `look` sees all
+    /// that the caller wrote before.
     pub fn take_scoped(&self, mine: impl Fn(E) -> bool) -> Option<E> {
         if !canary!("aside_take_no_fence") {
-            // What the caller wrote, then the count. Partner: the fence in `put`.
+            // Between what the caller wrote and the count. Partner: the fence in `put`.
             fence(Ordering::SeqCst);
         }
         if self.count() == 0 {

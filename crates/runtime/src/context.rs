@@ -8,8 +8,8 @@
 //! | the worker that the thread is, also at its root and in hooks | [`thread_owner`] |
 //!
 //! The fast paths read two words here and nothing else: the request word that a push polls and the
-//! join stack it pushes on. Outside a runtime the request word is a constant that is always raised, so
-//! no path needs a test of its own for "not on a worker".
+//! join stack it pushes on. Outside a runtime the request word is a constant that is always raised,
+//! so no path needs a test of its own for "not on a worker".
 
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
@@ -25,8 +25,8 @@ pub(crate) struct Context {
     requests: Cell<*const AtomicU32>,
     stack: Cell<*const JoinStack>,
     fiber: Cell<*const Fiber>,
-    /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is like
-    /// any other.
+    /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is
+    /// like any other.
     owner: Cell<*const Owner>,
     /// The worker that the thread is, all the time.
     thread: Cell<*const Owner>,
@@ -101,8 +101,8 @@ impl Context {
     /// The requests raised for this worker; [`OUTSIDE`] on other threads.
     #[inline(always)]
     pub(crate) fn requests(&self) -> u32 {
-        // SAFETY: a static, or the request word of this thread's worker, which outlives the thread's
-        // time in the runtime.
+        // SAFETY: a static, or the request word of this thread's worker, which outlives the
+        // thread's time in the runtime.
         // Ordering: Relaxed; a request is a hint to enter the slow path, which synchronises.
         unsafe { (*self.requests.get()).load(Ordering::Relaxed) }
     }

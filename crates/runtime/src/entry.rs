@@ -1,15 +1,15 @@
 //! What lies in run queues: one tagged word.
 //!
-//! | low bits | the rest points to | whoever takes it |
+//! | low bits | the rest points to | its taker |
 //! |---|---|---|
 //! | 0 | a [`Job`] that frees or signals by itself | runs it |
 //! | 1 | a spawned task's header | claims it, and runs it if the claim succeeds |
 //! | 2 | a job spawned in a scope | runs it |
-//! | 3 | the fiber of a suspended task with branches on its join stack | steals its oldest job, puts the entry back if more are left |
+//! | 3 | the fiber of a suspended task that left branches | steals one, relists the rest |
 //! | 4 | the fiber of a started task that can go on | resumes it; its own worker only |
 //! | 5 | a spawned future that was woken | polls it |
 //! | 6 | a [`Job`] for the one worker that it was posted to | runs it |
-//! | 7 | a [`Job`] that looks at a worker's fibers, for a report | runs it, on a fiber or at the root |
+//! | 7 | a [`Job`] that looks at a worker's fibers | runs it, on a fiber or at the root |
 
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
@@ -27,7 +27,7 @@ const FUTURE: usize = 5;
 const HERE: usize = 6;
 const SURVEY: usize = 7;
 
-/// A run queue's entry. Owns what it points to, in the sense of the table above.
+/// A run queue's entry. It owns what it points to, in the sense of the table above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry(NonNull<()>);
 
@@ -48,16 +48,16 @@ pub(crate) enum Work {
 }
 
 impl Entry {
-    fn new<T>(place: NonNull<T>, tag: usize) -> Self {
+    fn new<T>(target: NonNull<T>, tag: usize) -> Self {
         const { assert!(align_of::<T>() > TAG) };
-        Self(place.cast::<()>().map_addr(|a| a | tag))
+        Self(target.cast::<()>().map_addr(|a| a | tag))
     }
 
     pub(crate) fn job(job: NonNull<Job>) -> Self {
         Self::new(job, JOB)
     }
 
-    /// A job that no other worker may run than the one it is posted to.
+    /// A job that only the worker may run that it is posted to.
     pub(crate) fn here(job: NonNull<Job>) -> Self {
         Self::new(job, HERE)
     }
@@ -105,17 +105,17 @@ impl Entry {
 
     #[inline]
     pub(crate) fn decode(self) -> Work {
-        let place = self.0.as_ptr().map_addr(|a| a & !TAG);
+        let target = self.0.as_ptr().map_addr(|a| a & !TAG);
         match self.0.addr().get() & TAG {
-            JOB => Work::Job(place.cast()),
-            SCOPED => Work::Scoped(place.cast()),
-            STACK => Work::Stack(place.cast()),
-            FIBER => Work::Fiber(place.cast()),
-            HERE => Work::Here(place.cast()),
-            SURVEY => Work::Survey(place.cast()),
-            FUTURE => Work::Future(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
+            JOB => Work::Job(target.cast()),
+            SCOPED => Work::Scoped(target.cast()),
+            STACK => Work::Stack(target.cast()),
+            FIBER => Work::Fiber(target.cast()),
+            HERE => Work::Here(target.cast()),
+            SURVEY => Work::Survey(target.cast()),
+            FUTURE => Work::Future(NonNull::new(target.cast()).unwrap_or(self.0.cast())),
             // Untagging keeps the address of the header, which is not null.
-            _ => Work::Task(NonNull::new(place.cast()).unwrap_or(self.0.cast())),
+            _ => Work::Task(NonNull::new(target.cast()).unwrap_or(self.0.cast())),
         }
     }
 }

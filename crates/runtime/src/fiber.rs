@@ -1,8 +1,8 @@
 //! Fibers: a stack, its join stack, and the switch between them and a worker's root.
 //!
-//! Every task runs on a fiber from the start; a fiber becomes visible as such only when the task
-//! blocks. Then the worker leaves the whole stack parked, and goes on scheduling on another one.
-//! The word that joins parking and unparking is in `park_word.rs`.
+//! Every task runs on a fiber from the start. The fiber shows only when the task blocks: the worker
+//! leaves the whole stack parked, and goes on scheduling on another one. The word that joins
+//! parking and unparking is in `park_word.rs`.
 
 mod asked;
 mod own;
@@ -50,6 +50,7 @@ pub(crate) struct Fiber {
     park_word: ParkWord,
     /// Link of the worker's inbox.
     next: AtomicPtr<Fiber>,
+    /// The worker that it starts and resumes on.
     owner: *const Owner,
     shared: Arc<Shared>,
     /// See [`fiber_number`].
@@ -60,15 +61,15 @@ pub(crate) struct Fiber {
     owning_task: AtomicPtr<Header>,
     /// The number of what runs here, 0 for nothing. Written with `running`.
     id: AtomicU64,
-    /// What it waits for. Written by the fiber.
+    /// What the fiber waits for. Written by the fiber.
     wait: WaitRecord,
     /// The waits around that one, outermost first. The fiber's alone.
     outer_waits: UnsafeCell<Vec<Wait>>,
-    /// What runs here now, with what it goes back to. The fiber's alone, like the next.
+    /// What runs here now, with what it goes back to. The fiber's alone.
     running: Cell<*const Running>,
     /// What a fiber made for one task starts with. The worker's alone.
     start: Cell<Option<Entry>>,
-    /// Counts of wakers that are gone, for the next ones.
+    /// Counts of wakers that are gone, kept for the next ones.
     kept: waker::Kept,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
@@ -91,9 +92,10 @@ pub(crate) struct Fiber {
 /// How many fibers have been made.
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
-// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `owning_task`, `id`, `wait`, `number`, `worker` and
-// `shared` only, which are Sync or constant; the worker behind the pointer lives as long as `shared`. The rest belongs to the
-// worker's thread.
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `owning_task`, `id`, `wait`,
+// `kept`, `blocking` and `thread`, which are Sync, and `number`, `shared`, `me` and the `Worker`
+// behind `owner`, which do not change after `new`. That worker lives as long as `shared`. The rest
+// belongs to the worker's thread.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
 unsafe impl Sync for Fiber {}
@@ -140,12 +142,12 @@ impl Fiber {
         std::ptr::eq(Arc::as_ptr(&self.shared), shared)
     }
 
-    /// What is said of it should it overflow.
+    /// What the handler of overflows tells of it.
     pub(crate) fn record(&self) -> &Record {
         &self.record
     }
 
-    /// The worker that it starts and resumes on.
+    /// The worker that it starts and resumes on, as every thread may use it.
     pub(crate) fn worker(&self) -> &Worker {
         // SAFETY: `shared` keeps the worker. Nothing but what is Sync is reached through this.
         unsafe { &*self.owner }
@@ -165,14 +167,14 @@ impl Fiber {
         &self.shared
     }
 
-    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::run`]. The stack back: there is
-    /// no thread to go with it. Root only.
+    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::run`]. Gives the stack back
+    /// if there is no thread to go with it. Root only.
     pub(crate) fn place(&self, stack: FiberStack, main: Main) -> Result<(), FiberStack> {
         let slots = stack.slots();
         self.record.place(&stack);
         let switch = Switch::new(stack, self, main, self.shared.threads.as_ref())?;
-        // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack has
-        // a slot for every job that fits its frames.
+        // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack
+        // has a slot for every job that fits its frames.
         unsafe { self.join_stack.place(slots) };
         // SAFETY: the root alone touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
@@ -196,12 +198,12 @@ impl Fiber {
         switch.map(|switch| switch.into_stack(self.shared.threads.as_ref()))
     }
 
-    /// The way to the root, as the fiber learns it when it starts.
+    /// Sets the way to the root. The fiber calls this when it starts.
     pub(crate) fn set_back(&self, back: Back) {
         self.back.set(back);
     }
 
-    /// What the fiber is to run first.
+    /// The fiber runs `entry` first.
     pub(crate) fn will_start(&self, entry: Entry) {
         self.start.set(Some(entry));
     }
@@ -210,7 +212,8 @@ impl Fiber {
         self.start.take()
     }
 
-    /// Switches to the root, in the midst of a task. The fiber has made sure that it will be resumed.
+    /// Switches to the root, in the midst of a task. The fiber has made sure that it will be
+    /// resumed.
     #[inline]
     pub(crate) fn leave(&self) {
         if thread::panicking() {
@@ -219,7 +222,7 @@ impl Fiber {
         self.switch_to_root();
     }
 
-    /// Others run on the thread until the fiber is resumed; the panic is not theirs.
+    /// Until the fiber is resumed, others run on the thread, and the panic is not theirs.
     #[cold]
     #[inline(never)]
     fn leave_unwinding(&self) {
@@ -231,7 +234,8 @@ impl Fiber {
         panics.put_back();
     }
 
-    /// Switches to the root, at the base of the stack. The fiber has made sure that it will be resumed.
+    /// Switches to the root, at the base of the stack. The fiber has made sure that it will be
+    /// resumed.
     #[inline]
     pub(crate) fn switch_to_root(&self) {
         // SAFETY: set by `main`'s caller on this very stack.
@@ -256,11 +260,12 @@ impl Fiber {
         self.running.get()
     }
 
-    /// `running`, a place on this fiber's stack, is what runs here from now on. The fiber only.
+    /// From now on `running`, which lies on this fiber's stack, runs here. Only the fiber calls
+    /// this.
     #[inline]
     pub(crate) fn set_running(&self, running: *const Running) {
         self.running.set(running);
-        // SAFETY: null, or a place on the stack that the caller stands on.
+        // SAFETY: null, or on the stack that the caller stands on.
         let (task, id) = unsafe { running.as_ref() }
             .map_or((std::ptr::null(), 0), |running| (running.task, running.id));
         // Ordering: Release publishes the task to those who interrupt fibers.
@@ -271,8 +276,8 @@ impl Fiber {
         unsafe { sateen_sync::park::set_context_id(id) };
     }
 
-    /// The number of what runs here, for locks and reports; 0 for nothing. Exact for the worker, a hint
-    /// for others.
+    /// The number of what runs here, for locks and reports; 0 for nothing. Exact for the worker, a
+    /// hint for others.
     #[inline]
     pub(crate) fn context_id(&self) -> u64 {
         // Ordering: Relaxed, see `set_running`.
@@ -304,7 +309,7 @@ impl Fiber {
         }
     }
 
-    /// Parks. Whoever calls checks what it waits for.
+    /// Parks. May return early: the caller checks what it waits for.
     fn park_here(&self) {
         if self.keeps_thread() {
             return self.block(None);
@@ -337,8 +342,8 @@ impl Fiber {
         unsafe { self.task().as_ref() }.map_or(Priority::Normal, Header::priority)
     }
 
-    /// Whether the task here has been cancelled, by itself or with all others, or its time is over. The
-    /// worker only.
+    /// Whether the task here has been cancelled, by itself or with all others, or its time is over.
+    /// The worker only.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
@@ -390,19 +395,18 @@ impl Fiber {
         self.masks.set(self.masks.get() - 1);
     }
 
-    /// Who what runs here is to re-entrant mutexes; none for nothing.
+    /// The identity that re-entrant mutexes know; none if nothing runs here.
     fn identity(&self) -> Option<&Identity> {
-        // SAFETY: null, or a place on the stack that the caller stands on.
+        // SAFETY: null, or on the stack that the caller stands on.
         unsafe { self.running.get().as_ref() }.map(|running| &running.identity)
     }
 
-    /// Whether it must not leave the thread's stack.
+    /// Whether its waits block the thread: it is in a [`no_suspend`](crate::no_suspend).
     #[inline]
     pub(crate) fn keeps_thread(&self) -> bool {
         self.no_suspends.get() != 0
     }
 
-    /// From now on its waits block the thread.
     pub(crate) fn begin_no_suspend(&self) {
         self.no_suspends.set(self.no_suspends.get() + 1);
     }
@@ -411,10 +415,11 @@ impl Fiber {
         self.no_suspends.set(self.no_suspends.get() - 1);
     }
 
-    /// Parks, with the thread, until `deadline` at most.
+    /// Parks together with the thread, until `deadline` at most.
     #[cold]
     fn block(&self, deadline: Option<Instant>) {
-        // Ordering: Relaxed; whoever finds the park word `PARKED` has synchronised with `begin`.
+        // Ordering: Relaxed; a thread that finds the park word `PARKED` has synchronised with
+        // `begin`.
         self.blocking.store(true, Ordering::Relaxed);
         if self.park_word.begin() {
             // SAFETY: a fiber blocks itself.
@@ -425,8 +430,9 @@ impl Fiber {
         self.park_word.resumed();
     }
 
-    /// This fiber, which was started with `task`, and if that is `shared`, the fibers with its branches too: those
-    /// that are to look whether it was cancelled. Any thread that keeps the runtime.
+    /// The fibers that look whether `task` was cancelled: this one, which the task was started on,
+    /// and, if the task is `shared`, the fibers with its branches. Any thread that keeps the
+    /// runtime.
     pub(crate) fn runners(&self, task: &Header, shared: bool) -> Vec<Arc<Self>> {
         let mut runners = vec![self.to_arc()];
         if shared {
@@ -466,7 +472,8 @@ impl Fiber {
     /// The fiber with a count of its own.
     pub(crate) fn to_arc(&self) -> Arc<Self> {
         let me = self.me.get();
-        // SAFETY: fibers are only made in `new`, inside an `Arc` that the runtime holds while they run.
+        // SAFETY: fibers are only made in `new`, inside an `Arc` that the runtime holds while they
+        // run.
         unsafe {
             Arc::increment_strong_count(me);
             Arc::from_raw(me)
@@ -480,7 +487,7 @@ impl Linked for Fiber {
     }
 }
 
-/// What a fiber waits for whose branches, or scoped spawns, are not done.
+/// What a fiber waits for while its branches, or scoped spawns, are not done.
 pub(crate) const BRANCHES: &str = "branches";
 
 impl Waiter for Fiber {
@@ -494,12 +501,12 @@ impl Waiter for Fiber {
         if self.park_word.unpark() {
             // Ordering: Relaxed, see `block`.
             if self.blocking.load(Ordering::Relaxed) {
-                // Once it has the token its runtime may end.
+                // The runtime may end as soon as the fiber has the token.
                 let fiber = self.to_arc();
                 return fiber.thread.unpark();
             }
-            // The fiber is suspended and only we know that it may go on: until its worker has it, the
-            // worker counts it as live and does not end.
+            // The fiber is suspended, and only this caller knows that it may go on. Until its
+            // worker has it, the worker counts it as suspended and does not end.
             self.worker().make_ready(&self.shared, self);
         }
     }
@@ -522,8 +529,8 @@ impl Suspend {
     }
 }
 
-// SAFETY: fibers are resumed on their worker's thread. `check_interrupted` unwinds no fiber that is masked, and nothing
-// else unwinds here.
+// SAFETY: fibers are resumed on their worker's thread. `check_interrupted` unwinds no fiber that is
+// masked, and nothing else unwinds here.
 unsafe impl Blocker for Suspend {
     fn waker(&self) -> Waker {
         waker::of(Self::fiber())

@@ -1,14 +1,16 @@
-//! Wakers of the user's making that are due.
+//! Foreign wakers that are due: those of the user's making, and of other runtimes.
 //!
-//! Timers are fired between two tasks, on a worker's root, and in the middle of a task's push. What a waker of the
-//! user's making does (it may panic, wait, spawn, drop what it likes) has no place there. So it goes into a list,
-//! and for each in the list a job is queued, whose taker calls the first of them as if it were a task.
+//! Timers fire between two tasks, on a worker's root, and in the middle of a task's push. A foreign
+//! waker may panic, wait, spawn, or drop anything, and must not do so there. So it goes into a
+//! list. For each waker in the list a job is queued, which calls the list's first waker as if it
+//! were a task.
 //!
-//! A worker that cannot start work, because it is blocked or has no stack, hands the whole list to the threads
-//! for calls that block. Who comes for the first of a list that is empty has nothing to do.
+//! A worker that cannot start work, because it is blocked or has no stack, hands the whole list to
+//! the threads for blocking calls. A job that finds the list empty has nothing to do.
 //!
-//! [`is_ours`] says which are called where they are: those of the runtime's own fibers and futures. All they
-//! do is to queue those. (Those of other runtimes may be the last to know of them, and sound their alarms.)
+//! [`is_ours`] tells which wakers are called in place: those of the runtime's own fibers and
+//! futures, which only queue that fiber or future. (A waker of another runtime may hold the last
+//! count of a fiber there, and sound that runtime's alarm.)
 
 use crate::entry::Entry;
 use crate::fiber::Fiber;
@@ -29,8 +31,8 @@ use std::task::Waker;
 #[derive(Default)]
 pub(crate) struct Foreign(SpinLock<VecDeque<Waker>>);
 
-/// Calls the first waker in the list of a runtime, on whatever thread a policy has brought it to.
-/// It does not keep the runtime: a policy may keep it for ever.
+/// Calls the first waker in a runtime's list, on any thread that a policy has brought the job to.
+/// The job does not keep the runtime, since a policy may keep the job for ever.
 #[repr(C)]
 struct CallFirst {
     job: Job,
@@ -65,7 +67,7 @@ impl Foreign {
         self.0.lock().pop_front()
     }
 
-    /// For a worker that starts nothing for now: others are to call them all.
+    /// Hands all wakers to other threads, for a worker that starts nothing for now.
     #[cold]
     pub(crate) fn send_away(&self, shared: &Shared) {
         while let Some(waker) = self.take_first() {
@@ -75,15 +77,15 @@ impl Foreign {
 }
 
 impl Shared {
-    /// Nobody fires timers here any more: whoever sleeps by one, which futures may do that have left the runtime,
-    /// is to look for another place.
+    /// No worker fires timers here any more. A future that has left the runtime and sleeps by one
+    /// of them is woken, to arm its timer elsewhere.
     #[cold]
     pub(crate) fn close_timers(&self) {
-        // Whoever was to call them has not: a policy keeps the job.
+        // A policy may still keep the jobs that were to call them.
         self.foreign.send_away(self);
         for worker in &self.workers {
             worker.timers.close_with(|waker| {
-                // What was the runtime's needs none any more.
+                // The runtime's own fibers and futures have ended.
                 if !is_ours(&waker, self) {
                     self.blocking.send(move || waker.wake());
                 }
@@ -92,7 +94,7 @@ impl Shared {
     }
 }
 
-/// Whether `waker` runs nothing of the user's, wherever it is woken and dropped.
+/// Whether `waker` runs no code of the user's, wherever it is woken and dropped.
 fn is_ours(waker: &Waker, shared: &Shared) -> bool {
     let waker = sateen_sync::park::context_of(waker);
     waker::is_of(waker, shared) || task::is_future_waker_of(waker, shared)
@@ -104,14 +106,14 @@ impl Owner {
         is_ours(waker, self.shared())
     }
 
-    /// Lets a task call `waker`.
+    /// Queues a job that calls `waker`.
     #[cold]
     pub(crate) fn call_later(&self, waker: Waker) {
         self.shared().foreign.0.lock().push_back(waker);
         self.push(CallFirst::entry(self.shared()), Push::Other);
     }
 
-    /// Lets tasks call `wakers` before `fiber`, the caller, goes on.
+    /// Lets jobs call `wakers` before `fiber`, the caller, goes on.
     pub(crate) fn call_now(&self, fiber: &Fiber, wakers: Vec<Waker>) {
         for waker in wakers {
             if fiber.keeps_thread() {

@@ -3,15 +3,15 @@
 //! The gate's word: bit 0 says shut, the rest counts those inside. Proof: `README.md`, "Ending";
 //! models: `loom_drain.rs`, `loom_submit.rs`.
 //!
-//! | life | meaning | leaves it |
+//! | life | meaning | moved on by |
 //! |---|---|---|
-//! | `STARTING` | threads are being made, those that exist wait | builder: to `OPEN`, or `STOPPED` if one cannot be made |
-//! | `OPEN` | workers run; work is accepted | `close`: to `CLOSING`, after the gate is shut and nobody is inside |
-//! | `CLOSING` | no more work from outside; workers end once nothing is left | the last worker that runs dry: to `STOPPED` |
-//! | `STOPPED` | workers leave their loops | nobody |
+//! | `STARTING` | threads are being made, and those that exist wait | the builder |
+//! | `OPEN` | workers run; work is accepted | `close`, once the gate is shut and empty |
+//! | `CLOSING` | no more work from outside; workers end once nothing is left | the last worker |
+//! | `STOPPED` | workers leave their loops | |
 //!
-//! Where no worker ever runs, whoever drops the last of them shuts the gate and moves on to
-//! `STOPPED`.
+//! The builder moves on to `OPEN`, or to `STOPPED` if a thread cannot be made. If no worker ever
+//! runs, the thread that drops the last of them shuts the gate and moves on to `STOPPED`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -26,16 +26,16 @@ const ENTER: usize = 2;
 const OPEN: u32 = 0;
 const CLOSING: u32 = 1;
 const STOPPED: u32 = 2;
-/// Were waiting threads to take memory for their first stacks now, a thread that cannot be made for want
-/// of memory could not even be reported.
+/// Threads that exist wait in this stage. If they took memory for their first stacks now, a thread
+/// that cannot be made for want of memory could not even be reported.
 const STARTING: u32 = 3;
 
-/// Of the exchange with which a guard leaves; weakened to see the model fail.
+/// The ordering of the exchange with which a guard leaves; weakened to see the model fail.
 #[inline(always)]
 fn leave() -> Ordering {
     if canary!("gate_leave_relaxed") { Ordering::Relaxed } else { Ordering::Release }
 }
-/// Of the exchange in [`Life::close`]; weakened to see the model fail.
+/// The ordering of the exchange in [`Life::close`]; weakened to see the model fail.
 #[inline(always)]
 fn close() -> Ordering {
     if canary!("life_close_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -81,7 +81,8 @@ impl Gate {
         self.0.load(Ordering::Relaxed) / ENTER
     }
 
-    /// Shuts the gate and waits for whoever is inside: that is short, nobody runs user code there.
+    /// Shuts the gate and waits until nobody is inside. The wait is short: no user code runs
+    /// inside.
     pub fn shut(&self) {
         // Ordering: Relaxed, as in `enter`; the load below always follows.
         self.0.fetch_or(SHUT, Ordering::Relaxed);
@@ -95,9 +96,8 @@ impl Gate {
 }
 
 impl GateGuard<'_> {
-    /// What a submission does: `queue` inside, and when the caller has left, `announce`. That may
-    /// call a policy or a callback for arrivals, which may end the runtime, and wait for all who
-    /// are inside.
+    /// A submission: calls `queue` inside, leaves, then calls `announce`. That may call a policy or
+    /// a callback for arrivals, which may end the runtime and wait until nobody is inside.
     ///
     /// The caller keeps the runtime's memory in another way: what is queued may be done, and all
     /// workers gone, before `announce` begins.
@@ -161,7 +161,7 @@ impl Life {
 
     /// The gate is shut. A second closer changes nothing.
     pub fn close(&self) {
-        // Ordering: Release: what was submitted is visible to whoever sees the runtime closing.
+        // Ordering: Release: a thread that sees the runtime closing sees what was submitted.
         let _ = self.0.compare_exchange(OPEN, CLOSING, close(), Ordering::Relaxed);
     }
 

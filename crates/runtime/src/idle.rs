@@ -15,20 +15,21 @@ use sateen_base::tsc;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
-/// The first, provisional sleep: most pauses end before it does, and then no heavy fence was needed.
+/// The first, provisional sleep: most pauses end before it does, and then no heavy fence was
+/// needed.
 const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
-/// How long a victim may leave a request unanswered: about what a heavy fence costs us.
+/// How long a victim may leave a request unanswered: about what a heavy fence costs the thief.
 const ANSWER_TIMEOUT: Duration = Duration::from_micros(20);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
-/// After so long a sleep, stacks that nobody uses give their memory back.
+/// After so long a sleep the worker gives back the memory of unused stacks.
 const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Pauses between two rounds.
 const PAUSES: u32 = 8;
 
-/// What is known of the private jobs of others.
+/// What a worker knows of other workers' private jobs.
 #[derive(PartialEq, Eq)]
 enum Private {
     None,
@@ -37,8 +38,8 @@ enum Private {
 }
 
 impl Owner {
-    /// Searches and sleeps until there is something to do. None: look at ready fibers and at the end
-    /// of the runtime, then come back.
+    /// Searches and sleeps until there is something to do. None: the caller looks at ready fibers
+    /// and at the end of the runtime, then comes back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
         if self.shared().is_orphan() {
@@ -56,13 +57,14 @@ impl Owner {
         self.fire_timers();
         self.stop_watching();
         if self.has_own_arrivals() || self.has_ready() {
-            // We were woken, but have something of our own to do: was it for work that others can do?
+            // The worker was woken, perhaps for work that others can do, and has something of its
+            // own to do.
             self.pass_on();
         }
         None
     }
 
-    /// In a process that has forked: nobody else has work, and nobody else wakes anything.
+    /// In a process that has forked: no other worker has work or wakes anything.
     #[cold]
     fn idle_alone(&self) -> Option<Entry> {
         let found = self.pop(Pop::Any);
@@ -72,8 +74,8 @@ impl Owner {
         found
     }
 
-    /// Sleeps until a timer of this worker's is due. Without one the process ends, with a message: whatever waits would do
-    /// so for ever.
+    /// Sleeps until a timer of this worker's is due. Without one the process ends, with a message:
+    /// all that waits would wait for ever.
     #[cold]
     fn nap_alone(&self) {
         let Some(at) = self.timers.earliest() else { forked::end_process() };
@@ -115,16 +117,16 @@ impl Owner {
             if rounds.is_multiple_of(ROUNDS_PER_LOOK) {
                 let waited = tsc::now().saturating_sub(start);
                 if waited > timeout {
-                    // They were asked in the first round and have not pushed since.
+                    // The victims were asked in the first round and have not pushed since.
                     timeout = u64::MAX;
                     self.force_others();
                 }
-                // A runtime that ends is not to wait for the most patient of searchers.
+                // The end of a runtime does not wait for a long search.
                 if waited > ticks || self.shared().is_closing() {
                     return None;
                 }
             }
-            // More threads than cores: whoever has the work may be waiting for this core.
+            // With more threads than cores, a worker with work may be waiting for this core.
             if rounds.is_multiple_of(8) {
                 thread::yield_now();
             }
@@ -213,22 +215,22 @@ impl Owner {
         while self.sleep_for_good() {}
     }
 
-    /// Sleeps, as the policy wants it, until notified: true. False: the time is over, or it was for no
-    /// reason; the announcement stands.
+    /// Sleeps, as the policy wants it, until notified: true. False: the time is over, or the
+    /// wake-up was spurious, and the announcement stands.
     fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
         match self.custom_policy() {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
                 policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
-                // It may not have slept there; a notification that came has to be taken all the same.
+                // The policy may not have slept here. A notification has to be taken all the same.
                 sleeper.sleep_for(Some(Duration::ZERO));
             }
         }
         sleeper.was_notified()
     }
 
-    /// One sleep after which nothing may be missed. Returns whether to sleep again.
+    /// One sleep that misses nothing, however long it is. Returns whether to sleep again.
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
@@ -271,7 +273,7 @@ impl Owner {
             shared.undrain();
         }
         if trims && !woken {
-            // That takes a while, in which others had better be notified.
+            // A trim takes a while, and notifications should go to other workers meanwhile.
             shared.sleep.cancel(me);
             shared.stacks.trim();
             return false;
@@ -300,7 +302,7 @@ impl Owner {
         let now = tsc::now();
         // Ordering: Relaxed; a rate limit that guards no data.
         let before = victim.forced_at.load(Ordering::Relaxed);
-        // Wrapping: a counter that jumps back must not switch this off.
+        // Wrapping: a clock that jumps back must not switch this off.
         if now.wrapping_sub(before) < tsc::ticks(FORCE_INTERVAL) {
             return false;
         }

@@ -1,7 +1,8 @@
-//! The inbox: what many hand to one, as a stack of linked nodes that its owner takes whole.
+//! The inbox: what many threads hand to one, as a stack of linked nodes that its owner takes whole.
 //!
-//! Nobody takes a single node, so a node that comes back while another thread is between its look at the
-//! head and its exchange does no harm: the head is what the thread saw, and that is all it links to.
+//! A node that comes back while another thread is between its look at the head and its exchange
+//! does no harm. No thread takes a single node, and the pusher links to the head that it saw, no
+//! further.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -10,7 +11,7 @@ use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicPtr;
 
-/// Of the exchange in [`Inbox::push`]; weakened to see the model fail.
+/// The ordering of the exchange in [`Inbox::push`]; weakened to see the model fail.
 #[inline(always)]
 fn push() -> Ordering {
     if canary!("inbox_push_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -46,7 +47,8 @@ impl<T: Linked> Inbox<T> {
     /// Puts `node` in. Any thread.
     ///
     /// # Safety
-    /// The caller alone may hand `node` over, it lies in no inbox, and it stays valid until it is taken.
+    /// The caller alone may hand `node` over. The node lies in no inbox and stays valid until
+    /// taken.
     pub unsafe fn push(&self, node: *const T) {
         // Ordering: Relaxed, the exchange below publishes.
         let mut head = self.head.load(Ordering::Relaxed);
@@ -77,7 +79,8 @@ impl<T: Linked> Inbox<T> {
             self.head.swap(std::ptr::null_mut(), Ordering::Acquire)
         };
         while !node.is_null() {
-            // SAFETY: in the chain, which is ours since the exchange. Read before `f` can let go of it.
+            // SAFETY: the node is in the chain, which is ours since the exchange. The link is read
+            // before `f` can let go of the node.
             let next = unsafe { (*node).link() }.load(Ordering::Relaxed);
             f(node);
             node = next;

@@ -50,7 +50,8 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
     /// `job` starts a `Branch<F, R>` that the caller has stolen.
     unsafe fn run_stolen(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the joiner's frame stays until the latch is set, which is the last thing done here.
+        // SAFETY: the joiner's frame stays until the latch is set, which is the last thing done
+        // here.
         unsafe {
             let f = (*this).take();
             let result = catch_unwind(AssertUnwindSafe(f));
@@ -70,9 +71,9 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
 /// Runs both closures, possibly in parallel, and returns both results.
 ///
 /// `a` runs here and now. Another worker may steal `b` from this moment on; otherwise `b` runs here
-/// afterwards. If `b` was stolen and is not done yet, the task is suspended: its worker goes on with
-/// other work, never on top of this frame. On a thread outside of any runtime, both closures run on
-/// the global runtime.
+/// afterwards. If `b` was stolen and is not done yet, the task is suspended: its worker goes on
+/// with other work, never on top of this frame. On a thread outside of any runtime, both closures
+/// run on the global runtime.
 ///
 /// # Panics
 ///

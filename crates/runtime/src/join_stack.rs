@@ -7,15 +7,16 @@
 //!  | stolen ... | public ...  | private ...  |
 //! ```
 //!
-//! The owner pushes and pops at `top` without fences or locked instructions as long as it stays above
-//! `floor` (which is `split`, or higher when the owner must take the slow path). Everything else
-//! happens under the thief lock. States, protocol and proof: `README.md` of this crate.
+//! The owner pushes and pops at `top` without fences or locked instructions as long as it stays
+//! above `floor` (which is `split`, or higher when the owner must take the slow path). Everything
+//! else happens under the thief lock. States, protocol and proof: `README.md` of this crate.
 //!
-//! Who may touch what:
-//! * `top`: written by the owner only; thieves read it in [`JoinStack::force_publish`].
-//! * `floor`: written under the lock; read by the owner at each pop.
-//! * `head`, `split`, `listed`: under the lock; read without it as hints.
-//! * slots: written by the owner above `split`; read by thieves below `split` and under the lock.
+//! | word | written | read |
+//! |---|---|---|
+//! | `top` | by the owner | by thieves, in [`JoinStack::force_publish`] |
+//! | `floor` | under the lock | by the owner, at each pop |
+//! | `head`, `split`, `listed` | under the lock | under the lock; without it as hints |
+//! | slots | by the owner, from `split` up | by thieves, below `split` and under the lock |
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -26,15 +27,15 @@ use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
 use sateen_base::{CachePadded, RawSpinLock};
 
-/// What a slot points to. The address is all the stack cares for.
+/// What a slot points to. The stack only uses the address.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Job {
-    /// Runs the job that this header starts; called once, by whoever took it off a join stack.
+    /// Runs the job that this header starts. Called once, by the thread that took the job.
     pub run: unsafe fn(*const Job),
 }
 
-/// One place of the stack.
+/// One element of the stack.
 pub type Slot = AtomicPtr<Job>;
 
 /// The shared part that thieves work on.
@@ -65,13 +66,13 @@ pub struct JoinStack {
 pub enum Stolen {
     /// Nothing public.
     Empty,
-    /// Somebody else is at it.
+    /// Another thread holds the lock.
     Busy,
     /// A job, and whether more are public.
     Job(*const Job, bool),
 }
 
-/// The address no slot reaches: as `floor` it sends every pop to the slow path.
+/// An address that no slot reaches. As `floor` it sends every pop to the slow path.
 fn beyond() -> *mut Slot {
     std::ptr::without_provenance_mut(usize::MAX)
 }
@@ -109,8 +110,7 @@ impl JoinStack {
 
     /// Sets the split and with it the floor. Under the lock.
     fn set_split(&self, split: *mut Slot) {
-        // Ordering: Relaxed; the thieves' reads are under the lock, the owner's pop argues with
-        // fences.
+        // Ordering: Relaxed; thieves read it under the lock, and fences order the owner's pop.
         self.public.split.store(split, Ordering::Relaxed);
         let floor = if cfg!(loom) || fence::is_asymmetric() { split } else { beyond() };
         self.floor.store(floor, Ordering::Relaxed);
@@ -131,22 +131,24 @@ impl JoinStack {
         self.top.store(top.wrapping_add(1), Ordering::Release);
     }
 
-    /// Takes the youngest job off if it is private; the caller runs it. Otherwise the caller goes on
-    /// with [`JoinStack::pop_slow`]. Owner only; every push is followed by exactly one pop.
+    /// Takes the youngest job off if it is private: true, and the caller runs it. Otherwise the
+    /// caller goes on with [`JoinStack::pop_slow`]. Owner only; every push is followed by exactly
+    /// one pop.
     #[inline(always)]
     pub fn pop(&self) -> bool {
         // Ordering: Relaxed, only the owner writes `top`.
         let top = self.top.load(Ordering::Relaxed).wrapping_sub(1);
         self.top.store(top, Ordering::Relaxed);
-        // The light half of the handshake with `force_publish`: the store above, then the load below.
+        // The light half of the handshake with `force_publish`: the store above, then the load
+        // below.
         if !canary!("join_stack_pop_no_fence") {
             fence::light();
         }
         top >= self.floor.load(Ordering::Relaxed)
     }
 
-    /// The rest of a pop that [`JoinStack::pop`] could not finish: true if the job is still ours,
-    /// false if it was stolen (its latch says when it is done).
+    /// The rest of a pop that [`JoinStack::pop`] could not finish. True: the job is still ours.
+    /// False: it was stolen, and its latch says when it is done.
     #[cold]
     #[inline(never)]
     pub fn pop_slow(&self) -> bool {
@@ -168,8 +170,8 @@ impl JoinStack {
         ours
     }
 
-    /// Makes the older half of the private jobs public. Owner only. Returns whether anything is public
-    /// now.
+    /// Makes the older half of the private jobs public. Returns whether anything is public now.
+    /// Owner only.
     pub fn publish(&self) -> bool {
         self.public.lock.acquire();
         let any = self.raise_split(|private| private.div_ceil(2));
@@ -177,8 +179,8 @@ impl JoinStack {
         any
     }
 
-    /// Publishes everything and says whether the caller has to list the stack in a run queue, because
-    /// jobs are left and no entry exists yet. Owner only, before it suspends.
+    /// Publishes everything. True: jobs are left and no run queue has an entry for the stack, so
+    /// the caller lists it. Owner only, before it suspends.
     pub fn publish_for_suspension(&self) -> bool {
         if self.is_bare() {
             return false;
@@ -218,7 +220,7 @@ impl JoinStack {
         self.top.load(Ordering::Relaxed) > self.public.split.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing lies here, not even what was stolen and not popped yet. Owner only.
+    /// Whether nothing lies here, not even jobs that were stolen and not popped yet. Owner only.
     #[inline]
     pub fn is_bare(&self) -> bool {
         // Ordering: Relaxed, the owner's own words.
@@ -235,7 +237,8 @@ impl JoinStack {
 
     /// Whether the stack holds anything at all. Owner only; other threads get a hint.
     pub fn is_empty(&self) -> bool {
-        // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not empty".
+        // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not
+        // empty".
         self.top.load(Ordering::Relaxed) <= self.public.head.load(Ordering::Relaxed)
     }
 
@@ -252,8 +255,8 @@ impl JoinStack {
         stolen
     }
 
-    /// Steals through a run queue's entry: like [`JoinStack::steal`], but waits for the lock, and
-    /// strikes the entry off when nothing is left. The caller puts the entry back after `Job(_, true)`.
+    /// [`JoinStack::steal`] for the taker of a run queue's entry: waits for the lock, and strikes
+    /// the entry off when nothing is left. The caller puts the entry back after `Job(_, true)`.
     pub fn steal_listed(&self) -> Stolen {
         self.public.lock.acquire();
         let stolen = self.take_oldest();
@@ -285,10 +288,10 @@ impl JoinStack {
         Stolen::Job(job, head < split)
     }
 
-    /// Makes everything private public without the owner's help, for one heavy fence. Returns whether
-    /// anything is public now.
+    /// Makes all private jobs public without the owner's help, at the cost of one heavy fence.
+    /// Returns whether anything is public now.
     ///
-    /// For a thief whose request the owner did not answer. The caller bounds how often.
+    /// For a thief whose request the owner did not answer. The caller limits how often.
     #[cold]
     pub fn force_publish(&self) -> bool {
         if !self.public.lock.try_acquire() {
@@ -298,9 +301,10 @@ impl JoinStack {
         let seen = self.top.load(Ordering::Acquire);
         let split = self.public.split.load(Ordering::Relaxed);
         if seen > split {
-            // First claim it, then look whether the owner has popped meanwhile: the heavy half of the
-            // handshake with `pop`. After the fence the owner either shows its lower `top` here, or
-            // sees the new floor and waits for the lock. (Without asymmetric fences every pop waits.)
+            // The heavy half of the handshake with `pop`: first claim, then look whether the owner
+            // has popped meanwhile. After the fence the owner's lower `top` is seen here, or the
+            // owner sees the new floor and waits for the lock. (Without asymmetric fences every pop
+            // waits.)
             if cfg!(loom) || fence::is_asymmetric() {
                 self.floor.store(seen, Ordering::Relaxed);
             }

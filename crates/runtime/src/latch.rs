@@ -2,14 +2,14 @@
 //!
 //! State of the word of a [`Latch`]:
 //!
-//! | word | meaning | who moves it on |
+//! | word | meaning | moved on by |
 //! |---|---|---|
 //! | null | not done, nobody waits | setter: to `DONE`; waiter: to its own address |
-//! | address of a waiter | not done, the waiter parks or is about to | setter: to `DONE`, then unparks it |
+//! | a waiter's address | not done, the waiter parks or will | setter: to `DONE`, then unparks it |
 //! | `DONE` (1) | done; the setter never touches the latch again | nobody |
 //!
-//! The moment the word is `DONE` the waiter may return and free the latch: a setter therefore works on
-//! a pointer and touches nothing behind it after its exchange.
+//! As soon as the word is `DONE`, the waiter may return and free the latch. Therefore a setter
+//! works on a pointer and touches nothing behind it after its exchange.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -18,9 +18,10 @@ use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicPtr, AtomicUsize};
 
-/// Something that can sleep until it is told.
+/// A context that can sleep until another thread wakes it.
 pub trait Waiter {
-    /// Blocks the calling context, which is this waiter, until [`Waiter::unpark`]. May return early.
+    /// Blocks the calling context, which is this waiter, until [`Waiter::unpark`]. May return
+    /// early.
     fn park(&self);
     /// Ends a present or the next [`Waiter::park`]. Called from any thread.
     fn unpark(&self);
@@ -32,7 +33,7 @@ pub struct Latch<W> {
     state: AtomicPtr<W>,
 }
 
-/// Of the exchange in [`Latch::set`]; weakened to see the model fail.
+/// The ordering of the exchange in [`Latch::set`]; weakened to see the model fail.
 #[inline(always)]
 fn set() -> Ordering {
     if canary!("latch_set_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
@@ -62,7 +63,8 @@ impl<W: Waiter> Latch<W> {
         self.wait_helping(waiter, || false);
     }
 
-    /// [`Latch::wait`] that calls `help` before it parks, and again for as long as that has done something.
+    /// [`Latch::wait`] that calls `help` before each park, and again for as long as `help` has done
+    /// something.
     pub fn wait_helping(&self, waiter: &W, mut help: impl FnMut() -> bool) {
         let me = std::ptr::from_ref(waiter).cast_mut();
         let none = std::ptr::null_mut();
@@ -78,7 +80,7 @@ impl<W: Waiter> Latch<W> {
         }
     }
 
-    /// Marks it done and unparks whoever waits.
+    /// Marks it done and unparks the waiter, if there is one.
     ///
     /// # Safety
     /// `this` points to a latch that is not done; it may be gone when this returns. A registered
@@ -112,11 +114,12 @@ impl<W: Waiter> CountLatch<W> {
     /// One more to wait for. The caller holds one that is not dropped yet.
     #[inline]
     pub fn add_one(&self) {
-        // Ordering: Relaxed, as with any reference count: the caller's own count keeps it above zero.
+        // Ordering: Relaxed, as with any reference count: the caller's own count keeps it above
+        // zero.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many are left: exact only when nobody changes it.
+    /// How many are left: exact only while no thread changes it.
     #[inline]
     pub fn pending(&self) -> usize {
         // Ordering: Relaxed, a hint.
@@ -137,7 +140,7 @@ impl<W: Waiter> CountLatch<W> {
         }
     }
 
-    /// The owner gives back `own` counts of its own and waits for all the others.
+    /// The owner gives back `own` counts and waits for all others.
     pub fn finish<'a>(
         &self,
         own: usize,

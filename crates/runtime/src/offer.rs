@@ -1,7 +1,7 @@
-//! How nested work is offered: the owner's pushes and answers, and the thief's thefts, around a join
-//! stack and its worker's request word.
+//! How nested work is offered: the owner's pushes and answers, and the thief's thefts, around a
+//! join stack and its worker's request word.
 //!
-//! What all of it keeps up: while anybody sleeps, a worker has something public or [`HUNGRY`] raised.
+//! Invariant: while any worker sleeps, each worker has something public or [`HUNGRY`] raised.
 //! Proof: `README.md`, "Sleeping".
 
 // Public to the models only.
@@ -14,7 +14,8 @@ use sateen_base::canary;
 use sateen_base::fence;
 use sateen_base::prim::{Ordering, fence as full_fence};
 
-/// Pushes `job`, then reads the request word with `requests`; whether any is raised. Owner only.
+/// Pushes `job`, then reads the request word with `requests`. Returns whether any bit is raised.
+/// Owner only.
 ///
 /// # Safety
 /// As [`JoinStack::push`].
@@ -27,8 +28,8 @@ pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u3
     }
     // SAFETY: the caller's.
     unsafe { stack.push(job) };
-    // In this order: a sleeper raises its request, then looks for the job. Partner of this fence: the
-    // heavy one in `Sleepers::ask`.
+    // Push first, poll then: a sleeper raises its request, then looks for the job. Partner of this
+    // fence: the heavy one in `Sleepers::ask`.
     if !canary!("sleep_push_no_fence") {
         fence::light();
     }
@@ -38,10 +39,10 @@ pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u3
 /// Answers [`HUNGRY`]: offers something, and wakes a sleeper for it. Returns whether jobs were made
 /// public. Owner only.
 pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> bool {
-    // First clear, then look. Once something is on offer the request is answered; whoever takes the
-    // last of it asks again, a thief in `steal`, we in `reclaim` if anybody sleeps. (Were the
-    // request to stay up for as long as anybody sleeps, every push would end here when there are
-    // more threads than cores.)
+    // First clear, then look. The request is answered once something is on offer. The taker of the
+    // last of it asks again: a thief in `steal`, the owner in `reclaim` if any worker sleeps. (If
+    // the request stayed up for as long as any worker sleeps, every push would end here when there
+    // are more threads than cores.)
     if !canary!("sleep_look_before_clear") {
         requests.clear(HUNGRY);
     }
@@ -93,7 +94,7 @@ pub fn reclaim<'a>(
 pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<*const Job> {
     let Stolen::Job(job, more) = stack.steal() else { return None };
     if !more && !canary!("sleep_thief_forgets") {
-        // We shall be back. Asked now, the victim has something on offer by then; asked only
+        // The thief will be back. Asked now, the victim has something on offer by then. Asked only
         // then, it may be past its next push, and not push again for long. See also `feed`.
         requests.insist(HUNGRY);
     }

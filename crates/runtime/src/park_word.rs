@@ -2,13 +2,16 @@
 //!
 //! | word | meaning | moves |
 //! |---|---|---|
-//! | `RUNNING` | on the processor, no wake-up pending | `begin`: to `PARKED`; `unpark`: to `NOTIFIED` |
-//! | `NOTIFIED` | a wake-up arrived; the next park returns at once, or it is on its way to resume | owner, when it goes on: to `RUNNING` |
-//! | `PARKED` | off the processor, or about to be | `unpark`: to `NOTIFIED`, and exactly that caller hands the fiber to its worker |
+//! | `RUNNING` | runs, no wake-up pending | `begin`: to `PARKED`; `unpark`: to `NOTIFIED` |
+//! | `NOTIFIED` | a wake-up arrived: the next park returns at once | `resumed`: to `RUNNING` |
+//! | `PARKED` | does not run, or is about to stop | `unpark`: to `NOTIFIED` |
 //!
-//! A park is `begin`, then, if that says so, a switch away until somebody hands the fiber back, then
-//! `resumed`. A fiber is resumed by its own worker only, from its root, so "about to be parked" needs no
-//! care: the worker cannot look into its inbox before the switch is over.
+//! The caller of `unpark` that moves the word on from `PARKED`, exactly one, hands the fiber to its
+//! worker. Until the fiber goes on, the word says `NOTIFIED`.
+//!
+//! A park is `begin`, then, if that says so, a switch away until the fiber is handed back, then
+//! `resumed`. Only the fiber's own worker resumes it, from the root. So "about to be parked" needs
+//! no care: the worker cannot look into its inbox before the switch is over.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -21,7 +24,7 @@ const RUNNING: u32 = 0;
 const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
-/// Of the exchange in [`ParkWord::unpark`]; weakened to see the model fail.
+/// The ordering of the exchange in [`ParkWord::unpark`]; weakened to see the model fail.
 #[inline(always)]
 fn unpark() -> Ordering {
     if canary!("park_unpark_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
@@ -38,31 +41,33 @@ impl ParkWord {
         Self(AtomicU32::new(RUNNING))
     }
 
-    /// The owner wants to park. True: it must leave the processor now, and will be handed to its worker.
-    /// False: a wake-up was pending. Either way [`ParkWord::resumed`] follows.
+    /// The fiber wants to park. True: it must leave the processor now, and will be handed to its
+    /// worker. False: a wake-up was pending. In both cases [`ParkWord::resumed`] follows.
     pub fn begin(&self) -> bool {
-        // Ordering: Acquire on both outcomes pairs with the Release in `unpark`: what the waker did is
-        // visible. Release on success is for `unpark`, which hands our frames to the worker.
+        // Ordering: Acquire on both outcomes pairs with the Release in `unpark`: what the waker did
+        // is visible. Release on success is for `unpark`, which hands the fiber's frames to the
+        // worker.
         self.0.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The owner goes on. A wake-up after this counts for the next park.
+    /// The fiber goes on. A wake-up after this counts for the next park.
     pub fn resumed(&self) {
         if canary!("park_resumed_store") {
             return self.0.store(RUNNING, Ordering::Relaxed);
         }
-        // Ordering: Acquire pairs with the Release in `unpark`: also of a wake-up that this overwrites.
+        // Ordering: Acquire pairs with the Release in `unpark`: also of a wake-up that this
+        // overwrites.
         self.0.swap(RUNNING, Ordering::Acquire);
     }
 
-    /// Whether the owner is off the processor, or about to be, and nobody has woken it. A hint.
+    /// Whether the fiber is off the processor, or about to be, and was not woken. A hint.
     #[cfg(not(loom))]
     pub(crate) fn is_parked(&self) -> bool {
-        // Ordering: Acquire pairs with `begin`: what the owner wrote before is visible.
+        // Ordering: Acquire pairs with `begin`: what the fiber wrote before is visible.
         self.0.load(Ordering::Acquire) == PARKED
     }
 
-    /// A wake-up, from any thread. True: the caller, and nobody else, hands the fiber to its worker.
+    /// A wake-up, from any thread. True: the caller, and no other, hands the fiber to its worker.
     pub fn unpark(&self) -> bool {
         if canary!("park_unpark_in_two_steps") {
             let before = self.0.load(Ordering::Acquire);

@@ -1,15 +1,15 @@
 //! The word through which others ask something of a worker.
 //!
-//! | bit | set by | cleared by | means |
-//! |---|---|---|---|
-//! | [`HUNGRY`] | thieves, sleepers, the owner | owner, before it looks what it can offer | publish something at the next push |
-//! | [`READY`] | whoever made a fiber ready | owner, before it looks whether one is | a suspended fiber can go on |
-//! | [`TIMER`] | the stand-in for a watcher, the owner | owner, before it looks at the timers | a timer may be due |
-//! | [`OUTSIDE`] | birth | nobody | the thread is no worker |
-//! | [`FENCED`] | birth | nobody | there is no asymmetric fence |
+//! | bit | raised by | means |
+//! |---|---|---|
+//! | [`HUNGRY`] | thieves, sleepers, the owner | publish something at the next push |
+//! | [`READY`] | a thread that made a fiber ready | a suspended fiber can go on |
+//! | [`TIMER`] | the timekeeper, the owner | a timer may be due |
+//! | [`OUTSIDE`] | constant | the thread is no worker |
+//! | [`FENCED`] | constant | there is no asymmetric fence |
 //!
-//! The owner polls it by a plain load at each push. Why no sleeper misses work: `README.md`, "Requests"
-//! and "Sleeping".
+//! The owner polls the word by a plain load at each push. It clears a bit before it looks for what
+//! the bit stands for. Why no sleeper misses work: `README.md`, "Requests" and "Sleeping".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -22,11 +22,12 @@ use sateen_base::prim::{Ordering, fence as full_fence};
 pub const HUNGRY: u32 = 1;
 /// Request: a suspended fiber of this worker can go on.
 pub const READY: u32 = 2;
-/// Always raised for threads that are no workers: the slow path tells them apart.
+/// Always raised for threads that are no workers; the slow path tells them apart.
 pub const OUTSIDE: u32 = 4;
-/// Request: timers may be due, and somebody has to learn of the next ones.
+/// Request: timers may be due, and a watcher has to learn of the next ones.
 pub const TIMER: u32 = 16;
-/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for sleepers.
+/// Always raised where the kernel has no asymmetric fence: each push then fences and looks for
+/// sleepers.
 pub const FENCED: u32 = 8;
 
 /// See the [module's documentation](self).
@@ -44,17 +45,18 @@ impl RequestWord {
         &self.0
     }
 
-    /// Raises a request, and says whether it was not raised before.
+    /// Raises a request. Returns whether it was not raised before.
     pub fn request(&self, what: u32) -> bool {
         // Ordering: Relaxed test first, so that an unanswered request costs the owner nothing more.
         !self.has(what) && self.insist(what)
     }
 
-    /// [`RequestWord::request`] without the shortcut: for a worker about to sleep, that relies on the
-    /// request being raised or its own announcement being seen by whoever clears it.
+    /// [`RequestWord::request`] without the shortcut, for a worker about to sleep. It relies on the
+    /// request staying up, or on the owner that clears it seeing the sleeper's announcement.
     pub fn insist(&self, what: u32) -> bool {
-        // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either that comes
-        // first, and the request stands, or this does, and the owner then sees what we did before.
+        // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either the
+        // clear comes first, and the request stands, or this does, and the owner then sees what the
+        // caller did before.
         if canary!("sleep_insist_skips") && self.has(what) {
             return false;
         }
@@ -68,11 +70,11 @@ impl RequestWord {
         self.0.load(Ordering::Relaxed) & what != 0
     }
 
-    /// Takes a request down, or leaves it up if `still` finds what it was raised for. Owner only.
+    /// Takes a request down, unless `still` finds what the request was raised for. Owner only.
     pub fn lower_unless(&self, what: u32, still: impl FnOnce() -> bool) {
         self.clear(what);
         if !canary!("ready_lower_no_fence") {
-            // Whoever found the request still up has relied on it; partner: the fence in
+            // A thread that found the request still up has relied on it. Partner: the fence in
             // `Sleepers::wake_owner`.
             full_fence(Ordering::SeqCst);
         }
@@ -81,7 +83,7 @@ impl RequestWord {
         }
     }
 
-    /// Takes a request down; the owner looks for what was asked only after this.
+    /// Takes a request down. The owner looks for what was asked only after this.
     pub fn clear(&self, what: u32) {
         // Ordering: AcqRel, see `insist`.
         self.0.fetch_and(!what, Ordering::AcqRel);

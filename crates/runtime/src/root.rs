@@ -1,9 +1,9 @@
 //! The two loops of a worker thread.
 //!
-//! The *root* runs on the thread's own stack and runs no user code. It resumes fibers: those that are
-//! ready, or else one that runs the *scheduling loop*, which takes work and calls it. When the called
-//! task suspends, control is back at the root with the whole stack left as it is; the root goes on with
-//! another fiber, if need be a fresh one that begins the scheduling loop anew.
+//! The *root* has the thread's own stack and runs no user code. It resumes fibers: those that are
+//! ready, or else one that runs the *scheduling loop*, which takes work and calls it. When the
+//! called task suspends, control returns to the root, and the whole stack stays as it is. The root
+//! goes on with another fiber, if need be a fresh one that begins the scheduling loop anew.
 
 use crate::context;
 use crate::entry::{Entry, Work};
@@ -35,7 +35,8 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     call_hook(shared.hooks.on_start.as_deref(), index);
     // SAFETY: here and below, nothing runs on the thread yet, or any more.
     let before = unsafe { sateen_sync::park::install(Some(&Suspend)) };
-    // For the handler of overflows. Without memory for it, an overflow ends the process with less to say.
+    // For the handler of overflows. Without memory for it, an overflow ends the process with a
+    // shorter message.
     let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
     root_loop(worker);
@@ -54,8 +55,8 @@ pub(crate) fn is_worker_thread() -> bool {
     context::thread_owner().is_some()
 }
 
-/// Calls user code on a worker's thread but on no fiber: it blocks the thread, and nested work runs by
-/// plain calls. Its panic was reported by the panic hook and concerns nobody else.
+/// Calls user code on a worker's thread but on no fiber: its waits block the thread, and nested
+/// work runs by plain calls. The panic hook has reported its panic, which goes no further.
 pub(crate) fn call_off_fiber(f: impl FnOnce()) {
     // SAFETY: here and below, the root waits for nothing, and `f` returns.
     let before = unsafe { sateen_sync::park::install(None) };
@@ -79,7 +80,8 @@ fn root_loop(worker: &Owner) {
     end_idle(worker);
 }
 
-/// Resumes one fiber, or naps, the `naps`th time in a row, for want of a stack. Returns the naps so far.
+/// Resumes one fiber, or naps for want of a stack. `naps` counts the naps in a row; returns the new
+/// count.
 #[inline(always)]
 pub(crate) fn step(worker: &Owner, naps: u32) -> u32 {
     let Some(fiber) = next_fiber(worker, naps > 0) else {
@@ -105,8 +107,8 @@ pub(crate) fn end_idle(worker: &Owner) {
     }
 }
 
-/// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a search.
-/// None: that takes a stack, and there is none.
+/// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a
+/// search. None: the work takes a stack, and there is none.
 #[inline(always)]
 fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
     let popped = match worker.take_next() {
@@ -117,7 +119,7 @@ fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
     let Some(entry) = popped else { return base_fiber(worker) };
     match entry.as_fiber() {
         Some(fiber) => {
-            // (Others either start something, which says so too, or go to sleep and watch themselves.)
+            // (Other fibers start something, which announces timers too, or sleep and watch.)
             worker.announce_timer();
             Some(fiber)
         }
@@ -125,7 +127,8 @@ fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
     }
 }
 
-/// A fiber that can run `entry`. Without one it is put aside, and a fiber that can go on is resumed.
+/// A fiber that can run `entry`. Without one, `entry` is put aside, and a fiber that can go on is
+/// resumed.
 #[inline(never)]
 fn next_fiber_slow(worker: &Owner, entry: Entry) -> Option<&'static Fiber> {
     match base_fiber(worker) {
@@ -194,7 +197,7 @@ fn place_fiber(worker: &Owner, stack: FiberStack, main: Main) -> Option<&'static
     }
 }
 
-/// A fiber without a stack; none without memory for the list that it would be in.
+/// A fiber without a stack; none if there is no memory for the list of fibers.
 fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     let shared = worker.shared();
     let fiber = match worker.with_bare(Vec::pop) {
@@ -211,8 +214,8 @@ fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     Some(unsafe { &*fiber })
 }
 
-/// Starts `task`, which asks for a larger stack than others have, on one of its own. Without memory for
-/// that it fails: waiting would not make other stacks larger.
+/// Starts `task`, which asks for a larger stack than others have, on a stack of its own. Without
+/// memory for that the task fails: waiting would not make other stacks larger.
 #[cold]
 pub(crate) fn start_apart(worker: &Owner, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();
@@ -247,7 +250,7 @@ fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
     loop {
         let idle = worker.with_idle(|idle| idle.len());
         if idle != 0 && shared.stacks.is_tight() {
-            // Somebody needs this stack more. The root goes on with a spare one.
+            // Another worker needs this stack more. The root goes on with a spare one.
             break;
         }
         let next = || worker.pop(if is_substitute { Pop::Needed } else { Pop::Any });
@@ -270,8 +273,8 @@ fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
     guard.disarm();
 }
 
-/// The scheduling loop of a worker whose root is called now and then: that decides after each entry whether
-/// to go on.
+/// The scheduling loop of a worker whose root is called now and then. The root decides after each
+/// entry whether to go on.
 fn one_by_one(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     while let Some(entry) = worker.take_next() {
@@ -296,7 +299,7 @@ pub(crate) fn cancel_queued(worker: &Owner) {
     });
 }
 
-/// The spawns in reach fail; what else is queued stays. `future` is told of futures.
+/// The spawned tasks in reach fail; what else is queued stays. `future` is called with each future.
 fn refuse_spawns(worker: &Owner, error: fn() -> JoinError, future: impl Fn(NonNull<FutureHead>)) {
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();

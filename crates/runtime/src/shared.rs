@@ -64,7 +64,7 @@ pub(crate) struct Shared {
     pub(crate) pumped: bool,
     /// Ticks a worker searches before it sleeps.
     pub(crate) spin_ticks: u64,
-    /// So many workers search for that long; more than the cores can run would only be in the way.
+    /// So many workers search for that long. More than the cores can run would be in the way.
     pub(crate) spinning_searchers: usize,
     /// What workers without a stack could not start.
     pub(crate) aside: Aside<Entry>,
@@ -74,9 +74,9 @@ pub(crate) struct Shared {
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
     /// The worker that gets the next work from outside, where workers do not steal.
     turn: AtomicUsize,
-    /// Who of the sleepers minds the timers: the worker's index and 1, or 0.
+    /// The sleeper that watches the timers.
     pub(crate) watcher: Watcher,
-    /// Who minds them while nobody sleeps.
+    /// Watches the timers while no worker sleeps.
     pub(crate) timekeeper: Timekeeper,
     /// Tells when everything is blocked, if that was asked for.
     pub(crate) watch: Option<Watch>,
@@ -100,7 +100,7 @@ pub(crate) struct Shared {
     changed: Condvar,
 }
 
-/// What the builder has made besides.
+/// What the builder makes besides workers and stacks.
 pub(crate) struct Setup {
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
@@ -168,13 +168,13 @@ impl Shared {
         Ok(())
     }
 
-    /// [`Shared::submit`] for those whose own work keeps the runtime from ending.
+    /// [`Shared::submit`] for a caller whose own work keeps the runtime from ending.
     pub(crate) fn submit_inside(&self, entry: Entry) {
         self.announce(self.queue(entry));
     }
 
-    /// [`Shared::submit`] for those who are inside. They have left before anybody is notified: that may call a policy,
-    /// which may end the runtime.
+    /// [`Shared::submit`] for those who are inside. They have left before anybody is notified: that
+    /// may call a policy, which may end the runtime.
     pub(crate) fn submit_through(&self, inside: GateGuard<'_>, entry: Entry) {
         inside.submit(|| self.queue(entry), |at| self.announce(at));
     }
@@ -188,20 +188,20 @@ impl Shared {
         None
     }
 
-    /// Wakes who is to take what was queued.
+    /// Wakes a worker for what was queued.
     fn announce(&self, at: Option<usize>) {
         if let Some(index) = at {
             self.sleep.wake_owner(index);
             return;
         }
-        // The frequent side of the sleepers' handshake, at its full price: nobody may sleep through
-        // work from outside. Partner: the fences between announcement and rescan in `idle.rs`.
+        // The frequent side of the sleepers' handshake, at its full price: no worker may sleep
+        // through work from outside. Partner: the full fence in `Sleepers::announce`.
         fence(Ordering::SeqCst);
         self.sleep.wake_searcher();
     }
 
-    /// Gives it to one worker after another; which. None: no worker ever comes, and the end refuses
-    /// it.
+    /// Deals entries out to one worker after another. Returns the worker. None: no worker ever
+    /// comes, and the end of the runtime refuses the entry.
     fn deal_out(&self, entry: Entry) -> Option<usize> {
         let count = self.workers.len();
         // Ordering: Relaxed, a number that guards no data.
@@ -213,7 +213,7 @@ impl Shared {
         taker
     }
 
-    /// Keeps the runtime from closing while the answer lives.
+    /// Keeps the runtime from closing while the guard lives.
     pub(crate) fn enter_gate(&self) -> Result<GateGuard<'_>, Refused> {
         if self.is_orphan() {
             return Err(Refused::Forked);
@@ -221,9 +221,9 @@ impl Shared {
         self.gate.enter().map_err(|Closed| Refused::ShutDown)
     }
 
-    /// Makes the fibers that `which` names look whether they have been cancelled. How many.
+    /// Makes the fibers that `which` names look whether they have been cancelled. Returns how many.
     pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) -> usize {
-        // Outside of the lock: a policy may be called, which may do anything.
+        // Outside of the lock: this may call a policy, which may do anything.
         let named = self.fibers_that(which);
         named.iter().for_each(|fiber| fiber.unpark());
         named.len()
@@ -348,9 +348,9 @@ impl Shared {
         self.substitutes.wake_all();
     }
 
-    /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The last
-    /// one stops it. Returns whether the runtime is stopped; if not, [`Shared::undrain`] must follow
-    /// before the worker takes work again.
+    /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The
+    /// last one stops the runtime. Returns whether the runtime is stopped. If not,
+    /// [`Shared::undrain`] must follow before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
         if self.drained.drain(self.workers.len(), || self.has_work() || self.futures.count() != 0) {
             self.stop();
@@ -365,8 +365,8 @@ impl Shared {
         self.drained.undrain();
     }
 
-    /// Substitute `slot`, which is idle and empty, does nothing for a while, if nothing came at the last moment;
-    /// whether it does.
+    /// Substitute `slot`, which is idle and empty, does nothing for a while, if nothing came at the
+    /// last moment; whether it does.
     pub(crate) fn dismiss(&self, slot: usize) -> bool {
         let leaves = self.workers[self.regular + slot].leave_empty();
         if leaves {
@@ -386,7 +386,8 @@ impl Shared {
         }
     }
 
-    /// Substitute `slot` is about to work again, or for the first time. The caller is a worker and works.
+    /// Substitute `slot` is about to work again, or for the first time. The caller is a worker and
+    /// works.
     pub(crate) fn recall(&self, slot: usize) {
         self.stall.comes();
         self.undrain();
@@ -403,7 +404,7 @@ impl Shared {
             watch.absent();
         }
         fence(Ordering::SeqCst);
-        // Whoever drained before has to count again.
+        // Workers that drained before have to count again.
         self.wake_all();
     }
 
@@ -469,7 +470,8 @@ impl Shared {
             if !self.is_stopped() {
                 self.end_unattended();
             }
-            // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need them.
+            // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need
+            // them.
             self.forget_fibers();
             // Others may keep this part for long. Before anybody learns of the end.
             run_and_discard(|| self.stacks.close());
@@ -495,8 +497,8 @@ impl Shared {
         }
     }
 
-    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime). False:
-    /// `deadline` came first.
+    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime).
+    /// False: `deadline` came first.
     pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
         let waker = park::current_waker();
         // Cloned and dropped without the lock, for it may be of the user's making.
@@ -519,7 +521,8 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until `count` regular threads have left, with the substitutes' that have started, or until `deadline`; says whether they have.
+    /// Blocks the thread until `count` regular threads have left, with the substitutes' that have
+    /// started, or until `deadline`; says whether they have.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         while exited.count < count + self.substitutes.count() {

@@ -1,7 +1,7 @@
-//! Who sleeps, who searches, and who is sent for new work.
+//! Which workers sleep, which search, and which one is woken for new work.
 //!
-//! The steps of the sleep protocol that lie on both sides of a fence; in between the caller says what to
-//! look at and whom to ask. Order and proof: `README.md`, "Sleeping".
+//! Holds the steps of the sleep protocol that lie on both sides of a fence. The caller says in
+//! between what to look at and which workers to ask. Order and proof: `README.md`, "Sleeping".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -21,7 +21,7 @@ pub struct Sleepers {
     alarm: Option<Alarm>,
 }
 
-/// Called with the number of a worker that has been notified, where its sleep is a policy's own.
+/// Called with the number of a worker that has been notified, where a policy sleeps in its own way.
 #[cfg(not(loom))]
 pub type Alarm = Box<dyn Fn(usize) + Send + Sync>;
 /// Models have no policies.
@@ -35,7 +35,7 @@ impl Sleepers {
         Self { slots: EventCount::new(workers), searching, alarm }
     }
 
-    /// Whether anybody sleeps, or is about to. The caller has fenced after what it published.
+    /// Whether any worker sleeps, or is about to. The caller has fenced after what it published.
     #[inline]
     pub fn has_sleepers(&self) -> bool {
         self.slots.has_sleepers()
@@ -46,8 +46,8 @@ impl Sleepers {
         self.slots.sleepers()
     }
 
-    /// How many sleep and were not notified; each is looked at once. Those that have been since may
-    /// still be counted.
+    /// How many sleep and were not notified. Each is looked at once, so one that was notified since
+    /// may still be counted.
     pub fn announced(&self) -> usize {
         self.slots.announced()
     }
@@ -58,7 +58,7 @@ impl Sleepers {
         self.searching.load(Ordering::Relaxed)
     }
 
-    /// Wakes worker `index` if it sleeps; whether it did. The caller has fenced.
+    /// Wakes worker `index` if it sleeps. Returns whether it did. The caller has fenced.
     pub fn notify(&self, index: usize) -> bool {
         let woken = self.slots.notify(index);
         if woken {
@@ -67,7 +67,7 @@ impl Sleepers {
         woken
     }
 
-    /// Wakes one sleeper, if there is one; whether there was. The caller has fenced.
+    /// Wakes one sleeper, if there is one. Returns whether there was. The caller has fenced.
     #[cold]
     pub fn notify_one(&self) -> bool {
         let woken = self.slots.notify_one();
@@ -84,48 +84,49 @@ impl Sleepers {
         }
     }
 
-    /// Wakes worker `index`, for which alone something was put where it looks, if it sleeps; whether it
-    /// did. If not it is awake, and will look before it sleeps.
+    /// Wakes worker `index` if it sleeps: something was put where that worker alone looks. Returns
+    /// whether it slept. If not, it is awake, and will look before it sleeps.
     pub fn wake_owner(&self, index: usize) -> bool {
         if !canary!("sleep_wake_owner_no_fence") {
-            // Partner: the fence in `announce`: either we see the sleeper, or it sees what is there.
+            // Partner: the fence in `announce`. Either this sees the sleeper, or the sleeper sees
+            // what was put.
             full_fence(Ordering::SeqCst);
         }
         self.notify(index)
     }
 
-    // ---- who publishes ----
+    // ---- for publishers ----
 
-    /// Wakes one sleeper for what was just published, unless some worker searches anyway; that one will
-    /// wake the next. The caller has fenced in between.
+    /// Wakes one sleeper for what was just published, unless some worker searches anyway: the
+    /// searcher will wake the next. The caller has fenced after it published.
     #[inline]
     pub fn wake_searcher(&self) {
-        // Ordering: Relaxed; the caller's fence orders these after its publication. A searcher that
-        // gives up rescans after announcing itself as a sleeper, and the last one that found something
-        // looks for more, so what is out by now is not missed.
+        // Ordering: Relaxed; the caller's fence orders these after its publication. What is public
+        // by now is not missed: a searcher that gives up looks again after it announced its sleep,
+        // and the last one that found something looks for more.
         if self.slots.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
             self.notify_one();
         }
     }
 
-    // ---- who searches ----
+    // ---- for searchers ----
 
-    /// The caller begins to search; how many others do.
+    /// The caller begins to search. Returns how many others do.
     pub fn begin_search(&self) -> usize {
-        // Ordering: SeqCst as part of the handshake with `wake_searcher`: it trusts a searcher to see
-        // what was pushed before, or, giving up, to rescan.
+        // Ordering: SeqCst as part of the handshake with `wake_searcher`, which trusts a searcher
+        // to see what was pushed before, or to look again when it gives up.
         self.searching.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// The caller searches no more; whether it was the last. One who was, and goes on to do something,
-    /// calls [`Sleepers::pass_on`].
+    /// The caller searches no more. Returns whether it was the last searcher. The last one calls
+    /// [`Sleepers::pass_on`] if it goes on to do something.
     pub fn end_search(&self) -> bool {
         // Ordering: as in `begin_search`.
         self.searching.fetch_sub(1, Ordering::SeqCst) == 1
     }
 
-    /// Sends a sleeper if there is work that it could take: for those that others have relied on and that
-    /// have something else to do.
+    /// Wakes a sleeper if there is work that it could take. For a worker that others have relied on
+    /// and that has something else to do.
     pub fn pass_on(&self, has_stealable: impl FnOnce() -> bool) {
         if !canary!("sleep_pass_on_no_fence") {
             // Partner: the fence between publication and `wake_searcher`.
@@ -136,10 +137,10 @@ impl Sleepers {
         }
     }
 
-    // ---- who sleeps ----
+    // ---- for sleepers ----
 
-    /// First step of worker `me`: announces it and looks. False: `sees_work`, and the announcement is
-    /// taken back. After true it may sleep for a while, but not for good.
+    /// First step of worker `me`: announces it, then looks. False: it `sees_work`, and the
+    /// announcement is taken back. After true it may sleep for a while, but not for good.
     pub fn announce(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
         self.slots.announce(me);
         if !canary!("sleep_announce_no_fence") {
@@ -149,18 +150,18 @@ impl Sleepers {
         self.unless(me, sees_work)
     }
 
-    /// Second step, of an announced worker: asks everyone else, by [`RequestWord::insist`], for what they
-    /// have, and looks at what they have not answered with. False as in [`Sleepers::announce`]. After true
-    /// nothing can be missed.
+    /// Second step, of an announced worker: asks all others, by [`RequestWord::insist`], for what
+    /// they have, then looks at what is still private. False as in [`Sleepers::announce`]. After
+    /// true it can miss nothing.
     ///
     /// [`RequestWord::insist`]: crate::request_word::RequestWord::insist
     pub fn ask(&self, me: usize, insist: impl FnOnce(), sees_work: impl FnOnce() -> bool) -> bool {
         // From now on a worker that pushes a private job publishes it and looks for sleepers ...
         if canary!("sleep_ask_after_look") {
             fence::heavy();
-            let quiet = self.unless(me, sees_work);
+            let nothing = self.unless(me, sees_work);
             insist();
-            return quiet;
+            return nothing;
         }
         insist();
         // ... and what was pushed without that is visible after this.
@@ -171,14 +172,14 @@ impl Sleepers {
     }
 
     fn unless(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
-        let quiet = !sees_work();
-        if !quiet {
+        let nothing = !sees_work();
+        if !nothing {
             self.slots.cancel(me);
         }
-        quiet
+        nothing
     }
 
-    /// Sleeps until notified (true), at most for `limit`.
+    /// Sleeps until notified (true), for `limit` at most.
     pub fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
         self.slots.sleep(me, limit)
     }

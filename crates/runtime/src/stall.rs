@@ -1,19 +1,22 @@
-//! Who of the workers can start nothing: how a runtime out of stacks learns that it stands still.
+//! Which workers can start nothing: how a runtime out of stacks learns that it stands still.
 //!
-//! | a worker | means | leaves it |
+//! | a worker | means | moves on to |
 //! |---|---|---|
-//! | works | anything else | itself, with no stack to start work on: tries; with a stack and nothing to do: sleeps |
-//! | tries | it looks for a stack, and for fibers that can go on | itself: works, or naps |
-//! | naps | it had neither | itself, after 2 ms at most: tries |
-//! | sleeps | it has a stack, is announced in the event count, and takes nothing | itself, notified or not: works |
-//! | is away | a substitute without a thread, or one that lies | whoever recalls it: works |
+//! | works | anything else | tries, with no stack to start work on; sleeps, with nothing to do |
+//! | tries | it looks for a stack, and for fibers that can go on | works, or naps |
+//! | naps | it found neither | tries, after 2 ms at most |
+//! | sleeps | it has a stack, is announced in the event count, and takes nothing | works |
+//! | is away | it is a substitute without a thread, or one that sleeps | works |
 //!
-//! | word | counts | changed by |
-//! |---|---|---|
-//! | `counts`, low half | workers that work or try | each worker for itself; for a substitute that is away, its recaller |
-//! | `counts`, high half | workers that sleep | each worker for itself |
-//! | `changes` | how often `counts` has changed | whoever changed it, afterwards |
-//! | `starved`, `stuck` | workers that try or nap; those of them that know nothing more to do | hints, for reports |
+//! Each worker moves itself on; the worker that recalls a substitute does so for it.
+//!
+//! | word | counts |
+//! |---|---|
+//! | `counts`, low half | workers that work or try |
+//! | `counts`, high half | workers that sleep |
+//! | `changes` | how often `counts` has changed; counted after the change, by the same thread |
+//! | `starved` | workers that try or nap; a hint for reports |
+//! | `stuck` | starved workers that know nothing more to do; a hint for reports |
 //!
 //! Proof: `README.md`, "Out of stacks"; model: `loom_stall.rs`.
 
@@ -33,9 +36,9 @@ const ASLEEP: u64 = 1 << 32;
 pub enum State {
     /// It does not.
     Working,
-    /// It tries and naps.
+    /// It does: it tries and naps.
     Starved,
-    /// The same, and it has seen all others rest, and could neither exceed the limit nor refuse
+    /// It does, it has seen all others rest, and it could neither exceed the limit nor refuse
     /// anything.
     Stuck,
 }
@@ -52,8 +55,8 @@ impl State {
 pub enum Rest {
     /// Without a stack.
     Nap,
-    /// With one, and announced. Said after it was announced, taken back before it is announced
-    /// again.
+    /// With one, and announced. The worker rests after it was announced, and wakes before it is
+    /// announced again.
     Sleep,
 }
 
@@ -94,7 +97,7 @@ impl Mine {
 }
 
 impl Stall {
-    /// So many work; all others are away.
+    /// `workers` work; all others are away.
     pub fn new(workers: usize) -> Self {
         Self {
             counts: AtomicU64::new(workers as u64 * AWAKE),
@@ -107,13 +110,13 @@ impl Stall {
     // ---- exact ----
 
     fn change(&self, by: u64) {
-        // Ordering: Release: whoever sees the caller rest sees what it left behind.
+        // Ordering: Release: a thread that sees the caller rest sees what the caller left behind.
         self.counts.fetch_add(by, Ordering::Release);
-        // Ordering: Release: whoever sees this change sees the one above.
+        // Ordering: Release: a thread that sees this change sees the one above.
         self.changes.fetch_add(1, Ordering::Release);
         if !canary!("stall_no_fence") {
-            // Ordering: Release: whoever sees what the caller does next, by whatever access, sees
-            // both changes. Pairs with the fence in `all_rest`.
+            // Ordering: Release: a thread that sees what the caller does next, by whatever access,
+            // sees both changes. Pairs with the fence in `all_rest`.
             fence(Ordering::Release);
         }
     }
@@ -128,7 +131,7 @@ impl Stall {
         self.change(how.change().wrapping_neg());
     }
 
-    /// A worker that was away is about to work. The caller works.
+    /// A worker that was away is about to work. The caller is a worker that works.
     pub fn comes(&self) {
         self.change(AWAKE);
     }
@@ -138,9 +141,9 @@ impl Stall {
         self.change(AWAKE.wrapping_neg());
     }
 
-    /// Whether at some moment of the call all rest but the caller, a worker, none of them was
-    /// notified, and `look` holds. `announced` counts those that sleep and were not notified.
-    /// (Whoever was rests for a while yet, and then looks.)
+    /// Whether at some moment of the call all workers but the caller rest, none of them was
+    /// notified, and `look` holds. `announced` counts those that sleep and were not notified. (A
+    /// notified worker still rests for a while, and then looks.)
     pub fn all_rest(&self, announced: impl FnOnce() -> usize, look: impl FnOnce() -> bool) -> bool {
         // No full fence is needed: `Aside::put` has fenced before its caller looked for sleepers,
         // and that was before this call, or before its caller rested. See `README.md`, "Out of

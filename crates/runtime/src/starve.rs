@@ -1,8 +1,8 @@
 //! What a worker's root does when there is no stack to start work on.
 //!
 //! The worker puts aside what lies in its queues, so that others find it, and naps until a fiber is
-//! ready or a stack is free. When all workers stand still like this, nested work gets a stack beyond
-//! the limit, and spawned tasks fail. Protocol and proof: `README.md`, "Out of stacks".
+//! ready or a stack is free. When all workers stand still like this, nested work gets a stack
+//! beyond the limit, and spawned tasks fail. Protocol and proof: `README.md`, "Out of stacks".
 
 use crate::aside::Kind;
 use crate::entry::{Entry, Work};
@@ -20,7 +20,8 @@ use sateen_deque::Steal;
 /// [`DOUBLINGS`] times.
 const NAP: Duration = Duration::from_micros(50);
 const DOUBLINGS: u32 = 5;
-/// Naps after which the worker acts, if every worker is starved and no timer is pending: about 40 ms.
+/// Naps after which the worker acts, if every worker is starved and no timer is pending: about 40
+/// ms.
 const NAPS: u32 = 30;
 /// Naps after which the root of a runtime that is a thread goes back to its caller.
 pub(crate) const STUCK_NAPS: u32 = 2 * NAPS;
@@ -68,8 +69,8 @@ pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
         return 0;
     }
     let stuck = stalled && refuse_spawns(worker) == 0;
-    // It stays stuck until it goes on. Another worker that is awake for a moment, and finds no stack
-    // either, changes nothing.
+    // It stays stuck until it goes on. Another worker that is awake for a moment, and finds no
+    // stack either, changes nothing.
     let still = !stalled && worker.stall_state() == State::Stuck;
     worker.set_stall(if stuck || still { State::Stuck } else { State::Starved });
     if let Some(watch) = shared.watch.as_ref().filter(|_| stuck) {
@@ -150,8 +151,8 @@ fn refuse_spawns(worker: &Owner) -> usize {
     refused
 }
 
-/// Whether `entry` is work to start that cannot fail. A fiber, which a policy may have dropped, needs
-/// no stack.
+/// Whether `entry` is work to start that cannot fail. A fiber, which a policy may have dropped,
+/// needs no stack.
 fn is_nested(entry: Entry) -> bool {
     !matches!(entry.decode(), Work::Task(_) | Work::Fiber(_))
 }
@@ -165,7 +166,8 @@ impl Owner {
         let is_pinned = |header: *const Header| unsafe { &*header }.worker().is_some();
         let kind = match entry.decode() {
             Work::Scoped(job) => {
-                // SAFETY: the scope waits for the job, which nobody can take before this has looked.
+                // SAFETY: the scope waits for the job, which nobody can take before this has
+                // looked.
                 let look = || unsafe { crate::scope::waiter(job) };
                 let waiter = shared.aside.put(entry, Kind::Scoped, home, look);
                 waiter.inspect(|waiter| crate::latch::Waiter::unpark(*waiter));
@@ -179,8 +181,8 @@ impl Owner {
         shared.aside.put(entry, kind, home, || ());
     }
 
-    /// Puts aside the contents of this worker's queues, of the runtime's and, if the worker `steals`,
-    /// some of other workers'. Returns whether there was anything.
+    /// Puts aside the contents of this worker's queues, of the runtime's and, if the worker
+    /// `steals`, some of other workers'. Returns whether there was anything.
     fn put_all_aside(&self, steals: bool) -> bool {
         let shared = self.shared();
         let mut put = self.put_policy_aside();

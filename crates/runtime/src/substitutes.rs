@@ -1,17 +1,18 @@
-//! Workers that take over while others are blocked in `no_suspend`.
+//! Substitutes: workers that take over while others are blocked in `no_suspend`.
 //!
-//! Their places follow those of the regular workers; their threads are started when first needed. State of
-//! one, changed under the lock:
+//! They follow the regular workers in the runtime's list. Their threads start when first needed.
+//! The state of one changes under the lock:
 //!
-//! | state | meaning | leaves it |
+//! | state | meaning | moved on by |
 //! |---|---|---|
-//! | `UNBORN` | no thread; counts as drained and as exited | a worker that blocks: to `ACTIVE`, and starts it |
-//! | `ACTIVE` | works like any worker | itself, finding more active than blocked: to `RETIRING` |
-//! | `RETIRING` | takes nothing new, resumes its own fibers | itself, with none left: to `DORMANT`; a worker that blocks: to `ACTIVE` |
+//! | `UNBORN` | no thread; counts as drained and as exited | a worker that blocks: to `ACTIVE` |
+//! | `ACTIVE` | works like any worker | itself, with more active than blocked: to `RETIRING` |
+//! | `RETIRING` | only resumes its own fibers | itself, with none left: to `DORMANT` |
+//! | | | a worker that blocks: to `ACTIVE` |
 //! | `DORMANT` | sleeps on its parker; counts as drained | a worker that blocks: to `ACTIVE` |
 //!
-//! Whoever moves one on from `UNBORN` or `DORMANT` takes back its report of being drained first, and is a
-//! worker that is not drained itself: so the count of those never completes in between.
+//! The worker that moves a substitute on from `UNBORN` or `DORMANT` first takes back its report of
+//! being drained. That worker is not drained itself, so the count never completes in between.
 
 use crate::root;
 use crate::shared::Shared;
@@ -33,17 +34,17 @@ struct Slot {
 
 /// See the [module's documentation](self).
 pub(crate) struct Substitutes {
-    /// Workers that are blocked.
+    /// How many workers are blocked.
     blocked: SpinLock<usize>,
-    /// Substitutes that are `ACTIVE`. Changes under the lock.
+    /// How many substitutes are `ACTIVE`. Changes under the lock.
     active: AtomicUsize,
-    /// Slots whose threads have been started: the first ones.
+    /// How many slots have had a thread: the first ones.
     born: AtomicUsize,
     slots: Box<[Slot]>,
 }
 
 impl Substitutes {
-    /// As many as there are names for their threads.
+    /// One substitute for each name of a thread.
     pub(crate) fn new(names: Vec<String>) -> Self {
         let slot = |name| Slot { state: AtomicU8::new(UNBORN), parker: ThreadParker::new(), name };
         Self {
@@ -69,7 +70,7 @@ impl Substitutes {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// A worker, the caller, is about to block: a substitute takes its place, if one is left.
+    /// The calling worker is about to block: a substitute takes over, if one is left.
     pub(crate) fn block(&self, shared: &Arc<Shared>) {
         if self.slots.is_empty() {
             return;
@@ -78,7 +79,7 @@ impl Substitutes {
             let mut blocked = self.blocked.lock();
             *blocked += 1;
             let active = self.active();
-            // The oldest state first, and so the started ones before the others.
+            // A started substitute before one without a thread.
             let free = [RETIRING, DORMANT, UNBORN].iter().find_map(|&state| {
                 self.slots.iter().position(|slot| slot.is(state)).zip(Some(state))
             });
@@ -134,7 +135,7 @@ impl Substitutes {
             }
             self.slots.iter().position(|slot| slot.is(ACTIVE))
         };
-        // Should it sleep, it had better not be among those that are woken for work.
+        // If it sleeps, it should not be among those that are woken for work.
         surplus.map(|slot| shared.sleep.notify(shared.regular + slot));
     }
 
@@ -156,7 +157,8 @@ impl Substitutes {
         self.slots[slot].is(ACTIVE)
     }
 
-    /// Spare `slot`, the caller, has nothing left: sleeps until it is needed or the runtime is stopped.
+    /// Spare `slot`, the caller, has nothing left. Sleeps until it is needed or the runtime is
+    /// stopped.
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
             let _blocked = self.blocked.lock();
@@ -165,22 +167,22 @@ impl Substitutes {
             }
             self.set(slot, DORMANT);
         }
-        // It may have been the last one that the report waited for.
+        // It may have been the last worker that the report waited for.
         shared.rest_dismissed();
         while self.slots[slot].is(DORMANT) && !shared.is_stopped() {
             self.slots[slot].parker.park();
         }
     }
 
-    /// The runtime is stopped, or all are to count themselves once more.
+    /// The runtime is stopped, or all workers are to count themselves once more.
     pub(crate) fn wake_all(&self) {
         self.slots.iter().for_each(|slot| slot.parker.unpark());
     }
 
     /// Under the lock.
     fn set(&self, slot: usize, state: u8) {
-        // Ordering: Relaxed, under the lock. Outside of it only the slot's own thread looks, and acts on
-        // what it sees under the lock.
+        // Ordering: Relaxed, under the lock. Only the slot's own thread looks without the lock, and
+        // it acts on what it sees under it.
         let before = self.slots[slot].state.swap(state, Ordering::Relaxed);
         let active = self.active() + usize::from(state == ACTIVE) - usize::from(before == ACTIVE);
         self.active.store(active, Ordering::Relaxed);

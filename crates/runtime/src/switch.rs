@@ -1,10 +1,10 @@
 //! How control goes from a worker's root to a fiber and back.
 //!
-//! Two back ends. A *coroutine* switches stacks on the worker's thread. In a strict runtime each fiber
-//! has a *thread* of its own, and the worker is a baton: whoever holds it, the root's thread or one
-//! fiber's, is the worker, and all others of that worker are parked. The parkers' release and acquire
-//! order what one holder did before what the next one does, so whatever belongs to "the worker's thread"
-//! belongs to the holder.
+//! There are two back ends. A *coroutine* switches stacks on the worker's thread. In a strict
+//! runtime each fiber has a *thread* of its own, and the worker is a *baton*: the thread that holds
+//! it, the root's or one fiber's, is the worker, and all other threads of that worker are parked.
+//! The parkers' release and acquire order what one holder did before what the next one does. So the
+//! holder may use whatever belongs to the worker's thread.
 //!
 //! | holder | hands the baton on in | to |
 //! |---|---|---|
@@ -24,10 +24,10 @@ use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, thread};
 use sateen_sync::park::{self, ThreadParker};
 use std::cell::Cell;
 
-/// What a fiber runs.
+/// A fiber's main function.
 pub(crate) type Main = fn(&'static Owner, &'static Fiber);
 
-/// What a thread needs beyond the frames of its fiber: thread-locals, and its own first frames.
+/// Bytes that a thread needs beyond the frames of its fiber: thread-locals, its own first frames.
 pub(crate) const THREAD_OVERHEAD: usize = 32 * 1024;
 
 /// The root's side of a fiber that has a stack.
@@ -46,8 +46,8 @@ pub(crate) enum Back {
 }
 
 impl Switch {
-    /// Prepares `main` to run for `fiber` at the first [`Switch::resume`]. None of the two outlives the
-    /// runtime. The stack back: no thread can be had.
+    /// Prepares `main` to run for `fiber` at the first [`Switch::resume`]. Neither outlives the
+    /// runtime. Gives the stack back if no thread can be had.
     pub(crate) fn new(
         stack: FiberStack,
         fiber: &Fiber,
@@ -91,7 +91,7 @@ impl Switch {
 }
 
 impl Back {
-    /// Switches to the root, until that resumes the fiber.
+    /// Switches to the root. Returns when the root resumes the fiber.
     ///
     /// # Safety
     /// Called by the running fiber that was given this way back.
@@ -119,12 +119,13 @@ unsafe impl Send for FiberPtr {}
 
 impl FiberPtr {
     fn get(self) -> &'static Fiber {
-        // SAFETY: fibers live as long as their runtime, and nothing that runs on them outlives that.
+        // SAFETY: fibers live as long as their runtime, and nothing that runs on them outlives
+        // that.
         unsafe { &*self.0 }
     }
 }
 
-/// Who of a root and one fiber is the worker.
+/// Which of two threads, a root's or one fiber's, is the worker.
 #[derive(Debug)]
 pub(crate) struct Baton {
     /// The process that both threads live in.
@@ -161,8 +162,8 @@ impl Baton {
 pub(crate) struct OwnThread {
     baton: Arc<Baton>,
     thread: thread::JoinHandle<()>,
-    /// For its join slots, and for the count of stacks. Its frames are on the thread's stack, which is no
-    /// larger.
+    /// Kept for its join slots, and for the count of stacks. The frames are on the thread's stack,
+    /// which is no larger.
     stack: FiberStack,
 }
 
@@ -219,7 +220,7 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     context::with(|c| {
         c.enter(Some(worker));
         c.set_fiber(Some((worker, fiber)));
-        // To its very end: the worker, when it leaves, waits for the thread.
+        // To the thread's very end: a worker that leaves waits for it.
         c.join_runtime(Arc::as_ptr(worker.shared()));
     });
     // SAFETY: nothing runs on the thread yet.
@@ -230,7 +231,7 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     fiber.set_back(Back::Thread(&raw const *baton));
     main(worker, fiber);
     drop(signals);
-    // SAFETY: the fiber is over, and the thread one like any other.
+    // SAFETY: the fiber is over, so this is a thread like any other.
     unsafe {
         park::install(before);
         park::set_context_id(0);
@@ -249,7 +250,7 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
 #[derive(Debug)]
 pub(crate) struct Threads {
     live: AtomicUsize,
-    /// Over this the standard library aborts instead of reporting.
+    /// Above this number the standard library aborts instead of reporting.
     limit: usize,
     ended: SpinLock<Vec<Ended>>,
 }

@@ -5,8 +5,8 @@ pub(crate) use sateen_base::unwind::{discard, run_and_discard};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
-/// A user's value in a frame of ours, while other user code runs. If that unwinds, the value's destructor
-/// may panic too, and the first panic goes on all the same.
+/// A user's value in a frame of the runtime, while other user code runs. If that code unwinds and
+/// the value's destructor panics too, the first panic still goes on.
 pub(crate) struct Held<T>(ManuallyDrop<T>);
 
 impl<T> Held<T> {
@@ -48,7 +48,8 @@ impl<T> Drop for Held<T> {
     }
 }
 
-/// Something of the user's whose destructor's panic goes nowhere, wherever it is dropped.
+/// A user's value whose destructor may panic: the panic goes nowhere, wherever the value is
+/// dropped.
 pub(crate) struct DiscardOnDrop<T>(Option<T>);
 
 impl<T> DiscardOnDrop<T> {

@@ -1,16 +1,16 @@
-//! What a fiber waits for: written by the fiber at each wait, read by anybody at any time.
+//! What a fiber waits for: written by the fiber at each wait, read by any thread at any time.
 //!
-//! A sequence lock of one writer, all of it in atomics:
+//! A sequence lock with one writer, all of it in atomics:
 //!
-//! | `version` | `since` | means | leaves it |
+//! | `version` | `since` | means | the fiber moves on in |
 //! |---|---|---|---|
-//! | even | 0 | no wait | owner: `begin` |
-//! | odd | any | a wait is being written | owner: in the same `begin` |
-//! | even | not 0 | the other words describe the wait | owner: `begin` of the next, or `end` |
+//! | even | 0 | no wait | `begin` |
+//! | odd | any | a wait is being written | the same `begin` |
+//! | even | not 0 | the other words describe the wait | `begin` of the next, or `end` |
 //!
-//! Writing costs plain stores. A reader that meets a write reads nothing. The version has 64 bits:
-//! a reader that stalls between its looks must not find the same one again, or it would join an
-//! address and a length of two waits. Proof: `README.md`, "Seeing what waits"; model:
+//! Writing costs plain stores. A reader that meets a write reads nothing. The version has 64 bits,
+//! because a reader that stalls between its looks must not find the same version again: it would
+//! join an address and a length of two waits. Proof: `README.md`, "Seeing what waits"; model:
 //! `loom_wait_record.rs`.
 
 // Public to the models only.
@@ -55,15 +55,15 @@ impl WaitRecord {
         }
     }
 
-    /// From now on the fiber waits for that. The fiber only.
+    /// From now on the fiber waits for that. Only the fiber calls this.
     #[inline]
     pub fn begin(&self, wait: &Wait) {
         // Ordering: Relaxed; one writer.
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
         if !canary!("wait_record_no_fence") {
-            // Ordering: Release; whoever reads one of the stores below finds the version odd, or a later
-            // one, after its own fence in `read`.
+            // Ordering: Release; a thread that reads one of the stores below finds the version odd,
+            // or a later one, after its own fence in `read`.
             fence(Ordering::Release);
         }
         let owner = wait.what.owner().map_or(std::ptr::null_mut(), |owner| owner as *mut ());
@@ -76,10 +76,10 @@ impl WaitRecord {
         self.version.store(comes_round(version + 2), Ordering::Release);
     }
 
-    /// The fiber waits no longer. The fiber only.
+    /// The fiber waits no longer. Only the fiber calls this.
     #[inline]
     pub fn end(&self) {
-        // Ordering: Relaxed; a reader takes the wait whole or not at all either way.
+        // Ordering: Relaxed; a reader takes the wait whole or not at all, with or without this.
         self.since.store(0, Ordering::Relaxed);
     }
 
@@ -90,7 +90,7 @@ impl WaitRecord {
         self.since.load(Ordering::Relaxed) != 0
     }
 
-    /// What the fiber waits for; none too if that changes right now. Any thread.
+    /// What the fiber waits for; none also if that changes right now. Any thread.
     pub fn read(&self) -> Option<Wait> {
         // Ordering: Acquire pairs with the Release in `begin`.
         let version = self.version.load(Ordering::Acquire);
@@ -112,14 +112,13 @@ impl WaitRecord {
         let owner =
             (!owner.is_null()).then(|| unsafe { std::mem::transmute::<*mut (), OwnerOf>(owner) });
         let what = Awaited::new(kind, place);
-        // SAFETY: whose wait it is has promised that, and only that one waits for it.
+        // SAFETY: the waiting fiber has promised that, and it waits for this and nothing else.
         let what = owner.map_or(what, |owner| unsafe { what.with_owner(owner) });
         Some(Wait { what, since })
     }
 }
 
-/// The version as it is, which comes round to itself after 2^63 waits. Far sooner to see the model
-/// fail.
+/// The version as it is, which wraps around after 2^63 waits; far sooner to see the model fail.
 #[inline(always)]
 fn comes_round(version: u64) -> u64 {
     if canary!("wait_record_comes_round") { version % 4 } else { version }

@@ -1,14 +1,20 @@
-//! Giving way, or not.
+//! Giving way to other work, and waits that keep the thread.
 
 use crate::context::here;
 use crate::fiber::Fiber;
 use crate::worker::Owner;
 
-/// Lets others have the worker: a fiber that can go on, or else one piece of new work. A cancellation
-/// point. Outside of tasks it yields the thread's time slice.
+/// Lets other work have the worker: a suspended task that can go on, or else one new task.
 ///
-/// Cost: two switches, about 20 ns; less if there is nothing else to run. (It is inlined on purpose: a return
-/// between two switches is one that the processor predicts wrong.)
+/// The caller goes on after the suspended tasks that can go on now. This is a cancellation point.
+/// Outside of tasks it yields the thread's time slice.
+///
+/// # Cost
+///
+/// Two switches, about 20 ns; less if there is nothing else to run. (The function is always
+/// inlined: the processor would mispredict a return between the two switches.)
+///
+/// # Examples
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,10 +40,17 @@ pub fn yield_now() {
     }
 }
 
-/// Whether the calling worker has anything else to run: a fiber that can go on, or a task or a scope's spawn
-/// that nobody has started. Branches do not count. Outside of tasks: no.
+/// Whether the calling worker has anything else to run.
 ///
-/// For loops that do optional work until there is something better. Cost: some loads.
+/// That is a suspended task that can go on, or a task or a scope's spawn that has not started.
+/// Branches do not count. Outside of tasks the answer is no. For loops that do optional work until
+/// there is something better to do.
+///
+/// # Cost
+///
+/// Some loads.
+///
+/// # Examples
 ///
 /// ```
 /// let runtime = sateen::Runtime::builder().workers(1).build()?;
@@ -53,10 +66,18 @@ pub fn has_ready() -> bool {
     here().is_some_and(|(worker, _)| worker.has_runnable())
 }
 
-/// What loops of small steps call between two of them, as each push of a branch or a task does by itself: the worker answers what others
-/// have asked of it, and lets a suspended task through that has been able to go on for a millisecond. Outside of tasks: nothing.
+/// Answers what other workers ask of this one; for loops of small steps that neither spawn nor
+/// join.
 ///
-/// Cost: a load.
+/// Other workers ask for branches to steal. A suspended task that has been able to go on for a
+/// millisecond asks for its turn, which it gets here. Each `spawn`, `join` and `fork` polls by
+/// itself. Outside of tasks this does nothing.
+///
+/// # Cost
+///
+/// A load, if nothing is asked.
+///
+/// # Examples
 ///
 /// ```
 /// fn collatz(mut n: u64) -> u32 {
@@ -75,24 +96,31 @@ pub fn poll() {
     Owner::poll();
 }
 
-/// Runs `f`, in which no wait leaves the thread: a worker that has to wait blocks, and nothing else runs on
-/// its thread until `f` is over. Meanwhile a [substitute](crate::Builder::substitutes) takes over.
+/// Runs `f`; its waits block the thread instead of suspending the task.
 ///
-/// For code that is not made for tasks: that sets a thread-local, calls, and restores it, or that waits
-/// with a lock of `std` in hand. Outside of tasks a plain call.
+/// Nothing else runs on the worker's thread until `f` is over. While the worker waits, a
+/// [substitute](crate::Builder::substitutes) takes over. Outside of tasks this is a plain call.
+///
+/// For code that was not made for tasks: code that sets a thread-local, calls, and restores it, or
+/// that waits while it holds a lock of `std`.
 ///
 /// | While the worker waits in `f` | |
 /// |---|---|
 /// | substitutes and other workers | take its branches and tasks |
-/// | its suspended tasks, and tasks for this worker alone | wait for it: `f` must not wait for those |
+/// | its suspended tasks, and tasks for this worker alone | wait, so `f` must not wait for them |
 /// | cancellation | ends the wait, as elsewhere |
 /// | [`yield_now`] | gives way to threads only |
 ///
-/// There are few substitutes. When all are blocked and all workers too, what they wait for has to come from
-/// elsewhere. What `f` joins and others steal runs on their threads. In a [strict](crate::Builder::strict)
-/// runtime `f` has its thread in any case, and a wait keeps the worker too.
+/// There are few substitutes. If all of them and all workers are blocked, no task of the runtime
+/// can end their waits. A branch of `f` that another worker steals runs on that worker's thread. In
+/// a [strict](crate::Builder::strict) runtime each task has its thread in any case; a wait in `f`
+/// then keeps the worker, too.
 ///
-/// Cost of a wait: two thread switches, and two more to wake the substitute.
+/// # Cost
+///
+/// A wait costs two thread switches, and two more to wake the substitute.
+///
+/// # Examples
 ///
 /// ```
 /// use std::sync::Mutex;

@@ -1,21 +1,21 @@
-//! The word that says whether a spawned future is queued, polled or idle, and who can still wake it.
+//! The word that says whether a spawned future is queued, polled or idle, and how many can wake it.
 //!
-//! | bits | set from | meaning while set |
+//! | bits | set by | meaning while set |
 //! |---|---|---|
-//! | `SCHEDULED` 1 | a wake-up | an entry lies in a queue; with `RUNNING`, one will when this poll is over |
-//! | `RUNNING` 2 | the taker of the entry | it is being polled: the future is the poller's alone |
-//! | `DONE` 4 | the end | the future is gone and its result passed on; `SCHEDULED` means nothing now |
+//! | `SCHEDULED` 1 | a wake-up | an entry is queued, with `RUNNING` after this poll |
+//! | `RUNNING` 2 | the taker of the entry | the future is being polled, and is the poller's alone |
+//! | `DONE` 4 | the end | the future is gone, its result passed on; `SCHEDULED` means nothing |
 //! | the rest | | counts those that could wake it: its wakers, and its handle |
 //!
-//! | state | who owns the future | may be left by |
+//! | state | the future's owner | moves on |
 //! |---|---|---|
-//! | idle, count above 0 | nobody | a wake-up: queued; the last reference's end: queued, to be dropped |
-//! | queued | the entry | its taker |
-//! | polled | the poller | its verdict: done, queued again, idle, or (idle with count 0) dropped at once |
-//! | done | nobody | the last reference's end: freed |
+//! | idle, count above 0 | none | a wake-up or the end of the last reference: queued |
+//! | queued | the entry | its taker: polled, or dropped if the last reference has ended |
+//! | polled | the poller | its verdict: done, queued again, idle, or (idle with count 0) dropped |
+//! | done | none | the end of the last reference: freed |
 //!
-//! So there is at most one entry, an entry or a poll keeps the frame, and a future that nobody can wake
-//! any more is dropped and not leaked. Proof: `README.md`, "Futures".
+//! So there is at most one entry, an entry or a poll keeps the frame, and a future that nothing can
+//! wake any more is dropped, not leaked. Proof: `README.md`, "Futures".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -33,23 +33,23 @@ const REFERENCE: u64 = 8;
 #[derive(Debug)]
 pub struct WakeWord(AtomicU64);
 
-/// What the poller of a future that is pending has to do.
+/// What the poller of a pending future has to do.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Paused {
-    /// Nothing: it is idle, and no longer ours.
+    /// Nothing: the future is idle, and no longer the poller's.
     Idle,
-    /// Queue it: it was woken meanwhile.
+    /// Queue the future: it was woken meanwhile.
     Again,
-    /// Drop it, which is still ours: nobody can wake it.
+    /// Drop the future, which is still the poller's: nothing can wake it.
     Abandoned,
 }
 
-/// What is left to do for somebody who could have woken the future and now cannot.
+/// What a reference that could have woken the future has to do at its end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Released {
     /// Nothing.
     Kept,
-    /// Queue it, so that it is dropped: nobody else can wake it.
+    /// Queue the future, so that it is dropped: nothing else can wake it.
     Abandoned,
     /// Free the frame.
     Free,
@@ -67,23 +67,24 @@ impl WakeWord {
         let order =
             if canary!("future_wake_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // Ordering: Release publishes the waker's past to the poll that follows, through `begin` or
-        // `pause`; Acquire pairs with `begin`: a canceller finds the fiber of a poll that has begun.
+        // `pause`; Acquire pairs with `begin`: a canceller finds the fiber of a poll that has
+        // begun.
         self.0.fetch_or(SCHEDULED, order) & (SCHEDULED | RUNNING | DONE) == 0
     }
 
-    /// One more can wake it.
+    /// One more reference can wake it.
     pub fn retain(&self) {
         // Ordering: Relaxed; made from one that exists.
         self.0.fetch_add(REFERENCE, Ordering::Relaxed);
     }
 
-    /// One less can wake it.
+    /// One reference less can wake it.
     pub fn release(&self) -> Released {
         // Ordering: Relaxed first look; the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             let last_and_idle = word < 2 * REFERENCE && word & (SCHEDULED | RUNNING | DONE) == 0;
-            // In one step: another who queues it in between might have it freed, too.
+            // In one step: another thread that queues it in between might have it freed, too.
             let next = if last_and_idle { SCHEDULED } else { word - REFERENCE };
             // Ordering: AcqRel, as with any reference count.
             match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
@@ -95,12 +96,12 @@ impl WakeWord {
         }
     }
 
-    /// Whoever took the entry is about to poll.
+    /// The taker of the entry is about to poll.
     pub fn begin(&self) {
         let order =
             if canary!("future_begin_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
-        // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release publishes the
-        // poller to cancellers.
+        // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release
+        // publishes the poller to cancellers.
         self.0.fetch_add(RUNNING - SCHEDULED, order);
     }
 
@@ -116,7 +117,8 @@ impl WakeWord {
             if canary!("future_pause_forgets") {
                 next &= !SCHEDULED;
             }
-            // Ordering: Release publishes the future to the next `begin`; Acquire pairs with `wake`.
+            // Ordering: Release publishes the future to the next `begin`; Acquire pairs with
+            // `wake`.
             match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if next & SCHEDULED != 0 => return Paused::Again,
                 Ok(_) => return Paused::Idle,

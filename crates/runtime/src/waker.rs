@@ -1,7 +1,8 @@
-//! Fibers' wakers: they hold a count of their fiber, like those of an `Arc`.
+//! Fibers' wakers. Each holds a count of its fiber, as in an `Arc`.
 //!
-//! A count that comes free on the fiber's own worker is kept for the fiber's next waker instead of being
-//! given back: there, making and using a waker costs no locked instruction. Kept counts go with the runtime.
+//! A count that comes free on the fiber's own worker is not given back but kept for the fiber's
+//! next waker. So making and using a waker there costs no locked instruction. Kept counts go with
+//! the runtime.
 
 use crate::fiber::Fiber;
 use crate::latch::Waiter;
@@ -9,10 +10,10 @@ use crate::shared::Shared;
 use sateen_base::prim::{Arc, AtomicU32, Ordering};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// Most counts that a fiber keeps.
+/// The most counts that a fiber keeps.
 const MOST: u32 = 4;
 
-/// Counts that no waker has. Written on the fiber's worker only.
+/// Counts that no waker has. Only the fiber's worker writes it.
 #[derive(Debug)]
 pub(crate) struct Kept(AtomicU32);
 
@@ -21,7 +22,7 @@ impl Kept {
         Self(AtomicU32::new(0))
     }
 
-    /// How many: exact on the fiber's worker, or when that has ended.
+    /// How many there are. Exact on the fiber's worker, or when that has ended.
     pub(crate) fn count(&self) -> usize {
         // Ordering: Relaxed here and below; one thread writes, and others only read for reports.
         self.0.load(Ordering::Relaxed) as usize
@@ -75,7 +76,7 @@ pub(crate) fn of(fiber: &Fiber) -> Waker {
 }
 
 /// # Safety
-/// For all four: `fiber` comes with a count, which the waker that is used has.
+/// For all four functions: `fiber` comes with a count, the one of the waker that is used.
 unsafe fn clone(fiber: *const ()) -> RawWaker {
     let fiber = fiber.cast::<Fiber>();
     // SAFETY: by contract.

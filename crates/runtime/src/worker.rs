@@ -4,26 +4,29 @@
 //!
 //! | type | who has it | what it holds |
 //! |---|---|---|
-//! | [`Worker`] | every thread | requests, the inbox, the pinned queue, timers, what thieves may take |
-//! | [`Owner`] | the worker's own thread, from its context | the policy, fibers to reuse, the private lists |
+//! | [`Worker`] | every thread | requests, inbox, pinned queue, timers, what thieves take |
+//! | [`Owner`] | the worker's thread, from its context | policy, fibers to reuse, private lists |
 //!
 //! The lists of work at one worker:
 //!
 //! | list | holds | filled by | taken by |
 //! |---|---|---|---|
-//! | run queue | new tasks, and ready fibers and futures: what the policy orders | the owner | the owner; thieves, where the policy lets them |
-//! | join stack | branches, one stack for each fiber | the fiber | the fiber, thieves |
-//! | inbox | fibers of this worker that other threads have made ready | other threads | the owner, into the run queue |
-//! | pinned queue | work that this worker alone may start | any thread | the owner |
-//! | deferred list | what the owner took and could not start, or what a policy has dropped | the owner | the owner, when nothing else is left |
-//! | next slot | one entry that runs next, whatever the policy says | the owner | the root, or the scheduling loop that it resumes |
+//! | run queue | new tasks, ready fibers and futures, in policy order | owner | owner, thieves |
+//! | join stack | the branches of one fiber | fiber | fiber, thieves |
+//! | inbox | fibers of this worker that other threads have made ready | others | owner |
+//! | pinned queue | work that this worker alone may start | any thread | owner |
+//! | deferred list | entries that could not start, or that a policy has dropped | owner | owner |
+//! | next slot | one entry that runs next, whatever the policy says | owner | owner |
+//!
+//! Fibers go from the inbox to the run queue. Deferred entries run when nothing else is left. The
+//! next slot hands an entry between the root and the scheduling loop that it resumes.
 //!
 //! Two lists are the runtime's: the *injector* with work from outside, and what lies *aside*
 //! (`aside.rs`) because no worker had a stack for it.
 //!
 //! The owner moves work with three verbs, all in `worker/queues.rs`: [`Owner::push`] makes new work
-//! visible, [`Owner::pop`] takes what runs next, [`Owner::resume`] gives a fiber back to the policy.
-//! Their options are [`Push`], [`Pop`] and [`After`].
+//! visible, [`Owner::pop`] takes what runs next, [`Owner::resume`] gives a fiber back to the
+//! policy. Their options are [`Push`], [`Pop`] and [`After`].
 //!
 //! | look for | in |
 //! |---|---|

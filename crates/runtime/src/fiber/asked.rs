@@ -1,4 +1,4 @@
-//! What reports, and those who end a runtime, ask of a fiber.
+//! What reports, and the end of a runtime, ask of a fiber.
 
 use super::Fiber;
 use crate::wait_record::Wait;
@@ -15,19 +15,20 @@ impl Fiber {
         self.park_word.is_parked()
     }
 
-    /// Whether its waits must not unwind. The worker only.
+    /// Whether its waits must not unwind. Only the worker calls this.
     pub(crate) fn is_masked(&self) -> bool {
         self.masks.get() != 0
     }
 
-    /// How many wakers of this fiber there are, about. The caller holds one count besides the runtime's.
+    /// How many wakers of this fiber there are, about. The caller holds one count besides the
+    /// runtime's.
     pub(crate) fn wakers(self: &Arc<Self>) -> usize {
         in_use(Arc::strong_count(self), self.kept.count())
     }
 }
 
-/// Counts of wakers that are used, of `counts` with `kept` ones, the runtime's and the caller's. The two are read one
-/// after another, so away from home `kept` may be the larger.
+/// Counts of wakers that are used, of `counts` with `kept` ones, the runtime's and the caller's.
+/// The two are read one after another, so away from home `kept` may be the larger.
 fn in_use(counts: usize, kept: usize) -> usize {
     counts.saturating_sub(kept).saturating_sub(2)
 }

@@ -4,10 +4,10 @@ use crate::context;
 
 /// The number of the fiber that the caller runs on; none outside of tasks.
 ///
-/// Identifies a task among those of one thread in few bits: while a task lives, no other task of the
-/// process has its number. Numbers are used again, by every 2^32th fiber: there are as many fibers as
-/// tasks were ever suspended at once. [`TaskId`](crate::TaskId) has 64 bits. A branch has the number
-/// of the fiber that runs it.
+/// Identifies a task among those of one thread in few bits: while a task lives, no other task of
+/// the process has its number. Numbers are used again, by every 2^32th fiber: there are as many
+/// fibers as tasks were ever suspended at once. [`TaskId`](crate::TaskId) has 64 bits. A branch has
+/// the number of the fiber that runs it.
 ///
 /// Cost: two loads.
 ///
@@ -20,11 +20,11 @@ pub fn fiber_number() -> Option<u32> {
     context::fiber().map(|fiber| fiber.number)
 }
 
-/// Bytes that have ever been used of the stack that the caller's task runs on, by earlier tasks too.
-/// For choosing a [`stack_size`](crate::Builder::stack_size).
+/// Bytes that have ever been used of the stack that the caller's task runs on, by earlier tasks
+/// too. For choosing a [`stack_size`](crate::Builder::stack_size).
 ///
-/// Works in debug builds only, which clear each stack when it comes back. `None` in other builds and
-/// outside of tasks; 0 under Valgrind.
+/// Works in debug builds only, which clear each stack when it comes back. `None` in other builds
+/// and outside of tasks; 0 under Valgrind.
 ///
 /// Cost: reads what has been touched and is not in use.
 ///

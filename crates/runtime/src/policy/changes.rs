@@ -1,4 +1,5 @@
-//! How policies learn of properties that have changed: a box for each worker, emptied before it picks.
+//! How policies learn of properties that have changed. Each worker has a box, which it empties
+//! before it takes what runs next.
 
 use crate::task::{PropertyListener, TaskId};
 use sateen_base::prim::{AtomicBool, Ordering};

@@ -1,9 +1,9 @@
 //! A policy of the user's making, at its worker.
 //!
-//! What it does with what it is given is its own affair, and may be wrong; so nothing here relies on it. It is called
-//! off the running fiber, as a hook is: a wait in it blocks the thread, and what it spawns is refused. A panic of
-//! its ends the process, for what it was given may then be anywhere. What it returns at the wrong worker, or drops
-//! anywhere, goes back to where it belongs.
+//! Nothing here relies on what a policy does with what it is given. The policy is called off the
+//! running fiber, as a hook is: its waits block the thread, and what it spawns is refused. A panic
+//! in it ends the process, for what it was given may then be anywhere. What it returns at the wrong
+//! worker, or drops anywhere, goes back to where it belongs.
 
 use super::{Changes, Policy, Runnable, Sleeper};
 use crate::context;
@@ -40,7 +40,7 @@ impl Custom {
         self.call(|policy| policy.awakened(Runnable::new(entry)));
     }
 
-    /// What this worker may run. The worker's thread only.
+    /// What this worker may run. Called on the worker's thread only.
     pub(super) fn pick_next(&self) -> Option<Entry> {
         self.changes.pass_on(self.worker, |task, property| {
             self.call(|policy| policy.property_change(task, property));
@@ -74,11 +74,13 @@ pub(super) fn alarm<'a>(policies: impl Iterator<Item = &'a Custom>) -> Alarm {
     Box::new(move |index| call_user(PANICKED, || policies[index].notify()))
 }
 
-/// Calls what must not panic, wherever the runtime is: with nothing of it in reach that could be found half done.
+/// Calls user code that must not panic, with nothing of the runtime in reach that it could find
+/// half done.
 pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
     let guard = AbortGuard::new(panicked);
     let fiber = context::with(context::Context::leave_fiber);
-    // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken yet, and `f` returns.
+    // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken
+    // yet, and `f` returns.
     let before = unsafe { park::install(None) };
     let result = context::run_inline(f);
     // SAFETY: as above.
@@ -88,9 +90,9 @@ pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Whether the calling worker may run it. It must not resume other workers' fibers. Futures are
-/// counted where they were spawned. The end of a scope's last job wakes the scope's fiber, which
-/// its own runtime's workers keep. All else can run anywhere.
+/// Whether the calling worker may run `entry`. It must not resume other workers' fibers. A future
+/// is counted where it was spawned. The end of a scope's last job wakes the scope's fiber, which
+/// only its own runtime's workers keep. All else can run anywhere.
 fn is_at_home(entry: Entry) -> bool {
     let Some(worker) = context::thread_owner() else { return false };
     match entry.decode() {
@@ -104,7 +106,7 @@ fn is_at_home(entry: Entry) -> bool {
     }
 }
 
-/// Puts what a policy has dropped, or returned elsewhere, where it is run. Any thread.
+/// Puts what a policy has dropped, or returned elsewhere, where it can run. Any thread.
 #[cold]
 pub(super) fn give_back(entry: Entry) {
     let worker = context::thread_owner();
@@ -126,7 +128,7 @@ pub(super) fn give_back(entry: Entry) {
 }
 
 fn send_home(fiber: &Fiber) {
-    // Once it is posted it may end, and its runtime with it, while the worker is notified.
+    // Once it is posted the fiber may end, and its runtime with it, while the worker is notified.
     let fiber = fiber.to_arc();
     if !fiber.worker().post(fiber.shared(), Entry::fiber(&fiber)) {
         sateen_base::abort_with("a worker has left before its fibers");

@@ -1,8 +1,9 @@
-//! Which of the things that could run runs next: scheduling policies.
+//! Scheduling policies: which of the tasks that could run runs next.
 //!
-//! A policy orders what waits at one worker: tasks that nobody has started, and fibers of this worker
-//! that can go on. It does not see join stacks: branches belong to whoever runs their task, and thieves
-//! take them from there (not under [`round_robin`], where every worker is alone).
+//! A policy orders what waits at one worker: tasks that have not started, and suspended tasks of
+//! this worker that can go on. It does not see branches (of `join`, `fork`): they lie on the join
+//! stack of the task that made them, and thieves take them from there. Under [`round_robin`] they
+//! do not, because every worker is alone.
 
 mod changes;
 mod custom;
@@ -32,21 +33,34 @@ use std::ptr::NonNull;
 use stealing::Stealer;
 pub(crate) use stealing::Stealing;
 
-/// The scheduling of one worker. Each worker has a policy of its own; those of one runtime may share
-/// state.
+/// The scheduling of one worker.
 ///
-/// All methods but [`notify`](Policy::notify) are called on the worker's thread, one at a time, and not
-/// from a task. What they wait for blocks that thread, and what they spawn is refused. A panic ends the
-/// process.
+/// Each worker has a policy of its own; the policies of one runtime may share state.
 ///
-/// A policy keeps what it is given until it returns it from [`pick_next`](Policy::pick_next), here or,
-/// if it [may move](Runnable::is_pinned), at another worker of the same runtime. A started task that is returned
-/// elsewhere goes to its own worker. A [`Runnable`] that is dropped is not lost: it goes back to the end of a
-/// worker's reserve. Only a task that has not started, and is dropped on a thread that is no worker, ends with
-/// [`JoinError::Lost`](crate::JoinError::Lost).
+/// # How it is called
 ///
-/// What a policy keeps for ever never runs. With a started task it keeps the runtime from ending, too; tasks that have
-/// not started do not, if [`has_ready`](Policy::has_ready) is false, and are lost in the end.
+/// All methods but [`notify`](Policy::notify) are called on the worker's thread, one at a time, and
+/// not from a task. Their waits block that thread, and what they spawn is refused.
+///
+/// # What happens to a runnable
+///
+/// | The policy | Then |
+/// |---|---|
+/// | returns it from [`pick_next`](Policy::pick_next) | it runs |
+/// | returns it at another worker of the runtime | it runs there |
+/// | returns a [pinned](Runnable::is_pinned) one elsewhere | it goes to its own worker |
+/// | drops it | it runs when the worker has nothing else to run |
+/// | drops an unstarted task on no worker's thread | the task ends with [`JoinError::Lost`] |
+/// | keeps it for ever | it never runs |
+///
+/// A started task that is kept for ever keeps the runtime from ending. Unstarted tasks do not, if
+/// [`has_ready`](Policy::has_ready) is false; they are lost in the end.
+///
+/// # Panics
+///
+/// A panic in a policy ends the process.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::policy::{self, Policy, Runnable};
@@ -76,37 +90,42 @@ pub(crate) use stealing::Stealing;
 /// # Ok::<(), sateen::BuildError>(())
 /// ```
 ///
-/// Source: seed "fibers", custom scheduling algorithms.
+/// Source: the scheduling algorithms of Boost.Fiber.
+///
+/// [`JoinError::Lost`]: crate::JoinError::Lost
 pub trait Policy: Send + Sync {
     /// Something can run: a task was spawned here, or a fiber of this worker can go on.
     fn awakened(&self, runnable: Runnable);
 
-    /// What is to run next; it is the caller's then.
+    /// Takes out and returns what is to run next.
     fn pick_next(&self) -> Option<Runnable>;
 
     /// Whether [`pick_next`](Policy::pick_next) would return something.
     fn has_ready(&self) -> bool;
 
-    /// There is nothing to run: waits until [`notify`](Policy::notify), or `deadline` if there is one.
-    /// May return early. The default sleeps in the kernel.
+    /// Waits until [`notify`](Policy::notify), or until `deadline` if there is one: there is
+    /// nothing to run. May return early. The default sleeps in the kernel.
     fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
         sleeper.sleep_until(deadline);
     }
 
-    /// Ends a present or the next [`suspend_until`](Policy::suspend_until). Called from any thread, and
-    /// only needed by those that replace it. It may do what a hook may do, but is best short.
+    /// Ends a present or the next [`suspend_until`](Policy::suspend_until). Called from any thread.
+    ///
+    /// A policy needs it only if it replaces `suspend_until`. It may do what a hook may do, but
+    /// should be short.
     fn notify(&self) {}
 
-    /// The property of a task has changed
-    /// ([`JoinHandle::set_property`](crate::JoinHandle::set_property)), which may be queued here: reorder
-    /// it. Each worker's policy is told, before its next [`pick_next`](Policy::pick_next); of several changes
-    /// the last one, at least.
+    /// The [property](crate::JoinHandle::set_property) of a task has changed. The task may be
+    /// queued here, to be reordered.
+    ///
+    /// Each worker's policy is told before its next [`pick_next`](Policy::pick_next): of several
+    /// changes the last one, at least.
     fn property_change(&self, task: TaskId, property: u64) {
         let _ = (task, property);
     }
 }
 
-/// The way a worker sleeps where a policy does not know better.
+/// The default way for a worker to sleep.
 #[derive(Debug)]
 pub struct Sleeper<'a> {
     sleep: &'a Sleepers,
@@ -160,22 +179,29 @@ impl std::fmt::Debug for Scheduling {
     }
 }
 
-/// Each worker has a queue, the youngest task first; who runs dry steals the oldest from others. The
-/// default, and the fastest.
+/// Each worker has a queue, the youngest task first; a worker without work steals the oldest tasks
+/// of others. The default, and the fastest.
 pub fn work_stealing() -> Scheduling {
     Scheduling(Kind::Stealing)
 }
 
-/// One queue for all, the oldest task first, but for the last few that a worker has spawned. Fairer, and
-/// slower the more workers there are.
+/// All workers share one queue, the oldest task first. Fairer, and slower the more workers there
+/// are.
+///
+/// The last few tasks that a worker has spawned stay with it until it has spawned more, or until
+/// the shared queue is empty.
 pub fn work_sharing() -> Scheduling {
     Scheduling(Kind::Sharing)
 }
 
-/// [`work_sharing`] with the shared queue, and each worker's last few tasks, under locks of kind `K`: one of
-/// [`sateen_sync::spin`], or any [`lock_api::RawMutex`] that blocks its thread if it blocks at all, and never a fiber.
+/// [`work_sharing`] with the shared queue, and each worker's last few tasks, under locks of kind
+/// `K`.
 ///
-/// The default's queue has no lock, and is the faster one; this shows what a kind is worth inside of a scheduler.
+/// `K` is one of [`sateen_sync::spin`], or any [`lock_api::RawMutex`] that blocks its thread if it
+/// blocks at all, and never a task. The queue of [`work_sharing`] has no lock and is faster; this
+/// shows what a kind of lock is worth inside a scheduler.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::{Runtime, policy};
@@ -199,13 +225,14 @@ fn sharing<Q: SharedQueue>(workers: usize) -> impl Iterator<Item = Sharing<Q>> {
     (0..workers).map(move |_| Sharing::new(Arc::clone(&queue)))
 }
 
-/// Each worker alone: what is spawned on it stays on it, tasks and branches, and runs in order. What
-/// comes from outside is dealt out in turn.
+/// Each worker is alone: tasks and branches that are spawned on it stay on it, and run in order.
+/// Work from outside is dealt out to the workers in turn.
 pub fn round_robin() -> Scheduling {
     Scheduling(Kind::RoundRobin)
 }
 
-/// A policy of the user's making: `make` is called with each worker's index when the runtime is built.
+/// A policy of the user's making. `make` is called with each worker's index when the runtime is
+/// built.
 pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
     Scheduling(Kind::Custom(Box::new(make)))
 }
@@ -317,12 +344,14 @@ impl Active {
         }
     }
 
-    /// Whether a fiber that it holds can be had now. Those of the user's making may withhold some.
+    /// Whether a fiber that it holds can be had now. A policy of the user's making may withhold
+    /// some.
     pub(crate) fn gives_fibers(&self) -> bool {
         self.custom().is_none_or(Custom::has_ready)
     }
 
-    /// Takes `task` out of the queue if it is at the end where it would be if it had just been spawned.
+    /// Takes `task` out of the queue if it is at the end where it would be if it had just been
+    /// spawned.
     #[inline]
     pub(crate) fn pop_task(&self, task: NonNull<task::Header>) -> bool {
         match self {
@@ -334,7 +363,7 @@ impl Active {
         }
     }
 
-    /// The youngest thing spawned here that nobody has started, if that can be had.
+    /// The youngest unstarted task or spawn here, if that can be had.
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         match self {

@@ -4,11 +4,12 @@ use super::custom::give_back;
 use crate::entry::{Entry, Work};
 use crate::task::{Header, Priority, TaskId};
 
-/// Something that can run: a task nobody has started, a started one that can go on, or a future that
-/// was spawned or woken.
+/// Something that can run: a task that has not started, a started one that can go on, or a future
+/// that was spawned or woken.
 ///
-/// Must be returned from [`pick_next`](super::Policy::pick_next) some time. Dropped instead, it goes
-/// to the end of the reserve of the calling worker, or of its own if it has started.
+/// A policy returns it from [`pick_next`](super::Policy::pick_next) some time. If the policy drops
+/// it instead, the calling worker runs it when there is nothing else to run; a started task goes to
+/// its own worker first.
 #[derive(Debug)]
 #[must_use = "a runnable that is not returned runs last"]
 pub struct Runnable(Option<Entry>);
@@ -62,9 +63,9 @@ impl Runnable {
         self.task().map_or(Priority::Normal, Header::priority)
     }
 
-    /// The number that the task was given for policies ([`Spawn::property`](crate::Spawn::property)),
-    /// 0 if none. It may change at any time: an order relies on what
-    /// [`awakened`](super::Policy::awakened) read and
+    /// The number that the task was given for policies
+    /// ([`Spawn::property`](crate::Spawn::property)), 0 if none. It may change at any time, so an
+    /// order relies on what [`awakened`](super::Policy::awakened) read and
     /// [`property_change`](super::Policy::property_change) told.
     pub fn property(&self) -> u64 {
         self.task().map_or(0, Header::property)

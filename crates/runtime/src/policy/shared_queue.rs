@@ -8,7 +8,7 @@ use sateen_base::prim::{AtomicUsize, Ordering, spin_loop};
 use sateen_deque::{Injector, Steal};
 use std::collections::VecDeque;
 
-/// What nobody has started, by priority, the oldest first. Any thread.
+/// Unstarted work, by priority, the oldest first. Any thread.
 pub(crate) trait SharedQueue: Send + Sync + 'static {
     /// The kind of the workers' own locks beside it.
     type Lock: RawMutex + Send + Sync;
@@ -16,7 +16,7 @@ pub(crate) trait SharedQueue: Send + Sync + 'static {
     fn new() -> Self;
     fn push(&self, entry: Entry, priority: Priority);
     fn take(&self, priority: Priority) -> Option<Entry>;
-    /// A hint; whoever sleeps looks after a fence.
+    /// A hint; a worker that falls asleep looks after a fence.
     fn is_empty(&self) -> bool;
 }
 
@@ -63,7 +63,7 @@ struct Line<K> {
 
 impl<K: RawMutex> Line<K> {
     fn is_empty(&self) -> bool {
-        // Ordering: Relaxed, a hint; whoever sleeps looks after a fence.
+        // Ordering: Relaxed, a hint; a worker that falls asleep looks after a fence.
         self.len.load(Ordering::Relaxed) == 0
     }
 

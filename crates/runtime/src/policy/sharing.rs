@@ -1,9 +1,10 @@
 //! One queue for all workers.
 //!
-//! The last few tasks that a worker has spawned are *staged* at it before they go to the shared queue.
-//! A task that is joined right after its spawn is taken from there, and a million joined tasks do not
-//! leave a million stale entries in everybody's way. Nobody waits for a stage: a worker that finds
-//! the shared queue empty takes the oldest task of its own stage, then of others'.
+//! The last few tasks that a worker has spawned are *staged* at it before they go to the shared
+//! queue. A task that is joined right after its spawn is taken from there, and a million joined
+//! tasks do not leave a million stale entries in everybody's way. Nobody waits for a stage: a
+//! worker that finds the shared queue empty takes the oldest task of its own stage, then of
+//! others'.
 
 use super::Runnable;
 use super::ready::ReadyFibers;

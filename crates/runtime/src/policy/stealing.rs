@@ -13,13 +13,13 @@ use std::ptr::NonNull;
 
 /// Tasks moved by one theft, at most.
 const STEAL_BATCH: usize = 32;
-/// Fibers resumed in a row before new work has a turn: such that wake each other for ever must not keep
-/// it waiting for ever.
+/// Fibers resumed in a row before new work has a turn. Without the limit, fibers that wake each
+/// other for ever would keep it waiting for ever.
 const RESUMES: u32 = 61;
-/// Tasks started before a fiber goes on that was woken while nothing else could go on: so one that waits for many of them finds
-/// what several have brought, instead of being resumed for each.
+/// Tasks started before a fiber goes on that was woken while nothing else could go on. A fiber that
+/// waits for many of them then finds what several have brought, instead of being resumed for each.
 const LEAD: u32 = 32;
-/// How long they may take: what waits must not feel it.
+/// How long these tasks may take: short enough for the waiting fiber not to feel it.
 const LEAD_TIME: Duration = Duration::from_micros(4);
 /// The run queue's stage; `ARCHITECTURE.md` says why.
 type Stage = sateen_deque::Asymmetric;
@@ -29,8 +29,8 @@ const LOW: usize = Priority::Low as usize;
 
 pub(crate) struct Stealing {
     queues: [Queue<Entry, Stage>; Priority::COUNT],
-    /// Futures that waited and can go on, the oldest first: such that wake each other, or themselves, must
-    /// not keep the others waiting.
+    /// Futures that waited and can go on. The oldest comes first, so that futures that wake each
+    /// other or themselves do not keep the others waiting.
     woken: Queue<Entry, Stage>,
     /// Something may be in `woken`.
     has_woken: Cell<bool>,
@@ -113,7 +113,7 @@ impl Stealing {
         self.fibers.push(Entry::fiber(fiber), fiber.priority());
     }
 
-    /// One that was woken, and may let some tasks go first.
+    /// A fiber that was woken. Some new tasks may go first.
     #[inline]
     pub(super) fn push_woken_fiber(&self, fiber: &Fiber) {
         if self.fibers.is_empty() {
@@ -134,7 +134,8 @@ impl Stealing {
 
     #[cold]
     fn pop_lead_slow(&self, left: u32) -> Option<Entry> {
-        // The clock costs as much as a short task: it is looked at before the first, and after 1, 2, 4 and so on.
+        // The clock costs as much as a short task, so it is read before the first task, and after
+        // 1, 2, 4 and so on.
         let gone = LEAD - left;
         if gone == 0 {
             self.lead_end.set(tsc::now() + tsc::ticks(LEAD_TIME));
@@ -247,7 +248,7 @@ impl Stealing {
     }
 }
 
-/// Takes `task` if it is the youngest, not counting stale entries, which are taken off on the way.
+/// Takes `task` if it is the youngest. Stale entries do not count, and are taken off on the way.
 #[inline]
 pub(super) fn pop_task(
     task: NonNull<Header>,

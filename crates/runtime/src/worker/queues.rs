@@ -2,13 +2,13 @@
 //!
 //! | verb | options | does |
 //! |---|---|---|
-//! | [`Owner::push`] | [`Push`] | gives new or woken work to the policy, and wakes a sleeper for it |
+//! | [`Owner::push`] | [`Push`] | gives new or woken work to the policy, wakes a sleeper for it |
 //! | [`Owner::pop`] | [`Pop`] | takes what runs next, without a search |
 //! | [`Owner::resume`] | [`After`] | gives the policy a fiber of this worker that can go on |
 //!
 //! Besides, a joiner takes its own task or spawn off the run queue ([`Owner::pop_task`],
-//! [`Owner::pop_youngest`]), and a worker without work steals ([`Owner::steal_tasks`]; the search is
-//! in `idle.rs`). The lists are described in `worker.rs`.
+//! [`Owner::pop_youngest`]), and a worker without work steals ([`Owner::steal_tasks`]; the search
+//! is in `idle.rs`). The lists are described in `worker.rs`.
 
 use super::{Owner, Worker};
 use crate::entry::Entry;
@@ -193,8 +193,8 @@ impl Owner {
         self.policy.pop_youngest()
     }
 
-    /// Takes the entry of `task` off the run queue if it is the youngest. Stale entries do not count,
-    /// and are taken off on the way.
+    /// Takes the entry of `task` off the run queue if it is the youngest. Stale entries do not
+    /// count, and are taken off on the way.
     #[inline]
     pub(crate) fn pop_task(&self, task: NonNull<Header>) -> bool {
         self.policy.pop_task(task)

@@ -1,7 +1,7 @@
-//! Requests: what others ask of a worker through one word, and how it answers.
+//! Requests: how a worker answers what others ask of it through one word.
 //!
-//! The word (`request_word.rs`) is polled at each push and by loops and spawns; the argument why no
-//! sleeper misses work is in `README.md`, "Requests" and "Sleeping".
+//! Each push polls the word (`request_word.rs`), and so do loops and spawns. Why no sleeper misses
+//! work: `README.md`, "Requests" and "Sleeping".
 
 use super::{After, FENCED, HUNGRY, Owner, READY, TIMER};
 use crate::context;
@@ -15,7 +15,7 @@ use sateen_base::tsc;
 /// How long a task may let ready fibers wait once it has noticed them.
 const READY_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// That the running task has noticed ready fibers.
+/// When the running task has noticed ready fibers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     /// When it first did, in ticks; 0 if it has not.
@@ -25,7 +25,7 @@ pub(super) struct Seen {
 }
 
 impl Owner {
-    /// Answers what others have asked for, if they have. For the slower operations; pushes poll by
+    /// Answers what others have asked for, if they have. For the slower operations: pushes poll by
     /// themselves.
     #[inline]
     pub(crate) fn poll() {
@@ -34,7 +34,7 @@ impl Owner {
         }
     }
 
-    /// Answers what has been found raised.
+    /// Answers the requests that a poll has found raised.
     #[cold]
     #[inline(never)]
     pub(crate) fn answer() {

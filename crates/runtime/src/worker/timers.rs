@@ -1,11 +1,14 @@
-//! Who minds the timers.
+//! How a worker arms timers, fires them, and sees to it that a watcher knows of them.
 //!
-//! Each worker arms in a queue of its own, and anybody may fire any. Busy workers look at all queues now
-//! and then; among the sleeping ones a single *watcher* sleeps no longer than until the earliest timer of
-//! all (`watcher.rs`). A worker that arms an earlier one and then goes on with something else tells the
-//! watcher, or wakes a sleeper, who becomes the watcher or, with something else to do, wakes the next;
-//! one that goes to sleep next becomes the watcher itself. If nobody sleeps, a thread that is no worker is
-//! called (`timekeeper.rs`), which asks the workers to look when it is time.
+//! Each worker arms in a queue of its own, and any worker may fire any timer. Busy workers look at
+//! all queues now and then. Of the sleeping workers one, the *watcher*, sleeps no longer than until
+//! the earliest timer of all (`watcher.rs`).
+//!
+//! A worker that arms an earlier timer and then goes on tells the watcher. Without a watcher it
+//! wakes a sleeper, which becomes the watcher, or wakes the next sleeper if it has something else
+//! to do. If no worker sleeps, it calls the timekeeper, a thread that is no worker
+//! (`timekeeper.rs`) and that asks the workers to look when a timer is due. A worker that goes to
+//! sleep becomes the watcher if there is none.
 
 use super::{Owner, TIMER};
 use crate::fiber::Fiber;
@@ -13,7 +16,7 @@ use crate::unwind::run_and_discard;
 use sateen_base::prim::time::{Duration, Instant};
 use std::task::Waker;
 
-/// What a worker knows and whoever minds the timers may not.
+/// What a worker knows and the watcher may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News(u8);
 
@@ -34,7 +37,7 @@ impl Owner {
         self.note(News::ARMED);
     }
 
-    /// [`Owner::note_timer`], by a task that may go on for long: at its next poll it says so.
+    /// [`Owner::note_timer`] for a task that may go on for long: its next poll passes the news on.
     pub(crate) fn note_timer_and_go_on(&self) {
         self.note_timer();
         self.request(TIMER);
@@ -44,8 +47,8 @@ impl Owner {
         self.timer_news.set(News(self.timer_news.get().0 | what));
     }
 
-    /// The worker goes on with something that may take long: if it has watched, or armed a timer, somebody
-    /// else has to mind the timers.
+    /// The worker goes on with something that may take long. If it has watched, or armed a timer,
+    /// another worker or the timekeeper has to watch.
     #[inline]
     pub(crate) fn announce_timer(&self) {
         if self.timer_news.get() != News::default() {
@@ -58,7 +61,8 @@ impl Owner {
         if !self.shared().pumped {
             return self.pass_news_on();
         }
-        // Such a runtime may be meant to have no other thread: one is made only for a task that polls.
+        // The user may want no other thread in such a runtime: one is made only for a task that
+        // polls.
         self.timer_news.take();
         if !self.timers.is_empty() {
             self.request(TIMER);
@@ -80,26 +84,27 @@ impl Owner {
         }
     }
 
-    /// Answers [`TIMER`]: fires what is due, and sees to it that somebody minds the rest.
+    /// Answers [`TIMER`]: fires what is due, and sees to it that the rest is watched.
     #[cold]
     pub(super) fn mind_timers(&self, fiber: &Fiber) {
         // First clear, then look: what is raised later stands.
         self.requests.clear(TIMER);
         let mut foreign = Vec::new();
-        // The caller may be in the middle of a push, with a branch in its frame: nothing unwinds here.
+        // The caller may be in the middle of a push, with a branch in its frame: nothing unwinds
+        // here.
         run_and_discard(|| self.fire_timers_with(|waker| foreign.push(waker)));
         self.note(News::LOOKED);
         self.pass_news_on();
-        // Everybody may be busy, as the caller is.
+        // All workers may be as busy as the caller.
         self.call_now(fiber, foreign);
     }
 
-    /// Fires what is due, at every worker. Whether anything was.
+    /// Fires what is due, at every worker. Returns whether anything was.
     pub(crate) fn fire_timers(&self) -> bool {
         self.fire_timers_with(|waker| self.call_later(waker))
     }
 
-    /// [`Owner::fire_timers`], giving `foreign` the wakers that may not be called here.
+    /// [`Owner::fire_timers`] that gives `foreign` the wakers that must not be called here.
     fn fire_timers_with(&self, mut foreign: impl FnMut(Waker)) -> bool {
         let mut now = None;
         let mut fired = 0;
@@ -117,12 +122,12 @@ impl Owner {
         fired > 0
     }
 
-    /// How long this worker may sleep: no longer than until the earliest timer, if it is to watch.
-    /// Called after it announced its sleep; [`Owner::stop_watching`] follows when it is awake.
+    /// How long this worker may sleep: until the earliest timer at most, if it is to watch. Called
+    /// after it announced its sleep. [`Owner::stop_watching`] follows when it is awake.
     pub(crate) fn watch_timers(&self) -> Option<Duration> {
         let shared = self.shared();
         if !shared.watcher.watch(self.index()) {
-            // Whoever watches learns of our news by a notification.
+            // The watcher learns of this worker's news by a notification.
             self.announce_timer();
             return None;
         }
@@ -131,7 +136,8 @@ impl Owner {
         earliest.map(|earliest| earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// The worker is awake. Before it goes on with something else, [`Owner::announce_timer`] follows.
+    /// The worker is awake. [`Owner::announce_timer`] follows before it goes on with something
+    /// else.
     pub(crate) fn stop_watching(&self) {
         self.shared().watcher.leave(self.index());
         self.note(News::LOOKED);
