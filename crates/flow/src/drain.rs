@@ -1,19 +1,20 @@
 //! Executing a group's tasks, one after another.
 
-use crate::hub::{Drain, Group, Hub};
+use crate::ready_channels::{Drain, Group, ReadyChannels};
 use sateen_runtime::Cancelled;
 use sateen_shed::{Layout, Outcome, Shed, TaskId};
 use sateen_sync::park::context_id;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-/// Looks after which a drainer lets others have its worker. (Those that are suspended there need not wait for that.)
+/// Looks after which a runner task lets others have its worker. (Suspended fibers there need not
+/// wait for that.)
 const TURNS: u32 = 128;
 
 /// What executes the tasks of a shed.
 pub(crate) struct Drainer<T, L: Layout, R> {
     pub(crate) shed: Arc<Shed<T, L>>,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) ready: Arc<ReadyChannels>,
     pub(crate) run: R,
 }
 
@@ -27,18 +28,19 @@ where
         let (mut turns, context) = (TURNS, context_id());
         let mut take = || self.take_turns(group, context, &mut turns);
         while let Err(panic) = catch_unwind(AssertUnwindSafe(&mut take)) {
-            // What was noted is forgotten with this.
-            Hub::end_tasks();
-            self.ring_for_rest(group);
+            // This drops the note of what the task's end made ready.
+            ReadyChannels::end_tasks();
+            self.notify_for_rest(group);
             if panic.is::<Cancelled>() {
-                // The runtime ends by force. What was rung for is refused, and who waits learns of it.
+                // The runtime ends by force. The new runner task is refused, and waiting threads
+                // learn of it.
                 resume_unwind(panic);
             }
-            self.hub.note_panic(panic);
+            self.ready.note_panic(panic);
         }
-        Hub::end_tasks();
+        ReadyChannels::end_tasks();
         if turns == 0 {
-            self.ring_for_rest(group);
+            self.notify_for_rest(group);
         }
     }
 }
@@ -51,7 +53,7 @@ where
 {
     /// Executes until nothing is ready, or the turns are used up.
     fn take_turns(&self, group: usize, context: u64, turns: &mut u32) {
-        let channels = &self.hub.group(group).channels;
+        let channels = &self.ready.group(group).channels;
         while *turns > 0 {
             *turns -= 1;
             let mut channels = channels.iter();
@@ -62,26 +64,28 @@ where
         }
     }
 
-    /// Executes the first tasks of a channel; whether there were any.
+    /// Executes the first tasks of a channel. Returns whether there were any.
     #[inline]
     fn execute(&self, group: usize, context: u64, channel: u16, batch: u32) -> bool {
         if !is_ready(&self.shed, channel) {
             return false;
         }
-        // What was taken from another stripe and put into the own one was seen by nobody meanwhile. An exchange did that: on this
-        // processor the fence that is needed.
+        // While tasks move from another stripe to the own one no thread sees them. An exchange
+        // moves them, which on x86-64 is the fence that is needed.
         let fenced = L::STRIPES == 1 || cfg!(target_arch = "x86_64");
-        // After the first of a batch nothing is there that nobody was told of, but what the last one's end has made ready.
+        // After the first task of a batch, all ready tasks are known to a runner task, except those
+        // that the end of the last task has made ready.
         let mut first = true;
         let run = |task: TaskId, payload: &mut T| {
             let look = std::mem::take(&mut first);
-            self.hub
-                .before_task(group, look, fenced, || any_ready(&self.shed, self.hub.group(group)));
+            self.ready.before_task(group, look, fenced, || {
+                any_ready(&self.shed, self.ready.group(group))
+            });
             let outcome = (self.run)(&self.shed, task, payload);
-            self.hub.after_task(group, context);
+            self.ready.after_task(group, context);
             outcome
         };
-        // Errors are out of the question: the channel exists.
+        // No error is possible: the channel exists.
         if batch == 1 {
             matches!(self.shed.execute_one(channel, run), Ok(Some(_)))
         } else {
@@ -90,9 +94,9 @@ where
     }
 
     #[cold]
-    fn ring_for_rest(&self, group: usize) {
-        if any_ready(&self.shed, self.hub.group(group)) {
-            self.hub.ring(group, 1);
+    fn notify_for_rest(&self, group: usize) {
+        if any_ready(&self.shed, self.ready.group(group)) {
+            self.ready.notify(group, 1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Sheds whose tasks are executed by the workers of a runtime.
 
 use crate::drain::{Drainer, any_ready, is_ready};
-use crate::hub::{Drain, Hub};
+use crate::ready_channels::{Drain, ReadyChannels};
 use crate::{Map, RunError, WaitError};
 use sateen_base::unwind::discard;
 use sateen_runtime::Runtime;
@@ -12,20 +12,29 @@ use std::sync::Arc;
 
 /// Builds a shed together with what executes its tasks.
 pub trait RunOn<T: Send + 'static, L: Layout> {
-    /// The shed, whose tasks the workers of `runtime` execute, as `map` says, by calling `run` with the shed, the task's name and its payload.
+    /// Builds the shed. The workers that `map` names, of `runtime`, execute its tasks: they call
+    /// `run` with the shed, the task's name and its payload.
     ///
-    /// Workers without work sleep. When tasks become ready as many are woken as there is work, one waking the next. A task may block, as any task of the
-    /// runtime may: its worker goes on with others. It may also return [`Outcome::Blocked`], and is executed again once somebody
-    /// makes it ready. What only the shed calls (destructors of payloads, `on_cancel`) should not wait for tasks of the shed.
+    /// Workers without work sleep. When tasks become ready, as many workers wake as there is work,
+    /// one waking the next.
     ///
-    /// The runtime is not kept: once it is shut down, what is ready stays ([`WaitError::Refused`]).
+    /// A task may block, as any task of the runtime may: its worker goes on with others. A task may
+    /// also return [`Outcome::Blocked`]; it is executed again once some thread makes it ready. Code
+    /// that only the shed calls (destructors of payloads, `on_cancel`) should not wait for tasks of
+    /// the shed.
     ///
-    /// Cost: some allocations. For each batch of tasks that becomes ready a fence, if somebody else than the end of a task readies it, and a look
-    /// at a word; an idle worker is woken by spawning a task.
+    /// The shed does not keep the runtime alive. Once the runtime is shut down, tasks that are
+    /// ready stay in the shed ([`WaitError::Refused`]).
+    ///
+    /// # Cost
+    /// Some allocations. For each batch of tasks that becomes ready a load, and a fence unless the
+    /// end of a task readies the batch. An idle worker is woken by spawning a task.
     ///
     /// # Errors
-    /// [`RunError`]: the shed could not be built, or the map names what does not exist.
+    /// [`RunError`]: the shed could not be built, or the map names a channel or a worker that does
+    /// not exist.
     ///
+    /// # Examples
     /// ```
     /// use sateen::flow::{Map, RunOn};
     /// use sateen::Runtime;
@@ -61,41 +70,52 @@ impl<T: Send + 'static, L: Layout> RunOn<T, L> for Builder<T, L> {
     where
         R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static,
     {
-        // The first time; later ones say the same.
+        // Only the first call has an effect; later ones install the same hook.
         sateen_shed::set_runner_hook(sateen_runtime::fiber_number);
-        // What is out of range fails below.
+        // A number out of range fails in `build` below.
         let channels = u16::try_from(self.channel_count()).unwrap_or(1);
-        let places = map.places(channels, runtime.workers())?;
-        let hub = Arc::new(Hub::new(places, channels, runtime.workers(), runtime.spawner()));
-        let bell = Arc::clone(&hub);
+        let assignments = map.assignments(channels, runtime.workers())?;
+        let ready = Arc::new(ReadyChannels::new(
+            assignments,
+            channels,
+            runtime.workers(),
+            runtime.spawner(),
+        ));
+        let bell = Arc::clone(&ready);
         let shed = self.on_ready(move |channel, count| bell.on_ready(channel, count)).build()?;
         let shed = Arc::new(shed);
-        let drain = Arc::new(Drainer { shed: Arc::clone(&shed), hub: Arc::clone(&hub), run });
+        let drain = Arc::new(Drainer { shed: Arc::clone(&shed), ready: Arc::clone(&ready), run });
         let drain: Arc<dyn Drain> = drain;
-        hub.set_drain(Arc::downgrade(&drain));
-        Ok(Driven { shed, hub, drain })
+        ready.set_drain(Arc::downgrade(&drain));
+        Ok(Driven { shed, ready, drain })
     }
 }
 
-/// A [`Shed`] whose tasks are executed by the workers of a runtime: see [`RunOn::run_on`]. All operations of the shed can be used, but for
-/// executing tasks, which would take them away from those who were woken for them.
+/// A [`Shed`] whose tasks are executed by the workers of a runtime: see [`RunOn::run_on`].
 ///
-/// Dropped, it waits as [`wait`](Self::wait) does, unless one of its own tasks drops it. Panics that nobody has asked for are dropped then.
+/// All operations of the shed can be used, except those that execute tasks: they would take tasks
+/// away from workers that were woken for them.
+///
+/// When it is dropped, it waits as [`wait`](Self::wait) does, unless one of its own tasks drops it.
+/// Panics that no caller of `wait` has taken are dropped then.
 pub struct Driven<T: Send + 'static, L: Layout = Pausing> {
     shed: Arc<Shed<T, L>>,
-    hub: Arc<Hub>,
+    ready: Arc<ReadyChannels>,
     drain: Arc<dyn Drain>,
 }
 
 impl<T: Send + 'static, L: Layout> Driven<T, L> {
-    /// Waits until no task is ready or running, and executes the tasks of the [caller's](Map::caller) channels meanwhile. Tasks that wait for
-    /// something else, blocked ones for instance, are not waited for. Blocks a thread, suspends a task of a runtime.
+    /// Waits until no task is ready or running, and executes the tasks of the
+    /// [caller's](Map::caller) channels meanwhile.
     ///
-    /// What other threads make ready meanwhile may be waited for or not.
+    /// Blocks a thread, suspends a task of a runtime. Tasks that are neither ready nor running,
+    /// blocked ones for instance, are not waited for. Tasks that other threads make ready meanwhile
+    /// may be waited for or not.
     ///
     /// # Errors
-    /// [`WaitError`]. Everything that can be done has been done also then.
+    /// [`WaitError`]. All tasks that could run have run also then.
     ///
+    /// # Examples
     /// ```
     /// use sateen::flow::{Map, RunOn, WaitError};
     /// use sateen::shed::Shed;
@@ -110,83 +130,87 @@ impl<T: Send + 'static, L: Layout> Driven<T, L> {
         self.wait_until(|| false)
     }
 
-    /// As [`wait`](Self::wait), but no longer than until `done`, which is asked again after [`Hub`]'s `quiet` was told something.
+    /// As [`wait`](Self::wait), but returns once `done` says so. `done` is asked again each time
+    /// that `quiet` of [`ReadyChannels`] was told something.
     pub(crate) fn wait_until(&self, done: impl Fn() -> bool) -> Result<(), WaitError> {
-        if self.hub.is_inside() {
+        if self.ready.is_inside() {
             return Err(WaitError::Inside);
         }
         // From earlier: tried again below.
-        self.hub.take_refused();
+        self.ready.take_refused();
         let refused = loop {
             self.execute_own();
             if done() || self.is_idle() {
                 break false;
             }
-            if self.hub.quiet.is_quiet() && self.hub.take_refused() {
+            if self.ready.quiet.is_quiet() && self.ready.take_refused() {
                 break true;
             }
-            if self.hub.quiet.is_quiet() {
-                // Left behind when the runtime refused it before, or somebody is about to ring for it.
-                self.ring_for_all();
-                if self.hub.is_refused() {
+            if self.ready.quiet.is_quiet() {
+                // Left behind when the runtime refused a runner task, or a thread is about to
+                // notify.
+                self.notify_all();
+                if self.ready.is_refused() {
                     continue;
                 }
             }
-            self.hub.quiet.wait_unless(|| {
+            self.ready.quiet.wait_unless(|| {
                 done()
                     || self.has_own()
-                    || (self.hub.quiet.is_quiet() && (self.is_idle() || self.hub.is_refused()))
+                    || (self.ready.quiet.is_quiet() && (self.is_idle() || self.ready.is_refused()))
             });
         };
-        match self.hub.take_panics() {
+        match self.ready.take_panics() {
             Some((payload, others)) => Err(WaitError::Panicked { payload, others }),
             None if refused => Err(WaitError::Refused),
             None => Ok(()),
         }
     }
 
-    /// The shed, for who has to keep it: a template that is installed in it, for example. What becomes ready after `self` was dropped is executed by nobody.
+    /// The shed, for owners that keep it, such as a template that is installed in it. Tasks that
+    /// become ready after `self` was dropped are not executed.
     pub fn shared(&self) -> &Arc<Shed<T, L>> {
         &self.shed
     }
 
-    pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.hub
+    pub(crate) fn ready(&self) -> &Arc<ReadyChannels> {
+        &self.ready
     }
 
     /// Whether nothing is ready or running.
     fn is_idle(&self) -> bool {
-        // In this order: what those at work make ready is there before they leave.
-        self.hub.quiet.is_quiet() && !self.hub.groups().any(|group| any_ready(&self.shed, group))
+        // In this order: a runner task leaves after what it made ready is in its list.
+        self.ready.quiet.is_quiet()
+            && !self.ready.groups().any(|group| any_ready(&self.shed, group))
     }
 
     /// Whether something is ready that only the caller executes.
     fn has_own(&self) -> bool {
-        self.hub.callers.is_some_and(|group| any_ready(&self.shed, self.hub.group(group)))
+        self.ready.callers.is_some_and(|group| any_ready(&self.shed, self.ready.group(group)))
     }
 
     fn execute_own(&self) {
-        struct Leave<'a>(&'a Hub);
+        struct Leave<'a>(&'a ReadyChannels);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 self.0.quiet.leave();
             }
         }
         while self.has_own() {
-            self.hub.quiet.enter();
-            let _leave = Leave(&self.hub);
-            let _inside = self.hub.enter();
-            if let Some(group) = self.hub.callers {
+            self.ready.quiet.enter();
+            let _leave = Leave(&self.ready);
+            let _inside = self.ready.enter();
+            if let Some(group) = self.ready.callers {
                 self.drain.drain(group);
             }
         }
     }
 
     #[cold]
-    fn ring_for_all(&self) {
+    fn notify_all(&self) {
         for channel in 0..self.shed.channels() {
             if is_ready(&self.shed, channel) {
-                self.hub.on_ready(channel, 1);
+                self.ready.on_ready(channel, 1);
             }
         }
     }
@@ -202,7 +226,7 @@ impl<T: Send + 'static, L: Layout> Deref for Driven<T, L> {
 
 impl<T: Send + 'static, L: Layout> Drop for Driven<T, L> {
     fn drop(&mut self) {
-        // Whatever there is to say, nobody is there to hear it.
+        // Nobody is left to receive the error.
         discard(self.wait());
     }
 }

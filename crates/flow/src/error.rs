@@ -1,4 +1,4 @@
-//! What can go wrong, each with the value that was wrong.
+//! What can go wrong with a driven shed. Each error names the value that was wrong.
 
 use sateen_shed::BuildError;
 use std::any::Any;
@@ -12,18 +12,18 @@ pub enum RunError {
     Build(BuildError),
     /// The map names a channel that the shed does not have.
     NoChannel {
-        /// What was named.
+        /// The channel that the map names.
         channel: u16,
-        /// Channels are below this.
+        /// The shed's channels are below this.
         channels: u16,
     },
     /// The map names a worker that the runtime does not have.
     NoWorker {
-        /// The channel that was to be there.
+        /// The channel that was to run there.
         channel: u16,
-        /// What was named.
+        /// The worker that the map names.
         worker: usize,
-        /// Workers are below this.
+        /// The runtime's workers are below this.
         workers: usize,
     },
     /// The map gives a channel to no worker at all.
@@ -66,18 +66,19 @@ impl std::error::Error for RunError {
     }
 }
 
-/// What came up while a driven shed was waited for.
+/// What happened while a thread waited for a driven shed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// A task panicked; what depends on it was cancelled, everything else was done.
+    /// A task panicked. Tasks that depend on it were cancelled, all others have run.
     Panicked {
         /// The first one's payload, for [`std::panic::resume_unwind`].
         payload: Box<dyn Any + Send + 'static>,
         /// How many more tasks panicked.
         others: u64,
     },
-    /// The runtime has been shut down, or has no stack to start a task on: what is ready stays in the shed.
+    /// The runtime has been shut down, or has no stack to start a task on. Ready tasks stay in the
+    /// shed.
     Refused,
     /// The caller is a task of the shed itself, for which it would wait.
     Inside,
@@ -101,7 +102,7 @@ impl fmt::Display for WaitError {
 
 impl std::error::Error for WaitError {}
 
-/// What a panic said, if it said something.
+/// The message of a panic, if it has one.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<&str> {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))

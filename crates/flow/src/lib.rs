@@ -32,8 +32,6 @@ mod graph;
 pub mod hold;
 #[cfg(not(loom))]
 mod hold;
-#[cfg(not(loom))]
-mod hub;
 #[cfg(loom)]
 pub mod idle;
 #[cfg(not(loom))]
@@ -52,10 +50,12 @@ mod map;
 pub mod quiet;
 #[cfg(not(loom))]
 mod quiet;
-#[cfg(loom)]
-pub mod seat;
 #[cfg(not(loom))]
-mod seat;
+mod ready_channels;
+#[cfg(loom)]
+pub mod runner_slot;
+#[cfg(not(loom))]
+mod runner_slot;
 #[cfg(not(loom))]
 mod throttle;
 #[cfg(loom)]

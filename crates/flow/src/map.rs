@@ -3,13 +3,15 @@
 use crate::RunError;
 use std::collections::BTreeMap;
 
-/// Who executes the tasks of each channel of a shed. Channels that are not named are executed by all workers, one task at a time.
+/// Which workers execute the tasks of each channel of a shed.
 ///
-/// Channels with the same place share it by priority: a lower number first.
+/// All workers execute the channels that are not named, one task at a time. Channels with the same
+/// executors share them by priority: a lower number first.
 ///
+/// # Examples
 /// ```
 /// use sateen::flow::Map;
-/// // 0 on every worker, 1 on the first one only, 2 by the thread that waits, 3 on two of them.
+/// // 0 on every worker, 1 on the first one only, 2 by the thread that waits, 3 on two workers.
 /// let map = Map::new().all(0).worker(1, 0).caller(2).workers(3, [0, 1]);
 /// # drop(map);
 /// ```
@@ -21,19 +23,19 @@ pub struct Map {
 
 #[derive(Clone, Debug)]
 struct Channel {
-    place: Place,
+    executor: Executor,
     batch: u32,
 }
 
 impl Default for Channel {
     fn default() -> Self {
-        Self { place: Place::All, batch: 1 }
+        Self { executor: Executor::All, batch: 1 }
     }
 }
 
-/// Who executes.
+/// Who executes a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum Executor {
     #[default]
     All,
     /// These workers, in order.
@@ -41,8 +43,8 @@ pub(crate) enum Place {
     Caller,
 }
 
-/// Channels of one place, each with its batch, in order of priority.
-pub(crate) type Places = BTreeMap<Place, Vec<(u16, u32)>>;
+/// The channels of each executor, each with its batch, in order of priority.
+pub(crate) type Assignments = BTreeMap<Executor, Vec<(u16, u32)>>;
 
 impl Map {
     /// All channels on all workers.
@@ -54,50 +56,59 @@ impl Map {
         self.channels.entry(channel).or_default()
     }
 
-    fn place(mut self, channel: u16, place: Place) -> Self {
-        self.channel(channel).place = place;
+    fn assign(mut self, channel: u16, executor: Executor) -> Self {
+        self.channel(channel).executor = executor;
         self
     }
 
     /// `channel` on every worker.
     pub fn all(self, channel: u16) -> Self {
-        self.place(channel, Place::All)
+        self.assign(channel, Executor::All)
     }
 
-    /// `channel` on the worker with that index only. Its tasks run one after another, but for those that block.
+    /// `channel` on the worker with that index only. Its tasks run one after another, except those
+    /// that block.
     pub fn worker(self, channel: u16, worker: usize) -> Self {
         self.workers(channel, [worker])
     }
 
-    /// `channel` on these workers only. A task that becomes ready goes to one of them on which nothing of the shed runs, if there is one.
+    /// `channel` on these workers only. A task that becomes ready goes to one of them that runs no
+    /// task of the shed, if there is one.
     pub fn workers(self, channel: u16, workers: impl IntoIterator<Item = usize>) -> Self {
         let mut workers: Vec<usize> = workers.into_iter().collect();
         workers.sort_unstable();
         workers.dedup();
-        self.place(channel, Place::Workers(workers))
+        self.assign(channel, Executor::Workers(workers))
     }
 
-    /// `channel` on the thread (or in the task) that [waits](crate::Driven::wait), while it does.
+    /// `channel` on the thread (or in the task) that [waits](crate::Driven::wait), while it waits.
     pub fn caller(self, channel: u16) -> Self {
-        self.place(channel, Place::Caller)
+        self.assign(channel, Executor::Caller)
     }
 
-    /// Up to `most` tasks of `channel` are taken at once: 1 (the default) to 65,536. What was taken waits for what runs before it; so for short tasks that
-    /// do not wait for each other. Costs one exchange less a task.
+    /// Takes up to `most` tasks of `channel` at once: 1 (the default) to 65,536.
+    ///
+    /// Saves an exchange a task. A task that was taken waits for those taken before it, so this is
+    /// for short tasks that do not wait for each other.
     pub fn batch(mut self, channel: u16, most: u32) -> Self {
         self.channel(channel).batch = most.clamp(1, 1 << 16);
         self
     }
 
-    /// Who executes what, in a shed with so many channels.
-    pub(crate) fn places(&self, channels: u16, workers: usize) -> Result<Places, RunError> {
+    /// The channels of each executor, in a shed with so many channels.
+    pub(crate) fn assignments(
+        &self,
+        channels: u16,
+        workers: usize,
+    ) -> Result<Assignments, RunError> {
         if let Some((&channel, _)) = self.channels.range(channels..).next() {
             return Err(RunError::NoChannel { channel, channels });
         }
-        let mut places = Places::new();
+        let mut assignments = Assignments::new();
         for channel in 0..channels {
-            let Channel { place, batch } = self.channels.get(&channel).cloned().unwrap_or_default();
-            if let Place::Workers(named) = &place {
+            let Channel { executor, batch } =
+                self.channels.get(&channel).cloned().unwrap_or_default();
+            if let Executor::Workers(named) = &executor {
                 match named.last() {
                     None => return Err(RunError::NoWorkers { channel }),
                     Some(&worker) if worker >= workers => {
@@ -106,8 +117,8 @@ impl Map {
                     Some(_) => {}
                 }
             }
-            places.entry(place).or_default().push((channel, batch));
+            assignments.entry(executor).or_default().push((channel, batch));
         }
-        Ok(places)
+        Ok(assignments)
     }
 }

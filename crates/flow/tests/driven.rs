@@ -378,7 +378,7 @@ fn dropping_waits_for_what_is_ready() {
         shed.ready(&ids[..90]).unwrap();
         drop(shed);
         assert_eq!(ran.load(Relaxed), 90);
-        // The others' payloads go with the shed, once the last drainer has let go of it.
+        // The others' payloads go with the shed, once the last runner task has dropped it.
         drop(payloads);
         while Arc::strong_count(&dropped) > 1 {
             std::thread::yield_now();
@@ -539,7 +539,7 @@ fn idle_consumers_sleep() {
     while runtime.stats().sleeping < 2 {
         std::thread::yield_now();
     }
-    // One task wakes one worker, and one drainer does it.
+    // One task wakes one worker, and one runner task does it.
     let before = runtime.stats().total().tasks;
     for id in tasks(10) {
         shed.ready(&[id]).unwrap();
@@ -550,7 +550,8 @@ fn idle_consumers_sleep() {
     assert_eq!(seen.len(), 3);
 }
 
-/// Payloads of panics are dropped, also those that nobody hears of, and what panics in their destructors goes nowhere.
+/// Payloads of panics are dropped, also those that nobody hears of, and what panics in their
+/// destructors goes nowhere.
 #[test]
 fn payloads_of_all_panics_are_dropped() {
     struct Payload(Arc<AtomicUsize>);

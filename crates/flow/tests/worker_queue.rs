@@ -29,7 +29,7 @@ impl Seen {
     }
 }
 
-fn settled(queue: &WorkerQueue<u64>) {
+fn assert_balanced(queue: &WorkerQueue<u64>) {
     let stats = queue.stats();
     let counted = stats.received + stats.in_queue + stats.dropped + stats.returned;
     assert_eq!(stats.sent, counted, "{stats:?}");
@@ -94,7 +94,7 @@ fn nothing_is_lost_and_nothing_comes_twice() {
             assert_eq!(seen.sorted(), (0..senders * each).collect::<Vec<_>>());
             let stats = queue.stats();
             assert_eq!((stats.sent, stats.in_queue), (senders * each, 0), "{stats:?}");
-            settled(&queue);
+            assert_balanced(&queue);
         }
     }
 }
@@ -231,11 +231,11 @@ fn a_full_queue_does_what_the_rule_says() {
                 assert_eq!((error.item, error.reason), (item, Refusal::Full));
             }
         }
-        settled(&queue);
+        assert_balanced(&queue);
         go.set();
         queue.close();
         assert_eq!(seen.all(), expected, "{overflow:?}");
-        settled(&queue);
+        assert_balanced(&queue);
         let dropped = if overflow == Overflow::Error { 0 } else { 3 };
         assert_eq!(queue.stats().dropped, dropped);
     }
@@ -282,7 +282,7 @@ fn every_rule_conserves_under_load() {
             let handled = handled.load(SeqCst);
             assert_eq!(stats.received, handled);
             assert_eq!(handled + stats.dropped + refused.load(SeqCst), 1200, "{overflow:?}");
-            settled(&queue);
+            assert_balanced(&queue);
         }
     }
 }
@@ -325,7 +325,7 @@ fn a_handler_that_always_panics_loses_nothing_silently() {
     queue.close();
     assert_eq!(dead.sorted(), (0..100).collect::<Vec<_>>());
     assert_eq!((told.load(SeqCst), queue.stats().panicked), (100, 100));
-    settled(&queue);
+    assert_balanced(&queue);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn abort_gives_back_all_that_was_not_begun() {
     let queue = queue.unwrap();
     (0..10).for_each(|item| queue.send(item).unwrap());
     began.wait();
-    settled(&queue);
+    assert_balanced(&queue);
     let mut items = queue.abort();
     items.sort_unstable();
     assert_eq!(items, [0, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -363,7 +363,7 @@ fn abort_gives_back_all_that_was_not_begun() {
     go.set();
     queue.close();
     assert_eq!(dead.all(), [1]);
-    settled(&queue);
+    assert_balanced(&queue);
 }
 
 #[test]

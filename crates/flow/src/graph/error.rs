@@ -26,7 +26,7 @@ pub enum GraphError {
         /// Workers are below this.
         workers: usize,
     },
-    /// A task panicked; what comes after it has not run.
+    /// A task panicked. Tasks that come after it have not run.
     Panicked {
         /// Its name.
         task: String,
@@ -35,13 +35,13 @@ pub enum GraphError {
         /// How many other tasks panicked.
         others: u64,
     },
-    /// The task has no result: it has not run in the last run, or the result was taken.
+    /// The task has no result: the last run did not run it, or the result was taken.
     NoResult {
         /// Its name.
         task: String,
     },
-    /// The task's result cannot be taken: an [`Output`](super::Output) of it was leaked. It can be looked at, and the
-    /// next run gives another.
+    /// The task's result cannot be taken, because an [`Output`](super::Output) of it was leaked. It
+    /// can still be read, and the next run makes another.
     Held {
         /// Its name.
         task: String,
@@ -60,7 +60,7 @@ impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cycle(tasks) => {
-                write!(f, "tasks come after each other in a circle: {}", tasks.join(", "))
+                write!(f, "tasks come after each other in a cycle: {}", tasks.join(", "))
             }
             Self::Foreign { task } => write!(f, "{task} is a task of another graph"),
             Self::NoWorker { task, worker, workers } => {
@@ -74,7 +74,7 @@ impl fmt::Display for GraphError {
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
             }
             Self::NoResult { task } => write!(f, "{task} has no result"),
-            Self::Held { task } => write!(f, "the result of {task} is looked at"),
+            Self::Held { task } => write!(f, "the result of {task} is shared with an output"),
             Self::Cancelled => f.write_str("the runtime ended while the graph was running"),
             Self::Refused => f.write_str("the runtime accepts no more work"),
             Self::Run(error) => error.fmt(f),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A task of a [`Graph`](super::Graph) and, after a run, the right to its result, an `R`.
 ///
-/// What it says of the task holds from the next run on.
+/// Changes through a handle take effect in the next run.
 pub struct Handle<R> {
     spec: Arc<Spec>,
     index: usize,
@@ -32,8 +32,11 @@ impl<R> Handle<R> {
         Self { spec, index, slot }
     }
 
-    /// Lets it come after other tasks of the graph: a handle, a slice, an array, or a tuple of up to eight. Those of another graph are an
-    /// [error](super::GraphError::Foreign) of the next run.
+    /// Makes the task run after other tasks of the graph: a handle, a slice, an array, or a tuple
+    /// of up to eight.
+    ///
+    /// A task of another graph makes the next run fail with
+    /// [`Foreign`](super::GraphError::Foreign).
     ///
     /// ```
     /// let mut g = sateen::flow::Graph::new();
@@ -54,17 +57,18 @@ impl<R> Handle<R> {
         self
     }
 
-    /// Names it, for errors and pictures. Otherwise it is "task 7".
+    /// Names the task, for errors and pictures. Without a name it is "task 7".
     #[must_use = "only the handle gives the result; use `drop` to say that it is not needed"]
     pub fn name(self, name: impl Into<String>) -> Self {
         self.spec.set_name(self.index, name.into());
         self
     }
 
-    /// Says where it runs. Whether the worker exists, [`Graph::run`](super::Graph::run) says.
+    /// Says where the task runs. [`Graph::run`](super::Graph::run) fails if the worker does not
+    /// exist.
     #[must_use = "only the handle gives the result; use `drop` to say that it is not needed"]
-    pub fn on(self, place: On) -> Self {
-        self.spec.set_place(self.index, place);
+    pub fn on(self, on: On) -> Self {
+        self.spec.set_on(self.index, on);
         self
     }
 

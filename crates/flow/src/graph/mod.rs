@@ -1,4 +1,4 @@
-//! Graphs of tasks with results, for those who need nothing else of a shed.
+//! Graphs of tasks with results, for users who need nothing else of a shed.
 
 mod dot;
 mod error;
@@ -10,7 +10,7 @@ pub use error::GraphError;
 pub use handle::{Handle, Inputs, On, Tasks};
 pub use results::Output;
 
-use crate::hub::Hub;
+use crate::ready_channels::ReadyChannels;
 use crate::{Driven, Map, RunOn, WaitError};
 use results::Slot;
 use sateen_base::unwind::discard;
@@ -24,12 +24,17 @@ use std::sync::Arc;
 
 type NodeShed = Shed<Arc<Node>>;
 
-/// Tasks that run after one another, or side by side, as often as one likes.
+/// Tasks that run after one another, or side by side, in each of any number of runs.
 ///
-/// A task is a closure. [`after`](Handle::after) says what it comes after, [`task_with`](Self::task_with) gives it the results of others,
-/// which it then comes after. [`run`](Self::run) runs all of them, and their results are there until the next run. What is set up once is kept: running again
-/// costs, beside the tasks, about a quarter of a microsecond a task, shared by the workers.
+/// A task is a closure. [`after`](Handle::after) names the tasks that it comes after.
+/// [`task_with`](Self::task_with) gives it the results of other tasks, which it then comes after.
+/// [`run`](Self::run) runs all tasks; their results stay until the next run.
 ///
+/// # Cost
+/// The first run sets the graph up. Later runs cost about a quarter of a microsecond a task besides
+/// the closures, shared by the workers.
+///
+/// # Examples
 /// ```
 /// use sateen::flow::Graph;
 /// use sateen::Runtime;
@@ -49,14 +54,14 @@ type NodeShed = Shed<Arc<Node>>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The same as a picture, by [`dot`](Self::dot): see the guide.
+/// [`dot`](Self::dot) draws it: see the guide.
 pub struct Graph {
     spec: Arc<Spec>,
     /// Set up for a runtime.
     ready: Option<Ready>,
 }
 
-/// A graph in a shed. The instance goes first.
+/// A graph in a shed. The instance is dropped first.
 struct Ready {
     instance: Instance<Arc<NodeShed>>,
     driven: Driven<Arc<Node>>,
@@ -93,7 +98,8 @@ impl Graph {
         self.task_with((), move |()| f())
     }
 
-    /// Adds a task that comes after those in `inputs` and calls `f` with their results: a handle, a slice of handles, or a tuple of up to eight.
+    /// Adds a task that comes after `inputs` and calls `f` with their results. `inputs` is a
+    /// handle, a slice of handles, or a tuple of up to eight.
     ///
     /// ```
     /// use sateen::flow::Graph;
@@ -125,13 +131,15 @@ impl Graph {
         Handle::new(Arc::clone(&self.spec), index, slot).after(inputs)
     }
 
-    /// Runs all tasks, each after what it comes after, and waits for them. Blocks a thread, suspends a task. Tasks [on](Handle::on) the main thread run
-    /// on the calling one meanwhile.
+    /// Runs all tasks, each after what it comes after, and waits for them. Blocks a thread,
+    /// suspends a task. Tasks [on](Handle::on) the main thread run on the calling one meanwhile.
     ///
-    /// The first run, and one after a change or with another runtime, sets up a shed of exactly the size.
+    /// The first run, and one after a change or with another runtime, sets up a shed of exactly the
+    /// size.
     ///
     /// # Errors
-    /// [`GraphError`]. After a panic everything has run that does not come after the task that panicked; the graph can run again.
+    /// [`GraphError`]. After a panic everything has run that does not come after the task that
+    /// panicked; the graph can run again.
     ///
     /// ```
     /// use sateen::flow::{Graph, GraphError};
@@ -157,13 +165,13 @@ impl Graph {
         };
         self.spec.runs.begin();
         if ready.instance.start().is_err() {
-            // It would have to be shared.
+            // Impossible: a run takes the graph exclusively.
             sateen_base::abort_with("a graph was run while it was running");
         }
         let waited = ready.driven.wait_until(|| ready.instance.is_done());
         let failed = ready.instance.is_cancelled();
         if failed {
-            // The panic is known of once those who ran into it have left; what came of it is in `spec`.
+            // Once all runner tasks have left, the failure is in `spec`.
             discard(ready.driven.wait());
         }
         let result = match (self.spec.take_failure(), waited) {
@@ -186,15 +194,15 @@ impl Graph {
         if let Some(task) = spec.foreign() {
             return Err(GraphError::Foreign { task });
         }
-        let places = spec.places();
+        let all_on = spec.all_on();
         let mut map = Map::new();
-        for (channel, place) in places.iter().enumerate() {
+        for (channel, on) in all_on.iter().enumerate() {
             let channel = channel as u16;
-            map = match place {
+            map = match on {
                 On::Any => map.all(channel),
                 On::Main => map.caller(channel),
                 On::Worker(worker) if *worker >= runtime.workers() => {
-                    let task = spec.first_on(place);
+                    let task = spec.first_on(on);
                     let workers = runtime.workers();
                     return Err(GraphError::NoWorker { task, worker: *worker, workers });
                 }
@@ -206,7 +214,7 @@ impl Graph {
         let mut lasts = vec![true; nodes.len()];
         let mut edges = 0;
         for (task, (on, after)) in spec.links().into_iter().enumerate() {
-            let channel = places.binary_search(&on).unwrap_or(0);
+            let channel = all_on.binary_search(&on).unwrap_or(0);
             let mut put = template.set_channel(nodes[task], channel as u16);
             for child in after {
                 (lasts[child], edges) = (false, edges + 1);
@@ -218,14 +226,14 @@ impl Graph {
         let driven = Shed::builder()
             .tasks(nodes.len() as u64 + 1)
             .dependencies((edges + lasts) as u64)
-            .channels(places.len().max(1) as u64)
+            .channels(all_on.len().max(1) as u64)
             .run_on(runtime, map, {
                 let spec = Arc::clone(spec);
                 move |_, _, node: &mut Arc<Node>| run(&spec, node)
             })
             .map_err(GraphError::Run)?;
-        let hub: Arc<Hub> = Arc::clone(driven.hub());
-        template.on_done(move || hub.quiet.tell());
+        let ready: Arc<ReadyChannels> = Arc::clone(driven.ready());
+        template.on_done(move || ready.quiet.tell());
         let instance = template
             .install(Arc::clone(driven.shared()))
             .map_err(|refused| self.refusal(refused.error, &nodes))?;
@@ -245,7 +253,8 @@ impl Graph {
     /// The task's result of the last run.
     ///
     /// # Errors
-    /// [`GraphError::Foreign`]; [`GraphError::NoResult`]: it has not run, or the result was taken.
+    /// [`GraphError::Foreign`]; [`GraphError::NoResult`] if the task has not run, or its result was
+    /// taken.
     pub fn result<'g, R>(&'g self, task: &'g Handle<R>) -> Result<Output<'g, R>, GraphError> {
         self.check(task)?;
         task.slot().get(self.spec.runs.current()).ok_or_else(|| self.no_result(task))
@@ -276,7 +285,8 @@ impl Graph {
         GraphError::NoResult { task: task.to_string() }
     }
 
-    /// The graph in the language of Graphviz: tasks by name, those that are not run by any worker with where they are.
+    /// The graph in the language of Graphviz: tasks by name, and where they run if that is not any
+    /// worker.
     ///
     /// ```
     /// let mut g = sateen::flow::Graph::new();
@@ -294,7 +304,8 @@ impl Graph {
     }
 }
 
-/// Runs a task's closure. A panic is kept here, with whose it is; the shed learns only that there was one.
+/// Runs a task's closure. The graph keeps the payload of a panic, with the task; the shed learns
+/// only that there was one.
 fn run(spec: &Spec, node: &Node) -> Outcome {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| node.call())) {
         if panic.is::<Cancelled>() {

@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Which run it is: results of another do not count.
+/// The number of the current run: results of other runs do not count.
 #[derive(Debug, Default)]
 pub(super) struct Runs(AtomicU64);
 
 impl Runs {
     pub(super) fn begin(&self) {
-        // Ordering: Relaxed; who runs a task has learned of the run through the shed.
+        // Relaxed: the shed carries it to the workers that run tasks.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -23,11 +23,11 @@ impl Runs {
     }
 }
 
-/// A task's result, and the run that it is of.
+/// A task's result, and the run that made it.
 ///
-/// Written by the task, read by those that come after it, and by the graph's owner between runs: so nobody ever waits for
-/// the lock. What the owner reads is shared with it instead of locked, for it may leak what it has got: then the next run
-/// puts its result elsewhere.
+/// The task writes it. Tasks that come after it read it, and so does the graph's owner between
+/// runs: so nobody ever waits for the lock. The owner shares the result instead of locking it, for
+/// it may leak what it reads. The next run then puts its result into a new allocation.
 #[allow(missing_debug_implementations, reason = "not part of the interface")]
 pub struct Slot<R>(RwLock<Option<(u64, Arc<R>)>>);
 
@@ -38,14 +38,14 @@ impl<R> Slot<R> {
 
     pub(super) fn set(&self, run: u64, result: R) {
         let mut slot = self.0.write();
-        // Dropped, which is the user's code, after the lock was left.
+        // Dropped after the lock is released: dropping is user code.
         let (_shared, _before);
         match &mut *slot {
-            Some((of, place)) => {
+            Some((of, kept)) => {
                 *of = run;
-                match Arc::get_mut(place) {
-                    Some(place) => _before = std::mem::replace(place, result),
-                    None => _shared = std::mem::replace(place, Arc::new(result)),
+                match Arc::get_mut(kept) {
+                    Some(kept) => _before = std::mem::replace(kept, result),
+                    None => _shared = std::mem::replace(kept, Arc::new(result)),
                 }
             }
             none => *none = Some((run, Arc::new(result))),
@@ -59,7 +59,7 @@ impl<R> Slot<R> {
         Some(Output { result: Arc::clone(result), graph: PhantomData })
     }
 
-    /// Takes the result of that run, if it has one; not if somebody has leaked it.
+    /// Takes the result of that run, if there is one; `Some(None)` if an output of it was leaked.
     pub(super) fn take(&self, run: u64) -> Option<Option<R>> {
         let mut slot = self.0.write();
         let (of, result) = slot.take_if(|(of, _)| *of == run)?;
@@ -78,7 +78,7 @@ impl<R> Slot<R> {
     }
 }
 
-/// A task's result, while a task that comes after it runs. Never given to anybody.
+/// A task's result, while a task that comes after it runs. Users never get one.
 pub(super) struct Needed<'a, R>(RwLockReadGuard<'a, Option<(u64, Arc<R>)>>);
 
 impl<R> Deref for Needed<'_, R> {

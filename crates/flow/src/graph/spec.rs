@@ -24,7 +24,7 @@ struct Tasks {
     tasks: Vec<Task>,
     /// Goes up with each change.
     version: u64,
-    /// The name of a task of another graph that one was to come after.
+    /// The name of a task of another graph that was given as a predecessor.
     foreign: Option<String>,
 }
 
@@ -32,16 +32,16 @@ struct Task {
     name: Option<Box<str>>,
     on: On,
     after: Vec<usize>,
-    /// The same, once a search would take long.
+    /// The same as `after`, once a linear search would take long.
     known: HashSet<usize>,
     node: Arc<Node>,
 }
 
-/// So many tasks are searched one by one.
+/// Up to so many predecessors are searched linearly.
 const FEW: usize = 16;
 
 impl Task {
-    /// Lets it come after another one; whether it did not before.
+    /// Makes the task run after another. Returns whether that is new.
     fn add_after(&mut self, after: usize) -> bool {
         if self.after.len() < FEW {
             if self.after.contains(&after) {
@@ -63,7 +63,8 @@ impl Task {
 /// What the shed holds of a task.
 pub(super) struct Node {
     pub(super) index: usize,
-    /// Nobody ever waits for the lock: a run calls each once, and there is one run at a time.
+    /// No thread ever waits for the lock: a run calls each closure once, and there is one run at a
+    /// time.
     call: Mutex<Call>,
 }
 
@@ -105,7 +106,7 @@ impl Spec {
         self.tasks().tasks[task].name = Some(name.into());
     }
 
-    pub(super) fn set_place(&self, task: usize, on: On) {
+    pub(super) fn set_on(&self, task: usize, on: On) {
         let mut tasks = self.tasks();
         tasks.tasks[task].on = on;
         tasks.version += 1;
@@ -153,17 +154,17 @@ impl Spec {
         self.tasks().tasks.iter().map(|task| (task.on, task.after.clone())).collect()
     }
 
-    /// All places where tasks run: their indices are channels.
-    pub(super) fn places(&self) -> Vec<On> {
-        let mut places: Vec<On> = self.tasks().tasks.iter().map(|task| task.on).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+    /// Every `On` that occurs: their indices are channels.
+    pub(super) fn all_on(&self) -> Vec<On> {
+        let mut all: Vec<On> = self.tasks().tasks.iter().map(|task| task.on).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
-    /// Name of the first task there.
-    pub(super) fn first_on(&self, place: &On) -> String {
-        let task = self.tasks().tasks.iter().position(|task| task.on == *place);
+    /// Name of the first task that runs there.
+    pub(super) fn first_on(&self, on: &On) -> String {
+        let task = self.tasks().tasks.iter().position(|task| task.on == *on);
         self.name(task.unwrap_or(0))
     }
 

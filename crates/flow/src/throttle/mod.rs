@@ -59,7 +59,7 @@ impl Default for Plan {
 impl Plan {
     /// The same for another rate.
     fn at(self, rate: Rate) -> Self {
-        Self { grid: Grid::new(rate), ..self }.settled()
+        Self { grid: Grid::new(rate), ..self }.with_sizes()
     }
 
     fn set_burst(&mut self, burst: u64) -> Result<(), ThrottleError> {
@@ -67,7 +67,7 @@ impl Plan {
             return Err(ThrottleError::ZeroBurst);
         }
         self.wanted_burst = Some(burst);
-        *self = self.settled();
+        *self = self.with_sizes();
         Ok(())
     }
 
@@ -76,11 +76,11 @@ impl Plan {
             return Err(ThrottleError::ZeroBatch);
         }
         self.wanted_batch = Some(batch);
-        *self = self.settled();
+        *self = self.with_sizes();
         Ok(())
     }
 
-    fn settled(self) -> Self {
+    fn with_sizes(self) -> Self {
         let burst = self.wanted_burst.unwrap_or_else(|| self.grid.within(BURST_SECONDS));
         let most = (burst / HANDFUL).max(1);
         let batch = self.wanted_batch.map_or(most, |batch| batch.min(most));

@@ -91,8 +91,8 @@ impl<C: Clock> SharedThrottle<C> {
         if self.plan.grid.is_unlimited() {
             return;
         }
-        let mut place = self.line_up();
-        while let Err(gap) = place.poll() {
+        let mut reservation = self.line_up();
+        while let Err(gap) = reservation.poll() {
             delay(gap);
         }
     }
@@ -115,8 +115,8 @@ impl<C: Clock> SharedThrottle<C> {
         if self.plan.grid.is_unlimited() {
             return;
         }
-        let mut place = self.line_up();
-        while let Err(gap) = place.poll() {
+        let mut reservation = self.line_up();
+        while let Err(gap) = reservation.poll() {
             pause_async(&self.clock, gap).await;
         }
     }
@@ -139,19 +139,19 @@ impl<C: Clock> SharedThrottle<C> {
         self.plan.grid.due(self.time.now(&self.clock))
     }
 
-    fn line_up(&self) -> Place<'_, C> {
-        Place { throttle: self, number: self.ledger.line_up(self.plan.floor(self.due())) }
+    fn line_up(&self) -> Reservation<'_, C> {
+        Reservation { throttle: self, number: self.ledger.line_up(self.plan.floor(self.due())) }
     }
 }
 
 /// A token that is not due yet.
-struct Place<'a, C: Clock> {
+struct Reservation<'a, C: Clock> {
     throttle: &'a SharedThrottle<C>,
     /// Its number on the grid; 0 once it has been used.
     number: u64,
 }
 
-impl<C: Clock> Place<'_, C> {
+impl<C: Clock> Reservation<'_, C> {
     /// Uses it if it is due, else says how long it is until then.
     fn poll(&mut self) -> Result<(), Duration> {
         let SharedThrottle { clock, plan, time, ledger } = self.throttle;
@@ -172,7 +172,7 @@ impl<C: Clock> Place<'_, C> {
     }
 }
 
-impl<C: Clock> Drop for Place<'_, C> {
+impl<C: Clock> Drop for Reservation<'_, C> {
     fn drop(&mut self) {
         if self.number != 0 {
             self.throttle.ledger.give_back(Run { last: self.number, len: 1 });

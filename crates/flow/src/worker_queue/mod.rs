@@ -3,15 +3,15 @@
 //! States, protocols and what waits for whom: the crate's `README.md`, section *Worker queues*.
 
 mod builder;
-mod desk;
 mod error;
 mod handled;
 mod later;
-mod patience;
 mod sender;
 mod shared;
+mod spin_limit;
 mod stats;
 mod worker;
+mod worker_metrics;
 
 pub use builder::Builder;
 pub use error::{CloseError, Hanging, Refusal, SendError, StartError};
@@ -205,11 +205,11 @@ impl<T> WorkerQueue<T> {
     /// ```
     pub fn close_timeout(&self, limit: Duration) -> Result<(), CloseError> {
         self.shared.close();
-        let desks = &self.shared.desks;
+        let metrics = &self.shared.metrics;
         let finished = |limit| !self.is_inside() && self.shared.finished.wait_timeout(limit);
         let mut before = Vec::new();
         let done = finished(limit / 2) || {
-            before.extend(desks.iter().map(|desk| desk.calls.running()));
+            before.extend(metrics.iter().map(|metrics| metrics.calls.running()));
             finished(limit - limit / 2)
         };
         if done {
@@ -217,9 +217,9 @@ impl<T> WorkerQueue<T> {
             return Ok(());
         }
         let hanging = |(worker, before): (usize, Option<u64>)| {
-            let desk = &desks[worker];
-            let call = before.filter(|_| desk.calls.still_runs(before))?;
-            Some(Hanging { worker, call, item: desk.item() })
+            let metrics = &metrics[worker];
+            let call = before.filter(|_| metrics.calls.still_runs(before))?;
+            Some(Hanging { worker, call, item: metrics.item() })
         };
         Err(CloseError {
             hanging: before.into_iter().enumerate().filter_map(hanging).collect(),
@@ -239,7 +239,7 @@ impl<T> WorkerQueue<T> {
     /// Whether the caller is one of its handlers.
     fn is_inside(&self) -> bool {
         let context = context_id();
-        self.shared.desks.iter().any(|desk| desk.context.load(Ordering::Relaxed) == context)
+        self.shared.metrics.iter().any(|metrics| metrics.context.load(Ordering::Relaxed) == context)
     }
 }
 
@@ -256,7 +256,7 @@ impl<T> Drop for WorkerQueue<T> {
 impl<T> fmt::Debug for WorkerQueue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WorkerQueue")
-            .field("workers", &self.shared.desks.len())
+            .field("workers", &self.shared.metrics.len())
             .field("queues", &self.shared.lanes.len())
             .field("closed", &self.shared.is_closed())
             .finish_non_exhaustive()

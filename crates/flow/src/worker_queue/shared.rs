@@ -3,11 +3,11 @@
 //! Any thread may touch any field; what is written often has a cache line of its own, and nothing is written by all for each
 //! item but the queues' ends.
 
-use super::desk::Desk;
 use super::error::{Refusal, SendError};
 use super::handled::{DeadLetter, DeadReason};
 use super::later::Later;
-use super::patience::Patience;
+use super::spin_limit::SpinLimit;
+use super::worker_metrics::WorkerMetrics;
 use crate::Rate;
 use crate::attendance::Roll;
 use crate::gate::Gate;
@@ -60,8 +60,8 @@ pub(crate) struct Crew<T> {
 pub(crate) struct Count {
     /// Written by the handle's owner alone.
     pub(crate) sent: CachePadded<AtomicU64>,
-    /// Where it is among the counts of all. Accessed with these locked.
-    place: AtomicUsize,
+    /// Its index among the counts of all. Accessed with these locked.
+    index: AtomicUsize,
 }
 
 /// How many items have been sent through each handle.
@@ -88,7 +88,7 @@ pub(crate) struct Callbacks<T> {
 pub(crate) struct Shared<T> {
     pub(crate) lanes: Box<[Lane<Parcel<T>>]>,
     pub(crate) crews: Box<[Crew<T>]>,
-    pub(crate) desks: Box<[CachePadded<Desk>]>,
+    pub(crate) metrics: Box<[CachePadded<WorkerMetrics>]>,
     /// Where senders wait that can use any lane.
     pub(crate) room: Gate,
     /// Where workers wait for their throttle.
@@ -160,7 +160,7 @@ impl<T> Shared<T> {
         Self {
             lanes,
             crews,
-            desks: (0..workers).map(|_| CachePadded::new(Desk::new())).collect(),
+            metrics: (0..workers).map(|_| CachePadded::new(WorkerMetrics::new())).collect(),
             room: Gate::new(),
             control: Gate::new(),
             overflow,
@@ -215,7 +215,7 @@ impl<T> Shared<T> {
         let pushed = self.lanes[lane].queue.push_from(parcels).unwrap_or(0);
         let gate = &self.crew_of(lane).gate;
         gate.tell_one();
-        for _ in 1..pushed.min(self.desks.len()) {
+        for _ in 1..pushed.min(self.metrics.len()) {
             if !gate.is_wanted() {
                 break;
             }
@@ -255,13 +255,13 @@ impl<T> Shared<T> {
         mut parcel: Parcel<T>,
         wait: bool,
     ) -> Result<(), SendError<T>> {
-        let mut patience = Patience::new();
+        let mut spin_limit = SpinLimit::new();
         loop {
             parcel = match self.attempt(way, parcel, wait) {
                 ControlFlow::Continue(parcel) => parcel,
                 ControlFlow::Break(result) => return result,
             };
-            if !patience.wait() {
+            if !spin_limit.spin() {
                 self.gate_of(way).wait(None, || self.has_room(way));
             }
         }
@@ -433,9 +433,9 @@ impl<T> Shared<T> {
     /// A count for a handle, and the handle's number.
     pub(crate) fn enlist(&self) -> (Arc<Count>, usize) {
         let sent = CachePadded::new(AtomicU64::new(0));
-        let count = Arc::new(Count { sent, place: AtomicUsize::new(0) });
+        let count = Arc::new(Count { sent, index: AtomicUsize::new(0) });
         let mut senders = self.senders.lock();
-        count.place.store(senders.counts.len(), Ordering::Relaxed);
+        count.index.store(senders.counts.len(), Ordering::Relaxed);
         senders.counts.push(Arc::clone(&count));
         senders.number += 1;
         (count, senders.number - 1)
@@ -445,11 +445,11 @@ impl<T> Shared<T> {
     pub(crate) fn retire(&self, count: &Count) {
         let mut senders = self.senders.lock();
         senders.retired += count.sent.load(Ordering::Relaxed);
-        let place = count.place.load(Ordering::Relaxed);
+        let index = count.index.load(Ordering::Relaxed);
         // The last takes its place: the lock is held for as long however many there are.
-        let own = senders.counts.swap_remove(place);
-        if let Some(moved) = senders.counts.get(place) {
-            moved.place.store(place, Ordering::Relaxed);
+        let own = senders.counts.swap_remove(index);
+        if let Some(moved) = senders.counts.get(index) {
+            moved.index.store(index, Ordering::Relaxed);
         }
         drop(senders);
         drop(own);

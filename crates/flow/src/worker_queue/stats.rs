@@ -1,7 +1,7 @@
 //! What a worker queue has done so far.
 
-use super::desk::{Desk, empty_histogram};
 use super::shared::Shared;
+use super::worker_metrics::{WorkerMetrics, empty_histogram};
 use hdrhistogram::Histogram;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::time::Duration;
@@ -100,9 +100,9 @@ impl fmt::Debug for WaitTimes {
 impl<T> Shared<T> {
     pub(crate) fn stats(&self) -> Stats {
         let mut waits = empty_histogram();
-        let workers: Vec<_> = self.desks.iter().map(|desk| worker_stats(desk)).collect();
+        let workers: Vec<_> = self.metrics.iter().map(|metrics| worker_stats(metrics)).collect();
         if let Some(waits) = &mut waits {
-            self.desks.iter().for_each(|desk| desk.add_waits(waits));
+            self.metrics.iter().for_each(|metrics| metrics.add_waits(waits));
         }
         let sum = |f: fn(&WorkerStats) -> u64| workers.iter().map(f).sum();
         let queues: Vec<_> = self.lanes.iter().map(|lane| lane.queue.len()).collect();
@@ -129,13 +129,13 @@ impl<T> Shared<T> {
     }
 }
 
-fn worker_stats(desk: &Desk) -> WorkerStats {
-    let (busy, retried) = (desk.is_busy(), desk.retried());
+fn worker_stats(metrics: &WorkerMetrics) -> WorkerStats {
+    let (busy, retried) = (metrics.is_busy(), metrics.retried());
     WorkerStats {
-        received: desk.ended().saturating_sub(retried),
-        panicked: desk.panicked(),
+        received: metrics.ended().saturating_sub(retried),
+        panicked: metrics.panicked(),
         retried,
         busy,
-        rate: desk.last_second() as f64,
+        rate: metrics.last_second() as f64,
     }
 }

@@ -1,10 +1,10 @@
 //! What a worker does: looks for an item, has it handled, looks again, sleeps.
 
-use super::desk::{Desk, Ended};
 use super::handled::{DeadReason, Handled};
 use super::later::Again;
-use super::patience::Patience;
 use super::shared::{Parcel, Shared};
+use super::spin_limit::SpinLimit;
+use super::worker_metrics::{Ended, WorkerMetrics};
 use crate::lane::Lane;
 use crate::throttle::{Clock, Throttle};
 use sateen_base::prim::Arc;
@@ -58,7 +58,7 @@ struct Leave<T> {
 
 impl<T> Drop for Leave<T> {
     fn drop(&mut self) {
-        let context = &self.shared.desks[self.index].context;
+        let context = &self.shared.metrics[self.index].context;
         // Also if it has not begun: it may call the user's code, which must not wait for it.
         context.store(context_id(), Ordering::Relaxed);
         self.shared.leave(self.index);
@@ -118,7 +118,7 @@ impl<T, C: Clock> Ticket<T, C> {
 
 impl<T, C: Clock> Worker<T, C> {
     fn run<R: Into<Handled>>(&mut self, handler: &impl Fn(usize, &mut T) -> R) {
-        self.desk().context.store(context_id(), Ordering::Relaxed);
+        self.metrics().context.store(context_id(), Ordering::Relaxed);
         self.looked = tsc::now();
         while !self.is_aborted() {
             // The token first, so that the item waits where others can take it.
@@ -138,8 +138,8 @@ impl<T, C: Clock> Worker<T, C> {
         self.note();
     }
 
-    fn desk(&self) -> &Desk {
-        &self.shared.desks[self.index]
+    fn metrics(&self) -> &WorkerMetrics {
+        &self.shared.metrics[self.index]
     }
 
     #[inline(always)]
@@ -247,7 +247,7 @@ impl<T, C: Clock> Worker<T, C> {
             return;
         }
         let owner = self.crew + at % self.crew_size() * self.shared.crews.len();
-        let begun = self.shared.desks[owner].begun();
+        let begun = self.shared.metrics[owner].begun();
         if owner == self.index || begun == self.seen[at] {
             self.at = at;
         }
@@ -256,14 +256,14 @@ impl<T, C: Clock> Worker<T, C> {
 
     /// How many workers its crew has.
     fn crew_size(&self) -> usize {
-        (self.shared.desks.len() - self.crew).div_ceil(self.shared.crews.len())
+        (self.shared.metrics.len() - self.crew).div_ceil(self.shared.crews.len())
     }
 
     /// Counts what it has done since the last time.
     fn note(&mut self) {
-        let ended = self.desk().ended();
+        let ended = self.metrics().ended();
         if ended > self.noted {
-            self.desk().note(ended - self.noted);
+            self.metrics().note(ended - self.noted);
             self.noted = ended;
         }
     }
@@ -320,16 +320,16 @@ impl<T, C: Clock> Worker<T, C> {
     ) {
         let Parcel { mut item, sent } = parcel;
         if sent != 0 {
-            self.desk().waited(tsc::now().saturating_sub(sent));
+            self.metrics().waited(tsc::now().saturating_sub(sent));
         }
         if self.shared.callbacks.describe.is_some() {
             self.describe(&item);
         }
-        self.desk().begin();
+        self.metrics().begin();
         let index = self.index;
         match catch_unwind(AssertUnwindSafe(|| handler(index, &mut item).into())) {
             Ok(Handled::Done) => {
-                self.desk().end(Ended::Done);
+                self.metrics().end(Ended::Done);
                 self.drop_item(item);
             }
             Ok(Handled::Again(after)) => self.again(item, after),
@@ -354,7 +354,7 @@ impl<T, C: Clock> Worker<T, C> {
     fn describe(&self, item: &T) {
         let describe = self.shared.callbacks.describe.as_ref();
         let said = catch_unwind(AssertUnwindSafe(|| describe.map(|describe| describe(item))));
-        self.desk().describe(said.map_err(discard).ok().flatten());
+        self.metrics().describe(said.map_err(discard).ok().flatten());
     }
 
     #[cold]
@@ -364,7 +364,7 @@ impl<T, C: Clock> Worker<T, C> {
         let again = Again { parcel: Parcel { item, sent: 0 }, held };
         let refused = crew.later.push(again, after);
         // Last, so that it is never missing.
-        self.desk().end(Ended::Retried);
+        self.metrics().end(Ended::Retried);
         match refused {
             // Somebody may have to wake earlier than they would.
             Ok(()) => crew.gate.tell_one(),
@@ -382,7 +382,7 @@ impl<T, C: Clock> Worker<T, C> {
 
     #[cold]
     fn panicked(&mut self, item: T, panic: Box<dyn std::any::Any + Send>) {
-        self.desk().end(Ended::Panicked);
+        self.metrics().end(Ended::Panicked);
         let index = self.index;
         let on_panic = self.shared.callbacks.on_panic.as_ref();
         let told = on_panic.and_then(|on_panic| self.call(|_| on_panic(index, &*panic)));
@@ -422,8 +422,8 @@ impl<T, C: Clock> Worker<T, C> {
             self.offer();
         }
         self.left = self.round;
-        let mut patience = Patience::new();
-        while patience.wait() {
+        let mut spin_limit = SpinLimit::new();
+        while spin_limit.spin() {
             if self.has_work() {
                 return false;
             }

@@ -1,5 +1,5 @@
-//! Models of who looks for work. A worker here sleeps until a stand-in is queued for it, as a runtime's would; so work that nobody was sent
-//! for is a deadlock.
+//! Models of who looks for work. A worker here sleeps until a runner task is queued for it, as a
+//! runtime's would; so work for which none was sent is a deadlock.
 #![cfg(loom)]
 
 use loom::sync::{Arc, Condvar, Mutex};
@@ -7,7 +7,7 @@ use loom::thread;
 use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
-use sateen_flow::seat::Seat;
+use sateen_flow::runner_slot::RunnerSlot;
 
 fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -16,11 +16,12 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A group: how much was made ready by its one producer, how much was taken, its seat, and the worker's queue of stand-ins.
+/// A group: how much its one producer made ready, how much was taken, its slot, and the worker's
+/// queue of runner tasks.
 struct Group {
     pushed: AtomicUsize,
     taken: AtomicUsize,
-    seat: Seat,
+    slot: RunnerSlot,
     queued: Mutex<usize>,
     changed: Condvar,
 }
@@ -30,7 +31,7 @@ impl Group {
         Arc::new(Self {
             pushed: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
-            seat: Seat::new(),
+            slot: RunnerSlot::new(),
             queued: Mutex::new(0),
             changed: Condvar::new(),
         })
@@ -40,14 +41,14 @@ impl Group {
         self.pushed.store(all, Relaxed);
     }
 
-    fn ring(&self) {
-        if self.seat.ring() {
+    fn notify(&self) {
+        if self.slot.notify() {
             *self.queued.lock().unwrap() += 1;
             self.changed.notify_all();
         }
     }
 
-    /// Waits for a stand-in, which begins.
+    /// Waits for a runner task, which begins.
     fn start(&self) {
         let mut queued = self.queued.lock().unwrap();
         while *queued == 0 {
@@ -55,7 +56,7 @@ impl Group {
         }
         *queued -= 1;
         drop(queued);
-        self.seat.begin();
+        self.slot.begin();
     }
 
     fn is_ready(&self) -> bool {
@@ -74,9 +75,9 @@ impl Group {
     }
 }
 
-/// Whatever is pushed while a stand-in is queued, begins, looks and ends is taken.
+/// Tasks that are pushed while a runner task is queued, begins, looks and ends are taken.
 #[test]
-fn what_is_rung_for_is_found() {
+fn what_is_notified_is_found() {
     check(3, || {
         let group = Group::new();
         let worker = thread::spawn({
@@ -93,8 +94,8 @@ fn what_is_rung_for_is_found() {
         });
         for all in 1..=2 {
             group.push(all);
-            Seat::announce();
-            group.ring();
+            RunnerSlot::announce();
+            group.notify();
         }
         worker.join().unwrap();
     });
@@ -118,7 +119,8 @@ impl Event {
     }
 }
 
-/// Two tasks, of which whichever is taken first waits for the other: who takes it sends another to look before.
+/// Two tasks, of which the first taken waits for the other: the worker that takes it sends another
+/// one first.
 #[test]
 fn a_task_that_waits_does_not_hide_the_rest() {
     check(2, || {
@@ -132,23 +134,23 @@ fn a_task_that_waits_does_not_hide_the_rest() {
                     return;
                 }
                 if group.is_ready() && !canary!("drain_forgets") {
-                    Seat::announce();
-                    group.ring();
+                    RunnerSlot::announce();
+                    group.notify();
                 }
                 if group.is_ready() { event.wait() } else { event.set() }
             })
         });
         group.push(2);
-        Seat::announce();
-        group.ring();
+        RunnerSlot::announce();
+        group.notify();
         for worker in workers {
             worker.join().unwrap();
         }
     });
 }
 
-/// The end of a task makes two ready, without a word, while a stand-in that somebody else has sent begins, looks and ends. The one that
-/// is taken waits for the other.
+/// The end of a task makes two ready without notifying, while a runner task of another thread
+/// begins, looks and ends. The one that is taken waits for the other.
 #[test]
 fn what_an_end_makes_ready_is_announced_before_the_next_task() {
     check(3, || {
@@ -165,15 +167,15 @@ fn what_an_end_makes_ready_is_announced_before_the_next_task() {
                 }
             }
         });
-        // For something that is gone before it is seen.
-        group.ring();
+        // For a task that is gone before it is seen.
+        group.notify();
         // The first is ours.
         group.taken.store(1, Relaxed);
         group.push(2);
         if !canary!("drain_owes_no_fence") {
-            Seat::announce();
+            RunnerSlot::announce();
         }
-        group.ring();
+        group.notify();
         event.wait();
         other.join().unwrap();
     });

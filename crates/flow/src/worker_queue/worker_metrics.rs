@@ -17,7 +17,7 @@ const KEPT: usize = 16;
 const LONGEST: u64 = 3_600_000_000_000;
 
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct WorkerMetrics {
     /// Its handler calls, however they end.
     pub(crate) calls: Calls,
     panicked: AtomicU64,
@@ -45,7 +45,7 @@ fn count(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed) + 1, Relaxed);
 }
 
-impl Desk {
+impl WorkerMetrics {
     pub(crate) fn new() -> Self {
         Self {
             calls: Calls::new(),

@@ -1,8 +1,9 @@
-//! What a driven shed and those who execute its tasks share: who is on the way, who waits, what went wrong.
+//! The channels of a driven shed, and who looks after ready tasks in them: queued runner tasks,
+//! threads that wait, panics.
 
-use crate::map::{Place, Places};
+use crate::map::{Assignments, Executor};
 use crate::quiet::Quiet;
-use crate::seat::Seat;
+use crate::runner_slot::RunnerSlot;
 use sateen_base::prim::{AtomicBool, AtomicU32, Ordering};
 use sateen_base::unwind::discard;
 use sateen_base::{CachePadded, SpinLock};
@@ -12,46 +13,47 @@ use std::any::Any;
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// Executes what is ready, on the calling thread.
+/// Executes ready tasks on the calling thread.
 pub(crate) trait Drain: Send + Sync {
-    /// What is ready for that group, until nothing is or others should have a turn.
+    /// Executes what is ready in that group, until nothing is or others should have a turn.
     fn drain(&self, group: usize);
 }
 
-/// Everything but the shed and what runs its tasks.
-pub(crate) struct Hub {
+/// All that a driven shed has besides the shed and the closure that runs its tasks.
+pub(crate) struct ReadyChannels {
     groups: Box<[CachePadded<Group>]>,
     /// The group of each channel.
     group_of: Box<[u32]>,
-    /// The group of what only those execute who wait, if there is one.
+    /// The group that only waiting threads execute, if there is one.
     pub(crate) callers: Option<usize>,
     pub(crate) quiet: Quiet,
     spawner: Spawner,
     /// Set before the shed is given to anybody.
     drain: OnceLock<Weak<dyn Drain>>,
-    /// How many drainers there are on each worker, those that wait included.
+    /// How many started runner tasks there are on each worker, suspended ones included.
     busy: Box<[AtomicU32]>,
-    /// A stand-in was dropped that had not started.
+    /// A runner task was dropped before it started.
     refused: AtomicBool,
     panics: SpinLock<Panics>,
-    /// Contexts that execute tasks, for telling who would wait for itself.
+    /// Contexts that execute tasks: they must not wait for the shed.
     inside: SpinLock<Contexts>,
 }
 
-/// The channels of one place.
+/// The channels of one executor.
 pub(crate) struct Group {
     /// In order of priority, each with how many tasks are taken at once.
     pub(crate) channels: Box<[(u16, u32)]>,
-    /// Where stand-ins are queued: one seat for all workers, or one for each of the named; none for those who wait.
-    seats: Box<[(Option<usize>, Seat)]>,
-    /// Where the search for a seat begins, if there are several.
+    /// Where runner tasks are queued: one slot for all workers, or one for each named worker; none
+    /// for waiting threads.
+    slots: Box<[(Option<usize>, RunnerSlot)]>,
+    /// The slot at which a search begins, if there are several.
     turn: AtomicU32,
 }
 
 #[derive(Default)]
 struct Contexts {
-    /// 0 in a place that is free.
-    places: Vec<u64>,
+    /// 0 at an index that is free.
+    ids: Vec<u64>,
     free: Vec<usize>,
 }
 
@@ -61,14 +63,14 @@ struct Panics {
     others: u64,
 }
 
-/// What the calling thread is in the middle of, if that is bringing about that tasks become ready which it will look for itself.
+/// The thread is at a task's end. It will look itself for the tasks that this makes ready.
 #[derive(Clone, Copy)]
 struct Completing {
-    /// The context that does; 0 for none.
+    /// The context at the task's end; 0 for none.
     context: u64,
     /// The group's address.
     group: usize,
-    /// Something has become ready.
+    /// A task has become ready.
     owes: bool,
 }
 
@@ -78,26 +80,31 @@ thread_local! {
     static COMPLETING: Cell<Completing> = const { Cell::new(NOTHING) };
 }
 
-impl Hub {
-    pub(crate) fn new(places: Places, channels: u16, workers: usize, spawner: Spawner) -> Self {
+impl ReadyChannels {
+    pub(crate) fn new(
+        assignments: Assignments,
+        channels: u16,
+        workers: usize,
+        spawner: Spawner,
+    ) -> Self {
         let mut group_of = vec![0; channels.into()];
         let mut callers = None;
         let mut groups = Vec::new();
-        for (place, channels) in places {
+        for (executor, channels) in assignments {
             for (channel, _) in &channels {
                 group_of[usize::from(*channel)] = groups.len() as u32;
             }
-            let seats = match place {
-                Place::All => Box::from([(None, Seat::new())]),
-                Place::Workers(named) => {
-                    named.into_iter().map(|worker| (Some(worker), Seat::new())).collect()
+            let slots = match executor {
+                Executor::All => Box::from([(None, RunnerSlot::new())]),
+                Executor::Workers(named) => {
+                    named.into_iter().map(|worker| (Some(worker), RunnerSlot::new())).collect()
                 }
-                Place::Caller => {
+                Executor::Caller => {
                     callers = Some(groups.len());
                     Box::from([])
                 }
             };
-            let group = Group { channels: channels.into(), seats, turn: AtomicU32::new(0) };
+            let group = Group { channels: channels.into(), slots, turn: AtomicU32::new(0) };
             groups.push(CachePadded::new(group));
         }
         Self {
@@ -114,7 +121,7 @@ impl Hub {
         }
     }
 
-    /// Says who executes. Once.
+    /// Sets what executes tasks. Called once.
     pub(crate) fn set_drain(&self, drain: Weak<dyn Drain>) {
         let set = self.drain.set(drain);
         debug_assert!(set.is_ok());
@@ -128,13 +135,13 @@ impl Hub {
         &self.groups[group]
     }
 
-    /// Tells a group from those of all hubs.
+    /// Distinguishes a group from those of all driven sheds.
     #[inline(always)]
     fn address(&self, group: usize) -> usize {
         std::ptr::from_ref(self.group(group)).addr()
     }
 
-    // ---- Ringing ----
+    // ---- Notifying ----
 
     /// Tasks have become ready: the shed's callback.
     #[inline]
@@ -145,70 +152,72 @@ impl Hub {
             && completing.group == self.address(group)
             && completing.context == context_id()
         {
-            // The caller looks for more before anything else.
+            // The caller looks for more tasks before it does anything else.
             COMPLETING.with(|cell| cell.set(Completing { owes: true, ..completing }));
         } else {
-            self.ring(group, count);
+            self.notify(group, count);
         }
     }
 
-    /// Makes sure that `count` will be looked for, or as many as there can be, if that many are not on their way.
-    pub(crate) fn ring(self: &Arc<Self>, group: usize, count: u32) {
-        match &*self.group(group).seats {
+    /// Ensures that `count` runner tasks of the group are queued, or one for each slot if there are
+    /// fewer slots.
+    pub(crate) fn notify(self: &Arc<Self>, group: usize, count: u32) {
+        match &*self.group(group).slots {
             [] => self.quiet.tell(),
-            [(worker, seat)] => {
-                Seat::announce();
-                if seat.ring() {
+            [(worker, slot)] => {
+                RunnerSlot::announce();
+                if slot.notify() {
                     self.spawn(group, 0, *worker);
                 }
             }
-            _ => self.ring_some_slow(group, count),
+            _ => self.notify_some_slow(group, count),
         }
     }
 
-    /// [`Hub::ring`] where the worker has to be chosen.
+    /// [`ReadyChannels::notify`] where the worker has to be chosen.
     #[cold]
-    fn ring_some_slow(self: &Arc<Self>, group: usize, count: u32) {
-        let Group { seats, turn, .. } = self.group(group);
-        Seat::announce();
-        let queued = seats.iter().filter(|(_, seat)| seat.is_queued()).count();
-        let mut missing = (count as usize).min(seats.len()).saturating_sub(queued);
+    fn notify_some_slow(self: &Arc<Self>, group: usize, count: u32) {
+        let Group { slots, turn, .. } = self.group(group);
+        RunnerSlot::announce();
+        let queued = slots.iter().filter(|(_, slot)| slot.is_queued()).count();
+        let mut missing = (count as usize).min(slots.len()).saturating_sub(queued);
         let start = turn.fetch_add(1, Ordering::Relaxed) as usize;
-        let around = || (0..seats.len()).map(|i| (start.wrapping_add(i)) % seats.len());
-        let mut rung = queued > 0;
+        let around = || (0..slots.len()).map(|i| (start.wrapping_add(i)) % slots.len());
+        let mut notified = queued > 0;
         for idle in [true, false] {
             for index in around() {
-                let (worker, seat) = &seats[index];
+                let (worker, slot) = &slots[index];
                 let is_idle = worker.is_none_or(|w| self.busy[w].load(Ordering::Relaxed) == 0);
-                // Those with something to do come into question only if there is nobody else.
-                if missing == 0 || is_idle != idle || (rung && !idle) {
+                // Busy workers are taken only if no other is notified.
+                if missing == 0 || is_idle != idle || (notified && !idle) {
                     continue;
                 }
-                if seat.ring() {
+                if slot.notify() {
                     self.spawn(group, index, *worker);
                 }
-                (rung, missing) = (true, missing - 1);
+                (notified, missing) = (true, missing - 1);
             }
         }
     }
 
     #[cold]
-    fn spawn(self: &Arc<Self>, group: usize, seat: usize, worker: Option<usize>) {
+    fn spawn(self: &Arc<Self>, group: usize, slot: usize, worker: Option<usize>) {
         self.quiet.enter();
-        let stand_in = StandIn { hub: Arc::clone(self), group, seat, started: false };
-        // Nobody is left to execute once the driver is gone: dropping the stand-in says so.
+        let runner = RunnerTask { ready: Arc::clone(self), group, slot, started: false };
+        // Without the driven shed nothing executes tasks. The dropped runner task sets `refused`.
         let Some(drain) = self.drain.get().and_then(Weak::upgrade) else { return };
         let settings = match worker {
             Some(worker) => Spawn::new().on_worker(worker),
             None => Spawn::new(),
         };
-        drop(self.spawner.spawn_with(settings, move || stand_in.run(&*drain)));
+        drop(self.spawner.spawn_with(settings, move || runner.run(&*drain)));
     }
 
     // ---- Around tasks ----
 
-    /// The caller is about to run a task's code, which may wait for anything: others have to know of what is `ready` besides. Looks for that if it
-    /// is to `look`, or the end of its last task has made something ready.
+    /// The caller is about to run a task's code, which may wait for anything: another runner task
+    /// must know of other `ready` tasks. Checks for them if `look` is set, or if the end of the
+    /// last task has made something ready.
     #[inline]
     pub(crate) fn before_task(
         self: &Arc<Self>,
@@ -219,17 +228,19 @@ impl Hub {
     ) {
         let owes = COMPLETING.with(|cell| cell.replace(NOTHING)).owes;
         if (look || owes) && ready() {
-            // What others made ready they have rung for; so if a stand-in seems to be queued that has begun already, that matters
-            // only for what the caller has put there without a word.
-            let queued = self.group(group).seats.iter().any(|(_, seat)| seat.is_queued());
+            // Other threads have notified for the tasks that they made ready. If a runner task seems
+            // queued that has started already, this matters only for tasks that the caller made
+            // ready without notifying.
+            let queued = self.group(group).slots.iter().any(|(_, slot)| slot.is_queued());
             if !queued || owes || !fenced {
-                self.ring(group, 1);
+                self.notify(group, 1);
             }
         }
         sateen_runtime::poll();
     }
 
-    /// The task's code is over. What its end makes ready the caller, which is `context`, will look for itself.
+    /// The task's code is over. The caller, which is `context`, will look itself for what the end
+    /// makes ready.
     #[inline]
     pub(crate) fn after_task(&self, group: usize, context: u64) {
         let completing = Completing { context, group: self.address(group), owes: false };
@@ -261,9 +272,9 @@ impl Hub {
         first.map(|first| (first, others))
     }
 
-    /// Whether a stand-in was refused since the last call.
+    /// Whether a runner task was refused since the last call.
     pub(crate) fn take_refused(&self) -> bool {
-        // Ordering: Relaxed; who asks has seen all stand-ins leave, or is told again.
+        // Relaxed: the caller has seen all runner tasks leave, or is told again.
         self.refused.swap(false, Ordering::Relaxed)
     }
 
@@ -274,46 +285,46 @@ impl Hub {
     /// The calling context executes tasks until the guard is dropped.
     pub(crate) fn enter(&self) -> Inside<'_> {
         let context = context_id();
-        let Contexts { places, free } = &mut *self.inside.lock();
-        let place = free.pop().unwrap_or(places.len());
-        match places.get_mut(place) {
+        let Contexts { ids, free } = &mut *self.inside.lock();
+        let index = free.pop().unwrap_or(ids.len());
+        match ids.get_mut(index) {
             Some(free) => *free = context,
-            None => places.push(context),
+            None => ids.push(context),
         }
-        Inside { hub: self, place }
+        Inside { ready: self, index }
     }
 
     /// Whether the calling context executes tasks.
     pub(crate) fn is_inside(&self) -> bool {
-        self.inside.lock().places.contains(&context_id())
+        self.inside.lock().ids.contains(&context_id())
     }
 }
 
-/// See [`Hub::enter`].
+/// See [`ReadyChannels::enter`].
 pub(crate) struct Inside<'a> {
-    hub: &'a Hub,
-    place: usize,
+    ready: &'a ReadyChannels,
+    index: usize,
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        let Contexts { places, free } = &mut *self.hub.inside.lock();
-        places[self.place] = 0;
-        free.push(self.place);
+        let Contexts { ids, free } = &mut *self.ready.inside.lock();
+        ids[self.index] = 0;
+        free.push(self.index);
     }
 }
 
-/// Somebody on the way to look for work; a *drainer* once it has started.
-struct StandIn {
-    hub: Arc<Hub>,
+/// A task of the runtime that looks for work: queued until it starts.
+struct RunnerTask {
+    ready: Arc<ReadyChannels>,
     group: usize,
-    seat: usize,
+    slot: usize,
     started: bool,
 }
 
-impl StandIn {
-    fn seat(&self) -> &Seat {
-        &self.hub.group(self.group).seats[self.seat].1
+impl RunnerTask {
+    fn slot(&self) -> &RunnerSlot {
+        &self.ready.group(self.group).slots[self.slot].1
     }
 
     fn run(mut self, drain: &dyn Drain) {
@@ -324,21 +335,21 @@ impl StandIn {
             }
         }
         self.started = true;
-        self.seat().begin();
-        let _inside = self.hub.enter();
-        // A substitute for a blocked worker has no place in the list.
-        let busy = Busy(worker_index().and_then(|worker| self.hub.busy.get(worker)));
+        self.slot().begin();
+        let _inside = self.ready.enter();
+        // A substitute for a blocked worker has no entry in the list.
+        let busy = Busy(worker_index().and_then(|worker| self.ready.busy.get(worker)));
         busy.0.inspect(|busy| _ = busy.fetch_add(1, Ordering::Relaxed));
         drain.drain(self.group);
     }
 }
 
-impl Drop for StandIn {
+impl Drop for RunnerTask {
     fn drop(&mut self) {
         if !self.started {
-            self.seat().begin();
-            self.hub.refused.store(true, Ordering::Relaxed);
+            self.slot().begin();
+            self.ready.refused.store(true, Ordering::Relaxed);
         }
-        self.hub.quiet.leave();
+        self.ready.quiet.leave();
     }
 }

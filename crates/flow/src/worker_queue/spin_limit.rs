@@ -12,18 +12,18 @@ const MOST: Duration = Duration::from_millis(1);
 
 /// Some looks, between which others have a turn.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct SpinLimit {
     turns: u32,
     start: u64,
 }
 
-impl Patience {
+impl SpinLimit {
     pub(crate) fn new() -> Self {
         Self { turns: 0, start: tsc::now() }
     }
 
     /// Waits a little; false if it is time to sleep.
-    pub(crate) fn wait(&mut self) -> bool {
+    pub(crate) fn spin(&mut self) -> bool {
         static MOST_TICKS: OnceLock<u64> = OnceLock::new();
         let most = *MOST_TICKS.get_or_init(|| tsc::ticks(MOST));
         self.turns += 1;
