@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) struct Check {
     /// The folder in `crates/`.
     pub(crate) crate_name: String,
-    /// Of the folder `tests`; `None`: the unit tests of the source.
+    /// A file of the folder `tests`; `None` for the unit tests of the source.
     pub(crate) program: Option<String>,
     /// The beginning of a test's name.
     pub(crate) filter: Option<String>,
@@ -22,7 +22,7 @@ impl Check {
         format!("sateen-{}", self.crate_name)
     }
 
-    /// `NAME`, `NAME::TEST`, `src/FILE.rs::TEST`, each maybe below `CRATE/`.
+    /// Parses `NAME`, `NAME::TEST` or `src/FILE.rs::TEST`, each with or without `CRATE/` in front.
     fn parse(text: &str, own: &str) -> Self {
         let (path, filter) = match text.split_once("::") {
             Some((path, filter)) => (path, Some(filter.to_owned())),
@@ -45,7 +45,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// The rows of the page: source file, and what checks it.
+/// Returns the rows of the page: a source file, and what checks it.
 pub(crate) struct Table(Vec<(String, Vec<Check>)>);
 
 impl Table {
@@ -64,7 +64,7 @@ impl Table {
                 continue;
             }
             let names = |cell: usize| cells[cell].split('`').skip(1).step_by(2);
-            // Models first: they say why.
+            // Models first, because they say why they fail.
             let checks: Vec<Check> =
                 [4, 6, 7].into_iter().flat_map(names).map(|n| Check::parse(n, own)).collect();
             for file in names(2) {
@@ -74,7 +74,7 @@ impl Table {
         Self(rows)
     }
 
-    /// What is run for a fault in `file`; `named` instead, if there are any.
+    /// Returns what to run for a fault in `file`, or `named` if it is not empty.
     pub(crate) fn of(&self, file: &str, named: &[String]) -> Result<Vec<Check>, String> {
         let own = file.split('/').nth(1).unwrap_or_default();
         if !named.is_empty() {
@@ -98,7 +98,9 @@ impl Table {
 
 #[test]
 fn a_row_gives_its_models_first() {
-    let page = "## sateen-base\n| A | `x.rs` | [r](r) | `loom_x`, `sync/loom_y::z` | `c` | n | `src/x.rs::t` | n |\n";
+    let page = "## sateen-base\n\
+                | A | `x.rs` | [r](r) | `loom_x`, `sync/loom_y::z` | `c` | n | \
+                `src/x.rs::t` | n |\n";
     let table = Table::parse(page);
     let shown = |named: &[String]| -> Vec<String> {
         let checks = table.of("crates/base/src/x.rs", named).unwrap();

@@ -1,26 +1,27 @@
-//! Faults, and the file that holds those written by hand.
+//! Faults, and the file of those written by hand.
 
 use std::path::Path;
 
-/// A piece of a file that is replaced by another.
+/// A piece of a file, and what replaces it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) name: String,
-    /// What it is drawn by: stays as it is when other lines change. Empty for those written by
+    /// What a draw goes by. It stays the same when other lines change. Empty for faults written by
     /// hand.
     pub(crate) key: String,
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     pub(crate) file: String,
-    /// Where the piece begins; `None`: it occurs once.
+    /// Where the piece begins; `None` if it occurs only once.
     pub(crate) at: Option<usize>,
     pub(crate) old: String,
     pub(crate) new: String,
-    /// What should notice it, as in `docs/verification.md`; empty: what that page names for the file.
+    /// What should notice the fault, as in `docs/verification.md`. If empty, what that page names
+    /// for the file.
     pub(crate) tests: Vec<String>,
 }
 
 impl Fault {
-    /// `source` with the fault in it.
+    /// Returns `source` with the fault in it.
     pub(crate) fn plant(&self, source: &str) -> Result<String, String> {
         let found: Vec<usize> = source.match_indices(&self.old).map(|(at, _)| at).collect();
         let at = match self.at {
@@ -77,7 +78,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Fault>, String> {
             Some(("tests", all)) => fault.tests = all.split(", ").map(str::to_owned).collect(),
             Some(("-", old)) => append(&mut fault.old, old),
             Some(("+", new)) => append(&mut fault.new, new),
-            // Nothing in its place.
+            // Nothing replaces it.
             None if line == "+" => {}
             _ => return wrong("neither `file`, `tests`, `- old` nor `+ new`"),
         }

@@ -1,12 +1,12 @@
 //! Plants faults in a copy of the source, one at a time, and says which of them no test notices.
 //!
 //! Faults come from `faults.txt`, written by hand, and from a draw over all orderings, fences and
-//! wake-ups in the source (`sites.rs`). For each, the models and tests that `docs/verification.md` names
-//! for the file are run until one fails (`checks.rs`, `run.rs`). A test that takes longer than its limit
-//! has noticed the fault, by waiting for ever; a model that does has said nothing, for the search may
-//! only have grown.
+//! wake-ups in the source (`sites.rs`). For each fault, the models and tests that
+//! `docs/verification.md` names for the file run until one fails (`checks.rs`, `run.rs`). A test
+//! that takes longer than its limit has noticed the fault, because it waits for ever. A model that
+//! takes longer says nothing, because its search may only have grown.
 //!
-//! The exit status is 1 if a fault survives or does not fit the source any more.
+//! The exit status is 1 if a fault survives or no longer fits the source.
 
 mod checks;
 mod faults;

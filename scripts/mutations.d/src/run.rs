@@ -1,4 +1,4 @@
-//! Building and testing a copy of the source with one fault in it.
+//! Builds and tests a copy of the source with one fault in it.
 
 use crate::checks::Check;
 use crate::faults::Fault;
@@ -7,22 +7,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Seconds for a model, which are bounded to take less than a minute.
+/// Seconds for a model; models are bounded to take less than a minute.
 const MODEL: u32 = 240;
-/// Seconds for a test: who waits longer waits for ever.
+/// Seconds for a test. A test that takes longer waits for ever.
 const TEST: u32 = 120;
-/// Seconds for building one.
+/// Seconds for building a test.
 const BUILD: u32 = 1800;
 
-/// What became of a fault.
+/// The result for a fault.
 pub(crate) enum Verdict {
-    /// By whom, and how.
+    /// What noticed the fault, and how.
     Caught(String, &'static str),
-    /// Nobody noticed; models that were not through, if any.
+    /// No check noticed it; names the models that did not finish, if any.
     Survived(Vec<String>),
-    /// It does not build.
+    /// The fault does not build.
     Unbuilt(String),
-    /// The source, or the table, has changed.
+    /// The fault does not fit the source or the table any more.
     Stale(String),
 }
 
@@ -93,7 +93,8 @@ impl Copy {
         Ok(Verdict::Survived(open))
     }
 
-    /// Makes the copy equal to the working tree. What is equal keeps its time, so little is built anew.
+    /// Makes the copy equal to the working tree. Files that are equal keep their time, so little is
+    /// built anew.
     fn refresh(&self) -> Result<(), String> {
         fs::create_dir_all(&self.logs).map_err(|e| e.to_string())?;
         let listed = Command::new("git")

@@ -3,14 +3,14 @@
 use crate::faults::Fault;
 use std::path::{Path, PathBuf};
 
-/// Crates whose source is drawn from.
+/// The crates whose source is drawn from.
 const CRATES: [&str; 8] = ["base", "sync", "pool", "queue", "deque", "shed", "runtime", "flow"];
 
-/// Where nothing is drawn: the facade and the system's services, which no model sees.
+/// Source that is not drawn from: the facade and the system's services, which no model sees.
 const LEFT_OUT: [&str; 3] =
     ["crates/base/src/prim/", "crates/base/src/os/", "crates/base/src/fence.rs"];
 
-/// What an ordering is weakened to: each is a fault of its own.
+/// What an ordering is weakened to. Each weaker ordering is a fault of its own.
 const WEAKER: [(&str, &[&str]); 4] = [
     ("Acquire", &["Relaxed"]),
     ("Release", &["Relaxed"]),
@@ -18,17 +18,18 @@ const WEAKER: [(&str, &[&str]); 4] = [
     ("SeqCst", &["Relaxed"]),
 ];
 
-/// Calls of other threads that are left out: how their names begin.
+/// Beginnings of the names of calls that wake other threads. Leaving one out is a fault.
 const CALLS: [&str; 4] = ["wake", "notify", "unpark", "ring"];
 
-/// A place where nothing is drawn, with its reason.
+/// A place that is excused from the draw, with the reason.
 pub(crate) struct Excuse {
     file: String,
     line: String,
     weaker: String,
 }
 
-/// `excused.txt`: `FILE | LINE | WEAKER | WHY`, where LINE is the whole line without its indentation.
+/// Parses a line of `excused.txt`: `FILE | LINE | WEAKER | WHY`, where LINE is the whole line
+/// without its indentation.
 pub(crate) fn excused() -> Result<Vec<Excuse>, String> {
     let path = "scripts/mutations.d/excused.txt";
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
@@ -48,7 +49,7 @@ pub(crate) fn excused() -> Result<Vec<Excuse>, String> {
     Ok(found)
 }
 
-/// Every fault that can be drawn, in the order of files and lines.
+/// Returns every fault that can be drawn, in the order of files and lines.
 pub(crate) fn all(excused: &[Excuse]) -> Result<Vec<Fault>, String> {
     let mut found = Vec::new();
     for name in CRATES {
@@ -68,11 +69,12 @@ pub(crate) fn all(excused: &[Excuse]) -> Result<Vec<Fault>, String> {
     Ok(found)
 }
 
-/// `count` of `sites`, by `seed`, in their order. Each site draws its own number, from the seed and
-/// from its line: a change of the source replaces the faults of the changed lines and few others.
+/// Draws `count` of `sites` by `seed`, and returns them in their order. Each site draws its own
+/// number from the seed and from its line, so a change of the source replaces the faults of the
+/// changed lines and few others.
 pub(crate) fn draw(sites: Vec<Fault>, count: usize, seed: u64) -> Vec<Fault> {
     let drawn = |fault: &Fault| {
-        // FNV-1a, then the end of SplitMix64, for seeds and lines that differ by little.
+        // FNV-1a, then the finalizer of SplitMix64, because seeds and lines may differ by little.
         let start = 0xCBF2_9CE4_8422_2325 ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
         let mut z = fault.key.bytes().fold(start, step);
@@ -133,7 +135,7 @@ fn of_source(file: &str, source: &str, excused: &[Excuse]) -> Vec<Fault> {
         let skipped = import.iter().any(|word| first.starts_with(word))
             || weakened_above
             || first.contains("cfg(loom)")
-            // An arm that only a canary takes.
+            // Only a canary takes this arm.
             || first.contains("if canary!(") && first.contains("=>");
         weakened_above =
             first.starts_with("#[cfg(") && first.contains("loom") && !first.contains("not(loom)");
@@ -149,7 +151,7 @@ fn of_source(file: &str, source: &str, excused: &[Excuse]) -> Vec<Fault> {
 
 type Add<'a> = dyn FnMut(usize, &str, &str, &str) + 'a;
 
-/// Statements that are a fence and nothing else.
+/// Finds statements that are a fence and nothing else.
 fn fences(line: &str, add: &mut Add<'_>) {
     let statement = line.trim();
     let fence = ["fence(", "full_fence(", "prim::fence("].iter().any(|f| statement.starts_with(f));
@@ -170,7 +172,7 @@ fn orderings(file: &str, line: &str, add: &mut Add<'_>) {
             let before = line[..at].chars().next_back();
             let after = line[at + strong.len()..].chars().next();
             let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-            // A struct of that name is declared, built or imported, never an argument.
+            // A struct of that name is declared, built or imported, and never an argument.
             let named = line[..at].trim_end().ends_with("Ordering::");
             let rest = line[at + strong.len()..].trim_start();
             let argument = [",", ")", ";", "}"].iter().any(|end| rest.starts_with(end));
@@ -189,13 +191,13 @@ fn orderings(file: &str, line: &str, add: &mut Add<'_>) {
     }
 }
 
-/// Statements that are a call of another thread and nothing else.
+/// Finds statements that are a wake-up and nothing else.
 fn calls(line: &str, add: &mut Add<'_>) {
     let statement = line.trim();
     if !statement.ends_with(");") || statement.starts_with("let ") || statement.contains('=') {
         return;
     }
-    // The last method of the chain.
+    // The last method of the chain counts.
     let Some(open) = statement.find('(') else { return };
     let mut open = open;
     let mut depth = 0;
@@ -220,13 +222,14 @@ fn calls(line: &str, add: &mut Add<'_>) {
     };
     if CALLS.iter().any(|name| begins(name)) {
         let at = line.len() - line.trim_start().len();
-        // What follows the call is left out with it, as before.
+        // What follows the call is left out with it.
         let rest = if statement.starts_with("return ") { "return;" } else { "();" };
         add(at, statement, rest, "skipped");
     }
 }
 
-/// `source` with blanks for comments, strings and characters; as long as before.
+/// Returns `source` with blanks instead of comments, strings and characters, and of the same
+/// length.
 fn code_only(source: &str) -> String {
     let mut out = source.as_bytes().to_vec();
     let bytes = source.as_bytes();
@@ -275,7 +278,8 @@ fn code_only(source: &str) -> String {
 fn sites_are_found_outside_of_comments_and_tests() {
     let source = "use prim::{Acquire};\n// Ordering: Release\n\
         fn f() {\n    a.store(1, Ordering::Release);\n    fence(SeqCst);\n    x.swap(1, AcqRel);\n\
-        \x20   () if canary!(\"c\") => Acquire,\n    self.waker.wake();\n    let w = x.wake();\n}\n#[cfg(test)]\nmod t { a.load(Acquire); }\n";
+        \x20   () if canary!(\"c\") => Acquire,\n    self.waker.wake();\n    let w = x.wake();\n\
+        }\n#[cfg(test)]\nmod t { a.load(Acquire); }\n";
     let names: Vec<String> = of_source("crates/a/src/b.rs", source, &[])
         .into_iter()
         .map(|fault| {
@@ -313,7 +317,7 @@ fn a_draw_depends_on_its_seed_only() {
     assert_eq!(names(0..50, 3), names(0..50, 3));
     assert_ne!(names(0..50, 3), names(0..50, 4));
     assert_eq!(names(0..50, 3).len(), 5);
-    // One site more replaces one fault at most.
+    // One more site replaces at most one fault.
     let (fewer, more) = (names(0..50, 3), names(0..51, 3));
     assert!(fewer.iter().filter(|name| !more.contains(name)).count() <= 1);
 }
