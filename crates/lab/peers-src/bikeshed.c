@@ -1,15 +1,17 @@
-/* Tests A to E of a scheduler's own benchmark, for whatever copy of its header `bikeshed.h` the user has.
+/* Tests A to E of a scheduler's own benchmark, for the user's copy of its header `bikeshed.h`.
  *
  *   peer PRODUCERS CONSUMERS CAPACITY TASKS
  *
- * Built once for each test: CHANNELS and BATCH are numbers, PADDED and YIELDS 0 or 1. One run for each line on standard
- * input; each prints `EXECUTED NANOSECONDS`. If tasks get lost, it says so and ends.
+ * It is built once for each test: CHANNELS and BATCH are numbers, PADDED and YIELDS are 0 or 1. It
+ * makes one run for each line on standard input, and prints `EXECUTED NANOSECONDS` for each. If
+ * tasks get lost, it says so and ends.
  *
- * Each producer waits until it is released, with all others. It creates BATCH tasks, sets their channel and makes them
- * ready; it pauses for a millisecond only when there is no room. Each task adds 1 to one counter. A consumer tries its
- * own channel and then the others in a circle, and when it finds nothing, it pauses as the lab's own consumers do, and now
- * and then gives its time slice away. The main thread is the first consumer, and looks at the counter in each 16th round that finds nothing. The memory is
- * the same in all runs: only the first finds pages that nobody has touched. */
+ * Each producer waits until all are released. It creates BATCH tasks, sets their channel and makes
+ * them ready. It sleeps for a millisecond only when there is no room. Each task adds 1 to one
+ * counter. A consumer tries its own channel and then the others in a circle. When it finds nothing,
+ * it pauses as the lab's own consumers do, and now and then yields its time slice. The main thread
+ * is the first consumer. It reads the counter in each 16th round that finds nothing. The memory is
+ * the same in all runs: only the first run finds pages that were not touched. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -24,7 +26,7 @@
 #if PADDED
 #define BIKESHED_L1CACHE_SIZE 64
 #endif
-/* Without a definition the header pauses always. */
+/* Without a definition the header always pauses. */
 #if !YIELDS
 #define BIKESHED_CPU_YIELD
 #elif defined(__x86_64__) || defined(__i386__)
@@ -45,10 +47,10 @@
 #define PAUSE() __asm__ __volatile__("")
 #endif
 
-/* How long nothing may be executed. */
-static const int64_t patience_ns = 20 * 1000000000LL;
+/* How long no task may be executed. */
+static const int64_t timeout_ns = 20 * 1000000000LL;
 
-/* A line of its own, and the neighbour that is fetched with it. */
+/* A cache line of its own, and the neighbour that is fetched with it. */
 struct counter {
     _Alignas(128) atomic_uint_fast64_t value;
 };
@@ -56,7 +58,7 @@ struct counter {
 struct run {
     Bikeshed shed;
     uint64_t tasks;
-    /* Pauses before a thread that finds nothing gives its time slice away. */
+    /* How many pauses a thread that finds nothing makes before it yields its time slice. */
     unsigned patience;
     struct counter executed;
     struct counter producing;
@@ -84,7 +86,8 @@ static void fail(const char *what) {
     exit(1);
 }
 
-static enum Bikeshed_TaskResult count(Bikeshed shed, Bikeshed_TaskID id, uint8_t channel, void *context) {
+static enum Bikeshed_TaskResult count(
+    Bikeshed shed, Bikeshed_TaskID id, uint8_t channel, void *context) {
     (void)shed, (void)id, (void)channel;
     atomic_fetch_add_explicit(&((struct counter *)context)->value, 1, memory_order_relaxed);
     return BIKESHED_TASK_RESULT_COMPLETE;
@@ -125,14 +128,14 @@ static void *produce(void *argument) {
     return NULL;
 }
 
-/* Whether there was something to do. */
+/* Returns whether there was something to do. */
 static int consume_one(Bikeshed shed, unsigned own) {
     for (unsigned i = 0; i < CHANNELS; ++i)
         if (Bikeshed_ExecuteOne(shed, (uint8_t)((own + i) % CHANNELS))) return 1;
     return 0;
 }
 
-/* There was nothing to do: `pauses` counts those since there was. */
+/* Pauses because there was nothing to do. `pauses` counts the pauses since there was. */
 static void relax(const struct run *run, unsigned *pauses) {
     if (++*pauses >= run->patience) {
         *pauses = 0;
@@ -156,7 +159,7 @@ static uint64_t executed(struct run *run) {
     return atomic_load_explicit(&run->executed.value, memory_order_relaxed);
 }
 
-/* Until all tasks have been executed. */
+/* Returns when all tasks have been executed. */
 static void consume_first(struct run *run) {
     uint64_t idle = 0, seen = 0;
     unsigned fruitless = 0, pauses = 0;
@@ -173,7 +176,7 @@ static void consume_first(struct run *run) {
                 if (at != seen) {
                     seen = at;
                     since = now_ns();
-                } else if (now_ns() - since > patience_ns) {
+                } else if (now_ns() - since > timeout_ns) {
                     fprintf(stderr, "%llu of %llu tasks were executed, and then none any more\n",
                             (unsigned long long)at, (unsigned long long)run->tasks);
                     exit(1);
@@ -184,7 +187,8 @@ static void consume_first(struct run *run) {
     }
 }
 
-static void start(struct member *member, struct run *run, void *(*body)(void *), unsigned number, unsigned of) {
+static void start(
+    struct member *member, struct run *run, void *(*body)(void *), unsigned number, unsigned of) {
     member->run = run;
     member->number = number;
     member->of = of;
@@ -218,8 +222,9 @@ static void measure(unsigned producers, unsigned consumers, Bikeshed shed, uint3
 
     consume_first(run);
     const int64_t ended = now_ns();
-    /* All was produced, and nothing is left, unless something was executed twice. */
-    while (executed(run) <= run->tasks && (consume_one(run->shed, 0) || atomic_load(&run->producing.value))) {
+    /* All tasks were created, and none is left, unless one was executed twice. */
+    while (executed(run) <= run->tasks
+           && (consume_one(run->shed, 0) || atomic_load(&run->producing.value))) {
     }
     atomic_store(&run->stop.value, 1);
     for (unsigned i = 0; i < started; ++i) pthread_join(members[i].thread, NULL);

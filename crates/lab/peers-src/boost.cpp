@@ -2,8 +2,8 @@
 //
 //   peer POLICY CASE WORKERS SIZE
 //
-// One run for each line on standard input; each prints `CHECK NANOSECONDS`. Built with `-z now`: binding
-// a symbol at its first use takes more stack than these fibers have.
+// One run for each line on standard input; each prints `CHECK NANOSECONDS`. Built with `-z now`,
+// because binding a symbol at its first use takes more stack than these fibers have.
 
 #include <boost/fiber/all.hpp>
 
@@ -19,7 +19,7 @@
 namespace fibers = boost::fibers;
 using std::uint64_t;
 
-// The stack of a skynet fiber. The 4 KiB that other programs give it overflow here with two threads.
+// The stack of a skynet fiber. 4 KiB, as in other programs, overflow here with two threads.
 static const std::size_t small_stack = 8 * 1024;
 
 template <typename F>
@@ -34,7 +34,8 @@ static uint64_t by_join(uint64_t first, uint64_t leaves) {
     fibers::fiber children[10];
     uint64_t results[10];
     for (uint64_t i = 0; i < 10; ++i)
-        children[i] = start([&results, i, first, tenth] { results[i] = by_join(first + i * tenth, tenth); });
+        children[i] = start(
+            [&results, i, first, tenth] { results[i] = by_join(first + i * tenth, tenth); });
     uint64_t sum = 0;
     for (uint64_t i = 0; i < 10; ++i) {
         children[i].join();
@@ -48,7 +49,9 @@ static uint64_t by_detach(uint64_t first, uint64_t leaves) {
     const uint64_t tenth = leaves / 10;
     fibers::buffered_channel<uint64_t> results(16);
     for (uint64_t i = 0; i < 10; ++i)
-        start([&results, i, first, tenth] { results.push(by_detach(first + i * tenth, tenth)); }).detach();
+        start([&results, i, first, tenth] {
+            results.push(by_detach(first + i * tenth, tenth));
+        }).detach();
     uint64_t sum = 0;
     for (int i = 0; i < 10; ++i) sum += results.value_pop();
     return sum;
@@ -67,7 +70,7 @@ static uint64_t by_async(uint64_t first, uint64_t leaves) {
     return sum;
 }
 
-// Two fibers run `each` with the numbers 0 and 1; the sum of what they return.
+// Runs `each` in two fibers with the numbers 0 and 1. Returns the sum of their results.
 template <typename F>
 static uint64_t pair(F each) {
     uint64_t done[2] = {0, 0};
@@ -85,7 +88,7 @@ static uint64_t yields(uint64_t n) {
     });
 }
 
-// Each holds one of three mutexes, takes the next one of the ring and lets go of the one behind.
+// Each holds one of three mutexes, takes the next one of the ring, and releases the one behind.
 static uint64_t by_mutex(uint64_t n) {
     fibers::mutex ring[3];
     fibers::barrier ready(2);
@@ -159,7 +162,8 @@ int main(int argc, char **argv) {
         const uint64_t check = run(name, size);
         const auto elapsed = std::chrono::steady_clock::now() - began;
         std::cout << check << ' '
-                  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count() << std::endl;
+                  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()
+                  << std::endl;
     }
     {
         std::unique_lock<fibers::mutex> held(mutex);

@@ -2,8 +2,8 @@
 //
 //   peer CASE WORKERS SIZE
 //
-// One run for each line on standard input; each prints `EXECUTED NANOSECONDS`. With `digest-` before the case it
-// prints what identifies the graph instead. Graphs are as in the lab's `shapes.rs`.
+// One run for each line on standard input; each prints `EXECUTED NANOSECONDS`. With `digest-` in
+// front of the case it prints the graph's digest instead. Graphs are as in the lab's `shapes.rs`.
 
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
@@ -35,8 +35,12 @@ static Shape fan(uint32_t rounds) {
     for (uint32_t first = 0; first < shape.tasks; first += 102) {
         const uint32_t last = first + 101;
         if (first > 0) shape.edges.emplace_back(first - 1, first);
-        for (uint32_t middle = first + 1; middle < last; ++middle) shape.edges.emplace_back(first, middle);
-        for (uint32_t middle = first + 1; middle < last; ++middle) shape.edges.emplace_back(middle, last);
+        for (uint32_t middle = first + 1; middle < last; ++middle) {
+            shape.edges.emplace_back(first, middle);
+        }
+        for (uint32_t middle = first + 1; middle < last; ++middle) {
+            shape.edges.emplace_back(middle, last);
+        }
     }
     return shape;
 }
@@ -73,18 +77,25 @@ static Shape frame() {
     const auto end_of = [=](uint32_t group) { return task(groups, 0, 0) + group; };
     Shape shape{300, {}};
     for (uint32_t group = 0; group < groups; ++group) {
-        for (uint32_t place = 0; place < width; ++place) shape.edges.emplace_back(0, task(group, 0, place));
+        for (uint32_t place = 0; place < width; ++place) {
+            shape.edges.emplace_back(0, task(group, 0, place));
+        }
         for (uint32_t layer = 1; layer < layers; ++layer)
             for (uint32_t place = 0; place < width; ++place) {
                 shape.edges.emplace_back(task(group, layer - 1, place), task(group, layer, place));
-                shape.edges.emplace_back(task(group, layer - 1, place + 1), task(group, layer, place));
+                shape.edges.emplace_back(
+                    task(group, layer - 1, place + 1), task(group, layer, place));
             }
         for (uint32_t place = 0; place < width; ++place)
             shape.edges.emplace_back(task(group, layers - 1, place), end_of(group));
     }
     const uint32_t first_after = end_of(groups);
-    for (uint32_t group = 0; group < groups; ++group) shape.edges.emplace_back(end_of(group), first_after);
-    for (uint32_t last = first_after + 1; last < shape.tasks; ++last) shape.edges.emplace_back(last - 1, last);
+    for (uint32_t group = 0; group < groups; ++group) {
+        shape.edges.emplace_back(end_of(group), first_after);
+    }
+    for (uint32_t last = first_after + 1; last < shape.tasks; ++last) {
+            shape.edges.emplace_back(last - 1, last);
+        }
     return shape;
 }
 
@@ -97,7 +108,7 @@ static uint64_t digest(const Shape &shape) {
     return state;
 }
 
-// Nodes with their edges, and those that wait for nobody. One that has no predecessor fires at each message.
+// Nodes with their edges, and the nodes without predecessors, which fire at each message.
 class Graph {
 public:
     explicit Graph(const Shape &shape) {
@@ -151,7 +162,7 @@ int main(int argc, char **argv) {
     tbb::global_control control(most, static_cast<std::size_t>(workers));
     tbb::task_arena arena(workers);
     arena.execute([&] {
-        // A random graph is built anew in each run, because its building counts; the others are kept.
+        // A random graph is built anew in each run, because building it counts; others are kept.
         const bool fresh = name == "random";
         const uint32_t runs = name == "frame" ? size : 1;
         std::unique_ptr<Graph> kept;
@@ -169,7 +180,8 @@ int main(int argc, char **argv) {
             const uint64_t executed = kept->take_executed();
             if (fresh) kept.reset();
             std::cout << executed << ' '
-                      << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count() << std::endl;
+                      << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()
+                      << std::endl;
         }
     });
 }

@@ -1,21 +1,40 @@
-//! Turns in a process of their own, for libraries whose threads cannot be ended.
+//! Turns in processes of their own, for libraries whose threads cannot be ended.
 
-use crate::cli::TurnArgs;
+use crate::adapter::Environment;
 use crate::error::{ABSENT, Error, input};
-use crate::experiment::{Environment, Plan};
-use crate::runner::{self, Quota};
+use crate::experiment::Plan;
 use crate::store::identity;
+use crate::turn::{self, Quota};
+use crate::values::worker_count;
 use crate::{experiments, report};
+use clap::Args;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Characters of a failed child's errors that are shown.
+/// How many characters of a failed child's errors are shown.
 const LONGEST_REASON: usize = 500;
 
-/// [`runner::take_turn`] in a child process, which prints a line for each run.
+/// What [`take_turn`] tells the process that takes the turn.
+#[derive(Debug, Args)]
+pub(crate) struct TurnArgs {
+    pub(crate) id: String,
+    pub(crate) warmups: u32,
+    pub(crate) at_least: u32,
+    pub(crate) at_most: u32,
+    pub(crate) share_us: u64,
+    pub(crate) budget_us: u64,
+    #[arg(long)]
+    pub(crate) smoke: bool,
+    #[arg(long)]
+    pub(crate) short: bool,
+    #[arg(long, value_delimiter = ',', value_parser = worker_count)]
+    pub(crate) workers: Vec<usize>,
+}
+
+/// Takes a turn in a child process, which prints a line for each run. See [`turn::take`].
 ///
 /// # Errors
-/// As there; or the process cannot be started.
+/// As [`turn::take`]; or the process cannot be started.
 pub(crate) fn take_turn(
     id: &str,
     plan: &Plan,
@@ -23,7 +42,7 @@ pub(crate) fn take_turn(
     environment: Environment,
     mut each: impl FnMut(&[f64]),
 ) -> Result<(), Error> {
-    let fail = |e| input(format!("a process of its own cannot be started: {e}"));
+    let fail = |e| input(format!("cannot start a process for the turn: {e}"));
     let mut command = Command::new(std::env::current_exe().map_err(fail)?);
     command.arg("turn").arg(id);
     command.args([quota.warmups, quota.at_least, quota.at_most].map(|n| n.to_string()));
@@ -35,7 +54,7 @@ pub(crate) fn take_turn(
         command.arg("--workers").arg(counts.join(","));
     }
     command.envs(environment()?);
-    // Of many coroutines that panic the first one tells enough.
+    // If many coroutines panic, the first message is enough.
     command.env("RUST_BACKTRACE", "0");
     let done = command.stdin(Stdio::null()).output().map_err(fail)?;
     if !done.status.success() {
@@ -53,10 +72,10 @@ pub(crate) fn take_turn(
     Ok(())
 }
 
-/// The child's side.
+/// Takes the turn in the child process.
 ///
 /// # Errors
-/// As [`runner::take_turn`]; or there is no such figure.
+/// As [`turn::take`]; or there is no such figure.
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
     let TurnArgs { smoke, short, .. } = *args;
     let (workers, budget) = (args.workers.clone(), Duration::from_micros(args.budget_us));
@@ -78,7 +97,7 @@ pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
                 let words: Vec<String> = values.iter().map(f64::to_string).collect();
                 report::print(&words.join(" "));
             };
-            return runner::take_turn(subject, quota, each);
+            return turn::take(subject, quota, each);
         }
     }
     Err(input(format!("there is no figure `{}`", args.id)))

@@ -1,4 +1,4 @@
-//! The raw interface of `sateen-pool` as one that is safe, at no cost: the lab's only unsafe code.
+//! A safe form of the raw interface of `sateen-pool`, at no cost: the lab's only unsafe code.
 
 #![expect(unsafe_code, reason = "blocks are raw memory; each use is argued below")]
 
@@ -13,11 +13,11 @@ use std::ptr::NonNull;
 #[derive(Debug)]
 pub(crate) struct Raw<S: Strategy>(BlockPool<S>);
 
-/// A block in use. It can be neither copied nor made: only [`Raw::take`] does, and [`Raw::give`] takes it away.
+/// A block in use. Only [`Raw::take`] makes one, nobody can copy it, and [`Raw::give`] consumes it.
 #[derive(Debug)]
 pub(crate) struct Block(NonNull<u8>);
 
-// SAFETY: memory that nobody else uses until the block is given back.
+// SAFETY: no other thread uses the memory until the block is given back.
 unsafe impl Send for Block {}
 
 impl<S: Strategy> Pool for Raw<S> {
@@ -34,7 +34,8 @@ impl<S: Strategy> Pool for Raw<S> {
     #[inline(always)]
     fn take(&self, content: Content) -> Option<Block> {
         let block = self.0.take()?;
-        // SAFETY: it has the alignment of a `Content`, no less than its size, and is in nobody else's hands.
+        // SAFETY: the block has the alignment of a `Content` and at least its size, and no other
+        // holder.
         unsafe { block.cast::<Content>().write(content) };
         Some(Block(block))
     }
@@ -42,10 +43,10 @@ impl<S: Strategy> Pool for Raw<S> {
     #[inline(always)]
     fn give(&self, block: Block) -> Content {
         debug_assert!(!Self::BOUNDED || self.0.blocks().contains(block.0), "another pool's block");
-        // SAFETY: `take` has written a content, and the handle is the only one.
+        // SAFETY: `take` has written a content, and this handle is the only one.
         let content = unsafe { block.0.cast::<Content>().read() };
-        // SAFETY: `take` of this pool gave it: a session has one pool, and handles do not leave it. Nobody uses it
-        // any more, as the only handle ends here.
+        // SAFETY: `take` of this pool returned the block: a session has one pool, and handles do
+        // not leave it. Nobody uses the block any more, because its only handle ends here.
         unsafe { self.0.give(block.0) };
         content
     }
@@ -71,7 +72,7 @@ impl<S: Strategy> Pool for Raw<S> {
     }
 }
 
-/// An allocator of another library by a type of ours, as theirs do not all have a default.
+/// An allocator of another library as a type of ours, because not all of theirs have a default.
 #[cfg(feature = "peers")]
 macro_rules! allocator {
     ($(#[$about:meta])* $name:ident = $theirs:expr) => {
@@ -79,17 +80,17 @@ macro_rules! allocator {
         #[derive(Debug, Default)]
         pub(crate) struct $name;
 
-        // SAFETY: passed on to an allocator that keeps the contract.
+        // SAFETY: every call goes to an allocator that keeps the contract.
         unsafe impl std::alloc::GlobalAlloc for $name {
             #[inline(always)]
             unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-                // SAFETY: passed on.
+                // SAFETY: the caller keeps the contract of `alloc`.
                 unsafe { $theirs.alloc(layout) }
             }
 
             #[inline(always)]
             unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-                // SAFETY: passed on.
+                // SAFETY: the caller keeps the contract of `dealloc`.
                 unsafe { $theirs.dealloc(block, layout) }
             }
         }
@@ -112,7 +113,7 @@ allocator!(
     SnMalloc = snmalloc_rs::SnMalloc
 );
 
-/// parking_lot's lock, whose crate implements a later version of the trait than ours.
+/// The lock of parking_lot, whose crate implements a later version of the trait than ours.
 #[cfg(feature = "peers")]
 pub(crate) struct ParkingLot(parking_lot::RawMutex);
 
@@ -121,14 +122,14 @@ mod bridge {
     use super::ParkingLot;
     use parking_lot::lock_api::{GuardNoSend, RawMutex as Theirs};
 
-    // SAFETY: passed on to a lock that excludes.
+    // SAFETY: every call goes to a lock that excludes other threads.
     unsafe impl lock_api::RawMutex for ParkingLot {
         const INIT: Self = Self(parking_lot::RawMutex::INIT);
         type GuardMarker = lock_api::GuardNoSend;
 
         #[inline(always)]
         fn lock(&self) {
-            // Its guard has no state: `unlock` makes one.
+            // The guard has no state: `unlock` makes one.
             let GuardNoSend { .. } = self.0.lock();
         }
 
@@ -139,7 +140,7 @@ mod bridge {
 
         #[inline(always)]
         unsafe fn unlock(&self) {
-            // SAFETY: passed on; the state is that of any lock taken.
+            // SAFETY: the caller holds the lock, and the guard's state is that of any locked lock.
             unsafe { self.0.unlock(GuardNoSend::new()) };
         }
 

@@ -1,9 +1,9 @@
-//! The subcommands: checks first, then measuring, then reports.
+//! The subcommands: first the checks, then the measurements, then the reports.
 
 use crate::cli::{self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, TourArgs};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Group, Plan};
-use crate::peers::Bikeshed;
+use crate::peers::bikeshed;
 use crate::report::json::Document;
 use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, table};
 use crate::runner::{Runner, identities};
@@ -12,15 +12,16 @@ use crate::store::{Record, Shared};
 use crate::{advise, apart, experiments, flow, host, interrupt, soak};
 use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
-/// Time the tour gives each configuration of each implementation.
+/// Time that the tour gives each configuration of each implementation.
 const TOUR_BUDGET: Duration = Duration::from_millis(120);
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 ///
 /// # Errors
-/// Whatever stops it.
+/// Whatever stops the command.
 pub(crate) fn execute() -> Result<(), Error> {
     let Some(Cli { command }) = cli::parse()? else { return Ok(()) };
     cli::check_environment()?;
@@ -42,15 +43,16 @@ fn plan_of(pick: &PickArgs, smoke: bool, budget: Duration) -> Result<Plan, Error
         && *workers > most
     {
         return Err(input(format!(
-            "{workers} workers: the limit of memory maps leaves room for {most} threads"
+            "--workers {workers}: the system's limit of memory maps allows {most} threads"
         )));
     }
-    let bikeshed = pick.bikeshed_header.as_deref().map(Bikeshed::read).transpose()?;
+    let bikeshed = pick.bikeshed_header.as_deref().map(bikeshed::read).transpose()?;
     let workers = pick.workers.clone();
+    let bikeshed = bikeshed.map(Rc::new);
     Ok(Plan { smoke, short: false, peers: pick.peers, workers, budget, bikeshed })
 }
 
-/// The user's selection, refused if any part of it selects nothing.
+/// Returns the user's selection. Refuses it if any part of it selects nothing.
 fn selection_of(pick: &PickArgs, plan: &Plan) -> Result<(Selection, Vec<String>), Error> {
     let selection = Selection::new(&pick.words, pick.filter.as_deref())?;
     let all = experiments::all();
@@ -77,12 +79,15 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     if let Some((base, path)) = base.as_ref().zip(args.diff.as_ref())
         && !base.metrics().any(|m| wanted.contains(&m.id))
     {
-        return Err(input(format!("`{}` has none of the figures to measure", path.display())));
+        return Err(input(format!(
+            "--diff `{}`: it has none of the selected figures",
+            path.display()
+        )));
     }
     let show = if args.brief { Show::Lines } else { Show::Tables };
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;
-    plan.bikeshed.as_ref().map_or(Ok(()), Bikeshed::compile)?;
+    plan.bikeshed.as_deref().map_or(Ok(()), bikeshed::compile)?;
     let document = measure(&plan, &selection, show, &outputs)?;
     if let Some(base) = base {
         print(&diff::text(&base, &document)?);
@@ -103,13 +108,13 @@ fn compare(args: &DiffArgs) -> Result<(), Error> {
     args.threshold.map_or(Ok(()), |threshold| diff::judge(&base, &new, threshold))
 }
 
-/// How results are printed while they come in.
+/// How results are printed during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {
     Nothing,
     Lines,
     Tables,
-    /// Tables, each under its experiment's sentence.
+    /// Tables, each under the sentence of its experiment.
     Tour,
 }
 
@@ -138,7 +143,7 @@ impl Show {
     }
 }
 
-/// Where results go besides the terminal; checked before anything is measured.
+/// Where results go besides the terminal, checked before anything is measured.
 struct Outputs {
     json: Option<Destination>,
     plot: Option<PathBuf>,
@@ -166,7 +171,7 @@ impl Outputs {
     }
 }
 
-/// Measures what is wanted, prints as it goes, writes the files at the end.
+/// Measures what is wanted, prints results during the run, and writes the files at the end.
 fn measure(
     plan: &Plan,
     selection: &Selection,
@@ -202,12 +207,12 @@ fn measure(
     let document = Document::of(machine, &store.records);
     outputs.write(&document, &store.records)?;
     if document.metrics().next().is_none() {
-        return Err(input("nothing was measured"));
+        return Err(input("none of the selected figures could be measured here"));
     }
     Ok(document)
 }
 
-/// Calls `f` with the records of one experiment after the other.
+/// Calls `f` with the records of each experiment in turn.
 fn by_experiment(records: &[Record], f: impl Fn(&[Record])) {
     records.chunk_by(|a, b| a.experiment == b.experiment).for_each(f);
 }

@@ -1,4 +1,4 @@
-//! Threads that start together and are timed each on its own.
+//! Threads that start together and are timed one by one.
 
 use crate::error::{Error, input};
 use crate::host::cores;
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What one member did.
+/// What one thread of the crew did.
 pub(crate) struct Done<T> {
-    /// From the common start to the member's own end.
+    /// From the common start to this thread's own end.
     pub(crate) elapsed: Duration,
     pub(crate) result: T,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Done<T> {
 /// Runs `jobs[i]` on thread `i`, all released at once, with `stack` bytes of stack each.
 ///
 /// # Errors
-/// A thread that cannot be created; those already there end without running their job.
+/// A thread cannot be created. Those that exist end without running their job.
 pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     stack: usize,
     jobs: Vec<F>,
@@ -27,19 +27,19 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     let abandoned = AtomicBool::new(false);
     let start = OnceLock::new();
     let member = |job: F| {
-        // Ordering: pairs with the acquire load below in the other members; all begin after the last
-        // arrival.
+        // Ordering: pairs with the acquire load below in the other members; all begin after the
+        // last arrival.
         arrived.fetch_add(1, Ordering::AcqRel);
         let mut relax = Relax::new(n);
         // Ordering: pairs with the arrivals above.
         while arrived.load(Ordering::Acquire) < n {
-            // Ordering: pairs with the release store where a thread cannot be started.
+            // Ordering: pairs with the release store of the thread that could not start a member.
             if abandoned.load(Ordering::Acquire) {
                 return None;
             }
             relax.pause();
         }
-        // One start for all: a member that gets its core late has been slow, not short.
+        // One start for all: a thread that gets its core late has been slow, not short.
         let start = *start.get_or_init(Instant::now);
         let result = job();
         Some(Done { elapsed: start.elapsed(), result })
@@ -54,7 +54,7 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
                 Err(e) => {
                     // Ordering: pairs with the acquire load in `member`.
                     abandoned.store(true, Ordering::Release);
-                    return Err(input(format!("thread {} of {n} cannot be started: {e}", i + 1)));
+                    return Err(input(format!("cannot start thread {} of {n}: {e}", i + 1)));
                 }
             }
         }
@@ -66,23 +66,24 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     })
 }
 
-/// Where threads wait for each other once, and which gives them all one start.
+/// Where threads wait for each other once, so that all have the same start.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct StartLine {
     threads: usize,
     arrived: AtomicUsize,
     start: OnceLock<Instant>,
 }
 
-impl Gate {
-    /// For `threads` threads, each of which passes once.
+impl StartLine {
+    /// Creates a start line for `threads` threads, each of which passes once.
     pub(crate) fn new(threads: usize) -> Self {
         Self { threads, arrived: AtomicUsize::new(0), start: OnceLock::new() }
     }
 
-    /// Waits for the others; when the first of them went on.
+    /// Waits for the others. Returns when the first of them went on.
     pub(crate) fn pass(&self) -> Instant {
-        // Ordering: pairs with the acquire load below: what was done before the gate is visible behind it.
+        // Ordering: pairs with the acquire load below: what a thread did before the line is visible
+        // to all behind it.
         self.arrived.fetch_add(1, Ordering::AcqRel);
         let mut relax = Relax::new(self.threads);
         // Ordering: pairs with the arrivals above.
@@ -98,31 +99,31 @@ pub(crate) fn total_ns<T>(done: &[Done<T>]) -> f64 {
     done.iter().map(|d| d.elapsed.as_nanos() as f64).sum()
 }
 
-/// Relaxing the processor while there is nothing to do: a pause, and now and then the time slice,
-/// often where threads share cores.
+/// Relaxes the processor while a thread finds nothing to do: it pauses, and now and then yields its
+/// time slice, often if threads share cores.
 #[derive(Clone, Copy)]
 pub(crate) struct Relax {
     pauses: u32,
-    patience: u32,
+    yield_after: u32,
 }
 
 impl Relax {
     /// For one of `threads` threads that compute at the same time.
     pub(crate) fn new(threads: usize) -> Self {
-        Self { pauses: 0, patience: if threads > cores() { 64 } else { 4096 } }
+        Self { pauses: 0, yield_after: if threads > cores() { 64 } else { 4096 } }
     }
 
-    /// There was something to do.
+    /// Notes that there was something to do.
     #[inline(always)]
     pub(crate) fn reset(&mut self) {
         self.pauses = 0;
     }
 
-    /// There was nothing to do.
+    /// Pauses, because there was nothing to do.
     #[inline]
     pub(crate) fn pause(&mut self) {
         self.pauses += 1;
-        if self.pauses >= self.patience {
+        if self.pauses >= self.yield_after {
             self.pauses = 0;
             thread::yield_now();
         } else {

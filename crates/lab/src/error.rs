@@ -1,24 +1,24 @@
-//! What can stop the lab, and with which exit status.
+//! What can stop the lab, and the exit status.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// Why the lab stops early. Each prints as one line that names the value at fault.
+/// Why the lab stops early. Each error prints as one line that names the value at fault.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// The caller asked for something that cannot be had: exit 2.
+    /// The user asked for something that is not possible: exit 2.
     Input(String),
     /// An experiment's own check failed, or a comparison found a regression: exit 1.
     Wrong(String),
-    /// An implementation cannot be had on this machine: a note, and the others are measured.
+    /// An implementation is not available on this machine: a note, and the others are measured.
     Absent(String),
 }
 
-/// Exit status of a turn whose implementation cannot be had. Only a parent process sees it.
+/// Exit status of a turn whose implementation is not available. Only the parent process sees it.
 pub(crate) const ABSENT: u8 = 3;
 
 impl Error {
-    /// The process's exit status for this error.
+    /// Returns the process's exit status for this error.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Wrong(_) => ExitCode::from(1),
@@ -31,7 +31,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(text) | Self::Wrong(text) | Self::Absent(text)) = self;
-        // One line, whatever a library put into its message.
+        // One line, even if a library's message has several.
         f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn input(text: impl Into<String>) -> Error {
     Error::Input(text.into())
 }
 
-/// `Ok` if `got` is what the experiment must have computed, else a loud [`Error::Wrong`].
+/// Returns `Ok` if `got` is what the experiment must have computed, else [`Error::Wrong`].
 pub(crate) fn expect<T: PartialEq + fmt::Debug>(what: &str, got: T, want: T) -> Result<(), Error> {
     if got == want {
         return Ok(());

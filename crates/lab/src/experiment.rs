@@ -1,25 +1,26 @@
 //! The interface between the lab and its experiments.
 //!
-//! An [`Experiment`] is a family of cases under one name. It gives [`Group`]s: a group is one case
-//! in one configuration, measured with several implementations ([`Subject`]s) whose runs are
-//! interleaved. One run of a subject gives one value for each of the group's [`Figure`]s, so that a
-//! time and a rate, or a median and a 99th percentile, come from the same run.
+//! An [`Experiment`] is a family of cases under one name. It returns [`Group`]s: a group is one
+//! case in one configuration, measured with several implementations ([`Subject`]s) whose runs are
+//! interleaved. One run of a subject returns one value for each of the group's [`Figure`]s, so that
+//! a time and a rate, or a median and a 99th percentile, come from the same run.
 
-use crate::error::Error;
-use crate::peers::Bikeshed;
+use crate::adapter::{BikeshedHeader, Environment};
+use crate::error::{Error, expect};
+pub(crate) use crate::figure::{Figure, Trend};
 use crate::store::Record;
-use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// A family of cases, such as `deque` or `forkjoin`.
 pub(crate) trait Experiment {
     /// First part of every identity.
     fn name(&self) -> &'static str;
-    /// One sentence: what it shows, and why one would care.
+    /// One sentence: what it shows, and why it matters.
     fn about(&self) -> &'static str;
     /// Everything it can measure under `plan`, in the order of its table.
     fn groups(&self, plan: &Plan) -> Vec<Group>;
-    /// What `records` say about a question that somebody left open, to stand under their table.
+    /// What `records` say about an open question, to be printed under their table.
     fn verdict(&self, _records: &[Record]) -> Option<String> {
         None
     }
@@ -30,75 +31,27 @@ pub(crate) trait Experiment {
 pub(crate) struct Plan {
     /// Smallest sizes and single runs: shows that everything works, measures nothing.
     pub(crate) smoke: bool,
-    /// A glance, as in the tour: no more runs than needed to see the picture.
+    /// As in the tour: no more runs than needed to see the picture.
     pub(crate) short: bool,
-    /// Measure the other libraries too.
+    /// Whether to measure the other libraries too.
     pub(crate) peers: bool,
-    /// Worker counts that replace those of the identities; empty for the usual ones.
+    /// Worker counts that replace the usual ones; empty for the usual ones.
     pub(crate) workers: Vec<usize>,
     /// Time for each configuration of each implementation.
     pub(crate) budget: Duration,
-    /// The user's copy of a scheduler's header.
-    pub(crate) bikeshed: Option<Bikeshed>,
+    /// The user's copy of Bikeshed's header.
+    pub(crate) bikeshed: Option<Rc<BikeshedHeader>>,
 }
 
 impl Plan {
-    /// `full`, or `smoke` in a smoke run.
+    /// Returns `full`, or `smoke` in a smoke run.
     pub(crate) fn size<T>(&self, full: T, smoke: T) -> T {
         if self.smoke { smoke } else { full }
     }
 
-    /// The worker counts to measure: those asked for, else `usual`.
+    /// Returns the worker counts to measure: those the user asked for, else `usual`.
     pub(crate) fn workers_or(&self, usual: &[usize]) -> Vec<usize> {
         if self.workers.is_empty() { usual.to_vec() } else { self.workers.clone() }
-    }
-}
-
-/// Which direction is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trend {
-    /// Times.
-    Lower,
-    /// Rates.
-    Higher,
-}
-
-impl Trend {
-    /// As written in the JSON.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Lower => "lower-is-better",
-            Self::Higher => "higher-is-better",
-        }
-    }
-}
-
-/// One quantity of a group: `experiment/CASE/implementation/CONFIG`.
-#[derive(Clone, Debug)]
-pub(crate) struct Figure {
-    /// Second part of the identity, such as `spawn-rate`.
-    pub(crate) case: String,
-    /// Fourth part of the identity, such as `w2`.
-    pub(crate) config: String,
-    /// For people: `spawns over time/2 workers`. See [`Figure::name_for`].
-    pub(crate) name: String,
-    pub(crate) unit: &'static str,
-    pub(crate) trend: Trend,
-    /// One line: what is counted, over what.
-    pub(crate) description: String,
-}
-
-impl Figure {
-    /// The display name for `implementation`.
-    ///
-    /// The default implementation carries the name itself. The others get the case's words and
-    /// their own, so that a query by the published wording finds one figure a configuration.
-    pub(crate) fn name_for(&self, implementation: &str) -> String {
-        if implementation == crate::adapter::OURS {
-            return self.name.clone();
-        }
-        let config = self.name.split_once('/').map_or(self.config.as_str(), |(_, tail)| tail);
-        format!("{} of {implementation}/{config}", self.case.replace('-', " "))
     }
 }
 
@@ -106,7 +59,7 @@ impl Figure {
 pub(crate) struct Group {
     /// What one run measures, in the order of the run's values.
     pub(crate) figures: Vec<Figure>,
-    /// Threads that compute at the same time: more than cores make the figure unfit.
+    /// Threads that compute at the same time. If there are fewer cores, the figure is marked.
     pub(crate) threads: usize,
     /// Untimed runs before a subject's first timed one.
     pub(crate) warmups: u32,
@@ -114,14 +67,14 @@ pub(crate) struct Group {
     pub(crate) min_runs: u32,
     /// Timed runs at most; `None` for as many as the budget allows.
     pub(crate) max_runs: Option<u32>,
-    /// Whether the tour shows it.
+    /// Whether the tour shows the group.
     pub(crate) in_tour: bool,
     pub(crate) subjects: Vec<Subject>,
 }
 
 impl Group {
-    /// A group with the usual rules (one warm-up, at least three runs, part of the tour) and no
-    /// subjects yet.
+    /// Creates a group with the usual rules (one warm-up, at least three runs, part of the tour)
+    /// and no subjects.
     pub(crate) fn new(threads: usize, figures: Vec<Figure>) -> Self {
         Self {
             figures,
@@ -149,7 +102,7 @@ impl Group {
         });
     }
 
-    /// Measures the implementation added last in processes of its own if `apart`, because its
+    /// If `apart`, measures the implementation added last in processes of its own, because its
     /// threads cannot be ended.
     pub(crate) fn keep_apart(&mut self, apart: bool) {
         if let Some(last) = self.subjects.last_mut() {
@@ -165,28 +118,26 @@ impl Group {
     }
 }
 
-/// A variable that the processes of an implementation need, if any; or why it cannot be had.
-pub(crate) type Environment = fn() -> Result<Option<(&'static str, PathBuf)>, Error>;
-
-/// Sets an implementation up for a stretch of runs.
+/// Sets an implementation up for one turn.
 pub(crate) type OpenFn = Box<dyn Fn() -> Result<Box<dyn Session>, Error>>;
 
 /// One implementation in a group.
 pub(crate) struct Subject {
     /// Third part of the identity.
     pub(crate) implementation: &'static str,
-    /// Threads, pools and data for one stretch; dropped before the next subject's turn, so that
-    /// nobody's idle threads disturb the others.
+    /// Sets up threads, pools and data for one turn. They are dropped before the next subject's
+    /// turn, so that idle threads do not disturb the others.
     pub(crate) open: OpenFn,
-    /// Each turn runs in a process of its own.
+    /// Whether each turn runs in a process of its own.
     pub(crate) apart: bool,
-    /// For that process.
+    /// What that process needs.
     pub(crate) environment: Environment,
 }
 
 /// An implementation that is set up and can be run.
 pub(crate) trait Session {
-    /// One timed run: a value for each of the group's figures. Checks its own result.
+    /// Makes one timed run. Returns a value for each of the group's figures, and checks its own
+    /// result.
     fn run(&mut self) -> Result<Vec<f64>, Error>;
 
     /// Brings caches and pools into their usual state, untimed.
@@ -204,7 +155,7 @@ impl<F: FnMut() -> Result<Vec<f64>, Error>> Session for Run<F> {
     }
 }
 
-/// Nanoseconds for one of `calls` calls of `f`, as the values of a run.
+/// Calls `f` `calls` times. Returns the nanoseconds for one call, as the values of a run.
 #[inline(always)]
 pub(crate) fn per_call(calls: u32, mut f: impl FnMut()) -> Result<Vec<f64>, Error> {
     let start = Instant::now();
@@ -212,4 +163,16 @@ pub(crate) fn per_call(calls: u32, mut f: impl FnMut()) -> Result<Vec<f64>, Erro
         f();
     }
     Ok(vec![start.elapsed().as_nanos() as f64 / f64::from(calls)])
+}
+
+/// Calls `check` `calls` times. Returns the nanoseconds for one call, as the values of a run.
+///
+/// # Errors
+/// A call of `check` returned false.
+#[inline(always)]
+pub(crate) fn per_check(calls: u32, mut check: impl FnMut() -> bool) -> Result<Vec<f64>, Error> {
+    let mut refused = 0u32;
+    let values = per_call(calls, || refused += u32::from(!check()));
+    expect("the number of refusals", refused, 0)?;
+    values
 }

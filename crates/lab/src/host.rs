@@ -1,28 +1,29 @@
 //! The machine: what it is, and whether it is fit for the figure being taken.
 
+use crate::proc::{self, CpuTicks};
 use sateen_base::os;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Share of the machine that others may use before we say that it is busy.
+/// Share of the machine's time that other processes may use before a figure is marked.
 const BUSY: f64 = 0.10;
-/// Share of our time that the hypervisor may take before we say so.
+/// Share of our time that the hypervisor may take before a figure is marked.
 const STOLEN: f64 = 0.03;
 
-/// How many threads can run at once. Asked once: the system takes its time to answer.
+/// Returns how many threads can run at once. Asks the system only once, because it answers slowly.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(os::usable_cores)
 }
 
-/// Note on a figure: others used that share of the machine's processor time.
+/// Note on a figure: other processes used that share of the machine's processor time.
 const BUSY_WORD: &str = "busy";
-/// Note on a figure: the hypervisor took that share of it away.
+/// Note on a figure: the hypervisor took that share of it.
 const STOLEN_WORD: &str = "stolen";
 
-/// What the words in `notes` mean, if any of them needs a meaning.
+/// Explains the words in `notes`, if any of them needs it.
 pub(crate) fn legend(notes: &[&str]) -> Option<String> {
     let has = |word: &str| notes.iter().any(|n| n.starts_with(word));
     let others = has(BUSY_WORD).then_some("busy: share of the machine that other processes used");
@@ -31,12 +32,12 @@ pub(crate) fn legend(notes: &[&str]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Versions of the crates that were linked, as (name, version).
+/// Returns the names and versions of the crates that were linked.
 pub(crate) fn linked_crates() -> Vec<(&'static str, &'static str)> {
     env!("SATEEN_LAB_CRATES").split(',').filter_map(|pair| pair.split_once('=')).collect()
 }
 
-/// What a reader of the figures must know about where they come from.
+/// Returns what a reader of the figures must know about their origin.
 pub(crate) fn provenance() -> Map<String, Value> {
     let peer = |name: &str| cfg!(feature = "peers") || name.starts_with("sateen");
     let crates: Map<String, Value> = linked_crates()
@@ -56,13 +57,13 @@ pub(crate) fn provenance() -> Map<String, Value> {
         ("lab", json!(env!("CARGO_PKG_VERSION"))),
         ("crates", Value::Object(crates)),
         ("asymmetric_fence", json!(sateen_base::fence::is_asymmetric())),
-        ("load_1min", json!(load())),
+        ("load_1min", json!(proc::load())),
         ("unix_time", json!(started)),
     ];
     fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
-/// One line for the head of a report.
+/// Returns one line for the head of a report.
 pub(crate) fn summary() -> String {
     let (cpu, cores, kernel) = (cpu_model(), cores(), kernel());
     let rustc = env!("SATEEN_LAB_RUSTC").split(" (").next().unwrap_or("rustc");
@@ -70,14 +71,14 @@ pub(crate) fn summary() -> String {
     format!("{cpu}, {cores} usable cores, {kernel}, {rustc}, {profile} build")
 }
 
-/// What is wrong with the machine before anything was measured; one sentence each.
+/// Returns what is wrong with the machine before anything was measured, one sentence each.
 pub(crate) fn complaints() -> Vec<String> {
     let mut found = Vec::new();
     if env!("SATEEN_LAB_OPT_LEVEL") != "3" {
         found.push("This is not a release build: its figures mean nothing.".to_owned());
     }
     let cores = cores();
-    if let Some(load) = load()
+    if let Some(load) = proc::load()
         && load > 0.5 * cores as f64
     {
         found.push(format!("The machine is busy: load {load:.2} on {cores} usable cores."));
@@ -85,44 +86,18 @@ pub(crate) fn complaints() -> Vec<String> {
     found
 }
 
-/// How many threads the system's limit of memory maps leaves room for, where there is such a limit.
-/// A thread takes four (its stack, its signal stack, a guard each), and std aborts the process if
-/// the last ones fail.
+/// Returns how many threads the system's limit of memory maps leaves room for, if there is a limit.
+/// A thread takes four maps (its stack, its signal stack, a guard each), and std aborts the process
+/// if the last ones fail.
 pub(crate) fn most_threads() -> Option<usize> {
     const MAPS_OF_A_THREAD: usize = 4;
     const MAPS_OF_THE_REST: usize = 200;
-    let maps = fs::read_to_string("/proc/sys/vm/max_map_count").ok()?;
-    let maps: usize = maps.trim().parse().ok()?;
+    let maps = proc::memory_map_limit()?;
     Some(maps.saturating_sub(MAPS_OF_THE_REST) / MAPS_OF_A_THREAD)
 }
 
-/// Bytes of memory that can be had without swapping, where the system tells.
-pub(crate) fn free_memory() -> Option<u64> {
-    kilobytes("/proc/meminfo", &["MemAvailable:"]).map(|k| k * 1024)
-}
-
-/// Bytes of resident memory and page tables of this process, where the system tells.
-pub(crate) fn own_memory() -> Option<u64> {
-    kilobytes("/proc/self/status", &["VmRSS:", "VmPTE:"]).map(|k| k * 1024)
-}
-
-/// The sum of the fields `names` of `file`.
-fn kilobytes(file: &str, names: &[&str]) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let value = |name: &&str| {
-        let line = text.lines().find_map(|l| l.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    names.iter().map(value).sum()
-}
-
 fn cpu_model() -> String {
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|l| l.strip_prefix("model name"));
-    model.map_or_else(
-        || std::env::consts::ARCH.to_owned(),
-        |m| m.trim_start_matches([' ', '\t', ':']).to_owned(),
-    )
+    proc::cpu_model().unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
 fn kernel() -> String {
@@ -130,47 +105,12 @@ fn kernel() -> String {
     format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned()
 }
 
-/// Load average of the last minute, where the system tells.
-fn load() -> Option<f64> {
-    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
-}
-
-/// The machine's CPU time so far, in ticks of 10 ms.
-struct Ticks {
-    busy: u64,
-    stolen: u64,
-    total: u64,
-}
-
-impl Ticks {
-    fn now() -> Option<Self> {
-        let stat = fs::read_to_string("/proc/stat").ok()?;
-        let line = stat.lines().next()?.strip_prefix("cpu ")?;
-        let t: Vec<u64> = line.split_whitespace().filter_map(|n| n.parse().ok()).take(8).collect();
-        // user nice system idle iowait irq softirq steal
-        let total: u64 = t.iter().sum();
-        let idle = t.get(3)? + t.get(4)?;
-        let stolen = *t.get(7)?;
-        Some(Self { busy: total.saturating_sub(idle + stolen), stolen, total })
-    }
-}
-
-/// Processor time that ended child processes have used, theirs included, in ticks; 0 where the
-/// system does not tell.
-fn ticks_of_children() -> u64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in brackets, may hold anything.
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    // state, then ten fields, utime stime cutime cstime
-    fields.skip(13).take(2).filter_map(|f| f.parse::<u64>().ok()).sum()
-}
-
 /// Watches the machine while a group is measured.
 pub(crate) struct Watch {
     start: Instant,
-    ticks: Option<Ticks>,
+    ticks: Option<CpuTicks>,
     own: Option<Duration>,
-    /// Processor time of child processes, which is ours too, in ticks.
+    /// Processor time of child processes, which also counts as ours, in ticks.
     children: u64,
 }
 
@@ -179,13 +119,14 @@ impl Watch {
     pub(crate) fn start() -> Self {
         Self {
             start: Instant::now(),
-            ticks: Ticks::now(),
+            ticks: proc::cpu_ticks(),
             own: os::process_cpu_time(),
-            children: ticks_of_children(),
+            children: proc::ticks_of_children().unwrap_or(0),
         }
     }
 
-    /// Why the host was not fit for figures that need `threads` threads; empty if it was.
+    /// Returns why the machine was not fit for figures that need `threads` threads; empty if it
+    /// was.
     pub(crate) fn notes(&self, threads: usize) -> Vec<String> {
         let mut notes = Vec::new();
         let cores = cores();
@@ -196,14 +137,14 @@ impl Watch {
         notes
     }
 
-    /// Ticks are 10 ms long, so shorter stretches say nothing.
+    /// Ticks are 10 ms long, so a shorter time says nothing.
     fn disturbance(&self) -> Option<String> {
         if self.start.elapsed().as_millis() < 200 {
             return None;
         }
-        let (before, after) = (self.ticks.as_ref()?, Ticks::now()?);
+        let (before, after) = (self.ticks?, proc::cpu_ticks()?);
         let own = os::process_cpu_time()?.saturating_sub(self.own?);
-        let children = ticks_of_children().saturating_sub(self.children);
+        let children = proc::ticks_of_children().unwrap_or(0).saturating_sub(self.children);
         let own = own.as_secs_f64() * 100.0 + children as f64;
         let total = after.total.saturating_sub(before.total) as f64;
         if total <= 0.0 {
@@ -221,7 +162,7 @@ impl Watch {
     }
 }
 
-/// `s` unless `n` is one.
+/// Returns `s` unless `n` is one.
 pub(crate) fn plural(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }

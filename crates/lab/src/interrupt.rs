@@ -1,4 +1,4 @@
-//! Ctrl-C: show what there is, and go; or tell who is at work to end.
+//! Ctrl-C: prints what there is and ends the process, or tells the running command to end.
 
 use crate::error::{Error, input};
 use crate::store::Shared;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Exit status after an interruption: 128 and the number of SIGINT.
 pub(crate) const INTERRUPTED: i32 = 130;
 
-/// From now on an interruption prints the tables that `show` makes of what was not shown yet, and
-/// ends the process with status 130. No file is written.
+/// Installs a handler: an interruption prints the tables that `show` makes of what was not shown
+/// yet, and ends the process with status 130. It writes no file.
 ///
 /// # Errors
 /// The system refuses the handler.
@@ -20,15 +20,14 @@ pub(crate) fn install(
     ctrlc::set_handler(move || {
         let mut store = store.lock();
         show(&store.take_unshown());
-        eprintln!(
-            "sateen: interrupted; what was measured until then is above, no file was written"
-        );
+        eprintln!("sateen: interrupted; the results so far are above, and no file was written");
         std::process::exit(INTERRUPTED);
     })
     .map_err(|e| input(format!("cannot handle interrupts: {e}")))
 }
 
-/// From now on an interruption, or a request to end, sets `flag` and nothing else; a second one ends the process.
+/// Installs a handler: an interruption, or a request to end, sets `flag` and does nothing else. A
+/// second one ends the process.
 ///
 /// # Errors
 /// The system refuses the handler.
@@ -45,7 +44,8 @@ pub(crate) fn raise(flag: &Arc<AtomicBool>) -> Result<(), Error> {
     Ok(())
 }
 
-/// So does the end of the terminal, for who depends on it.
+/// Installs a handler: the end of the terminal does the same, for commands that depend on a
+/// terminal.
 ///
 /// # Errors
 /// The system refuses the handler.
@@ -59,7 +59,7 @@ pub(crate) fn raise_at_hangup(flag: &Arc<AtomicBool>) -> Result<(), Error> {
 #[cfg(unix)]
 fn on_signal(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Error> {
     use signal_hook::flag::{register, register_conditional_shutdown};
-    // Whoever writes to a terminal that takes nothing any more does not see the flag.
+    // A thread that writes to a terminal that accepts nothing does not see the flag.
     let second = register_conditional_shutdown(signal, 128 + signal, Arc::clone(flag));
     second
         .and_then(|_| register(signal, Arc::clone(flag)))

@@ -1,23 +1,31 @@
 //! The lab of Sateen, layer 7: measures every part on the user's own machine, beside what the user
 //! would pick instead.
 //!
-//! Below: everything. Above: nothing; it is a program, `sateen`. It reads top-down:
+//! Below: everything. Above: nothing; it is a program, `sateen`. From the top down:
 //!
-//! * `cli`, `select`: what was asked for, refused with one line and exit 2 if it makes no sense.
+//! * `cli`, `values`, `select`: what the user asks for. One line names what makes no sense.
+//! * `commands`: the subcommands.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
-//! * `soak`: everything at once for a long time, with books that must balance.
+//! * `soak`: everything at once for a long time, with ledgers that must balance.
 //! * `advise`: the same loops in the user's own context, ranked.
+//! * `registry`: the table of all implementations, on top of the next three.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
-//! * `runner`, `apart`, `crew`, `stats`, `store`: repeated, interleaved runs and their summaries.
-//! * `report`, `published`, `host`: tables, JSON, diffs and plots, with the figures of others and
-//!   the fitness of the machine beside.
+//! * `runner`, `turn`, `apart`, `crew`: repeated, interleaved runs.
+//! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
+//! * `report`, `published`: tables, JSON, diffs and plots, with the figures of others beside.
+//! * `host`, `proc`: the machine, and whether it is fit for a figure.
 //!
-//! Invariants: an identity holds one value and never changes its meaning; each experiment checks its
-//! own result; no implementation's threads live while another one is measured; a file is written
-//! whole or not at all. Exit status: 0; 1 for a wrong result or a regression; 2 for bad input; 130
-//! after Ctrl-C. How to add an experiment or a peer is in this crate's README.
+//! Invariants:
+//!
+//! * An identity holds one value and never changes its meaning.
+//! * Each experiment checks its own result.
+//! * No implementation's threads live while another one is measured.
+//! * A file is written whole or not at all.
+//!
+//! Exit status: 0; 1 for a wrong result or a regression; 2 for bad input; 130 after Ctrl-C. How to
+//! add an experiment or a peer is in this crate's README.
 
 #![deny(unsafe_code)]
 
@@ -31,18 +39,23 @@ mod crew;
 mod error;
 mod experiment;
 mod experiments;
+mod figure;
 mod flow;
 mod host;
 mod interrupt;
 mod ours;
 mod peers;
+mod proc;
 mod published;
+mod registry;
 mod report;
 mod runner;
 mod select;
 mod soak;
 mod stats;
 mod store;
+mod turn;
+mod values;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -51,7 +64,7 @@ fn main() -> ExitCode {
     match commands::execute() {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            // Where it should be said may be gone.
+            // Standard error may be gone.
             let _ = writeln!(std::io::stderr(), "sateen: {e}");
             e.exit_code()
         }

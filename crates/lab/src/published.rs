@@ -1,23 +1,23 @@
 //! Figures that others have published for the same loops, taken on their machines.
 //!
-//! They are facts to print beside ours, not bars. This file is the only place that holds them.
+//! They are facts to print beside ours, not limits to meet. No other file holds them.
 
-/// What one source gives for one quantity.
+/// What one source says about one quantity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Published {
     experiment: &'static str,
     case: &'static str,
     config: &'static str,
-    /// Short: who, and on what.
+    /// Source and machine, in short.
     pub(crate) source: &'static str,
-    /// In our unit for the case; several where the source has stages or contestants.
+    /// In our unit for the case; several if the source has stages or contestants.
     pub(crate) values: &'static [Value],
 }
 
 /// One published value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value {
-    /// The source's name for it, or empty where the position says it.
+    /// The source's name for it, or empty if the position says it.
     pub(crate) who: &'static str,
     /// Which of our implementations does the same, if any.
     pub(crate) stage: &'static str,
@@ -80,8 +80,8 @@ const fn range(who: &'static str, low: f64, high: f64) -> Value {
     Value { who, stage: "", low, high }
 }
 
-/// Nanoseconds for one of the fibers: each has a stack, and they are joined. So the figures stand beside both
-/// forms of ours.
+/// Nanoseconds for one of the fibers. Each has a stack, and they are joined, so the figures stand
+/// beside both forms of ours.
 macro_rules! skynet {
     ($($case:literal)*) => {
         [$(
@@ -125,8 +125,8 @@ static THREAD_TREES: &[Published] = &[Published {
     values: &[range("pthread", 14_400.0, 20_800.0), range("std::thread", 18_800.0, 28_100.0)],
 }];
 
-/// Nanoseconds a pair: the seconds of a million pairs of each thread. `stage` is what the implementation's name begins
-/// with, whatever its lock.
+/// Nanoseconds for a pair: the seconds of a million pairs of each thread. `stage` is what the
+/// implementation's name begins with, with any lock.
 macro_rules! pools {
     ($($case:literal $config:literal: $($strategy:literal $ns:literal)*;)*) => {
         &[$(Published {
@@ -143,15 +143,22 @@ macro_rules! pools {
 
 #[rustfmt::skip]
 static POOL_TESTS: &[Published] = pools! {
-    "short-fresh" "t8": "global" 1004.0 "lock-free-flags" 140.0 "locked-flags" 381.0 "locked-bits" 385.0 "locked-tree" 524.0;
-    "short-polluted" "t8": "global" 1789.0 "lock-free-flags" 188.0 "locked-flags" 375.0 "locked-bits" 391.0 "locked-tree" 510.0;
-    "long-fresh" "t8": "global" 31198.0 "lock-free-flags" 145.0 "locked-flags" 394.0 "locked-bits" 422.0 "locked-tree" 516.0;
-    "long-polluted" "t8": "global" 32881.0 "lock-free-flags" 179.0 "locked-flags" 390.0 "locked-bits" 423.0 "locked-tree" 693.0;
-    "long-single-fresh" "t1": "global" 64340.0 "lock-free-flags" 79.4 "locked-flags" 27.0 "locked-bits" 30.1 "locked-tree" 70.4;
-    "long-single-polluted" "t1": "global" 67745.0 "lock-free-flags" 96.4 "locked-flags" 30.8 "locked-bits" 31.4 "locked-tree" 70.5;
+    "short-fresh" "t8": "global" 1004.0 "lock-free-flags" 140.0
+        "locked-flags" 381.0 "locked-bits" 385.0 "locked-tree" 524.0;
+    "short-polluted" "t8": "global" 1789.0 "lock-free-flags" 188.0
+        "locked-flags" 375.0 "locked-bits" 391.0 "locked-tree" 510.0;
+    "long-fresh" "t8": "global" 31198.0 "lock-free-flags" 145.0
+        "locked-flags" 394.0 "locked-bits" 422.0 "locked-tree" 516.0;
+    "long-polluted" "t8": "global" 32881.0 "lock-free-flags" 179.0
+        "locked-flags" 390.0 "locked-bits" 423.0 "locked-tree" 693.0;
+    "long-single-fresh" "t1": "global" 64340.0 "lock-free-flags" 79.4
+        "locked-flags" 27.0 "locked-bits" 30.1 "locked-tree" 70.4;
+    "long-single-polluted" "t1": "global" 67745.0 "lock-free-flags" 96.4
+        "locked-flags" 30.8 "locked-bits" 31.4 "locked-tree" 70.5;
 };
 
-const COUNTER: &str = "\"Increment shared variable\" (blog, 2012), 8 CPU cores: seconds for 80,000,000, nanoseconds for one";
+const COUNTER: &str = "\"Increment shared variable\" (blog, 2012), 8 CPU cores: seconds for \
+                       80,000,000, nanoseconds for one";
 
 macro_rules! counter {
     ($($case:literal $seconds:literal $ns:literal;)*) => {
@@ -195,7 +202,8 @@ static SHEDS: &[Published] = shed! {
     "E" 7_995_729.0 125.0;
 };
 
-const FLOW: &str = "\"Even more performance experiments: queues and threads\" (blog), .NET's BlockingCollection, 12 logical cores";
+const FLOW: &str = "\"Even more performance experiments: queues and threads\" (blog), .NET's \
+                    BlockingCollection, 12 logical cores";
 
 macro_rules! flow {
     ($($case:literal $config:literal: $who:literal $value:literal;)*) => {
@@ -215,7 +223,7 @@ static FLOWS: &[Published] = flow! {
     "eight-queues-1000k" "t8": "of 8,000 K/s:" 5700.0;
 };
 
-/// What is published for `experiment/case/…/config`.
+/// Returns what is published for `experiment/case/…/config`.
 pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'static Published> {
     let same = |p: &&Published| (p.experiment, p.case, p.config) == (experiment, case, config);
     let all = [DEQUES, SKYNETS, THREAD_TREES, POOL_TESTS, COUNTERS, SHEDS, FLOWS];
@@ -223,17 +231,17 @@ pub(crate) fn lookup(experiment: &str, case: &str, config: &str) -> Option<&'sta
 }
 
 impl Published {
-    /// The published value of the stage that `implementation` is, if the source has it.
+    /// Returns the published value of the stage that `implementation` is, if the source has it.
     pub(crate) fn stage(&self, implementation: &str) -> Option<f64> {
         self.values.iter().find(|v| v.stage == implementation).map(|v| v.low)
     }
 
-    /// The first value.
+    /// Returns the first value.
     pub(crate) fn first(&self) -> f64 {
         self.values[0].low
     }
 
-    /// All values, as they go into a table's cell.
+    /// Returns all values, as written in a cell of a table.
     pub(crate) fn text(&self) -> String {
         let one = |v: &Value| {
             let number = if v.low == v.high {

@@ -2,19 +2,20 @@
 //!
 //! A turn opens the subject's session, warms it up, runs it until the turn's share of the budget is
 //! spent, and closes it, so that no other implementation's threads exist meanwhile. Several turns
-//! spread each subject's runs over the group's whole time: a machine that slows down half-way
-//! slows all of them down alike.
+//! spread each subject's runs over the group's whole time: a machine that slows down half-way slows
+//! all of them down alike.
 
 use crate::apart;
 use crate::error::Error;
-use crate::experiment::{Experiment, Group, Plan, Subject};
+use crate::experiment::{Experiment, Figure, Group, Plan, Subject};
 use crate::host::Watch;
 use crate::report::Progress;
 use crate::select::Selection;
 use crate::store::{Record, Shared, identity};
+use crate::turn::{self, Quota};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Runs the wanted part of experiments into a store.
 #[derive(Debug)]
@@ -23,11 +24,11 @@ pub(crate) struct Runner<'a> {
     pub(crate) selection: &'a Selection,
     pub(crate) store: &'a Shared,
     pub(crate) progress: &'a Progress,
-    /// What was said about implementations that cannot be had here: each is said once.
+    /// Notes about implementations that are not available here; each is printed once.
     pub(crate) said: RefCell<BTreeSet<String>>,
 }
 
-/// Identities of everything `experiment` measures under `plan`.
+/// Returns the identities of everything `experiment` measures under `plan`.
 pub(crate) fn identities(experiment: &dyn Experiment, plan: &Plan) -> Vec<String> {
     let mut ids = Vec::new();
     for group in experiment.groups(plan) {
@@ -40,7 +41,7 @@ pub(crate) fn identities(experiment: &dyn Experiment, plan: &Plan) -> Vec<String
 }
 
 impl Runner<'_> {
-    /// How many turns each subject of `group` gets.
+    /// Returns how many turns each subject of `group` gets.
     fn turns(&self, group: &Group) -> u32 {
         if self.plan.smoke {
             return 1;
@@ -49,7 +50,7 @@ impl Runner<'_> {
         fine.clamp(3, 25).min(group.max_runs.unwrap_or(u32::MAX)).max(1)
     }
 
-    /// The groups of `experiment` that have a wanted figure, with the wanted subjects only.
+    /// Returns the groups of `experiment` that have a wanted figure, with the wanted subjects only.
     pub(crate) fn wanted(&self, experiment: &dyn Experiment) -> Vec<Group> {
         let wants = |group: &Group, subject: &Subject| {
             let id = |f| identity(experiment.name(), subject.implementation, f);
@@ -68,7 +69,8 @@ impl Runner<'_> {
         groups
     }
 
-    /// Turns that [`Runner::run`] will take for `groups`: the length of the progress bar.
+    /// Returns how many turns [`Runner::run`] will take for `groups`: the length of the progress
+    /// bar.
     pub(crate) fn length(&self, groups: &[Group]) -> u64 {
         groups.iter().map(|g| g.subjects.len() as u64 * u64::from(self.turns(g))).sum()
     }
@@ -76,7 +78,7 @@ impl Runner<'_> {
     /// Measures `groups` of `experiment`.
     ///
     /// # Errors
-    /// A session that cannot be set up, or that computed something wrong.
+    /// A session cannot be set up, or computed something wrong.
     pub(crate) fn run(&self, experiment: &dyn Experiment, groups: &[Group]) -> Result<(), Error> {
         for group in groups {
             self.run_group(experiment.name(), group)?;
@@ -103,7 +105,7 @@ impl Runner<'_> {
                 let result = if subject.apart {
                     apart::take_turn(&label, self.plan, quota, subject.environment, each)
                 } else {
-                    take_turn(subject, quota, each)
+                    turn::take(subject, quota, each)
                 };
                 match result {
                     Ok(()) => {}
@@ -141,7 +143,7 @@ impl Runner<'_> {
         self.said.borrow_mut().insert(note);
     }
 
-    /// Enters a record for each wanted figure of `subject`; the records' indices by figure.
+    /// Enters a record for each wanted figure of `subject`. Returns the records' indices by figure.
     fn open_records(
         &self,
         experiment: &'static str,
@@ -149,7 +151,7 @@ impl Runner<'_> {
         subject: &Subject,
     ) -> Vec<Option<usize>> {
         let mut store = self.store.lock();
-        let mut open = |figure: &crate::experiment::Figure| {
+        let mut open = |figure: &Figure| {
             let implementation = subject.implementation;
             if !self.selection.wants(&identity(experiment, implementation, figure)) {
                 return None;
@@ -162,7 +164,7 @@ impl Runner<'_> {
         group.figures.iter().map(&mut open).collect()
     }
 
-    /// How often and how long the subject runs in this turn.
+    /// Returns how often and how long the subject runs in this turn.
     fn quota(&self, group: &Group, turn: u32, turns: u32) -> Quota {
         if self.plan.smoke {
             return Quota { warmups: 0, at_least: 1, at_most: 1, share: Duration::ZERO };
@@ -176,7 +178,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Enters one run's values into their records.
+    /// Enters the values of one run into their records.
     fn enter(&self, records: &[Option<usize>], values: &[f64]) {
         let mut store = self.store.lock();
         for (value, record) in values.iter().zip(records) {
@@ -185,37 +187,4 @@ impl Runner<'_> {
             }
         }
     }
-}
-
-/// The extent of one turn.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Quota {
-    pub(crate) warmups: u32,
-    pub(crate) at_least: u32,
-    pub(crate) at_most: u32,
-    /// Time to spend if that needs more than the fewest runs.
-    pub(crate) share: Duration,
-}
-
-/// Runs `subject` for one turn; `each` gets every run's values.
-///
-/// # Errors
-/// A session that cannot be set up, or that computed something wrong.
-pub(crate) fn take_turn(
-    subject: &Subject,
-    quota: Quota,
-    mut each: impl FnMut(&[f64]),
-) -> Result<(), Error> {
-    let mut session = (subject.open)()?;
-    for _ in 0..quota.warmups {
-        session.warm()?;
-    }
-    let start = Instant::now();
-    for done in 1.. {
-        each(&session.run()?);
-        if done >= quota.at_most || (done >= quota.at_least && start.elapsed() >= quota.share) {
-            break;
-        }
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, input};
 use regex::Regex;
 
-/// Identities are kept that match any of the words (if there are some) and the filter (if given).
+/// Keeps identities that match any of the words (if there are some) and the filter (if given).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
     words: Vec<Regex>,
@@ -14,19 +14,19 @@ impl Selection {
     /// Compiles the user's words and filter.
     ///
     /// # Errors
-    /// A word or filter that is no regular expression.
+    /// A word or the filter is not a regular expression.
     pub(crate) fn new(words: &[String], filter: Option<&str>) -> Result<Self, Error> {
         let words = words.iter().map(|w| pattern(w)).collect::<Result<_, _>>()?;
         Ok(Self { words, filter: filter.map(pattern).transpose()? })
     }
 
-    /// Whether the figure `id` is wanted.
+    /// Returns whether the figure `id` is wanted.
     pub(crate) fn wants(&self, id: &str) -> bool {
         let by_word = self.words.is_empty() || self.words.iter().any(|w| w.is_match(id));
         by_word && self.filter.as_ref().is_none_or(|f| f.is_match(id))
     }
 
-    /// The error for a selection that leaves nothing of `ids`; names the first culprit.
+    /// Returns the error for a selection that keeps none of `ids`; it names the first culprit.
     pub(crate) fn explain_nothing(&self, ids: &[String], experiments: &[&str]) -> Error {
         let matched = |r: &&Regex| ids.iter().any(|id| r.is_match(id));
         if let Some(word) = self.words.iter().find(|w| !matched(w)) {
@@ -34,17 +34,17 @@ impl Selection {
             if !experiments.contains(&first) {
                 let known = experiments.join(", ");
                 return input(format!(
-                    "unknown experiment `{}` (there are {known})",
+                    "unknown experiment `{}`; the experiments are {known}",
                     word.as_str()
                 ));
             }
             return input(format!("`{}` matches no figure; see `sateen list`", word.as_str()));
         }
         let filter = self.filter.as_ref().map_or("", Regex::as_str);
-        input(format!("filter `{filter}` matches no figure; see `sateen list`"))
+        input(format!("--filter `{filter}` matches no figure; see `sateen list`"))
     }
 
-    /// Whether any of the words matches nothing of `ids`.
+    /// Returns whether any of the words matches none of `ids`.
     pub(crate) fn has_idle_word(&self, ids: &[String]) -> bool {
         self.words.iter().any(|w| !ids.iter().any(|id| w.is_match(id)))
     }
@@ -52,8 +52,9 @@ impl Selection {
 
 fn pattern(text: &str) -> Result<Regex, Error> {
     Regex::new(text).map_err(|e| {
-        // The last line of the library's message is the reason; the others draw the place.
+        // The last line of the library's message is the reason; the others show the position.
         let reason = e.to_string().lines().last().unwrap_or_default().to_owned();
-        input(format!("`{text}` is no regular expression: {}", reason.trim()))
+        let reason = reason.trim().trim_start_matches("error: ");
+        input(format!("`{text}` is not a regular expression: {reason}"))
     })
 }

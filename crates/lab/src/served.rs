@@ -1,5 +1,5 @@
-//! What the small programs with other allocators do: a run of skynet for each line of input. Each prints
-//! the sum and the nanoseconds it took.
+//! What the small programs with other allocators do: one run of skynet for each line of input. Each
+//! run prints the sum and the nanoseconds it took.
 
 use crate::skynet;
 use sateen::Runtime;
@@ -9,7 +9,7 @@ use std::time::Instant;
 /// Serves until the input ends: `PROGRAM FORM WORKERS LEAVES`.
 ///
 /// # Errors
-/// Arguments that make no sense, a runtime that cannot be built, an input that cannot be read.
+/// The arguments make no sense, the runtime cannot be built, or the input cannot be read.
 pub(crate) fn serve() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [form, workers, leaves] = &arguments[..] else {

@@ -2,7 +2,7 @@
 
 use sateen_base::XorShift;
 
-/// What is reported of one figure's runs.
+/// What is reported about the runs of one figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Summary {
     pub(crate) median: f64,
@@ -29,7 +29,7 @@ impl Summary {
     }
 }
 
-/// The value below which the fraction `q` of `sorted` lies, interpolated; 0 for no values.
+/// Returns the value below which the fraction `q` of `sorted` lies, interpolated; 0 for no values.
 pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let at = q.clamp(0.0, 1.0) * last as f64;
@@ -37,13 +37,13 @@ pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     low + (high - low) * at.fract()
 }
 
-/// The median; leaves `values` sorted.
+/// Returns the median, and leaves `values` sorted.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     quantile(values, 0.5)
 }
 
-/// A ratio of medians and the interval that holds it with 95 per cent confidence.
+/// A ratio of medians, and the interval that holds it with 95 per cent confidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
     pub(crate) value: f64,
@@ -51,9 +51,9 @@ pub(crate) struct Ratio {
     pub(crate) high: f64,
 }
 
-/// The ratio of the medians of `ours` and `theirs`, with a bootstrap interval: both samples are
-/// drawn again with replacement 1,000 times. The generator's seed is fixed, so the same samples
-/// give the same interval. `None` without samples or with a median of zero below.
+/// Returns the ratio of the medians of `ours` and `theirs`, with a bootstrap interval: both samples
+/// are drawn again with replacement 1,000 times. The generator's seed is fixed, so the same samples
+/// give the same interval. Returns `None` without samples, or if the second median is zero.
 pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Ratio> {
     const DRAWS: usize = 1000;
     let below = median(&mut theirs.to_vec());

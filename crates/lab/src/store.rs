@@ -1,6 +1,6 @@
-//! What has been measured so far. Shared with the interrupt handler, which prints it.
+//! What has been measured so far. The interrupt handler shares it, and prints it.
 
-use crate::experiment::{Figure, Trend};
+use crate::figure::{Figure, Trend};
 use crate::stats::Summary;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,24 +10,24 @@ pub(crate) struct Record {
     pub(crate) experiment: &'static str,
     pub(crate) implementation: &'static str,
     pub(crate) figure: Figure,
-    /// One value a run.
+    /// One value for each run.
     pub(crate) samples: Vec<f64>,
-    /// Why the host was not fit for it; empty if it was.
+    /// Why the machine was not fit for the figure; empty if it was.
     pub(crate) notes: Vec<String>,
 }
 
 impl Record {
-    /// `experiment/case/implementation/config`.
+    /// Returns `experiment/case/implementation/config`.
     pub(crate) fn id(&self) -> String {
         identity(self.experiment, self.implementation, &self.figure)
     }
 
-    /// The summary of the runs, once there are some.
+    /// Returns the summary of the runs, if there are any.
     pub(crate) fn summary(&self) -> Option<Summary> {
         Summary::of(&self.samples)
     }
 
-    /// The best and the worst run.
+    /// Returns the best and the worst run.
     pub(crate) fn best_and_worst(s: &Summary, trend: Trend) -> (f64, f64) {
         match trend {
             Trend::Lower => (s.min, s.max),
@@ -36,7 +36,7 @@ impl Record {
     }
 }
 
-/// `experiment/case/implementation/config`.
+/// Returns `experiment/case/implementation/config`.
 pub(crate) fn identity(experiment: &str, implementation: &str, figure: &Figure) -> String {
     format!("{experiment}/{}/{implementation}/{}", figure.case, figure.config)
 }
@@ -50,7 +50,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The records with runs that have not been shown; marks them as shown.
+    /// Returns the records with runs that were not shown yet, and marks them as shown.
     pub(crate) fn take_unshown(&mut self) -> Vec<Record> {
         let fresh = self.records[self.shown..].iter().filter(|r| !r.samples.is_empty()).cloned();
         let fresh = fresh.collect();
@@ -64,7 +64,7 @@ impl Store {
 pub(crate) struct Shared(Arc<Mutex<Store>>);
 
 impl Shared {
-    /// The store; a panic elsewhere does not hide what was measured.
+    /// Locks the store. A panic of another thread does not hide what was measured.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

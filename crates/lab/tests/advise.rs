@@ -5,7 +5,7 @@ mod common;
 use common::{arg, assert_refused, output, sateen, stdout};
 use std::process::Stdio;
 
-/// Without anybody to ask, as in a pipe.
+/// Runs without anybody to ask, as in a pipe.
 fn advise(args: &[&str]) -> String {
     stdout(&[&["advise", "--smoke", "--no-questions"], args].concat())
 }

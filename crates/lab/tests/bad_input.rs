@@ -101,7 +101,7 @@ fn a_broken_base_is_refused() {
     assert_refused(&output(&["diff", arg(&base), arg(&good)]), "no figure in common");
 }
 
-/// All that are possible by number are more than the usual limit of memory maps leaves room for.
+/// The largest possible number of threads is more than the usual limit of memory maps allows.
 #[cfg(target_os = "linux")]
 #[test]
 fn more_threads_than_the_system_has_room_for_are_refused() {
@@ -111,8 +111,9 @@ fn more_threads_than_the_system_has_room_for_are_refused() {
     }
 }
 
-/// Address space for some threads, not for twenty. Their stacks are huge, so that it is a stack that
-/// does not fit, and never one of the small maps that std needs within a thread and aborts without.
+/// There is address space for some threads, not for twenty. Their stacks are huge, so that a stack
+/// is what does not fit, and never one of the small maps that std needs within a thread and aborts
+/// without.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thread_that_cannot_be_created_is_an_error() {

@@ -1,4 +1,4 @@
-//! The user's own copy of a scheduler's header is measured, or refused in one line. The copy of the tests stands in.
+//! A user's copy of `bikeshed.h` is measured, or refused in one line. The tests use a stand-in.
 
 mod common;
 
@@ -9,7 +9,8 @@ use std::process::Output;
 
 const STAND_IN: &str = include_str!("stand_in.h");
 
-/// A smoke run of `words` with `header`; `None`, and a line that says so, where there is no compiler.
+/// Makes a smoke run of `words` with `header`. Returns `None`, and prints a note, if there is no
+/// compiler.
 fn smoke(header: &Path, words: &[&str]) -> Option<Output> {
     let first = ["run", "--smoke", "--brief", "--bikeshed-header", arg(header)];
     let done = output(&[&first, words].concat());

@@ -7,20 +7,20 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs it with `input` as its standard input.
+/// Runs the program with `input` as its standard input.
 fn fed(args: &[&str], input: &[u8]) -> Output {
     let mut command = sateen(&[&["flow", "--stdin"], args].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut pipe = child.stdin.take().expect("a pipe");
     std::thread::scope(|scope| {
-        // Who refuses its arguments does not read.
+        // A program that refuses its arguments does not read.
         scope.spawn(move || pipe.write_all(input));
         child.wait_with_output().expect("it ends")
     })
 }
 
-/// The same, with success required; standard output.
+/// The same, with success required. Returns standard output.
 fn filtered(args: &[&str], input: &[u8]) -> Vec<u8> {
     let done = fed(args, input);
     let errors = String::from_utf8_lossy(&done.stderr);
@@ -28,7 +28,7 @@ fn filtered(args: &[&str], input: &[u8]) -> Vec<u8> {
     done.stdout
 }
 
-/// What a count is in a line: `sent 1,234 …`.
+/// Returns a count of a line such as `sent 1,234 …`.
 fn counted(line: &str, what: &str) -> u64 {
     let (_, rest) =
         line.split_once(&format!("{what} ")).unwrap_or_else(|| panic!("{what}: {line}"));
@@ -36,7 +36,7 @@ fn counted(line: &str, what: &str) -> u64 {
     digits.parse().unwrap_or_else(|_| panic!("{what}: {line}"))
 }
 
-/// Runs it for a short time; the counts of the summary, which adds up.
+/// Runs the program for a short time. Returns the counts of the summary, which must add up.
 fn summary(args: &[&str]) -> [u64; 4] {
     let text = stdout(&[&["flow"], args].concat());
     let last = text.lines().last().expect("a summary");
@@ -111,7 +111,7 @@ fn what_is_sent_is_accounted_for() {
     // The first item of each sender goes at once.
     assert!((500..=1102).contains(&sent), "{sent} of 1000");
     assert!(received > 0);
-    // At full speed, with everything else as it is; then as many ways as there are.
+    // First at full speed with the defaults; then as many variants as there are.
     assert!(summary(&["--duration", "0.1"])[0] > 1000);
     let settings: &[&[&str]] = &[
         &["--threads", "1", "--queues", "5"],
@@ -125,7 +125,7 @@ fn what_is_sent_is_accounted_for() {
         &["--policy", "error", "--capacity", "4", "--receive-rate", "1000"],
         &["--policy", "error", "--capacity", "0", "--receive-rate", "1000"],
         &["--policy", "drop-oldest", "--capacity", "0", "--receive-rate", "1000"],
-        // Hardly anything comes out, and still it ends at once.
+        // Hardly any item comes out, and still the run ends at once.
         &["--receive-rate", "0.001"],
         &["--send-rate", "0.001"],
     ];
@@ -170,7 +170,8 @@ fn a_line_a_second_and_the_same_in_a_file() {
 #[test]
 fn the_profile_run_is_one_thread_and_one_queue() {
     let text = stdout(&["flow", "profile", "--duration", "0.1"]);
-    let wanted = "1 thread, 1 queue of 65,536, clock exact, steal on: 2.20 M/s sent and 2.20 M/s received by each";
+    let wanted = "1 thread, 1 queue of 65,536, clock exact, steal on: 2.20 M/s sent and 2.20 M/s \
+                  received by each";
     assert!(text.starts_with(wanted), "{text}");
 }
 
@@ -180,7 +181,8 @@ mod signals {
     use rustix::process::{Pid, Signal, kill_process};
     use std::io::{BufRead, BufReader};
 
-    /// Starts it, waits for its first line, sends the signal; the exit code and the last line.
+    /// Starts the program, waits for its first line, and sends the signal. Returns the exit code
+    /// and the last line.
     fn after(signal: Signal, args: &[&str]) -> (Option<i32>, String) {
         let mut command = sateen(&[&["flow", "1", "100", "100", "1"], args].concat());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -212,7 +214,7 @@ mod signals {
     }
 }
 
-/// `count` lines, of which no two are the same.
+/// Returns `count` lines that all differ.
 fn lines(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| format!("line {i}\n").into_bytes()).collect()
 }
@@ -251,7 +253,7 @@ fn a_command_gets_each_line() {
     let input = b"a\n\xffb\nc";
     let args = ["--exec", "tr abc xyz", "--ordered", "--threads", "3"];
     assert_eq!(filtered(&args, input), b"x\n\xffy\nz");
-    // The second line is slower than the others, which wait for it, or do not.
+    // The second line is slower than the others. In order they wait for it, else they do not.
     let slow = "read n; [ $n = 2 ] && sleep 0.3; echo $n";
     let input = b"1\n2\n3\n4\n";
     assert_eq!(filtered(&["--exec", slow, "--ordered", "--threads", "2"], input), input);
@@ -296,7 +298,8 @@ fn input_and_output_may_be_gone() {
     );
     // The reader takes one line of very many.
     let done = shell(
-        "(yes | head -n 1000000; sleep 0.1; yes | head -n 10) | \"$SATEEN\" flow --stdin --builtin hash | head -n 1",
+        "(yes | head -n 1000000; sleep 0.1; yes | head -n 10) | \"$SATEEN\" flow --stdin --builtin \
+         hash | head -n 1",
     );
     assert!(
         done.status.success() && done.stderr.is_empty(),

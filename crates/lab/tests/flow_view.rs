@@ -1,4 +1,5 @@
-//! The view of `sateen flow` on a pseudo-terminal: it shows, takes keys, and ends cleanly, also if the terminal is gone.
+//! The view of `sateen flow` on a pseudo-terminal: it shows, takes keys, and ends cleanly, even if
+//! the terminal is gone.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -27,10 +28,10 @@ const COLUMNS: u16 = 100;
 struct OnTerminal {
     child: Child,
     master: File,
-    /// What stands on it.
+    /// The screen's content.
     screen: Arc<Mutex<vt100::Parser>>,
     reader: JoinHandle<()>,
-    /// Nobody needs to read on.
+    /// Tells the reader to stop.
     left: Arc<AtomicBool>,
 }
 
@@ -67,7 +68,7 @@ impl OnTerminal {
                 let short = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
                 let ready = poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&short));
                 if ready.is_ok_and(|n| n > 0) {
-                    // It fails once the program has closed its end.
+                    // Reading fails once the program has closed its end.
                     let Ok(n @ 1..) = end.read(&mut buffer) else { break };
                     shown.lock().expect("not poisoned").process(&buffer[..n]);
                 }
@@ -80,7 +81,7 @@ impl OnTerminal {
         self.screen.lock().expect("not poisoned").screen().contents()
     }
 
-    /// Waits until all of `words` stand on it.
+    /// Waits until the screen has all of `words`.
     fn until(&self, words: &[&str]) {
         let start = Instant::now();
         while !words.iter().all(|word| self.text().contains(word)) {
@@ -93,16 +94,16 @@ impl OnTerminal {
         self.master.write_all(keys.as_bytes()).expect("it reads");
     }
 
-    /// Waits until it has ended; its status and what stands there then.
+    /// Waits until the program has ended. Returns its status and the last screen.
     fn end(mut self) -> (ExitStatus, String) {
         let status = ended(&mut self.child);
-        // It has closed its end, so the reader comes to the end of what it wrote.
+        // The program has closed its end, so the reader gets to the end of its output.
         self.reader.join().expect("the reader does not panic");
         let text = self.screen.lock().expect("not poisoned").screen().contents();
         (status, text)
     }
 
-    /// The terminal vanishes; the program.
+    /// Makes the terminal vanish. Returns the program.
     fn vanish(self) -> Child {
         self.left.store(true, Ordering::Relaxed);
         self.reader.join().expect("the reader does not panic");
@@ -129,7 +130,8 @@ fn it_shows_and_takes_keys() {
     let mut view = OnTerminal::start(&["2", "1000", "2000", "3"], Stdio::inherit());
     view.until(&["sateen flow", "2 threads, 3 queues of 65,536", "items a second"]);
     view.until(&["sent 2000/s = 2 × 1000", "received 4000/s = 2 × 2000"]);
-    // Up for the senders, left for the workers, two slow handlers of which one goes, a pause.
+    // Up for the senders, left for the workers, two slow handlers of which one is taken back, a
+    // pause.
     view.press("\x1b[A");
     view.until(&["sent 4000/s = 2 × 2000"]);
     view.press("\x1b[D");
@@ -143,11 +145,11 @@ fn it_shows_and_takes_keys() {
     view.press("q");
     let (status, text) = view.end();
     assert!(status.success(), "{status}: {text}");
-    // Back on the first screen, with the summary.
+    // The program is back on the first screen, with the summary.
     assert!(text.starts_with("sent ") && text.contains(" = received "), "{text}");
 }
 
-/// A view on a terminal that is to go away.
+/// Starts a view on a terminal that will vanish.
 fn shown() -> OnTerminal {
     let view = OnTerminal::start(&["2", "1000", "1000", "2"], Stdio::piped());
     view.until(&["sateen flow", "items a second"]);

@@ -19,7 +19,7 @@ fn metrics(document: &Value) -> Vec<&Value> {
     sections.iter().flat_map(|s| s["metrics"].as_array().expect("metrics")).collect()
 }
 
-/// Of the experiment about pools.
+/// Identities of the experiment `pool`.
 fn pools() -> Vec<String> {
     let mut promised = Vec::new();
     let strategies = [
@@ -120,7 +120,7 @@ fn every_promised_identity_is_listed() {
     assert!(listed.iter().all(|id| id.split('/').count() == 4), "not an identity");
 }
 
-/// Of the experiment about sheds.
+/// Identities of the experiment `shed`.
 fn sheds() -> Vec<String> {
     let mut promised = vec![
         "shed/single/sateen/t1".to_owned(),
@@ -141,7 +141,7 @@ fn sheds() -> Vec<String> {
     promised
 }
 
-/// What is promised of the experiments about locks.
+/// Identities of the experiments about locks.
 fn locks() -> Vec<String> {
     let family = [
         "ttas",
@@ -233,7 +233,7 @@ fn the_results_file_has_the_promised_shape() {
     }
 }
 
-/// The query that comes with the published figures, on our file.
+/// The query that comes with the published figures works on our file.
 #[test]
 fn the_published_query_prints_its_four_objects() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -257,7 +257,7 @@ fn the_published_query_prints_its_four_objects() {
         eprintln!("no jq here: the query itself was not run");
         return;
     };
-    // `.[]` after a dot is understood from version 1.7 on.
+    // `.[]` after a dot needs version 1.7.
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let query = "[.results.[].metrics.[] | select(.name | test(\"over\")) | {name, value}]";
     let old = ["jq-1.4", "jq-1.5", "jq-1.6"].iter().any(|v| version.starts_with(v));
@@ -275,7 +275,7 @@ fn the_published_query_prints_its_four_objects() {
     assert_eq!(names, expected);
 }
 
-/// A results file with the given values for two figures.
+/// Returns a results file with the given values for two figures.
 fn write_results(path: &Path, time: f64, rate: f64) {
     let metric = |id: &str, value: f64, units: &str, trend: &str| {
         serde_json::json!({

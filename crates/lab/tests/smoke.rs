@@ -49,7 +49,7 @@ fn the_tour_shows_every_experiment() {
 
 #[test]
 fn without_a_subcommand_it_is_the_tour() {
-    // Help tells what the default is; the tour itself is too long for a test.
+    // The help text says what the default is; the tour itself is too long for a test.
     let help = stdout(&["--help"]);
     for word in ["run", "list", "tour", "advise", "flow", "diff"] {
         assert!(help.contains(word), "{help}");
@@ -90,7 +90,8 @@ fn peers_are_compared() {
         "^channel/",
         "^throttle/",
     ];
-    // Not the programs, which need a compiler of their language; they have a test of their own.
+    // Leaves out the programs, which need a compiler of their language and have a test of their
+    // own.
     let text = stdout(&[&["run", "--smoke", "--peers"], &libraries[..]].concat());
     let names = [
         "crossbeam",
@@ -142,11 +143,11 @@ fn allocators_and_slabs_are_pools() {
     }
 }
 
-/// A program is measured if its compiler and library are there; otherwise there is a note, once.
+/// A program is measured if its compiler and library are there; otherwise there is one note.
 #[cfg(feature = "peers")]
 #[test]
 fn programs_are_measured_or_noted() {
-    // Not our own with other allocators: their C code takes minutes to compile.
+    // Leaves out our own tasks with other allocators, whose C code takes minutes to compile.
     let some = "skynet100k/(join|detach)/(boost|go|erlang|ghc)";
     let done = output(&["run", "--smoke", "--peers", "--brief", some, "shed/.*/onetbb"]);
     let errors = String::from_utf8_lossy(&done.stderr);
@@ -170,7 +171,7 @@ fn programs_are_measured_or_noted() {
 #[cfg(feature = "peers")]
 #[test]
 fn a_missing_compiler_is_a_note() {
-    // A copy of the program elsewhere has no programs beside it yet.
+    // A copy of the program elsewhere has no programs beside it.
     let dir = tempfile::tempdir().expect("a directory");
     let copy = dir.path().join("sateen");
     std::fs::copy(env!("CARGO_BIN_EXE_sateen"), &copy).expect("copied");

@@ -4,7 +4,7 @@ mod common;
 
 use common::{assert_refused, output, stdout};
 
-/// Worlds of all activities, without and with failures of the system on purpose.
+/// Runs worlds of all activities, without and with failures of the system on purpose.
 #[test]
 fn the_books_balance() {
     for faults in ["none", "all"] {

@@ -1,5 +1,5 @@
-/* Stands in for a scheduler's header in tests: what the lab calls of it, in the simplest way, under a lock.
- * With TWICE each task is executed twice. */
+/* Stands in for `bikeshed.h` in tests: the functions that the lab calls, as simple as possible,
+ * under a lock. With TWICE each task is executed twice. */
 
 #include <pthread.h>
 #include <stdint.h>
@@ -36,7 +36,8 @@ static Bikeshed_TaskID stand_in_pop(Bikeshed shed, uint32_t *list) {
     return id;
 }
 
-static Bikeshed Bikeshed_Create(void *memory, uint32_t tasks, uint32_t dependencies, uint8_t channels, void *callback) {
+static Bikeshed Bikeshed_Create(
+    void *memory, uint32_t tasks, uint32_t dependencies, uint8_t channels, void *callback) {
     Bikeshed shed = memory;
     (void)dependencies, (void)channels, (void)callback;
     pthread_mutex_init(&shed->mutex, NULL);
@@ -46,8 +47,9 @@ static Bikeshed Bikeshed_Create(void *memory, uint32_t tasks, uint32_t dependenc
     return shed;
 }
 
-static int Bikeshed_CreateTasks(Bikeshed shed, uint32_t n, BikeShed_TaskFunc *functions, void **contexts,
-                                Bikeshed_TaskID *ids) {
+static int Bikeshed_CreateTasks(
+    Bikeshed shed, uint32_t n, BikeShed_TaskFunc *functions, void **contexts,
+    Bikeshed_TaskID *ids) {
     uint32_t taken = 0;
     pthread_mutex_lock(&shed->mutex);
     while (taken < n && (ids[taken] = stand_in_pop(shed, &shed->free))) ++taken;
@@ -59,13 +61,16 @@ static int Bikeshed_CreateTasks(Bikeshed shed, uint32_t n, BikeShed_TaskFunc *fu
     return all;
 }
 
-static void Bikeshed_SetTasksChannel(Bikeshed shed, uint32_t n, Bikeshed_TaskID *ids, uint8_t channel) {
+static void Bikeshed_SetTasksChannel(
+    Bikeshed shed, uint32_t n, Bikeshed_TaskID *ids, uint8_t channel) {
     for (uint32_t i = 0; i < n; ++i) shed->tasks[ids[i]].channel = channel;
 }
 
 static void Bikeshed_ReadyTasks(Bikeshed shed, uint32_t n, const Bikeshed_TaskID *ids) {
     pthread_mutex_lock(&shed->mutex);
-    for (uint32_t i = 0; i < n; ++i) stand_in_push(shed, &shed->ready[shed->tasks[ids[i]].channel], ids[i]);
+    for (uint32_t i = 0; i < n; ++i) {
+        stand_in_push(shed, &shed->ready[shed->tasks[ids[i]].channel], ids[i]);
+    }
     pthread_mutex_unlock(&shed->mutex);
 }
 

@@ -1,4 +1,4 @@
-//! Channels, whose ends wait.
+//! Channels whose ends wait.
 
 /// A library's channels of numbers.
 pub(crate) trait Channels: 'static {
@@ -9,20 +9,21 @@ pub(crate) trait Channels: 'static {
     type Sender: Clone + Send;
     type Receiver: Send;
 
-    /// A channel of at most `capacity` items: 0 for handing over, `None` for no limit.
+    /// Opens a channel of at most `capacity` items; 0 hands items over, `None` means no limit.
     fn open(capacity: Option<usize>) -> (Self::Sender, Self::Receiver);
 
-    /// Another receiver of the same channel, if there may be one.
+    /// Returns another receiver of the same channel, if the channel can have one.
     fn share(receiver: &Self::Receiver) -> Option<Self::Receiver>;
 
-    /// Sends, waiting for room; whether somebody can receive it.
+    /// Sends, waiting for room. Returns whether anybody can receive the item.
     fn send(sender: &Self::Sender, item: u64) -> bool;
 
-    /// Receives, waiting for an item; `None` when all senders are gone.
+    /// Receives, waiting for an item. Returns `None` when all senders are gone.
     fn receive(receiver: &Self::Receiver) -> Option<u64>;
 }
 
-/// `impl Channels` for a library whose channels have the usual names: `bounded`, `unbounded`, `send`, `recv`.
+/// Implements [`Channels`] for a library whose channels have the usual names: `bounded`,
+/// `unbounded`, `send`, `recv`.
 macro_rules! usual_channels {
     ($library:ty, $name:expr, $($channels:ident)::+) => {
         const _: () = {
@@ -55,16 +56,3 @@ macro_rules! usual_channels {
     };
 }
 pub(crate) use usual_channels;
-
-/// Does something with each library's channels.
-pub(crate) trait ChannelsVisitor {
-    fn visit<C: Channels>(&mut self);
-}
-
-/// Shows `visitor` our channels and, if asked, the peers'.
-pub(crate) fn visit_channels(peers: bool, visitor: &mut impl ChannelsVisitor) {
-    crate::ours::visit_channels(visitor);
-    if peers {
-        crate::peers::visit_channels(visitor);
-    }
-}

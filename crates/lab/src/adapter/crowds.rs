@@ -1,20 +1,21 @@
 //! Runtimes that can have very many tasks waiting at once.
 
+use super::program::Environment;
 use crate::error::Error;
-use crate::experiment::Environment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// Opens the gate at which a crowd waits.
+/// Releases a crowd that waits.
 pub(crate) type Open = Box<dyn FnOnce()>;
 
 /// A runtime with crowds of tasks.
 pub(crate) trait Crowds: 'static {
     /// Third part of the identity.
     const NAME: &'static str;
-    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    /// Whether dropping the pool leaves threads behind. Each turn then runs in a process of its
+    /// own.
     const LINGERS: bool = false;
     /// Running workers; dropping it ends them.
     type Pool;
@@ -22,43 +23,31 @@ pub(crate) trait Crowds: 'static {
     /// Starts `workers` workers.
     ///
     /// # Errors
-    /// A thread that cannot be created.
+    /// A thread cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
 
-    /// What its processes need for so many tasks at once.
+    /// What the runtime's processes need for so many tasks at once.
     fn environment(_tasks: u64) -> Environment {
         || Ok(None)
     }
 
-    /// One task starts all of `crowd`. Each member arrives, waits until the gate is open, calls `each`,
-    /// and leaves.
+    /// Starts all of `crowd` from one task. Each member arrives, waits until the crowd is released,
+    /// calls `each`, and leaves.
     fn gather(
         pool: &Self::Pool,
         crowd: &Arc<Crowd>,
         each: impl Fn() + Copy + Send + Sync + 'static,
     ) -> Open;
 
-    /// One task starts a task for each of `spans`, which sleeps for it and reports how late it was.
+    /// Starts a task for each of `spans` from one task. Each sleeps for its span and reports how
+    /// late it was.
     fn sleep(pool: &Self::Pool, spans: Vec<Duration>, late: &Arc<Late>);
 }
 
-/// Does something with each runtime.
-pub(crate) trait CrowdsVisitor {
-    fn visit<C: Crowds>(&mut self);
-}
+/// How long a crowd may take. A lost wake-up would make it wait for ever.
+const CROWD_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Shows `visitor` our runtime, by tasks and by futures, and, if asked, the peers.
-pub(crate) fn visit_crowds(peers: bool, visitor: &mut impl CrowdsVisitor) {
-    crate::ours::visit_crowds(visitor);
-    if peers {
-        crate::peers::visit_crowds(visitor);
-    }
-}
-
-/// How long a crowd may take; somebody who is never woken would take for ever.
-const PATIENCE: Duration = Duration::from_secs(180);
-
-/// Counts down, which one thread waits for.
+/// A count that goes down to zero, and the thread that waits for it.
 struct Count {
     missing: AtomicU64,
     observer: Thread,
@@ -82,16 +71,16 @@ impl Count {
             // Ordering: pairs with the decrements in `one`.
             match self.missing.load(Ordering::Acquire) {
                 0 => return Ok(()),
-                n if start.elapsed() > PATIENCE => {
+                n if start.elapsed() > CROWD_TIMEOUT => {
                     return Err(Error::Wrong(format!("{n} tasks are still missing")));
                 }
-                _ => thread::park_timeout(PATIENCE),
+                _ => thread::park_timeout(CROWD_TIMEOUT),
             }
         }
     }
 }
 
-/// Tasks that arrive, wait, and leave; the thread that made it can wait for all of them.
+/// Tasks that arrive, wait, and leave. The thread that made the crowd can wait for all of them.
 pub(crate) struct Crowd {
     pub(crate) size: u64,
     arriving: Count,
@@ -103,34 +92,34 @@ impl Crowd {
         Arc::new(Self { size, arriving: Count::of(size), leaving: Count::of(size) })
     }
 
-    /// A member is about to wait.
+    /// Counts a member that is about to wait.
     pub(crate) fn arrive(&self) {
         self.arriving.one();
     }
 
-    /// A member is done.
+    /// Counts a member that is done.
     pub(crate) fn leave(&self) {
         self.leaving.one();
     }
 
-    /// Until all have arrived.
+    /// Waits until all members have arrived.
     ///
     /// # Errors
-    /// Some never do.
+    /// Some members never arrive.
     pub(crate) fn wait_here(&self) -> Result<(), Error> {
         self.arriving.wait()
     }
 
-    /// Until all have left.
+    /// Waits until all members have left.
     ///
     /// # Errors
-    /// Some never do.
+    /// Some members never leave.
     pub(crate) fn wait_gone(&self) -> Result<(), Error> {
         self.leaving.wait()
     }
 }
 
-/// How late sleepers were; the thread that made it can wait for all of them.
+/// How late sleepers were. The thread that made this can wait for all of them.
 pub(crate) struct Late {
     count: Count,
     next: AtomicU64,
@@ -143,7 +132,7 @@ impl Late {
         Arc::new(Self { count: Count::of(sleepers), next: AtomicU64::new(0), nanoseconds })
     }
 
-    /// One slept for `slept` instead of `span`.
+    /// Counts a sleeper that slept for `slept` instead of `span`.
     pub(crate) fn report(&self, span: Duration, slept: Duration) {
         let place = self.next.fetch_add(1, Ordering::Relaxed) as usize;
         if let Some(late) = self.nanoseconds.get(place) {
@@ -152,10 +141,10 @@ impl Late {
         self.count.one();
     }
 
-    /// Waits for all; how late they were, in microseconds, sorted.
+    /// Waits for all sleepers. Returns how late they were, in microseconds, sorted.
     ///
     /// # Errors
-    /// Some never wake.
+    /// Some sleepers never wake.
     pub(crate) fn sorted(&self) -> Result<Vec<f64>, Error> {
         self.count.wait()?;
         let value = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e3;

@@ -5,18 +5,19 @@ use std::ops::Range;
 
 /// A fork-join library.
 ///
-/// `Ctx` is what the library passes down through nested joins, `()` where it finds its place by
-/// itself. Only `join` is required; the rest defaults to nested joins, and a library overrides what
-/// it has a form of its own for.
+/// `Ctx` is what the library passes down through nested joins, or `()` if it finds its worker by
+/// itself. Only `join` is required. The rest defaults to nested joins; a library overrides what it
+/// has a form of its own for.
 pub(crate) trait ForkJoin: 'static {
     /// Third part of the identity.
     const NAME: &'static str;
-    /// Whether a branch starts elsewhere although its sibling waits for it. A library that shares
-    /// work only when its owner comes by again would wait for ever.
+    /// Whether a branch starts on another worker although its sibling waits for it. A library whose
+    /// owner shares work only when it polls would wait for ever.
     const RENDEZVOUS: bool;
     /// Whether [`ForkJoin::sort`] does something better than the default.
     const SORTS: bool;
-    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    /// Whether dropping the pool leaves threads behind. Each turn then runs in a process of its
+    /// own.
     const LINGERS: bool = false;
     /// Running workers; dropping it ends them.
     type Pool;
@@ -25,13 +26,13 @@ pub(crate) trait ForkJoin: 'static {
     /// Starts `workers` workers (the caller may be one of them).
     ///
     /// # Errors
-    /// A thread that cannot be created.
+    /// A thread cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
 
     /// Runs `f` on a worker.
     fn enter<R: Send>(pool: &Self::Pool, f: impl FnOnce(&mut Self::Ctx<'_>) -> R + Send) -> R;
 
-    /// Both results; `a` and `b` may run in parallel.
+    /// Returns both results; `a` and `b` may run in parallel.
     fn join<A, B, RA, RB>(ctx: &mut Self::Ctx<'_>, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(&mut Self::Ctx<'_>) -> RA + Send,
@@ -39,7 +40,7 @@ pub(crate) trait ForkJoin: 'static {
         RA: Send,
         RB: Send;
 
-    /// The sum of `f(0)` to `f(9)`, all of them in parallel.
+    /// Returns the sum of `f(0)` to `f(9)`, all of which may run in parallel.
     fn ten(ctx: &mut Self::Ctx<'_>, f: impl Fn(&mut Self::Ctx<'_>, u64) -> u64 + Sync) -> u64 {
         let f = &f;
         let (low, high) = Self::join(
@@ -55,7 +56,8 @@ pub(crate) trait ForkJoin: 'static {
         halves::<Self>(ctx, 0..n, grain, &f);
     }
 
-    /// The sum of `values`, left to right within a piece. The default halves down to `grain`.
+    /// Returns the sum of `values`, left to right within a piece. The default halves down to
+    /// `grain`.
     fn sum(ctx: &mut Self::Ctx<'_>, values: &[f64], grain: usize) -> f64 {
         if values.len() <= grain {
             return values.iter().sum();
@@ -104,17 +106,4 @@ fn halves<L: ForkJoin + ?Sized>(
         |c| halves::<L>(c, range.start..middle, grain, f),
         |c| halves::<L>(c, middle..range.end, grain, f),
     );
-}
-
-/// Does something with each fork-join library.
-pub(crate) trait ForkJoinVisitor {
-    fn visit<L: ForkJoin>(&mut self);
-}
-
-/// Shows `visitor` our runtime and, if asked, the peers.
-pub(crate) fn visit_fork_joins(peers: bool, visitor: &mut impl ForkJoinVisitor) {
-    crate::ours::visit_fork_joins(visitor);
-    if peers {
-        crate::peers::visit_fork_joins(visitor);
-    }
 }

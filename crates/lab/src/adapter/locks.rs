@@ -1,28 +1,38 @@
 //! Locks around a value.
 
-use crate::experiments::lock::Counter;
 use std::collections::LinkedList;
+
+/// The value that the experiments protect by locks.
+#[derive(Default)]
+pub(crate) struct Counter {
+    /// Critical sections so far.
+    pub(crate) count: u64,
+    /// What the critical sections compute on.
+    pub(crate) state: u64,
+}
 
 /// A kind of lock.
 pub(crate) trait LockKind: 'static {
     /// Third part of the identity.
     const NAME: &'static str;
-    /// The lock around a value.
+    /// Whether the lock stays on one thread.
+    const LOCAL: bool = false;
+    /// The lock around a value of type `T`.
     type Of<T: Send>;
 
     fn new<T: Send>(value: T) -> Self::Of<T>;
 
-    /// Takes the lock, calls `f`, gives it back.
+    /// Takes the lock, calls `f`, and releases the lock.
     fn with<T: Send, R>(lock: &Self::Of<T>, f: impl FnOnce(&mut T) -> R) -> R;
 
-    /// The same, beside other readers if the kind lets them in.
+    /// As [`with`](Self::with), beside other readers if the kind lets them in.
     #[inline(always)]
     fn read<T: Send + Sync, R>(lock: &Self::Of<T>, f: impl FnOnce(&T) -> R) -> R {
         Self::with(lock, |value| f(value))
     }
 }
 
-/// A kind that threads can share.
+/// A kind of lock that threads can share.
 pub(crate) trait SharedLockKind:
     LockKind<Of<Counter>: Send + Sync>
     + LockKind<Of<LinkedList<u64>>: Send + Sync>
@@ -35,28 +45,4 @@ impl<L: LockKind> SharedLockKind for L where
         + LockKind<Of<LinkedList<u64>>: Send + Sync>
         + LockKind<Of<u64>: Send + Sync>
 {
-}
-
-/// Shows `visitor` our reader-writer lock and, if asked, the peers.
-pub(crate) fn visit_read_write(peers: bool, visitor: &mut impl LockVisitor) {
-    crate::ours::visit_read_write(visitor);
-    if peers {
-        crate::peers::visit_read_write(visitor);
-    }
-}
-
-/// Does something with each kind of lock.
-pub(crate) trait LockVisitor {
-    fn visit<L: SharedLockKind>(&mut self);
-
-    /// For kinds without atomics, which stay on their thread.
-    fn visit_local<L: LockKind>(&mut self) {}
-}
-
-/// Shows `visitor` our kinds and, if asked, the peers.
-pub(crate) fn visit_locks(peers: bool, visitor: &mut impl LockVisitor) {
-    crate::ours::visit_locks(visitor);
-    if peers {
-        crate::peers::visit_locks(visitor);
-    }
 }

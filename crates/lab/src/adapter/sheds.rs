@@ -1,24 +1,34 @@
 //! The tests of throughput without dependencies, for all schedulers of tasks.
 
-/// What the scheduler is like, and in which batches it is filled.
+use std::path::PathBuf;
+
+/// The user's copy of `bikeshed.h`, from `--bikeshed-header`.
+#[derive(Debug)]
+pub(crate) struct BikeshedHeader {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+/// What a scheduler is like, and the batches in which it is filled.
 ///
-/// Producers create a batch, set its channel and make it ready as fast as they can, and pause for a millisecond only
-/// when there is no room. Producer i uses channel i modulo their number; consumer j begins its search at channel j.
-/// The time runs from releasing the producers until a consumer sees that all tasks are executed.
+/// Producers create a batch, set its channel and make it ready as fast as they can. They sleep for
+/// a millisecond only when there is no room. Producer i uses channel i modulo their number;
+/// consumer j begins its search at channel j. The time runs from releasing the producers until a
+/// consumer sees that all tasks are executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShedTest {
     /// `A` to `E`.
     pub(crate) name: &'static str,
     pub(crate) channels: u32,
-    /// Whether what threads share lies on cache lines of its own.
+    /// Whether data that threads share lies on cache lines of its own.
     pub(crate) padded: bool,
     /// Whether the processor pauses after each failed exchange.
     pub(crate) yields: bool,
-    /// Tasks that a producer creates and makes ready at once.
+    /// How many tasks a producer creates and makes ready at once.
     pub(crate) batch: u32,
 }
 
-/// Each adds a step to the one before.
+/// Each test adds a step to the one before.
 pub(crate) const SHED_TESTS: [ShedTest; 5] = {
     let a = ShedTest { name: "A", channels: 1, padded: false, yields: false, batch: 1 };
     let b = ShedTest { name: "B", channels: 4, ..a };
@@ -28,13 +38,13 @@ pub(crate) const SHED_TESTS: [ShedTest; 5] = {
     [a, b, c, d, e]
 };
 
-/// Who works, and how much there is.
+/// How many threads work, and how much there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShedLoad {
     pub(crate) producers: u32,
     pub(crate) consumers: u32,
-    /// Tasks for which there is room at once, a batch at least: at most 8,388,607.
+    /// How many tasks there is room for at once: at least a batch, at most 8,388,607.
     pub(crate) capacity: u32,
-    /// Tasks in all, about as many for each producer.
+    /// How many tasks there are in all, about as many for each producer.
     pub(crate) tasks: u32,
 }

@@ -6,9 +6,10 @@ use crate::error::Error;
 pub(crate) trait Submit: 'static {
     /// Third part of the identity.
     const NAME: &'static str;
-    /// Whether a submitted closure runs on another thread than the submitter's.
+    /// Whether a submitted closure runs on a thread other than the submitter's.
     const ELSEWHERE: bool;
-    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    /// Whether dropping the pool leaves threads behind. Each turn then runs in a process of its
+    /// own.
     const LINGERS: bool = false;
     /// Running workers; dropping it ends them.
     type Pool;
@@ -16,7 +17,7 @@ pub(crate) trait Submit: 'static {
     /// Starts `workers` workers.
     ///
     /// # Errors
-    /// A thread that cannot be created.
+    /// A thread cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
 
     /// Submits `f` from outside.
@@ -24,17 +25,4 @@ pub(crate) trait Submit: 'static {
 
     /// Submits `f` from within a closure that runs on a worker.
     fn submit_inside(f: impl FnOnce() + Send + 'static);
-}
-
-/// Does something with each pool.
-pub(crate) trait SubmitVisitor {
-    fn visit<P: Submit>(&mut self);
-}
-
-/// Shows `visitor` our runtime and, if asked, the peers.
-pub(crate) fn visit_submits(peers: bool, visitor: &mut impl SubmitVisitor) {
-    crate::ours::visit_submits(visitor);
-    if peers {
-        crate::peers::visit_submits(visitor);
-    }
 }

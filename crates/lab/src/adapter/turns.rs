@@ -1,4 +1,4 @@
-//! Libraries in which two tasks, or threads, hand a turn to and fro.
+//! Libraries in which two tasks, or threads, take turns.
 
 use crate::error::Error;
 use std::ops::{DerefMut, RangeInclusive};
@@ -6,11 +6,11 @@ use std::ops::{DerefMut, RangeInclusive};
 /// How the turn is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Each gives way to the other.
+    /// Each yields to the other.
     Yield,
     /// Each takes the mutex that the other holds.
     Mutex,
-    /// A word says whose turn it is; a condition variable that it has changed.
+    /// A word says whose turn it is; a condition variable says that it has changed.
     Condvar,
     /// Each waits for a signal of its own.
     Event,
@@ -20,9 +20,10 @@ pub(crate) enum Way {
 pub(crate) trait Turns: 'static {
     /// Third part of the identity.
     const NAME: &'static str;
-    /// Whether dropping the pool leaves threads behind, so that each turn needs a process of its own.
+    /// Whether dropping the pool leaves threads behind. Each turn then runs in a process of its
+    /// own.
     const LINGERS: bool = false;
-    /// The ways it has.
+    /// The ways that the library has.
     const WAYS: &'static [Way];
     /// The numbers of workers that make sense.
     const WORKERS: RangeInclusive<usize> = 1..=usize::MAX;
@@ -32,41 +33,29 @@ pub(crate) trait Turns: 'static {
     /// Starts `workers` workers.
     ///
     /// # Errors
-    /// A thread that cannot be created.
+    /// A thread cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
 
-    /// Two tasks hand the turn over `hops` times in all, an even number, in one of [`Turns::WAYS`]. How
-    /// often each of them did, added up.
+    /// Lets two tasks hand the turn over `hops` times in all, an even number, in one of
+    /// [`Turns::WAYS`]. Returns the number of times that they did.
     fn hop(pool: &Self::Pool, way: Way, hops: u64) -> u64;
 }
 
-/// Does something with each library.
-pub(crate) trait TurnsVisitor {
-    fn visit<T: Turns>(&mut self);
-}
-
-/// Shows `visitor` our runtime and, if asked, the peers.
-pub(crate) fn visit_turns(peers: bool, visitor: &mut impl TurnsVisitor) {
-    crate::ours::visit_turns(visitor);
-    if peers {
-        crate::peers::visit_turns(visitor);
-    }
-}
-
-/// Mutexes and condition variables in their usual form. The loops over them are the same for all.
+/// Mutexes and condition variables in their usual form. The loops over them are the same for all
+/// libraries.
 pub(crate) trait Locks: 'static {
     type Lock;
     type Guard<'a>: DerefMut<Target = u64>;
     type Condvar: Default;
 
-    /// A mutex around 0.
+    /// Creates a mutex around 0.
     fn new() -> Self::Lock;
     fn lock(lock: &Self::Lock) -> Self::Guard<'_>;
     fn wait<'a>(condvar: &Self::Condvar, guard: Self::Guard<'a>) -> Self::Guard<'a>;
     fn notify_one(condvar: &Self::Condvar);
 }
 
-/// What the two share.
+/// What the two tasks share.
 pub(crate) struct Between<L: Locks> {
     ring: [L::Lock; 3],
     turn: L::Lock,
@@ -84,7 +73,7 @@ impl<L: Locks> Default for Between<L> {
 }
 
 impl<L: Locks> Between<L> {
-    /// What task `me` (0 or 1) does.
+    /// Runs the part of task `me` (0 or 1).
     pub(crate) fn hop(&self, way: Way, me: usize, times: u64) -> u64 {
         match way {
             Way::Mutex => self.by_mutex(me, times),
@@ -92,7 +81,8 @@ impl<L: Locks> Between<L> {
         }
     }
 
-    /// Each holds one of three mutexes, takes the next one of the ring and lets go of the one behind.
+    /// Each task holds one of three mutexes, takes the next one of the ring, and releases the one
+    /// behind.
     fn by_mutex(&self, me: usize, times: u64) -> u64 {
         let mut held = L::lock(&self.ring[me]);
         self.meet();
@@ -103,7 +93,7 @@ impl<L: Locks> Between<L> {
         times
     }
 
-    /// Waits until both are here: until then nobody stands in the other's way.
+    /// Waits until both tasks are here: until then neither is in the other's way.
     fn meet(&self) {
         let mut here = L::lock(&self.turn);
         *here += 1;

@@ -1,39 +1,39 @@
-//! Where the context comes from: options, questions, and what is assumed without either.
+//! The origin of a context: options, answers, and assumptions without either.
 
 use crate::error::{Error, input};
 use std::io::{self, BufRead, Write};
 
-/// Answers for what the options leave open.
+/// Answers to what the options leave open.
 pub(super) struct Answers<'a> {
     person: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
     assumed: Vec<String>,
 }
 
-/// Something that can be asked.
+/// A question to the user.
 pub(super) struct Question<T> {
     /// The option that answers it.
     pub(super) option: &'static str,
     pub(super) text: &'static str,
-    /// What is assumed if nobody answers; empty if somebody must.
+    /// What is assumed if nobody answers; empty if an answer is required.
     pub(super) default: String,
     pub(super) parse: fn(&str) -> Result<T, String>,
 }
 
 impl<'a> Answers<'a> {
-    /// There is somebody to ask.
+    /// Asks a person.
     pub(super) fn of_person(questions: &'a mut dyn BufRead, out: &'a mut dyn Write) -> Self {
         Self { person: Some((questions, out)), assumed: Vec::new() }
     }
 
-    /// There is nobody to ask.
+    /// Asks nobody, and assumes the defaults.
     pub(super) fn of_nobody() -> Self {
         Self { person: None, assumed: Vec::new() }
     }
 
-    /// What the option says, else the person, else the default.
+    /// Returns the option's value, else the person's answer, else the default.
     ///
     /// # Errors
-    /// Nobody answers what has no default.
+    /// There is no answer, and no default.
     pub(super) fn get<T>(&mut self, option: Option<T>, question: &Question<T>) -> Result<T, Error> {
         if let Some(value) = option {
             return Ok(value);
@@ -48,7 +48,7 @@ impl<'a> Answers<'a> {
         (question.parse)(&question.default).map_err(input)
     }
 
-    /// What was assumed, as the end of a sentence.
+    /// Returns what was assumed, as the end of a sentence.
     pub(super) fn assumed(&self) -> String {
         if self.assumed.is_empty() {
             return String::new();
@@ -57,7 +57,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// Asks until there is an answer that makes sense.
+/// Asks until the answer makes sense.
 fn ask<T>(
     lines: &mut dyn BufRead,
     out: &mut dyn Write,

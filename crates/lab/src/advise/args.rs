@@ -2,66 +2,70 @@
 
 use crate::experiments::counter::Total;
 use crate::experiments::pool::Shape;
+use crate::values::{one_of, seconds, whole};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Most threads that are measured.
-const MOST_THREADS: usize = 1024;
+/// Most threads that can be measured.
+const MOST_THREADS: u64 = 1024;
 const LONGEST: Duration = Duration::from_millis(10);
-const LARGEST: usize = 64 << 10;
+const LARGEST: u64 = 64 << 10;
 const MOST_LIVE: u32 = 1_000_000;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What is not given is asked for on a terminal. Elsewhere, and with --no-questions, it is assumed and said: as many \
-threads as there are cores, sections of 50 ns, 0 % reads; a total that is read sometimes; blocks of 64 bytes that live \
-shortly and are given back by the thread that took them. TOOL must be given then.")]
+On a terminal, `advise` asks for what no option says. Elsewhere, and with --no-questions, TOOL
+must be given, and `advise` assumes the rest and says so: as many threads as there are cores;
+sections of 50 ns and 0 % reads; a total that is read sometimes; blocks of 64 bytes that are
+given back at once, by the thread that took them.")]
 pub(crate) struct AdviseArgs {
     /// What you need: lock, counter or pool
     #[arg(value_parser = tool)]
     pub(super) tool: Option<Tool>,
-    /// Threads that use it at the same time
+    /// Number of threads that use it at the same time
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(super) threads: Option<usize>,
     /// lock: how long it is held, such as 50ns or 2us
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) section: Option<Duration>,
-    /// lock: time between a thread's sections (as long as they are, but 50 ns at least, if not given)
+    /// lock: time between a thread's sections (if not given, as long as a section, at least 50ns)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) between: Option<Duration>,
-    /// lock: of a hundred sections, how many only read
+    /// lock: how many of a hundred sections only read
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(super) reads: Option<usize>,
-    /// counter: who reads the total: nobody before the end, somebody sometimes, or each that increments (end, sometimes, each)
+    /// counter: when the total is read: at the end, sometimes, or by each increment (end,
+    /// sometimes, each)
     #[arg(long, value_name = "WHEN", value_parser = total)]
     pub(super) total: Option<Total>,
-    /// pool: bytes of a block
+    /// pool: size of a block in bytes
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub(super) size: Option<usize>,
-    /// pool: given back at once, all together much later, or in the order taken (short, long, fifo)
+    /// pool: blocks are given back at once, all together much later, or in the order taken (short,
+    /// long, fifo)
     #[arg(long, value_name = "HOW", value_parser = lifetime)]
     pub(super) lifetime: Option<Shape>,
-    /// pool: blocks that a thread has at once, where they live long (100000 if not given)
+    /// pool: with --lifetime long, how many blocks a thread has at once (if not given, 100000)
     #[arg(long, value_name = "N", value_parser = live)]
     pub(super) live: Option<u32>,
-    /// pool: the thread that gives a block back is the one that took it, or another (same, other)
+    /// pool: which thread gives a block back: the one that took it, or another (same, other)
     #[arg(long, value_name = "WHO", value_parser = frees)]
     pub(super) frees: Option<Frees>,
     /// How long to measure, in all
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = crate::cli::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) seconds: Duration,
-    /// Ask nothing
+    /// Ask nothing; assume what is not given
     #[arg(long)]
     pub(super) no_questions: bool,
-    /// Write the figures to this file
+    /// Write the figures to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
-    /// Single, short runs: shows that everything works, measures nothing
+    /// Take single, short runs: shows that everything works, measures nothing
     #[arg(long)]
     pub(super) smoke: bool,
 }
 
-/// What is needed.
+/// A tool that the user can ask about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Lock,
@@ -69,20 +73,11 @@ pub(super) enum Tool {
     Pool,
 }
 
-/// Who gives a block back.
+/// Which thread gives a block back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frees {
     Same,
     Other,
-}
-
-/// One of `values`, by name.
-fn one_of<T: Copy>(text: &str, values: &[(&str, T)]) -> Result<T, String> {
-    let found = values.iter().find(|(name, _)| *name == text.trim());
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-        format!("not one of {}", names.join(", "))
-    })
 }
 
 pub(super) fn tool(text: &str) -> Result<Tool, String> {
@@ -102,29 +97,23 @@ pub(super) fn frees(text: &str) -> Result<Frees, String> {
     one_of(text, &[("same", Frees::Same), ("other", Frees::Other)])
 }
 
-/// A whole number from `low` to `high`.
-fn whole(text: &str, low: u64, high: u64) -> Result<u64, String> {
-    let value = text.trim().parse().ok().filter(|n| (low..=high).contains(n));
-    value.ok_or_else(|| format!("not a whole number from {low} to {high}"))
-}
-
 pub(super) fn threads(text: &str) -> Result<usize, String> {
-    whole(text, 1, MOST_THREADS as u64).map(|n| n as usize)
+    whole(text, 1, MOST_THREADS)
 }
 
 pub(super) fn percent(text: &str) -> Result<usize, String> {
-    whole(text.trim().trim_end_matches('%'), 0, 100).map(|n| n as usize)
+    whole(text.trim().trim_end_matches('%'), 0, 100)
 }
 
 pub(super) fn size(text: &str) -> Result<usize, String> {
-    whole(text, 1, LARGEST as u64).map(|n| n as usize)
+    whole(text, 1, LARGEST)
 }
 
 pub(super) fn live(text: &str) -> Result<u32, String> {
     whole(text, 1, MOST_LIVE.into()).map(|n| n as u32)
 }
 
-/// A time with its unit, nanoseconds without one.
+/// Parses a time with its unit; without one it is in nanoseconds.
 pub(super) fn time(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

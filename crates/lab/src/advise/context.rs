@@ -1,4 +1,4 @@
-//! The context: what the user needs, and how it will be used.
+//! The context: what the user needs, and how the program will use it.
 
 use super::answers::{Answers, Question};
 use super::args::{self, AdviseArgs, Frees, Tool};
@@ -8,7 +8,7 @@ use crate::experiments::{counter, lock, pool};
 use crate::host::{self, plural};
 use std::time::Duration;
 
-/// What is measured.
+/// A context that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Context {
     Lock(lock::Asked),
@@ -17,10 +17,10 @@ pub(super) enum Context {
 }
 
 impl Context {
-    /// The options, completed by answers.
+    /// Completes the options by answers.
     ///
     /// # Errors
-    /// An option that does not belong to the tool, or contradicts another; no answer.
+    /// An option does not belong to the tool, or contradicts another, or there is no answer.
     pub(super) fn of(args: &AdviseArgs, answers: &mut Answers<'_>) -> Result<Self, Error> {
         let tool = answers.get(
             args.tool,
@@ -39,7 +39,7 @@ impl Context {
         };
         match host::most_threads() {
             Some(most) if context.threads() > most => Err(input(format!(
-                "{} threads: the limit of memory maps leaves room for {most}",
+                "--threads {}: the system's limit of memory maps allows {most} threads",
                 context.threads()
             ))),
             _ => Ok(context),
@@ -57,7 +57,7 @@ impl Context {
                 parse: args::time,
             },
         )?;
-        // It makes no difference to a thread alone.
+        // Reading makes no difference to a thread alone.
         let reads = if threads == 1 && args.reads.is_none() {
             0
         } else {
@@ -81,8 +81,8 @@ impl Context {
             args.total,
             &Question {
                 option: "--total",
-                text: "Who reads the total: nobody before the end, somebody sometimes, each that increments \
-                       (end, sometimes, each)?",
+                text: "Who reads the total: nobody before the end, somebody sometimes, each that \
+                       increments (end, sometimes, each)?",
                 default: "sometimes".to_owned(),
                 parse: args::total,
             },
@@ -105,7 +105,8 @@ impl Context {
             args.frees,
             &Question {
                 option: "--frees",
-                text: "Who gives a block back: the same thread that took it, or another (same, other)?",
+                text: "Who gives a block back: the same thread that took it, or another (same, \
+                       other)?",
                 default: "same".to_owned(),
                 parse: args::frees,
             },
@@ -119,8 +120,8 @@ impl Context {
                 args.lifetime,
                 &Question {
                     option: "--lifetime",
-                    text: "When are blocks given back: at once, all together much later, or in the order taken \
-                           (short, long, fifo)?",
+                    text: "When are blocks given back: at once, all together much later, or in the \
+                           order taken (short, long, fifo)?",
                     default: "short".to_owned(),
                     parse: args::lifetime,
                 },
@@ -128,7 +129,7 @@ impl Context {
             (threads(args, answers)?, shape)
         };
         if args.live.is_some() && shape != pool::Shape::Long {
-            return Err(input("--live is for blocks that live long: --lifetime long"));
+            return Err(input("--live needs --lifetime long"));
         }
         let live = args.live.unwrap_or(if args.smoke { 300 } else { 100_000 });
         let window = window(args);
@@ -143,7 +144,7 @@ impl Context {
         }
     }
 
-    /// Bytes of a block, if it is about blocks.
+    /// Returns the bytes of a block, if the context is about blocks.
     pub(super) fn block(&self) -> Option<usize> {
         match self {
             Self::Pool(asked) => Some(asked.size),
@@ -151,19 +152,19 @@ impl Context {
         }
     }
 
-    /// All that could be taken, in this context.
+    /// Returns all candidates in this context.
     pub(super) fn group(&self) -> Group {
         let mut group = match self {
             Self::Lock(asked) => asked.group(),
             Self::Counter(asked) => asked.group(),
             Self::Pool(asked) => asked.group(),
         };
-        // Enough for an interval, however slow.
+        // Enough runs for an interval, however slow the candidate.
         group.min_runs = 9;
         group
     }
 
-    /// For people.
+    /// Describes the context for people.
     pub(super) fn words(&self) -> String {
         let n = self.threads();
         let threads = format!("{n} thread{}", plural(n));
@@ -218,7 +219,7 @@ fn window(args: &AdviseArgs) -> Duration {
     Duration::from_millis(if args.smoke { 1 } else { 20 })
 }
 
-/// Options that make no difference must not be taken for ones that do.
+/// Refuses options of other tools, so that an option without effect is not taken for one with.
 fn refuse_others(tool: Tool, args: &AdviseArgs) -> Result<(), Error> {
     use Tool::{Counter, Lock, Pool};
     let given = [
@@ -237,7 +238,8 @@ fn refuse_others(tool: Tool, args: &AdviseArgs) -> Result<(), Error> {
     }
 }
 
-/// Blocks that go to another thread are measured between two.
+/// Refuses options that contradict `--frees other`: blocks that go to another thread are measured
+/// between two.
 fn only_one_way(args: &AdviseArgs) -> Result<(), Error> {
     let but = "with --frees other, one thread takes blocks and another gives them back";
     match (args.threads, args.lifetime) {

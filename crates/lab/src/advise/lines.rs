@@ -1,27 +1,28 @@
 //! How to write each candidate. The tests compile every line.
 
-/// A candidate's declaration, and what else one should know of it.
+/// A candidate's declaration, and what else to know about it.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) code: String,
     pub(super) remark: &'static str,
 }
 
-/// The line for `name`; blocks have `block` bytes.
+/// Returns the line for `name`; blocks have `block` bytes.
 pub(super) fn of(name: &str, block: Option<usize>) -> Option<Line> {
     let (_, code, remark) = LINES.iter().find(|(of, ..)| *of == name)?;
     let code = match block {
         Some(size) => code.replace("u8; 64", &format!("u8; {size}")),
         None => (*code).to_owned(),
     };
-    // One statement a line; the compiler breaks long ones. No statement has a `;` inside but that of arrays.
+    // One statement a line. The compiler breaks long ones. Only arrays have a `;` inside of a
+    // statement.
     let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
     let code = code.replace("; use ", ";\n    use ").replace("; let ", ";\n    let ");
     let code = code.replace("; static ", ";\n    static ");
     Some(Line { code: format!("    {code}"), remark })
 }
 
-/// Text and compiled code from the same tokens.
+/// Makes text and compiled code from the same tokens.
 macro_rules! lines {
     ($($(#[$cfg:meta])? $name:literal { $($code:tt)* } $remark:literal)*) => {
         const LINES: &[(&str, &str, &str)] = &[$(($name, stringify!($($code)*), $remark)),*];
@@ -39,12 +40,18 @@ macro_rules! lines {
 
 lines! {
     "mutex" { use sateen::sync::Mutex; let value = Mutex::new(0_u64); }
-    "it also suspends tasks and is awaited by futures."
+    "it also suspends tasks, and futures can await it."
     "ttas" { use sateen::sync::spin::{Mutex, Ttas}; let value = Mutex::<Ttas, u64>::new(0); }
     "it never sleeps, so long waits burn processor time."
-    "ttas-adaptive" { use sateen::sync::spin::{Mutex, TtasAdaptive}; let value = Mutex::<TtasAdaptive, u64>::new(0); }
+    "ttas-adaptive" {
+        use sateen::sync::spin::{Mutex, TtasAdaptive};
+        let value = Mutex::<TtasAdaptive, u64>::new(0);
+    }
     "it never sleeps for long, so long waits burn processor time."
-    "ttas-futex" { use sateen::sync::spin::{Mutex, TtasFutex}; let value = Mutex::<TtasFutex, u64>::new(0); }
+    "ttas-futex" {
+        use sateen::sync::spin::{Mutex, TtasFutex};
+        let value = Mutex::<TtasFutex, u64>::new(0);
+    }
     "for threads; it spins a while, then sleeps."
     "ttas-adaptive-futex" {
         use sateen::sync::spin::{Mutex, TtasAdaptiveFutex};
@@ -55,16 +62,22 @@ lines! {
     "first come, first served; only where each thread has a core."
     "mcs" { use sateen::sync::spin::{Mcs, Mutex}; let value = Mutex::<Mcs, u64>::new(0); }
     "first come, first served; only where each thread has a core."
-    "os-mutex" { use sateen::sync::spin::{Mutex, OsMutex}; let value = Mutex::<OsMutex, u64>::new(0); }
-    "the platform's own."
+    "os-mutex" {
+        use sateen::sync::spin::{Mutex, OsMutex};
+        let value = Mutex::<OsMutex, u64>::new(0);
+    }
+    "the lock of the platform."
     "kernel" { use sateen::sync::spin::{Kernel, Mutex}; let value = Mutex::<Kernel, u64>::new(0); }
-    "it always enters the kernel: be surprised, and measure again."
-    "no-atomics" { use sateen::sync::spin::{Mutex, NoAtomics}; let value = Mutex::<NoAtomics, u64>::new(0); }
-    "for one thread only, as the compiler will see to."
+    "it always enters the kernel, so this is a surprise: measure again."
+    "no-atomics" {
+        use sateen::sync::spin::{Mutex, NoAtomics};
+        let value = Mutex::<NoAtomics, u64>::new(0);
+    }
+    "for one thread only; the compiler refuses others."
     "mutex-local" { use sateen::sync::local::Mutex; let value = Mutex::new(0_u64); }
-    "for the tasks of one thread only, as the compiler will see to."
+    "for the tasks of one thread only; the compiler refuses others."
     "rwlock" { use sateen::sync::RwLock; let value = RwLock::new(0_u64); }
-    "it also suspends tasks and is awaited by futures."
+    "it also suspends tasks, and futures can await it."
     "std" { use std::sync::Mutex; let value = Mutex::new(0_u64); }
     "the standard library's, with poisoning."
     "std-rwlock" { use std::sync::RwLock; let value = RwLock::new(0_u64); }
@@ -85,19 +98,31 @@ lines! {
         static TOTAL: AtomicU64 = AtomicU64::new(0);
         let mine = LocalCounter::new(&TOTAL);
     }
-    "a handle for each thread, which adds up what it has counted when it is dropped."
-    "striped" { use sateen::sync::counter::StripedCounter; static TOTAL: StripedCounter = StripedCounter::new(); }
-    "its sum is exact when nobody adds, and takes 8 KiB."
+    "each thread has a handle, which adds its count to the total when it is dropped."
+    "striped" {
+        use sateen::sync::counter::StripedCounter;
+        static TOTAL: StripedCounter = StripedCounter::new();
+    }
+    "its sum is exact while no thread adds; it takes 8 KiB."
     "atomic" { use std::sync::atomic::AtomicU64; static TOTAL: AtomicU64 = AtomicU64::new(0); }
-    "one instruction of the machine, and a line of the cache that all share."
+    "one machine instruction on a cache line that all threads share."
 
     "global" { let value = Box::new([0_u8; 64]); }
     "the general allocator: no pool."
-    "magazine" { use sateen::pool::{Magazine, Pool}; let pool = Pool::<[u8; 64], Magazine>::new(10_000)?; }
-    "each thread has some free blocks at hand."
-    "lock-free-tree" { use sateen::pool::{LockFreeTree, Pool}; let pool = Pool::<[u8; 64], LockFreeTree>::new(10_000)?; }
+    "magazine" {
+        use sateen::pool::{Magazine, Pool};
+        let pool = Pool::<[u8; 64], Magazine>::new(10_000)?;
+    }
+    "each thread keeps some free blocks."
+    "lock-free-tree" {
+        use sateen::pool::{LockFreeTree, Pool};
+        let pool = Pool::<[u8; 64], LockFreeTree>::new(10_000)?;
+    }
     "it keeps blocks close together."
-    "lock-free-flags" { use sateen::pool::{LockFreeFlags, Pool}; let pool = Pool::<[u8; 64], LockFreeFlags>::new(10_000)?; }
+    "lock-free-flags" {
+        use sateen::pool::{LockFreeFlags, Pool};
+        let pool = Pool::<[u8; 64], LockFreeFlags>::new(10_000)?;
+    }
     "its search is slow when the pool is almost full; with the feature `study`."
     "locked-flags-ttas-adaptive-futex" {
         use sateen::pool::{LockedFlags, Pool};
@@ -160,7 +185,9 @@ lines! {
     "sharded-slab" { let slab = sharded_slab::Slab::<[u8; 64]>::new(); }
     "the crate sharded-slab; values are found by key."
     #[cfg(feature = "peers")]
-    "slab-mutex" { let slab = std::sync::Mutex::new(slab::Slab::<[u8; 64]>::with_capacity(10_000)); }
+    "slab-mutex" {
+        let slab = std::sync::Mutex::new(slab::Slab::<[u8; 64]>::with_capacity(10_000));
+    }
     "the crate slab; values are found by key."
     #[cfg(feature = "peers")]
     "slab-unshared" { let slab = slab::Slab::<[u8; 64]>::with_capacity(10_000); }
@@ -185,7 +212,7 @@ mod tests {
         assert!(of("nobody", None).is_none());
     }
 
-    /// But those that stand on what only the lab has.
+    /// Except for candidates of which a part exists only in the lab.
     #[test]
     fn each_candidate_has_one() {
         let window = Duration::from_millis(1);

@@ -1,8 +1,9 @@
-//! `sateen advise`: which lock, counter or pool is best in the user's own context, on the user's own machine.
+//! `sateen advise`: which lock, counter or pool is best in the user's own context, on the user's
+//! own machine.
 //!
-//! The context comes from options and questions (`context`, `answers`). All that could be taken is measured in it for
-//! a few seconds by the loops of the experiments, interleaved; `ranking` says which is first and how sure that is,
-//! `lines` how to write it.
+//! The context comes from options and questions (`context`, `answers`). The loops of the
+//! experiments measure all candidates in it for a few seconds, interleaved. `ranking` says which is
+//! first and how sure that is, and `lines` how to write it.
 
 mod answers;
 mod args;
@@ -27,7 +28,7 @@ use ranking::Ranking;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 
-/// What the records are entered under.
+/// The experiment that the records belong to.
 struct Advice;
 
 impl Experiment for Advice {
@@ -47,7 +48,7 @@ impl Experiment for Advice {
 /// Asks, measures, and prints the advice.
 ///
 /// # Errors
-/// An answer that makes no sense; a file that cannot be written; what stops a measurement.
+/// An answer makes no sense, a file cannot be written, or a measurement fails.
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Error> {
     let (stdin, stderr) = (io::stdin(), io::stderr());
     let person = !args.no_questions && stdin.is_terminal() && stderr.is_terminal();
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Error> {
     json.map_or(Ok(()), |json| json.write(&Document::of(machine, &records).text()))
 }
 
-/// The origin of the records, and the records of all candidates.
+/// Returns the origin of the records, and the records of all candidates.
 fn measure(
     context: &Context,
     args: &AdviseArgs,
@@ -102,14 +103,14 @@ fn measure(
     Ok((machine, records))
 }
 
-/// The ranking with its figures, the winner's line, and how sure that is.
+/// Returns the ranking with its figures, the winner's declaration, and how sure the ranking is.
 fn text(context: &Context, records: &[Record]) -> Result<String, Error> {
-    // Time comes first in each group; a contest's other figures stand beside it.
+    // Time comes first in each group; a contest also has other figures.
     let case = records.first().map(|r| r.figure.case.clone()).unwrap_or_default();
     let times = records.iter().filter(|r| r.figure.case == case);
     let ranking = Ranking::of(times.map(|r| (r.implementation, r.samples.clone())).collect());
     let Some(winner) = ranking.rows().first() else {
-        return Err(input("nothing could be measured"));
+        return Err(input("no candidate could be measured here"));
     };
     let mut out = table(&ranking, records, &case);
     match lines::of(winner.name, context.block()) {
@@ -125,8 +126,8 @@ fn text(context: &Context, records: &[Record]) -> Result<String, Error> {
     let cores = host::cores();
     if context.threads() > cores {
         out += &format!(
-            "\nWith more threads than cores the order is that of taking turns on {cores} core{}: where each thread has \
-             its own, ask again there.",
+            "\nWith more threads than cores the order is that of taking turns on {cores} core{}: \
+             where each thread has its own, ask again there.",
             host::plural(cores)
         );
     }

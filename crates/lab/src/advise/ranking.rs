@@ -1,4 +1,4 @@
-//! Who is first, and how sure that is.
+//! Which candidate is first, and how sure that is.
 
 use crate::stats::{self, Ratio};
 
@@ -6,7 +6,7 @@ use crate::stats::{self, Ratio};
 #[derive(Debug)]
 pub(super) struct Ranking {
     rows: Vec<Row>,
-    /// The fewest runs that a candidate has.
+    /// The fewest runs of a candidate.
     runs: usize,
 }
 
@@ -15,22 +15,22 @@ pub(super) struct Ranking {
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) median: f64,
-    /// How much longer it takes than the first; `None` for the first itself.
+    /// How much longer it takes than the first one; `None` for the first itself.
     pub(super) behind: Option<Ratio>,
 }
 
 impl Row {
-    /// Whether the runs leave open which of it and the first is better.
+    /// Returns whether the runs leave open which of the two is better.
     fn is_even(&self) -> bool {
         self.behind.is_none_or(|r| r.low <= 1.0)
     }
 }
 
-/// Fewer runs than these say too little for an interval.
+/// With fewer runs than this, there is no interval.
 const ENOUGH: usize = 5;
 
 impl Ranking {
-    /// By the medians of `samples`, lower is better. Who has none is left out.
+    /// Ranks by the medians of `samples`; lower is better. Leaves out candidates without samples.
     pub(super) fn of(mut samples: Vec<(&'static str, Vec<f64>)>) -> Self {
         samples.retain(|(_, runs)| !runs.is_empty());
         let median = |runs: &[f64]| stats::median(&mut runs.to_vec());
@@ -48,7 +48,7 @@ impl Ranking {
         &self.rows
     }
 
-    /// In sentences.
+    /// Says in sentences how sure the ranking is.
     pub(super) fn how_sure(&self) -> String {
         let Some((first, others)) = self.rows.split_first() else { return String::new() };
         let Some(second) = others.first() else {
@@ -73,13 +73,15 @@ impl Ranking {
         if equal > 1 {
             let names: Vec<&str> = self.rows[..equal].iter().map(|r| r.name).collect();
             return format!(
-                "How sure: the first {equal} are equal within noise ({}): take the one that suits you otherwise.{also}",
+                "How sure: the first {equal} are equal within noise ({}): take the one that suits \
+                 you otherwise.{also}",
                 names.join(", ")
             );
         }
         match second.behind {
             Some(r) => format!(
-                "How sure: {} is first beyond doubt. The next, {}, takes {:.2} times as long ({:.2} to {:.2}, 95 % interval).{also}",
+                "How sure: {} is first beyond doubt. The next, {}, takes {:.2} times as long \
+                 ({:.2} to {:.2}, 95 % interval).{also}",
                 first.name, second.name, r.value, r.low, r.high
             ),
             None => String::new(),

@@ -1,5 +1,5 @@
-//! Skynet by `sateen`'s tasks with tcmalloc, which takes the place of the system's allocator where it
-//! is linked. The lab builds it so, and starts it.
+//! Skynet by `sateen`'s tasks with tcmalloc, which replaces the system's allocator where it is
+//! linked. The lab builds it so, and starts it.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Skynet by `sateen`'s tasks with nothing between their frames and the allocator. The lab builds and starts it.
+//! Skynet by `sateen`'s tasks, whose frames come straight from the allocator. The lab builds and
+//! starts it.
 
 #![forbid(unsafe_code)]
 

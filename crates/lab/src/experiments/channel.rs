@@ -1,12 +1,17 @@
-//! Items from senders to receivers through a channel, in which either end waits: for threads and for tasks.
+//! Items from senders to receivers through a channel whose ends wait: for threads and for tasks.
 
-use crate::adapter::{Channels, ChannelsVisitor, OURS, visit_channels};
-use crate::crew;
+use crate::adapter::{Channels, OURS};
+use crate::crew::{self, Done};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
 use crate::experiments::through::{Clocked, Sums, config, ends};
 use crate::host::plural;
-use crate::ours;
+use crate::ours::channels::Sateen;
+use crate::ours::scheduled;
+use crate::registry::for_each;
+use sateen::Runtime;
+use sateen::policy::work_stealing;
+use std::time::Instant;
 
 const STACK: usize = 256 * 1024;
 
@@ -33,8 +38,8 @@ impl Experiment for Channel {
     }
 
     fn about(&self) -> &'static str {
-        "Numbers through a channel, whose ends wait where it is full or empty: from threads to threads, and from a task \
-         to a task (wall time by items)."
+        "Numbers through a channel whose ends wait while it is full or empty: from threads to \
+         threads, and from a task to a task (wall time by items)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -44,7 +49,7 @@ impl Experiment for Channel {
                 let mut group = Group::new(2 * ends, vec![of_threads(kind, ends)]);
                 group.in_tour = ends == 4;
                 let clocked = Clocked::new(plan, ends);
-                visit_channels(plan.peers, &mut AddAll { group: &mut group, kind, ends, clocked });
+                for_each!(C in channels(plan.peers) => add::<C>(&mut group, kind, ends, clocked));
                 groups.push(group);
             }
         }
@@ -53,8 +58,8 @@ impl Experiment for Channel {
                 let mut group = Group::new(workers, vec![of_fibers(kind, workers)]);
                 let clocked = Clocked::new(plan, 1);
                 group.add(OURS, move || {
-                    let fibers = ours::ChannelFibers::new(workers)?;
-                    Ok(Run(move || fibers.run(kind.capacity, clocked)))
+                    let runtime = scheduled(workers, work_stealing())?;
+                    Ok(Run(move || run_tasks(&runtime, kind.capacity, clocked)))
                 });
                 groups.push(group);
             }
@@ -88,41 +93,32 @@ fn of_fibers(kind: Kind, workers: usize) -> Figure {
         unit: "ns",
         trend: Trend::Lower,
         description: format!(
-            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time by items"
+            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time by \
+             items"
         ),
     }
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    kind: Kind,
-    ends: usize,
-    clocked: Clocked,
-}
-
-impl ChannelsVisitor for AddAll<'_> {
-    fn visit<C: Channels>(&mut self) {
-        let (ends, clocked, capacity) = (self.ends, self.clocked, self.kind.capacity);
-        if ends <= C::MOST_RECEIVERS {
-            self.group.add(C::NAME, move || Ok(Run(move || run::<C>(capacity, ends, clocked))));
-        }
+fn add<C: Channels>(group: &mut Group, kind: Kind, ends: usize, clocked: Clocked) {
+    if ends <= C::MOST_RECEIVERS {
+        group.add(C::NAME, move || Ok(Run(move || run::<C>(kind.capacity, ends, clocked))));
     }
 }
 
-/// Sends what is to be sent; the sum of it.
+/// Sends its numbers. Returns count and sum of what it sent.
 #[inline(always)]
-pub(crate) fn produce<C: Channels>(sender: &C::Sender, clocked: Clocked, producer: usize) -> Sums {
+fn produce<C: Channels>(sender: &C::Sender, clocked: Clocked, producer: usize) -> Sums {
     let mut sending = clocked.begin(producer);
-    // Nobody to receive it: then the sums differ.
+    // If nobody receives any more, the sums differ.
     while let Some((item, _)) = sending.next(1)
         && C::send(sender, item)
     {}
     sending.sums()
 }
 
-/// Receives until all senders are gone; the sum of it.
+/// Receives until all senders are gone. Returns count and sum of what it received.
 #[inline(always)]
-pub(crate) fn consume<C: Channels>(receiver: &C::Receiver) -> Sums {
+fn consume<C: Channels>(receiver: &C::Receiver) -> Sums {
     let mut sums = Sums::default();
     while let Some(item) = C::receive(receiver) {
         sums.add(item);
@@ -130,7 +126,7 @@ pub(crate) fn consume<C: Channels>(receiver: &C::Receiver) -> Sums {
     sums
 }
 
-/// One run through a fresh channel.
+/// Makes one run through a fresh channel.
 fn run<C: Channels>(
     capacity: Option<usize>,
     ends: usize,
@@ -150,4 +146,20 @@ fn run<C: Channels>(
     }
     jobs.push(Box::new(move || consume::<C>(&receiver)));
     Sums::judge(&crew::run(STACK, jobs)?, ends)
+}
+
+/// Makes one run through a fresh channel of ours, from a task of `runtime` to another.
+fn run_tasks(
+    runtime: &Runtime,
+    capacity: Option<usize>,
+    clocked: Clocked,
+) -> Result<Vec<f64>, Error> {
+    let (sender, receiver) = Sateen::open(capacity);
+    let start = Instant::now();
+    let done = move |result: Sums| Done { elapsed: start.elapsed(), result };
+    let producer = runtime.spawn(move || done(produce::<Sateen>(&sender, clocked, 0)));
+    let consumer = runtime.spawn(move || done(consume::<Sateen>(&receiver)));
+    let both = [producer.join(), consumer.join()];
+    let both = both.into_iter().map(|done| done.map_err(|e| input(e.to_string())));
+    Sums::judge(&both.collect::<Result<Vec<_>, Error>>()?, 1)
 }

@@ -1,9 +1,10 @@
 //! The shortest fork whose halves really run on two workers.
 
-use crate::adapter::{ForkJoin, ForkJoinVisitor, visit_fork_joins};
+use crate::adapter::ForkJoin;
 use crate::crew::Relax;
 use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
+use crate::registry::for_each;
 use crate::stats::median;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -17,8 +18,8 @@ impl Experiment for Dispatch {
     }
 
     fn about(&self) -> &'static str {
-        "Small parallel regions: the time until a second, wide-awake worker has taken its half of a \
-         fork and both are back."
+        "Small parallel regions: the time until a second, wide-awake worker has run its half of a \
+         fork and both halves are joined."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -38,29 +39,21 @@ impl Experiment for Dispatch {
         ];
         let mut group = Group::new(2, figures);
         let forks = plan.size(2_000, 5);
-        visit_fork_joins(plan.peers, &mut AddAll { group: &mut group, forks });
+        for_each!(L in fork_joins(plan.peers) => add::<L>(&mut group, forks));
         vec![group]
     }
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    forks: u32,
-}
-
-impl ForkJoinVisitor for AddAll<'_> {
-    fn visit<L: ForkJoin>(&mut self) {
-        // A library that shares only when its owner comes by again would wait for ever here.
-        if L::RENDEZVOUS {
-            let forks = self.forks;
-            self.group.add(L::NAME, move || Ok(Hot::<L> { pool: L::build(2)?, forks }));
-            self.group.keep_apart(L::LINGERS);
-        }
+fn add<L: ForkJoin>(group: &mut Group, forks: u32) {
+    // A library that shares work only when its owner polls would wait for ever here.
+    if L::RENDEZVOUS {
+        group.add(L::NAME, move || Ok(Hot::<L> { pool: L::build(2)?, forks }));
+        group.keep_apart(L::LINGERS);
     }
 }
 
-/// How long a half waits for the other. A pool that has lost a wake-up would never bring it.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a half waits for the other. A pool that has lost a wake-up would never start it.
+const MEETING_TIMEOUT: Duration = Duration::from_millis(100);
 
 struct Hot<L: ForkJoin> {
     pool: L::Pool,
@@ -80,7 +73,7 @@ impl<L: ForkJoin> Session for Hot<L> {
             while started.load(Ordering::Acquire) < both {
                 relax.pause();
                 pauses = pauses.wrapping_add(1);
-                if pauses.is_multiple_of(1024) && begun.elapsed() > PATIENCE {
+                if pauses.is_multiple_of(1024) && begun.elapsed() > MEETING_TIMEOUT {
                     break;
                 }
             }
@@ -96,8 +89,9 @@ impl<L: ForkJoin> Session for Hot<L> {
             }
             times
         });
-        // Both halves of every fork have run; a fork whose halves did not meet took `PATIENCE`, which
-        // shows in the mean. The forks are joined, so any ordering reads the last value.
+        // Both halves of every fork have run. A fork whose halves did not meet took
+        // `MEETING_TIMEOUT`, which shows in the mean. The forks are joined, so any ordering reads
+        // the last value.
         crate::error::expect("halves that started", started.load(Ordering::Relaxed), 2 * forks)?;
         let mean = times.iter().sum::<f64>() / f64::from(forks);
         Ok(vec![median(&mut times), mean])

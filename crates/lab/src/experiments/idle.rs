@@ -1,15 +1,16 @@
 //! What a runtime costs while it has nothing to do.
 
-use crate::adapter::{Submit, SubmitVisitor, visit_submits};
+use crate::adapter::Submit;
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
 use crate::host::plural;
+use crate::registry::for_each;
 use sateen_base::os::process_cpu_time;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// How long it is watched. Part of the figures' meaning.
+/// How long the process is watched. Part of the figures' meaning.
 const WATCHED: Duration = Duration::from_secs(3);
 
 /// The experiment `idle`.
@@ -39,28 +40,19 @@ fn group(plan: &Plan, workers: usize) -> Group {
         description: format!("processor time of the process, 3 s {what}"),
     };
     let figures = vec![figure("cpu", "at rest"), figure("cpu-after-burst", "right after a burst")];
-    // Nothing computes, so any number of workers fits on any machine.
+    // No thread computes, so any number of workers fits on any machine.
     let mut group = Group::new(1, figures);
     group.warmups = 0;
     group.min_runs = if plan.short { 1 } else { 3 };
     group.max_runs = Some(group.min_runs);
     let watched = plan.size(WATCHED, Duration::from_millis(40));
-    visit_submits(plan.peers, &mut AddAll { group: &mut group, workers, watched });
+    for_each!(P in submits(plan.peers) => add::<P>(&mut group, workers, watched));
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    watched: Duration,
-}
-
-impl SubmitVisitor for AddAll<'_> {
-    fn visit<P: Submit>(&mut self) {
-        let (workers, watched) = (self.workers, self.watched);
-        self.group.add(P::NAME, move || Ok(Resting::<P> { pool: P::build(workers)?, watched }));
-        self.group.keep_apart(P::LINGERS);
-    }
+fn add<P: Submit>(group: &mut Group, workers: usize, watched: Duration) {
+    group.add(P::NAME, move || Ok(Resting::<P> { pool: P::build(workers)?, watched }));
+    group.keep_apart(P::LINGERS);
 }
 
 struct Resting<P: Submit> {
@@ -70,7 +62,7 @@ struct Resting<P: Submit> {
 
 impl<P: Submit> Session for Resting<P> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        // What starting the workers costs is not the question.
+        // Starting the workers is not part of the figure.
         burst::<P>(&self.pool, 10)?;
         thread::sleep(Duration::from_millis(20));
         let at_rest = cpu_over(self.watched)?;
@@ -87,16 +79,23 @@ fn burst<P: Submit>(pool: &P::Pool, jobs: u32) -> Result<(), Error> {
         P::submit(pool, move || drop(done));
     }
     drop(done);
-    // The channel closes when the last job is gone; none ever sends.
+    // The channel closes when the last job is gone. No job sends.
     match all_done.recv() {
         Ok(()) => Err(Error::Wrong("a job of the burst sent something".to_owned())),
         Err(mpsc::RecvError) => Ok(()),
     }
 }
 
-/// Milliseconds of processor time of this process while it sleeps for `span`.
+/// Returns the milliseconds of processor time of this process while it sleeps for `span`.
 pub(super) fn cpu_over(span: Duration) -> Result<f64, Error> {
-    let cpu = || process_cpu_time().ok_or_else(|| input("the system does not tell processor time"));
+    let cpu = || {
+        process_cpu_time().ok_or_else(|| {
+            input(
+                "this system does not report processor \
+                                                         time",
+            )
+        })
+    };
     let before = cpu()?;
     thread::sleep(span);
     Ok((cpu()? - before).as_secs_f64() * 1e3)

@@ -1,21 +1,22 @@
-//! A queue that is a list under a lock against one without locks: each thread pushes, pops, and in one case
-//! searches the list in between, while about a hundred elements are in it.
+//! A list under a lock against a queue without locks: each thread pushes, pops, and in one case
+//! searches the list in between, with about a hundred elements in it.
 
-use crate::adapter::{LockVisitor, Queue, QueueVisitor, SharedLockKind, visit_locks, visit_queues};
+use crate::adapter::{Queue, SharedLockKind};
 use crate::crew;
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
+use crate::registry::for_each;
 use sateen_base::XorShift;
 use std::collections::LinkedList;
 use std::hint::black_box;
 
-/// Elements in the queue, and one for each thread that has pushed and not yet popped.
+/// Elements in the queue, besides one for each thread that has pushed and not yet popped.
 const STEADY: usize = 100;
-/// Values are below; about two fifths of them are in the queue.
+/// Values are below this; about two fifths of them are in the queue.
 const VALUES: usize = 200;
 const STACK: usize = 1 << 18;
-/// The locks that are compared here; the experiment `lock` has them all.
+/// The locks that are compared here; the experiment `lock` has all of them.
 const LOCKS: [&str; 4] = ["mutex", "ttas-adaptive-futex", "std", "parking_lot"];
 
 /// The experiment `listqueue`.
@@ -27,8 +28,9 @@ impl Experiment for ListQueue {
     }
 
     fn about(&self) -> &'static str {
-        "Whether a queue without locks is faster than a linked list under one: push and pop with 100 elements \
-         in it; the list is also measured with a search in between (time by rounds)."
+        "Whether a queue without locks is faster than a linked list under a lock: push and pop \
+         with 100 elements in it. The list is also measured with a search in between (time by \
+         rounds)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -41,10 +43,13 @@ impl Experiment for ListQueue {
                 let rounds = if case == Case::Search { 1 << 18 } else { 1 << 20 };
                 let rounds = plan.size(rounds, 1 << 8) / threads as u64;
                 let load = Load { threads, rounds, case };
-                let mut add = AddAll { group: &mut group, load };
                 match case {
-                    Case::LockFree => visit_queues(plan.peers, &mut add),
-                    Case::List | Case::Search => visit_locks(plan.peers, &mut add),
+                    Case::LockFree => {
+                        for_each!(Q in queues(plan.peers) => add_queue::<Q>(&mut group, load));
+                    }
+                    Case::List | Case::Search => {
+                        for_each!(L in shared_locks(plan.peers) => add_list::<L>(&mut group, load));
+                    }
                 }
                 groups.push(group);
             }
@@ -90,20 +95,20 @@ impl Case {
 #[derive(Clone, Copy)]
 struct Load {
     threads: usize,
-    /// Of each thread.
+    /// Rounds of each thread.
     rounds: u64,
     case: Case,
 }
 
-/// What one thread has pushed and popped: sums of values.
+/// Sums of the values that one thread has pushed and popped.
 struct Sums {
     pushed: u64,
     popped: u64,
 }
 
 impl Load {
-    /// One run: `push`, `search`, `pop` by all threads, then `rest`, which takes out what is left. Checks that
-    /// nothing is lost.
+    /// Makes one run: all threads `push`, `search` and `pop`. Then takes out what is left, and
+    /// checks that nothing is lost.
     fn run(
         self,
         push: impl Fn(u64) + Sync,
@@ -126,7 +131,8 @@ impl Load {
                 if self.case == Case::Search {
                     black_box(search(values.below(VALUES) as u64));
                 }
-                // There are as many as at the start: an empty look is another thread half-way.
+                // There are as many elements as at the start. If the queue is empty, another thread
+                // is between push and pop.
                 sums.popped += loop {
                     match pop() {
                         Some(value) => break value,
@@ -153,36 +159,25 @@ impl Load {
     }
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    load: Load,
+fn add_list<L: SharedLockKind>(group: &mut Group, load: Load) {
+    if !LOCKS.contains(&L::NAME) {
+        return;
+    }
+    group.add(L::NAME, move || {
+        let list = L::new(LinkedList::<u64>::new());
+        Ok(Run(move || {
+            load.run(
+                |value| L::with(&list, |list| list.push_back(value)),
+                |value| L::with(&list, |list| list.contains(&value)),
+                || L::with(&list, LinkedList::pop_front),
+            )
+        }))
+    });
 }
 
-impl LockVisitor for AddAll<'_> {
-    fn visit<L: SharedLockKind>(&mut self) {
-        if !LOCKS.contains(&L::NAME) {
-            return;
-        }
-        let load = self.load;
-        self.group.add(L::NAME, move || {
-            let list = L::new(LinkedList::<u64>::new());
-            Ok(Run(move || {
-                load.run(
-                    |value| L::with(&list, |list| list.push_back(value)),
-                    |value| L::with(&list, |list| list.contains(&value)),
-                    || L::with(&list, LinkedList::pop_front),
-                )
-            }))
-        });
-    }
-}
-
-impl QueueVisitor for AddAll<'_> {
-    fn visit<Q: Queue>(&mut self) {
-        let load = self.load;
-        self.group.add(Q::NAME, move || {
-            let queue = Q::new(STEADY + load.threads);
-            Ok(Run(move || load.run(|value| Q::push(&queue, value), |_| false, || Q::pop(&queue))))
-        });
-    }
+fn add_queue<Q: Queue>(group: &mut Group, load: Load) {
+    group.add(Q::NAME, move || {
+        let queue = Q::new(STEADY + load.threads);
+        Ok(Run(move || load.run(|value| Q::push(&queue, value), |_| false, || Q::pop(&queue))))
+    });
 }

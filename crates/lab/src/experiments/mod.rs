@@ -21,7 +21,7 @@ mod wake;
 
 use crate::experiment::Experiment;
 
-/// All experiments, in the order of the tour.
+/// Returns all experiments, in the order of the tour.
 pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(deque::Deques),

@@ -1,10 +1,11 @@
-//! Items from producers to consumers through a queue that nobody waits in.
+//! Items from producers to consumers through a queue without waiting.
 
-use crate::adapter::{Pipe, PipeKind, PipeVisitor, visit_pipes};
+use crate::adapter::{Pipe, PipeKind};
 use crate::crew::{self, Relax};
 use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
 use crate::experiments::through::{Clocked, Sums, config, ends};
+use crate::registry::for_each;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Room in a limited queue.
@@ -20,8 +21,9 @@ impl Experiment for Queues {
     }
 
     fn about(&self) -> &'static str {
-        "Numbers through a queue, from threads that only push to threads that only pop, one by one and in batches of 16: \
-         for one of each, for any number of each with a limit, and without a limit (wall time by items)."
+        "Numbers through a queue, from threads that only push to threads that only pop, one by one \
+         and in batches of 16. The queue is for one of each, for any number of each with a limit, \
+         or without a limit (wall time by items)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -31,8 +33,12 @@ impl Experiment for Queues {
                 for ends in ends(plan, kind == PipeKind::Spsc) {
                     let mut group = Group::new(2 * ends, vec![figure(kind, batches, ends)]);
                     group.in_tour = ends == if kind == PipeKind::Spsc { 1 } else { 4 };
-                    let mut add = AddAll { group: &mut group, ends, plan };
-                    visit_pipes(plan.peers, kind, batches, &mut add);
+                    let clocked = Clocked::new(plan, ends);
+                    for_each!(P in pipes(plan.peers) => {
+                        if P::KIND == kind && (P::BATCH > 1) == batches {
+                            add::<P>(&mut group, ends, clocked);
+                        }
+                    });
                     groups.push(group);
                 }
             }
@@ -59,23 +65,13 @@ fn figure(kind: PipeKind, batches: bool, ends: usize) -> Figure {
     }
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    ends: usize,
-    plan: &'a Plan,
-}
-
-impl PipeVisitor for AddAll<'_> {
-    fn visit<P: Pipe>(&mut self) {
-        if self.ends > P::MOST {
-            return;
-        }
-        let (ends, clocked) = (self.ends, Clocked::new(self.plan, self.ends));
-        self.group.add(P::NAME, move || Ok(Run(move || run::<P>(ends, clocked))));
+fn add<P: Pipe>(group: &mut Group, ends: usize, clocked: Clocked) {
+    if ends <= P::MOST {
+        group.add(P::NAME, move || Ok(Run(move || run::<P>(ends, clocked))));
     }
 }
 
-/// One run through a fresh queue.
+/// Makes one run through a fresh queue.
 fn run<P: Pipe>(ends: usize, clocked: Clocked) -> Result<Vec<f64>, Error> {
     let (senders, receivers) = P::open(CAPACITY, ends, ends);
     let sending = AtomicUsize::new(ends);
@@ -94,14 +90,16 @@ fn run<P: Pipe>(ends: usize, clocked: Clocked) -> Result<Vec<f64>, Error> {
             relax.reset();
         }
         drop(sender);
-        // Ordering: pairs with the acquire load of who finds nothing: then all that was sent can be seen.
+        // Ordering: pairs with the acquire load of a consumer that finds nothing: it then sees all
+        // sent items.
         sending.fetch_sub(1, Ordering::Release);
         sent.sums()
     };
     let consume = |mut receiver: P::Receiver| {
         let (mut sums, mut relax) = (Sums::default(), Relax::new(2 * ends));
         loop {
-            // Ordering: pairs with the producers' release above; before the look, so that nothing is missed.
+            // Ordering: pairs with the producers' release above. It comes before the look, so that
+            // no item is missed.
             let last = sending.load(Ordering::Acquire) == 0;
             if P::receive(&mut receiver, |item| sums.add(item)) > 0 {
                 relax.reset();

@@ -1,10 +1,11 @@
-//! Two tasks that hand a turn to and fro.
+//! Two tasks that take turns.
 
-use crate::adapter::{Job, Turns, TurnsVisitor, Way, visit_turns};
+use crate::adapter::{Job, Turns, Way};
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
 use crate::host::plural;
 use crate::peers;
+use crate::registry::for_each;
 use std::time::Instant;
 
 /// The experiment `switch`.
@@ -16,8 +17,8 @@ impl Experiment for Switch {
     }
 
     fn about(&self) -> &'static str {
-        "Two fibers take turns: what it costs to give way, and to hand a turn over by a mutex, a \
-         condition variable or an event, on one worker and where there are two."
+        "Two fibers take turns: what it costs to yield, and to hand a turn over by a mutex, a \
+         condition variable or an event, on one worker and on two."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -40,7 +41,8 @@ fn group(plan: &Plan, way: Way, workers: usize) -> Group {
         Way::Mutex => (
             "pingpong-mutex",
             "time per hop by mutexes",
-            "each of two tasks holds one of three mutexes and takes the next: time by mutexes taken",
+            "each of two tasks holds one of three mutexes and takes the next: time by mutexes \
+             taken",
         ),
         Way::Condvar => (
             "pingpong-condvar",
@@ -61,10 +63,10 @@ fn group(plan: &Plan, way: Way, workers: usize) -> Group {
         trend: Trend::Lower,
         description: description.to_owned(),
     };
-    // However many workers there are, only two tasks run.
+    // Whatever the number of workers, only two tasks run.
     let mut group = Group::new(workers.min(2), vec![figure]);
     let hops = plan.size(100_000, 100);
-    visit_turns(plan.peers, &mut AddAll { group: &mut group, way, workers, hops });
+    for_each!(T in turns(plan.peers) => add::<T>(&mut group, way, workers, hops));
     if plan.peers {
         let values = |ns: &[f64], job: &Job| vec![ns[0] / job.size as f64];
         let job = Job { case: "", workers, size: hops, check: hops, values };
@@ -73,21 +75,10 @@ fn group(plan: &Plan, way: Way, workers: usize) -> Group {
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    way: Way,
-    workers: usize,
-    hops: u64,
-}
-
-impl TurnsVisitor for AddAll<'_> {
-    fn visit<T: Turns>(&mut self) {
-        if !T::WAYS.contains(&self.way) || !T::WORKERS.contains(&self.workers) {
-            return;
-        }
-        let (way, workers, hops) = (self.way, self.workers, self.hops);
-        self.group.add(T::NAME, move || Ok(Hopping::<T> { pool: T::build(workers)?, way, hops }));
-        self.group.keep_apart(T::LINGERS);
+fn add<T: Turns>(group: &mut Group, way: Way, workers: usize, hops: u64) {
+    if T::WAYS.contains(&way) && T::WORKERS.contains(&workers) {
+        group.add(T::NAME, move || Ok(Hopping::<T> { pool: T::build(workers)?, way, hops }));
+        group.keep_apart(T::LINGERS);
     }
 }
 

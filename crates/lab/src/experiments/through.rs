@@ -1,4 +1,4 @@
-//! What the experiments `queue` and `channel` have in common: numbers from some threads to as many others.
+//! What the experiments `queue` and `channel` share: numbers from some threads to as many others.
 
 use crate::crew::Done;
 use crate::error::{Error, expect};
@@ -6,19 +6,19 @@ use crate::experiment::Plan;
 use crate::host::plural;
 use std::time::{Duration, Instant};
 
-/// Numbers of a run, if the budget has room for so many.
+/// Numbers of a run, if the budget allows so many.
 const ITEMS: u64 = 10_000_000;
-/// Runs that the budget has room for.
+/// Runs that the budget must allow.
 const RUNS: u32 = 5;
-/// A producer looks at the clock once in so many numbers.
+/// A producer reads the clock once in so many numbers.
 const LOOKS: u64 = 1024;
 
-/// How many there are at each end.
+/// Returns the numbers of threads at each end.
 pub(crate) fn ends(plan: &Plan, only_one: bool) -> Vec<usize> {
     if only_one { vec![1] } else { plan.workers_or(&[1, 2, 4]) }
 }
 
-/// The fourth part of the identity for so many at each end, and the same in words.
+/// Returns the fourth part of the identity for so many threads at each end, and its description.
 pub(crate) fn config(ends: usize) -> (String, String) {
     let s = plural(ends);
     (format!("{ends}x{ends}"), format!("{ends} producer{s} to {ends} consumer{s}"))
@@ -38,12 +38,12 @@ impl Clocked {
         Self { items, time: plan.size(plan.budget / RUNS, Duration::MAX) }
     }
 
-    /// As many as each can in `time`.
+    /// As many numbers as a producer can send in `time`.
     pub(crate) fn lasting(time: Duration) -> Self {
         Self { items: u64::MAX >> 24, time }
     }
 
-    /// The producer's sending begins now. Each has numbers of its own.
+    /// Begins the producer's sending now. Each producer has numbers of its own.
     #[inline]
     pub(crate) fn begin(self, producer: usize) -> Sending {
         let first = (producer as u64) << 40;
@@ -58,12 +58,12 @@ impl Clocked {
     }
 }
 
-/// What a producer has sent, and when it is to end.
+/// What a producer has sent, and when it ends.
 #[derive(Debug)]
 pub(crate) struct Sending {
     first: u64,
     next: u64,
-    /// Where it looks at the clock again.
+    /// The number at which it reads the clock again.
     look: u64,
     end: u64,
     start: Instant,
@@ -71,7 +71,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// What is to be sent next: the first of up to `most` consecutive numbers, and how many.
+    /// Returns what to send next: the first of up to `most` consecutive numbers, and how many.
     #[inline(always)]
     pub(crate) fn next(&mut self, most: usize) -> Option<(u64, usize)> {
         if self.next >= self.look {
@@ -85,21 +85,21 @@ impl Sending {
         Some((first, count as usize))
     }
 
-    /// When it began.
+    /// Returns when the sending began.
     pub(crate) fn started(&self) -> Instant {
         self.start
     }
 
-    /// What was sent.
+    /// Returns count and sum of what was sent.
     pub(crate) fn sums(&self) -> Sums {
         let count = self.next - self.first;
         let ends = u128::from(self.first) + u128::from(self.next);
-        // As the consumers' sums, it wraps.
+        // It wraps, as the consumers' sums do.
         Sums { count, sum: ((ends * u128::from(count) - u128::from(count)) / 2) as u64 }
     }
 }
 
-/// How many numbers, and what they add up to.
+/// How many numbers, and their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
     pub(crate) count: u64,
@@ -117,7 +117,8 @@ impl Sums {
         Self { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) }
     }
 
-    /// Checks that the consumers, which come behind so many producers, have what those have sent; nanoseconds by items.
+    /// Checks that the consumers, which follow so many producers in `done`, have received what the
+    /// producers have sent. Returns the nanoseconds by items.
     pub(crate) fn judge(done: &[Done<Self>], producers: usize) -> Result<Vec<f64>, Error> {
         let total =
             |half: &[Done<Self>]| half.iter().fold(Self::default(), |all, d| all.and(d.result));

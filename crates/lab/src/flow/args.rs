@@ -1,7 +1,8 @@
-//! The command line of `sateen flow`, and what it asks for.
+//! The command line of `sateen flow`, and the run that it asks for.
 
 use super::units;
 use crate::error::{Error, input};
+use crate::values::{one_of, seconds, whole};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,9 +12,9 @@ const MOST_THREADS: u64 = 1024;
 const MOST_QUEUES: u64 = 4096;
 /// Most items in a queue.
 const MOST_CAPACITY: u64 = 1 << 24;
-/// So many wait in a queue, unless something else is asked for.
+/// Room in a queue if the user does not say.
 const CAPACITY: usize = 1 << 16;
-/// What the profile run sends and receives a second.
+/// Items a second that the profile run sends and receives.
 const PROFILE_RATE: f64 = 2_200_000.0;
 const PROFILE_TIME: Duration = Duration::from_secs(10);
 
@@ -22,30 +23,35 @@ const PROFILE_TIME: Duration = Duration::from_secs(10);
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
     after_help = "\
-THREADS threads send numbers, at most SEND_RATE a second each, in turn into QUEUES queues; as many workers take them out, at \
-most RECEIVE_RATE a second each. A rate is a number, such as 2200000, 2200k or 2.2M, or `unlimited`, which it is if it is not \
-given; threads and queues are 1. With SECONDS there is one line a second and a summary; without, on a terminal, a view to \
-play with. Exit status: 0 if what was sent is what was received, is in the queues or was dropped, else 1.
+THREADS threads send numbers in turn into QUEUES queues, each at most SEND_RATE a second. As
+many workers take them out, each at most RECEIVE_RATE a second. A rate is a number, such as
+2200000, 2200k or 2.2M, or `unlimited`. If not given, rates are unlimited, and there is 1 thread
+and 1 queue.
 
-With --stdin the lines of standard input are sent instead, by one sender, and what the workers make of them is printed."
+With SECONDS, `flow` prints one line a second and a summary. Without it, on a terminal, it shows
+a view to play with. The exit status is 0 if every item that was sent was received, is in a
+queue or was dropped, else 1.
+
+With --stdin, one sender sends the lines of standard input instead, and `flow` prints what the
+workers make of them."
 )]
 pub(crate) struct FlowArgs {
     #[command(subcommand)]
     what: Option<What>,
-    /// As --threads
+    /// Same as --threads
     #[arg(value_name = "THREADS", value_parser = threads, allow_negative_numbers = true)]
     first: Option<usize>,
-    /// As --send-rate
+    /// Same as --send-rate
     #[arg(value_name = "SEND_RATE", value_parser = units::rate, allow_negative_numbers = true)]
     second: Option<f64>,
-    /// As --receive-rate
+    /// Same as --receive-rate
     #[arg(value_name = "RECEIVE_RATE", value_parser = units::rate, allow_negative_numbers = true)]
     third: Option<f64>,
-    /// As --queues
+    /// Same as --queues
     #[arg(value_name = "QUEUES", value_parser = queues, allow_negative_numbers = true)]
     fourth: Option<usize>,
-    /// As --duration
-    #[arg(value_name = "SECONDS", value_parser = crate::cli::seconds, allow_negative_numbers = true)]
+    /// Same as --duration
+    #[arg(value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     fifth: Option<Duration>,
     #[command(flatten)]
     options: Options,
@@ -53,57 +59,57 @@ pub(crate) struct FlowArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The run to profile: 1 thread, 1 queue, 2,200,000 items a second sent and received, 10 seconds
+    /// A run to profile: 1 thread, 1 queue, 2,200,000 items a second, 10 seconds
     Profile(Options),
 }
 
 #[derive(Clone, Debug, Default, Args)]
 struct Options {
-    /// Threads that send, and workers
+    /// Number of threads that send, and of workers
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     threads: Option<usize>,
-    /// Items a second that each thread sends at most
+    /// Most items a second that each thread sends
     #[arg(long, value_name = "RATE", value_parser = units::rate, allow_negative_numbers = true)]
     send_rate: Option<f64>,
-    /// Items a second that each worker takes at most
+    /// Most items a second that each worker takes
     #[arg(long, value_name = "RATE", value_parser = units::rate, allow_negative_numbers = true)]
     receive_rate: Option<f64>,
-    /// Queues between them
+    /// Number of queues between them
     #[arg(long, value_name = "N", value_parser = queues, allow_negative_numbers = true)]
     queues: Option<usize>,
-    /// Items that each queue has room for (65536 if not given); 0 to hand them over
+    /// Room in each queue, in items (if not given, 65536); 0 hands items over
     #[arg(long, value_name = "N", value_parser = capacity, allow_negative_numbers = true)]
     capacity: Option<usize>,
-    /// Which clock the rates go by: `exact`, `sampled:K` (reads the time at every Kth look) or `tsc`
+    /// Clock of the rates: exact, sampled:K (reads the time at every Kth look) or tsc
     #[arg(long, value_name = "CLOCK", value_parser = clock)]
     clock: Option<ClockKind>,
-    /// What becomes of an item for a full queue: block, error, drop-oldest or drop-newest
+    /// What happens to an item for a full queue: block, error, drop-oldest or drop-newest
     #[arg(long, value_name = "POLICY", value_parser = policy)]
     policy: Option<Policy>,
-    /// Whether an idle worker takes from the others' queues: on or off
+    /// Whether an idle worker takes from other queues: on or off
     #[arg(long, value_name = "ON", value_parser = switch)]
     steal: Option<bool>,
-    /// End after so many seconds, one line each
-    #[arg(long, value_name = "SECONDS", value_parser = crate::cli::seconds, allow_negative_numbers = true)]
+    /// End after so many seconds, and print one line for each
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     duration: Option<Duration>,
-    /// Write the lines to this file too, with commas
+    /// Write the lines to this file too, separated by commas
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Send the lines of standard input, and print what the workers make of them
     #[arg(long)]
     stdin: bool,
-    /// --stdin: run this command for each line, which is its standard input
+    /// With --stdin: run this command for each line, which is its standard input
     #[arg(long, value_name = "CMD")]
     exec: Option<String>,
-    /// --stdin: `count` (lines, words and bytes, as wc) or `hash` (SHA-256 of each line)
+    /// With --stdin: count (lines, words and bytes, as wc) or hash (SHA-256 of each line)
     #[arg(long, value_name = "NAME", value_parser = builtin)]
     builtin: Option<Builtin>,
-    /// --stdin: print in the order of the lines
+    /// With --stdin: print in the order of the lines
     #[arg(long)]
     ordered: bool,
 }
 
-/// Which clock.
+/// The clock of the rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClockKind {
     Exact,
@@ -111,7 +117,7 @@ pub(super) enum ClockKind {
     Tsc,
 }
 
-/// What becomes of an item for a full queue.
+/// What happens to an item for a full queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
     Block,
@@ -120,21 +126,21 @@ pub(super) enum Policy {
     DropNewest,
 }
 
-/// What can be done with a line without a program.
+/// What a worker can do with a line without running a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Builtin {
     Count,
     Hash,
 }
 
-/// What is to run.
+/// A run that was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     /// Senders, and as many workers.
     pub(super) threads: usize,
-    /// Of each sender, a second; infinite if there is no limit.
+    /// Of each sender, in items a second; infinite if there is no limit.
     pub(super) send_rate: f64,
-    /// Of each worker.
+    /// Of each worker, in items a second.
     pub(super) receive_rate: f64,
     pub(super) queues: usize,
     /// Of each queue.
@@ -145,16 +151,16 @@ pub(super) struct Settings {
     pub(super) goal: Goal,
 }
 
-/// What for.
+/// What the items are.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Goal {
-    /// Numbers, for a time, or for as long as the user likes.
+    /// Numbers, for a time or until the user ends the run.
     Numbers { duration: Option<Duration>, csv: Option<PathBuf> },
     /// The lines of standard input.
     Lines { work: Work, ordered: bool },
 }
 
-/// What is done with a line.
+/// What workers do with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     Exec(String),
@@ -162,14 +168,14 @@ pub(super) enum Work {
 }
 
 impl FlowArgs {
-    /// What is asked for.
+    /// Returns the run that the options ask for.
     ///
     /// # Errors
-    /// What contradicts itself, named.
+    /// Two options contradict each other.
     pub(super) fn settings(&self) -> Result<Settings, Error> {
         if let Some(What::Profile(options)) = &self.what {
             if options.stdin {
-                return Err(input("--stdin: the profile run sends numbers"));
+                return Err(input("--stdin: the profile run sends numbers, not lines"));
             }
             return Options {
                 threads: options.threads.or(Some(1)),
@@ -191,14 +197,16 @@ impl FlowArgs {
     }
 }
 
-/// Puts what was given by its place where what was given by name is.
+/// Moves a value that was given by position to the option of the same meaning.
 fn either<T: Copy + std::fmt::Debug>(
     both: &str,
-    by_place: Option<T>,
+    by_position: Option<T>,
     by_name: &mut Option<T>,
 ) -> Result<(), Error> {
-    match (by_place, *by_name) {
-        (Some(a), Some(b)) => Err(input(format!("{both} are the same: both {a:?} and {b:?}"))),
+    match (by_position, *by_name) {
+        (Some(a), Some(b)) => {
+            Err(input(format!("{both}: {a:?} and {b:?} are both given; give one")))
+        }
         (Some(value), None) => {
             *by_name = Some(value);
             Ok(())
@@ -228,23 +236,23 @@ impl Options {
     fn goal(&self) -> Result<Goal, Error> {
         let work = match (&self.exec, self.builtin) {
             (Some(command), Some(_)) => {
-                return Err(input(format!("--exec `{command}` and --builtin: only one of them")));
+                return Err(input(format!("--exec `{command}` and --builtin: give one of them")));
             }
             (Some(command), None) => Some(Work::Exec(command.clone())),
             (None, builtin) => builtin.map(Work::Builtin),
         };
         if self.stdin {
-            // None of them would do what it says.
+            // None of these would do what its help says.
             let refused = [
-                ("--duration", self.duration.is_some(), "it ends when its input does"),
-                ("--csv", self.csv.is_some(), "its output is what the workers make of the lines"),
+                ("--duration", self.duration.is_some(), "the run ends when its input does"),
+                ("--csv", self.csv.is_some(), "the output is what the workers make of the lines"),
                 ("--policy", self.policy.is_some_and(|p| p != Policy::Block), "no line is lost"),
             ];
             if let Some((option, _, why)) = refused.iter().find(|(_, given, _)| *given) {
                 return Err(input(format!("{option} is not for --stdin: {why}")));
             }
             let work = work.ok_or_else(|| {
-                input("--stdin: what is to be done with a line? --exec CMD or --builtin NAME")
+                input("--stdin: --exec CMD or --builtin NAME must say what to do with a line")
             })?;
             return Ok(Goal::Lines { work, ordered: self.ordered });
         }
@@ -256,20 +264,20 @@ impl Options {
                 return Ok(Goal::Numbers { duration: self.duration, csv: self.csv.clone() });
             }
         };
-        Err(input(format!("{alone} is for the lines of --stdin")))
+        Err(input(format!("{alone} needs --stdin")))
     }
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    units::whole(text, 1, MOST_THREADS)
+    whole(text, 1, MOST_THREADS)
 }
 
 fn queues(text: &str) -> Result<usize, String> {
-    units::whole(text, 1, MOST_QUEUES)
+    whole(text, 1, MOST_QUEUES)
 }
 
 fn capacity(text: &str) -> Result<usize, String> {
-    units::whole(text, 0, MOST_CAPACITY)
+    whole(text, 0, MOST_CAPACITY)
 }
 
 fn clock(text: &str) -> Result<ClockKind, String> {
@@ -277,21 +285,11 @@ fn clock(text: &str) -> Result<ClockKind, String> {
         None if text == "exact" => Ok(ClockKind::Exact),
         None if text == "tsc" => Ok(ClockKind::Tsc),
         Some(("sampled", every)) => {
-            let every =
-                units::whole(every, 1, 1 << 20).map_err(|reason| format!("K is {reason}"))?;
+            let every = whole(every, 1, 1 << 20).map_err(|reason| format!("K is {reason}"))?;
             Ok(ClockKind::Sampled(every as u32))
         }
         _ => Err("not one of exact, sampled:K, tsc".to_owned()),
     }
-}
-
-/// One of `values`, by name.
-fn one_of<T: Copy>(text: &str, values: &[(&str, T)]) -> Result<T, String> {
-    let found = values.iter().find(|(name, _)| *name == text);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-        format!("not one of {}", names.join(", "))
-    })
 }
 
 fn policy(text: &str) -> Result<Policy, String> {

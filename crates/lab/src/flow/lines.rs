@@ -1,4 +1,4 @@
-//! A run in lines: one a second, and a summary; the same with commas for a file.
+//! A run in lines: one a second, and a summary; with commas for a file.
 
 use super::units::{grouped, per_second, time};
 use super::watch::{Look, Rates};
@@ -7,10 +7,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// One line: the run at `look`, with the rates since the look before.
+/// Returns one line: the run at `look`, with the rates since the look before.
 pub(super) fn line(look: &Look, rates: &Rates) -> String {
     format!(
-        "{:>7.1} s  sent {:>14} ({:>8}/s)  received {:>14} ({:>8}/s)  in queue {:>9}  dropped {:>7}  wait {} (99 %: {})",
+        "{:>7.1} s  sent {:>14} ({:>8}/s)  received {:>14} ({:>8}/s)  in queue {:>9}  dropped \
+         {:>7}  wait {} (99 %: {})",
         look.at.as_secs_f64(),
         grouped(look.sent),
         per_second(rates.sent),
@@ -23,12 +24,13 @@ pub(super) fn line(look: &Look, rates: &Rates) -> String {
     )
 }
 
-/// The last lines: what became of what was sent, at `end`, when nothing runs any more.
+/// Returns the last lines: what became of what was sent, at `end`, when nothing runs any more.
 pub(super) fn summary(end: &Look) -> String {
     let all = Rates::between(&Look::default(), end);
     let waits = end.waits;
     format!(
-        "{} in {:.2} s: {}/s sent, {}/s received; wait in queue {} (90 %: {}, 99 %: {}, at most {})",
+        "{} in {:.2} s: {}/s sent, {}/s received; wait in queue {} (90 %: {}, 99 %: {}, at most \
+         {})",
         balance(end),
         end.at.as_secs_f64(),
         per_second(all.sent),
@@ -55,10 +57,10 @@ fn is_balanced(end: &Look) -> bool {
     end.sent == end.received + end.in_queue() + end.dropped
 }
 
-/// Requires that nothing was lost and nothing came twice.
+/// Checks that no item was lost and none came twice.
 ///
 /// # Errors
-/// It did.
+/// An item was lost, or came twice.
 pub(super) fn judge(end: &Look) -> Result<(), Error> {
     if is_balanced(end) {
         return Ok(());
@@ -77,10 +79,10 @@ impl Csv {
     const HEAD: &str = "seconds,sent,received,in_queue,dropped,sent_per_second,received_per_second,\
                         wait_p50_us,wait_p90_us,wait_p99_us,wait_max_us";
 
-    /// A new file at `path`, with the names of the columns.
+    /// Creates a file at `path`, with the names of the columns.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let file = File::create(path);
         let file = file.map_err(|e| input(format!("cannot write `{}`: {e}", path.display())))?;
@@ -92,7 +94,7 @@ impl Csv {
     /// Adds a line.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(super) fn add(&mut self, look: &Look, rates: &Rates) -> Result<(), Error> {
         let us = |time: std::time::Duration| time.as_nanos() as f64 / 1e3;
         let waits = look.waits;
@@ -113,7 +115,7 @@ impl Csv {
     }
 
     fn write(&mut self, line: &str) -> Result<(), Error> {
-        // One call, so that a reader never sees half a line of it.
+        // One call, so that a reader never sees half a line.
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.map_err(|e| input(format!("cannot write `{}`: {e}", self.path.display())))
     }

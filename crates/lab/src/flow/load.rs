@@ -1,4 +1,4 @@
-//! Numbers from senders through a worker queue, at rates that can be changed while they run.
+//! Numbers from senders through a worker queue, at rates that can be changed during the run.
 
 use super::args::{ClockKind, Settings};
 use super::watch::{Look, Waits, Wanted};
@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How long a slow handler takes.
 const SLOW: Duration = Duration::from_millis(10);
-/// A throttle that makes a sender wait for longer is waited for in pieces, so that the sender can be told something meanwhile.
+/// The longest wait of a sender for its throttle in one go, so that the sender notices changes
+/// meanwhile.
 const PIECE: Duration = Duration::from_millis(10);
 
 /// Senders, and a queue with as many workers.
@@ -25,23 +26,23 @@ pub(super) struct Load {
     start: Instant,
 }
 
-/// What senders are told.
+/// What senders and workers are told.
 #[derive(Debug)]
 struct Control {
     wanted: Mutex<Wanted>,
     changed: Condvar,
-    /// How often it was changed. Read by senders at each item.
+    /// How often the settings changed. Senders read it at each item.
     version: AtomicU64,
     stopped: AtomicBool,
-    /// Workers below this number have a handler that takes its time.
+    /// Workers below this number have a slow handler.
     slow: AtomicUsize,
 }
 
-/// What was done, each on a line of its own that one thread writes.
+/// Counts of what was done. Each is on a line of its own, and one thread writes it.
 #[derive(Debug)]
 struct Counts {
     sent: Box<[CachePadded<AtomicU64>]>,
-    /// Sent, and given back for want of room.
+    /// Sent, and returned because there was no room.
     refused: Box<[CachePadded<AtomicU64>]>,
     received: Box<[CachePadded<AtomicU64>]>,
 }
@@ -50,7 +51,7 @@ fn counts(n: usize) -> Box<[CachePadded<AtomicU64>]> {
     (0..n).map(|_| CachePadded::default()).collect()
 }
 
-/// Only one thread counts there.
+/// Counts one item. Only one thread counts there.
 #[inline(always)]
 fn count(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -60,10 +61,10 @@ fn sum(counts: &[CachePadded<AtomicU64>]) -> u64 {
     counts.iter().map(|c| c.load(Ordering::Relaxed)).sum()
 }
 
-/// The limit that `items` a second are; infinitely many are none.
+/// Returns the limit of `items` a second; infinitely many are no limit.
 ///
 /// # Errors
-/// No rate.
+/// `items` is not a rate.
 pub(super) fn limit(items: f64) -> Result<Rate, Error> {
     if items == f64::INFINITY {
         return Ok(Rate::UNLIMITED);
@@ -77,10 +78,10 @@ pub(super) trait WithClock {
     fn run<C: Clock + Clone + Send + 'static>(self, clock: C) -> Self::Result;
 }
 
-/// Does it with the clock that is asked for.
+/// Runs `what` with the clock that is asked for.
 ///
 /// # Errors
-/// There is no such clock here.
+/// This machine has no such clock.
 pub(super) fn with_clock<W: WithClock>(kind: ClockKind, what: W) -> Result<W::Result, Error> {
     Ok(match kind {
         ClockKind::Exact => what.run(RealClock::new()),
@@ -101,12 +102,12 @@ impl Control {
 
     fn tell(&self, change: impl FnOnce(&mut Wanted)) {
         change(&mut self.lock());
-        // Whoever waits looks at it with the lock, so none misses it.
+        // A thread that waits checks the version under the lock, so no thread misses the change.
         self.version.fetch_add(1, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    /// Waits until something has changed since `version`, or for `time`.
+    /// Waits until the settings have changed since `version`, or for `time`.
     fn wait(&self, version: u64, time: Option<Duration>) {
         let wanted = self.lock();
         let same = |_: &mut Wanted| self.version.load(Ordering::Relaxed) == version;
@@ -147,7 +148,7 @@ impl WithClock for Start<'_> {
         });
         let queue = queue.map_err(|e| input(e.to_string()))?;
         let senders = Vec::with_capacity(threads);
-        // Those already there end when it is dropped.
+        // Senders that exist end when the load is dropped.
         let mut load = Load { control, counts, queue, senders, start: Instant::now() };
         for number in 0..threads {
             let sender = OneSender {
@@ -159,8 +160,9 @@ impl WithClock for Start<'_> {
             };
             let builder = thread::Builder::new().name(format!("sender {number}"));
             let started = builder.spawn(move || sender.run());
-            let started =
-                started.map_err(|e| input(format!("sender {} of {threads}: {e}", number + 1)))?;
+            let started = started.map_err(|e| {
+                input(format!("cannot start sender {} of {threads}: {e}", number + 1))
+            })?;
             load.senders.push(started);
         }
         Ok(load)
@@ -190,7 +192,7 @@ impl<C: Clock> OneSender<C> {
                 }
                 let wanted = *self.control.lock();
                 paused = wanted.paused;
-                // It was checked.
+                // The rate was checked before.
                 if let Ok(rate) = limit(wanted.send_rate)
                     && rate != self.throttle.rate()
                 {
@@ -223,15 +225,15 @@ impl<C: Clock> OneSender<C> {
 }
 
 impl Load {
-    /// Starts everything.
+    /// Starts senders and workers.
     ///
     /// # Errors
-    /// What cannot be started.
+    /// A thread cannot be started, or the queue cannot be built.
     pub(super) fn start(settings: &Settings) -> Result<Self, Error> {
         with_clock(settings.clock, Start(settings))?
     }
 
-    /// What can be seen now.
+    /// Returns the run as it is now.
     pub(super) fn look(&self) -> Look {
         let at = self.start.elapsed();
         let stats = self.queue.stats();
@@ -253,36 +255,37 @@ impl Load {
         }
     }
 
-    /// What is wanted now.
+    /// Returns the current settings.
     pub(super) fn wanted(&self) -> Wanted {
         *self.control.lock()
     }
 
-    /// Wants something else from now on.
+    /// Changes the settings.
     pub(super) fn change(&self, wanted: Wanted) {
         self.control.slow.store(wanted.slow, Ordering::Relaxed);
-        // Rates come from the command line or from steps between what is possible.
+        // Rates come from the command line or from steps between valid rates.
         if let Ok(rate) = limit(wanted.receive_rate) {
             self.queue.set_receive_rate(rate);
         }
         self.control.tell(|now| *now = wanted);
     }
 
-    /// Stops senders and workers; how it all went, with what was not handled in the queues.
+    /// Stops senders and workers. Returns the counts at the end; items that nobody handled count as
+    /// in the queues.
     pub(super) fn stop(mut self) -> Look {
         let before = self.look();
         let left = self.end();
-        // Only now is nothing counted any more.
+        // From here on nothing is counted.
         Look { at: before.at, depths: vec![left], ..self.look() }
     }
 
-    /// Stops all threads; how many items nobody handled.
+    /// Stops all threads. Returns how many items nobody handled.
     fn end(&mut self) -> u64 {
         self.control.stopped.store(true, Ordering::Relaxed);
         self.control.tell(|_| {});
         let left = self.queue.abort().len();
         for sender in self.senders.drain(..) {
-            // A sender does not panic; if it did, the counts will tell.
+            // A sender does not panic. If it did, the counts would tell.
             let _ = sender.join();
         }
         self.queue.close();

@@ -1,8 +1,8 @@
 //! `sateen flow`: the throttled worker queue at work.
 //!
-//! * `args`: what may be asked, and what is refused.
+//! * `args`: the options, and what is refused.
 //! * `load`: senders and workers, and what can be changed while they run.
-//! * `lines`: the run in lines; `view`: the same on a terminal; `watch`: what they show.
+//! * `lines`: the run in lines; `view`: the run on a terminal; `watch`: what both show.
 //! * `filter`: the lines of standard input instead of numbers.
 
 mod args;
@@ -32,13 +32,13 @@ use watch::{Look, Rates};
 
 /// Time between two lines.
 const LINE: Duration = Duration::from_secs(1);
-/// Time between two looks whether to stop.
+/// Time between two checks whether to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Does what the command line says.
+/// Runs `sateen flow`.
 ///
 /// # Errors
-/// Something that makes no sense, or a run that lost an item.
+/// The options make no sense, or the run lost an item.
 pub(crate) fn run(args: &FlowArgs) -> Result<(), Error> {
     let settings = args.settings()?;
     match &settings.goal {
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<(), Error> {
 }
 
 impl Settings {
-    /// The queue that is asked for, but for its rate and clock.
+    /// Configures the queue that is asked for, except for its rate and clock.
     fn builder<T>(&self) -> WorkerQueueBuilder<T> {
         let builder = WorkerQueue::builder().workers(self.threads).queues(self.queues);
         builder.capacity(self.capacity).steal(self.steal).overflow(match self.policy {
@@ -62,7 +62,7 @@ impl Settings {
         })
     }
 
-    /// In a line.
+    /// Describes the run in a line.
     fn words(&self) -> String {
         let Self { threads, queues, .. } = *self;
         let clock = match self.clock {
@@ -126,17 +126,17 @@ fn numbers(
         stopped = stop.load(Ordering::Relaxed);
     }
     finish(load, csv.map(|csv| (csv, before)))?;
-    // Without a duration there is no other end.
+    // Without a duration nothing else ends the run.
     if stopped && duration.is_some() {
         let why = "sateen: interrupted; the summary is of what was done until then";
-        // Where it should be said may be gone.
+        // The output may be gone.
         let _ = writeln!(std::io::stderr(), "{why}");
         std::process::exit(interrupt::INTERRUPTED);
     }
     Ok(())
 }
 
-/// Stops, says how it went, and judges it.
+/// Stops, says how it went, and checks the counts.
 fn finish(load: Load, csv: Option<(Csv, Look)>) -> Result<(), Error> {
     let end = load.stop();
     if let Some((mut csv, before)) = csv {

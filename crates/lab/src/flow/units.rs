@@ -3,10 +3,10 @@
 use sateen_flow::Rate;
 use std::time::Duration;
 
-/// The word for a rate or capacity that is none.
+/// The word for a rate or capacity without limit.
 pub(super) const UNLIMITED: &str = "unlimited";
 
-/// A rate a second, with `k` or `M` for thousands and millions; infinite for [`UNLIMITED`].
+/// Parses a rate a second, with `k` or `M` for thousands and millions; infinite for [`UNLIMITED`].
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     if text == UNLIMITED {
         return Ok(f64::INFINITY);
@@ -22,9 +22,9 @@ pub(super) fn rate(text: &str) -> Result<f64, String> {
     Rate::per_second(rate).map(|_| rate).map_err(|e| e.to_string())
 }
 
-/// The next rate of 1, 2, 5, 10 … above or below; no limit above the highest.
+/// Returns the next rate of 1, 2, 5, 10 … above or below; above the highest there is no limit.
 pub(super) fn step(rate: f64, up: bool) -> f64 {
-    // Not quite the same after some steps: what is this close is the same.
+    // Rates are not exact after some steps: two that are this close are the same.
     const CLOSE: f64 = 1.001;
     let (least, most) = (0.1, Rate::MOST);
     if up && rate >= most / CLOSE {
@@ -43,14 +43,7 @@ pub(super) fn step(rate: f64, up: bool) -> f64 {
     next.unwrap_or(rate).clamp(least, most)
 }
 
-/// A whole number from `low` to `high`.
-pub(super) fn whole(text: &str, low: u64, high: u64) -> Result<usize, String> {
-    let value = text.parse().ok().filter(|n: &u64| (low..=high).contains(n));
-    let value = value.and_then(|n| usize::try_from(n).ok());
-    value.ok_or_else(|| format!("not a whole number from {low} to {high}"))
-}
-
-/// `1234567` as `1,234,567`.
+/// Writes `1234567` as `1,234,567`.
 pub(super) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -63,7 +56,7 @@ pub(super) fn grouped(value: u64) -> String {
     out
 }
 
-/// A rate a second in a few characters: `950`, `12.3 k`, `4.56 M`.
+/// Writes a rate a second in a few characters: `950`, `12.3 k`, `4.56 M`.
 pub(super) fn per_second(rate: f64) -> String {
     if rate.is_infinite() {
         return UNLIMITED.to_owned();
@@ -81,7 +74,7 @@ pub(super) fn per_second(rate: f64) -> String {
     format!("{value:.digits$}{unit}")
 }
 
-/// A time in a few characters: `830 ns`, `12.5 µs`, `3.21 ms`, `1.50 s`.
+/// Writes a time in a few characters: `830 ns`, `12.5 µs`, `3.21 ms`, `1.50 s`.
 pub(super) fn time(time: Duration) -> String {
     let ns = time.as_nanos() as f64;
     let (value, unit) = match ns {

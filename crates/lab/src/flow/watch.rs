@@ -1,21 +1,21 @@
-//! What can be seen of a run while it goes on, and how it went.
+//! What is known about a run while it goes on, and at its end.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Looks that are remembered: a minute of the view's.
+/// How many looks are kept: a minute of the view's.
 const REMEMBERED: usize = 240;
-/// The rate shown is that of so many looks.
+/// The shown rate is the average over so many looks.
 const SMOOTHED: usize = 4;
 
-/// A run at a point in time. Counts are from its beginning.
+/// A run at a point in time. Counts start with the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Look {
-    /// Since the run began.
+    /// Time since the run began.
     pub(super) at: Duration,
     pub(super) sent: u64,
     pub(super) received: u64,
-    /// By the queues' policy.
+    /// Items that the queues' policy dropped.
     pub(super) dropped: u64,
     /// Items in each queue.
     pub(super) depths: Vec<u64>,
@@ -26,13 +26,13 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Items in all queues.
+    /// Returns the number of items in all queues.
     pub(super) fn in_queue(&self) -> u64 {
         self.depths.iter().sum()
     }
 }
 
-/// How long items waited, from the beginning of the run on.
+/// How long items have waited since the run began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Waits {
     pub(super) p50: Duration,
@@ -41,15 +41,15 @@ pub(super) struct Waits {
     pub(super) max: Duration,
 }
 
-/// What the user can change while it runs.
+/// What the user can change during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Wanted {
-    /// A second, of each sender; infinite if there is no limit.
+    /// Of each sender, in items a second; infinite if there is no limit.
     pub(super) send_rate: f64,
-    /// Of each worker.
+    /// Of each worker, in items a second.
     pub(super) receive_rate: f64,
     pub(super) paused: bool,
-    /// Workers whose handler takes its time.
+    /// How many workers have a slow handler.
     pub(super) slow: usize,
 }
 
@@ -65,13 +65,13 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// From `before` to `after`; nothing for no time.
+    /// Returns the rates from `before` to `after`; zeros if no time has passed.
     pub(super) fn between(before: &Look, after: &Look) -> Self {
         let seconds = after.at.saturating_sub(before.at).as_secs_f64();
         let rate = |from: u64, to: u64| {
             if seconds > 0.0 { to.saturating_sub(from) as f64 / seconds } else { 0.0 }
         };
-        // Where there was no worker before, it has received nothing.
+        // A worker that did not exist before has received nothing.
         let earlier = before.workers.iter().copied().chain(std::iter::repeat(0));
         Self {
             at: after.at,
@@ -107,12 +107,12 @@ impl History {
         self.looks.back()
     }
 
-    /// Rates between neighbouring looks, from the oldest on.
+    /// Returns the rates between neighbouring looks, the oldest first.
     pub(super) fn rates(&self) -> impl Iterator<Item = &Rates> {
         self.rates.iter()
     }
 
-    /// The rates over the last few looks.
+    /// Returns the rates over the last few looks.
     pub(super) fn now(&self) -> Rates {
         let Some(last) = self.looks.back() else { return Rates::default() };
         let before = self.looks.len().saturating_sub(1 + SMOOTHED);

@@ -54,7 +54,7 @@ impl Crowds for Sateen {
     }
 }
 
-/// The same by futures, which may go on on another worker.
+/// The same by futures, which another worker may resume.
 pub(crate) struct Futures;
 
 impl Crowds for Futures {

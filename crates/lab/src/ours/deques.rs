@@ -5,11 +5,11 @@ use sateen_deque::{Stage, Steal, Stealer, Worker};
 
 /// Classical Chase-Lev.
 pub(crate) struct Plain;
-/// What threads share on lines of its own, no needless shared loads and stores.
+/// Data that threads share lies on lines of its own; no needless shared loads and stores.
 pub(crate) struct Padded;
-/// The owner keeps the last seen thief index. The default.
+/// The owner caches the last seen thief index. The default.
 pub(crate) struct Cached;
-/// No fence and no locked instruction on the owner's path; thieves pay.
+/// No fence and no locked instruction on the owner's path: the thief pays.
 pub(crate) struct Asymmetric;
 
 /// Implements [`Deque`] for `$adapter` by the stage of the same name.

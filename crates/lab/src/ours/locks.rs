@@ -1,26 +1,35 @@
 //! Our locks: the mutexes, and the spinlock family.
 
-use crate::adapter::{LockKind, LockVisitor};
+use crate::adapter::LockKind;
 use lock_api::RawMutex;
-use sateen::sync::spin::{
-    Kernel, Mcs, NoAtomics, OsMutex, SpinConfig, Ticket, Ttas, TtasAdaptive, TtasAdaptiveFutex,
-    TtasFutex,
-};
+pub(crate) use sateen::sync::spin;
+use sateen::sync::spin::SpinConfig;
 use sateen::sync::{self, local};
 use std::marker::PhantomData;
 
 /// Names a raw lock in identities.
 pub(crate) trait RawKind: RawMutex + 'static {
     const NAME: &'static str;
+    /// Whether the lock stays on one thread.
+    const LOCAL: bool = false;
 }
 
+/// For each raw lock: its name, and the kind of lock that it makes.
 macro_rules! names {
-    ($($kind:ident $(<$c:ident>)? = $name:literal;)*) => {
-        $(impl$(<$c: SpinConfig>)? RawKind for $kind$(<$c>)? {
-            const NAME: &'static str = $name;
-        })*
-        /// Names of our locks in identities; `lock-free` is the scheduler's queue that needs none.
-        pub(crate) const NAMES: &[&str] = &[Mutex::NAME, LocalMutex::NAME, RwLock::NAME, LOCK_FREE, $($name),*];
+    ($($kind:ident $(<$c:ident>)? = $name:literal $(LOCAL = $local:literal)?;)*) => {
+        $(
+            impl$(<$c: SpinConfig>)? RawKind for spin::$kind$(<$c>)? {
+                const NAME: &'static str = $name;
+                $(const LOCAL: bool = $local;)?
+            }
+
+            pub(crate) type $kind = Raw<spin::$kind>;
+        )*
+
+        /// Names of our locks in identities. `lock-free` is the scheduler's queue, which needs no
+        /// lock.
+        pub(super) const NAMES: &[&str] =
+            &[Mutex::NAME, LocalMutex::NAME, RwLock::NAME, LOCK_FREE, $($name),*];
     };
 }
 
@@ -33,48 +42,18 @@ names! {
     Mcs<C> = "mcs";
     OsMutex = "os-mutex";
     Kernel = "kernel";
-    NoAtomics = "no-atomics";
+    NoAtomics = "no-atomics" LOCAL = true;
 }
 
-/// Work sharing as it is by default, in identities.
+/// Name of work sharing as it is by default, in identities.
 pub(crate) const LOCK_FREE: &str = "lock-free";
-
-/// Does something with each raw lock that threads can share.
-pub(crate) trait RawVisitor {
-    fn visit<K: RawKind + Send + Sync>(&mut self);
-}
-
-/// Shows `visitor` the family.
-pub(crate) fn visit_raw(visitor: &mut impl RawVisitor) {
-    visitor.visit::<Ttas>();
-    visitor.visit::<TtasAdaptive>();
-    visitor.visit::<TtasFutex>();
-    visitor.visit::<TtasAdaptiveFutex>();
-    visitor.visit::<Ticket>();
-    visitor.visit::<Mcs>();
-    visitor.visit::<OsMutex>();
-    visitor.visit::<Kernel>();
-}
-
-/// Shows `visitor` all kinds.
-pub(super) fn visit(visitor: &mut impl LockVisitor) {
-    struct Raws<'a, V>(&'a mut V);
-    impl<V: LockVisitor> RawVisitor for Raws<'_, V> {
-        fn visit<K: RawKind + Send + Sync>(&mut self) {
-            self.0.visit::<Raw<K>>();
-        }
-    }
-    visitor.visit::<Mutex>();
-    visitor.visit_local::<LocalMutex>();
-    visit_raw(&mut Raws(visitor));
-    visitor.visit_local::<Raw<NoAtomics>>();
-}
 
 /// A raw lock of kind `K` around its value.
 pub(crate) struct Raw<K>(PhantomData<K>);
 
 impl<K: RawKind> LockKind for Raw<K> {
     const NAME: &'static str = K::NAME;
+    const LOCAL: bool = K::LOCAL;
     type Of<T: Send> = lock_api::Mutex<K, T>;
 
     fn new<T: Send>(value: T) -> Self::Of<T> {
@@ -88,7 +67,7 @@ impl<K: RawKind> LockKind for Raw<K> {
 }
 
 /// The mutex for threads, fibers and futures.
-struct Mutex;
+pub(crate) struct Mutex;
 
 impl LockKind for Mutex {
     const NAME: &'static str = "mutex";
@@ -105,7 +84,7 @@ impl LockKind for Mutex {
 }
 
 /// The reader-writer lock for threads, fibers and futures.
-pub(super) struct RwLock;
+pub(crate) struct RwLock;
 
 impl LockKind for RwLock {
     const NAME: &'static str = "rwlock";
@@ -127,10 +106,11 @@ impl LockKind for RwLock {
 }
 
 /// The mutex for the fibers of one thread: no atomics.
-struct LocalMutex;
+pub(crate) struct LocalMutex;
 
 impl LockKind for LocalMutex {
     const NAME: &'static str = "mutex-local";
+    const LOCAL: bool = true;
     type Of<T: Send> = local::Mutex<T>;
 
     fn new<T: Send>(value: T) -> Self::Of<T> {

@@ -1,103 +1,41 @@
-//! Adapters of Sateen itself, the same kind as those of the peers.
+//! Adapters of Sateen itself, of the same kind as those of the peers.
 
-mod channels;
-mod crowds;
-mod deques;
-mod locks;
-mod pipes;
-mod pools;
-mod queue;
-mod runtime;
+pub(crate) mod channels;
+pub(crate) mod crowds;
+pub(crate) mod deques;
+pub(crate) mod locks;
+pub(crate) mod pipes;
+pub(crate) mod pools;
+pub(crate) mod queue;
+pub(crate) mod runtime;
 mod skynet;
-mod tasks;
-mod turns;
+pub(crate) mod tasks;
+pub(crate) mod turns;
 
-use crate::adapter::{
-    ChannelsVisitor, CrowdsVisitor, DequeVisitor, FibersVisitor, ForkJoinVisitor, LockVisitor,
-    PipeKind, PipeVisitor, QueueVisitor, ScopesVisitor, SubmitVisitor, TasksVisitor, TurnsVisitor,
-};
-pub(crate) use channels::ChannelFibers;
-pub(crate) use locks::{LOCK_FREE, NAMES as LOCK_NAMES, Raw, RawKind, RawVisitor, visit_raw};
-#[cfg(test)]
-pub(crate) use runtime::Sateen;
+use crate::adapter::{OURS, STAGES, STRATEGY};
+pub(crate) use locks::{LOCK_FREE, RawKind};
 pub(crate) use runtime::scheduled;
 pub(crate) use skynet::join as skynet_join;
 
-/// Shows `visitor` our locks.
-pub(crate) fn visit_locks(visitor: &mut impl LockVisitor) {
-    locks::visit(visitor);
+/// Returns whether `implementation` is one of ours.
+pub(crate) fn is_ours(implementation: &str) -> bool {
+    implementation == OURS
+        || locks::NAMES.contains(&implementation)
+        || is_strategy(implementation)
+        || implementation.strip_prefix(OURS).is_some_and(|v| v.starts_with('-'))
 }
 
-/// Shows `visitor` our reader-writer lock.
-pub(crate) fn visit_read_write(visitor: &mut impl LockVisitor) {
-    visitor.visit::<locks::RwLock>();
+/// Returns whether `implementation` is a strategy of our pools, with any lock, or the transport
+/// that the experiment measures alone. The system's allocator is a peer.
+fn is_strategy(implementation: &str) -> bool {
+    let families = ["lock-free-", "locked-", "transport-"];
+    implementation == STRATEGY || families.iter().any(|f| implementation.starts_with(f))
 }
 
-pub(crate) use pools::{visit_counting_pools, visit_lone_pools, visit_pools};
-
-/// Shows `visitor` our deques, stage by stage.
-pub(crate) fn visit_deques(visitor: &mut impl DequeVisitor) {
-    visitor.visit::<deques::Plain>();
-    visitor.visit::<deques::Padded>();
-    visitor.visit::<deques::Cached>();
-    visitor.visit::<deques::Asymmetric>();
-}
-
-/// Shows `visitor` our fork-join runtime.
-pub(crate) fn visit_fork_joins(visitor: &mut impl ForkJoinVisitor) {
-    visitor.visit::<runtime::Sateen>();
-}
-
-/// Shows `visitor` our runtime's scopes.
-pub(crate) fn visit_scopes(visitor: &mut impl ScopesVisitor) {
-    visitor.visit::<runtime::Sateen>();
-}
-
-/// Shows `visitor` our pools.
-pub(crate) fn visit_submits(visitor: &mut impl SubmitVisitor) {
-    visitor.visit::<runtime::Sateen>();
-}
-
-/// Shows `visitor` our runtime's tasks.
-pub(crate) fn visit_tasks(visitor: &mut impl TasksVisitor) {
-    visitor.visit::<runtime::Sateen>();
-}
-
-/// Shows `visitor` our runtime's blocking tasks.
-pub(crate) fn visit_fibers(visitor: &mut impl FibersVisitor) {
-    visitor.visit::<runtime::Sateen>();
-}
-
-/// Shows `visitor` our runtime's tasks under each scheduling policy.
-pub(crate) fn visit_policies(visitor: &mut impl TasksVisitor) {
-    visitor.visit::<tasks::Stealing>();
-    visitor.visit::<tasks::Sharing>();
-    visitor.visit::<tasks::RoundRobin>();
-}
-
-/// Shows `visitor` our runtime with two tasks.
-pub(crate) fn visit_turns(visitor: &mut impl TurnsVisitor) {
-    visitor.visit::<runtime::Sateen>();
-    visitor.visit::<turns::Local>();
-}
-
-/// Shows `visitor` our runtime with many tasks, and with many futures.
-pub(crate) fn visit_crowds(visitor: &mut impl CrowdsVisitor) {
-    visitor.visit::<runtime::Sateen>();
-    visitor.visit::<crowds::Futures>();
-}
-
-/// Shows `visitor` our queue for many producers and consumers.
-pub(crate) fn visit_queues(visitor: &mut impl QueueVisitor) {
-    visitor.visit::<queue::Sateen>();
-}
-
-/// Shows `visitor` our queue of a kind.
-pub(crate) fn visit_pipes(kind: PipeKind, batches: bool, visitor: &mut impl PipeVisitor) {
-    pipes::visit(kind, batches, visitor);
-}
-
-/// Shows `visitor` our channels.
-pub(crate) fn visit_channels(visitor: &mut impl ChannelsVisitor) {
-    visitor.visit::<channels::Sateen>();
+/// Returns whether `implementation` is one of ours that is compared with peers: neither a stage on
+/// the way to the default, nor one strategy of many.
+pub(crate) fn is_compared(implementation: &str) -> bool {
+    let history = STAGES.iter().take_while(|s| **s != OURS).any(|s| *s == implementation);
+    let other_strategy = is_strategy(implementation) && implementation != STRATEGY;
+    is_ours(implementation) && !history && !other_strategy
 }

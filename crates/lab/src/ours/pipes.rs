@@ -1,36 +1,32 @@
 //! Our queues between producers and consumers.
 
-use crate::adapter::{OURS, Pipe, PipeKind, PipeVisitor};
-use sateen::queue::mpmc::{Bounded, Unbounded};
+use crate::adapter::{OURS, Pipe, PipeKind};
+use sateen::queue::mpmc;
 use sateen::queue::spsc::{self, Consumer, Producer};
 use std::sync::Arc;
 
-/// Items that go in at once, and come out at once.
+/// How many items a batch has.
 const BATCH: usize = 16;
 
-/// Shows `visitor` the queue of a kind.
-pub(super) fn visit(kind: PipeKind, batches: bool, visitor: &mut impl PipeVisitor) {
-    match (kind, batches) {
-        (PipeKind::Spsc, false) => visitor.visit::<Spsc<1>>(),
-        (PipeKind::Spsc, true) => visitor.visit::<Spsc<BATCH>>(),
-        (PipeKind::Bounded, false) => visitor.visit::<Mpmc<Bounded<u64>, 1>>(),
-        (PipeKind::Bounded, true) => visitor.visit::<Mpmc<Bounded<u64>, BATCH>>(),
-        (PipeKind::Unbounded, false) => visitor.visit::<Mpmc<Unbounded<u64>, 1>>(),
-        (PipeKind::Unbounded, true) => visitor.visit::<Mpmc<Unbounded<u64>, BATCH>>(),
-    }
-}
+pub(crate) type Spsc = SpscOf<1>;
+pub(crate) type SpscBatch = SpscOf<BATCH>;
+pub(crate) type Bounded = Mpmc<mpmc::Bounded<u64>, 1>;
+pub(crate) type BoundedBatch = Mpmc<mpmc::Bounded<u64>, BATCH>;
+pub(crate) type Unbounded = Mpmc<mpmc::Unbounded<u64>, 1>;
+pub(crate) type UnboundedBatch = Mpmc<mpmc::Unbounded<u64>, BATCH>;
 
-/// `N` numbers from `first` on.
+/// Returns `N` numbers from `first` on.
 #[inline(always)]
 fn numbers<const N: usize>(first: u64) -> [u64; N] {
     std::array::from_fn(|i| first + i as u64)
 }
 
-/// One of each, in batches of `N`.
-struct Spsc<const N: usize>;
+/// One producer and one consumer, in batches of `N`.
+pub(crate) struct SpscOf<const N: usize>;
 
-impl<const N: usize> Pipe for Spsc<N> {
+impl<const N: usize> Pipe for SpscOf<N> {
     const NAME: &'static str = OURS;
+    const KIND: PipeKind = PipeKind::Spsc;
     const MOST: usize = 1;
     const BATCH: usize = N;
     type Sender = Producer<u64>;
@@ -61,7 +57,8 @@ impl<const N: usize> Pipe for Spsc<N> {
 }
 
 /// What the two queues for any number of threads have in common.
-trait Shared: Send + Sync + 'static {
+pub(crate) trait Shared: Send + Sync + 'static {
+    const KIND: PipeKind;
     fn new(capacity: usize) -> Self;
     fn push(&self, item: u64) -> bool;
     fn push_from(&self, items: &[u64]) -> usize;
@@ -71,42 +68,45 @@ trait Shared: Send + Sync + 'static {
 
 macro_rules! shared {
     ($queue:ident, |$capacity:pat_param| $new:expr) => {
-        impl Shared for $queue<u64> {
+        impl Shared for mpmc::$queue<u64> {
+            const KIND: PipeKind = PipeKind::$queue;
+
             fn new($capacity: usize) -> Self {
                 $new
             }
 
             #[inline(always)]
             fn push(&self, item: u64) -> bool {
-                $queue::push(self, item).is_ok()
+                mpmc::$queue::push(self, item).is_ok()
             }
 
             #[inline(always)]
             fn push_from(&self, items: &[u64]) -> usize {
-                $queue::push_from(self, &mut items.iter().copied()).unwrap_or(0)
+                mpmc::$queue::push_from(self, &mut items.iter().copied()).unwrap_or(0)
             }
 
             #[inline(always)]
             fn pop(&self) -> Option<u64> {
-                $queue::pop(self).ok()
+                mpmc::$queue::pop(self).ok()
             }
 
             #[inline(always)]
             fn pop_into(&self, taken: &mut Vec<u64>, most: usize) -> usize {
-                $queue::pop_into(self, taken, most).unwrap_or(0)
+                mpmc::$queue::pop_into(self, taken, most).unwrap_or(0)
             }
         }
     };
 }
 
-shared!(Bounded, |capacity| Bounded::new(capacity));
-shared!(Unbounded, |_| Unbounded::new());
+shared!(Bounded, |capacity| mpmc::Bounded::new(capacity));
+shared!(Unbounded, |_| mpmc::Unbounded::new());
 
-/// Any number of each, in batches of `N`.
-struct Mpmc<Q, const N: usize>(std::marker::PhantomData<Q>);
+/// Any number of producers and consumers, in batches of `N`.
+pub(crate) struct Mpmc<Q, const N: usize>(std::marker::PhantomData<Q>);
 
 impl<Q: Shared, const N: usize> Pipe for Mpmc<Q, N> {
     const NAME: &'static str = OURS;
+    const KIND: PipeKind = Q::KIND;
     const BATCH: usize = N;
     type Sender = Arc<Q>;
     type Receiver = (Arc<Q>, Vec<u64>);

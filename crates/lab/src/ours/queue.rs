@@ -4,7 +4,7 @@ use crate::adapter::{OURS, Queue};
 use sateen::queue::mpmc::Unbounded;
 
 /// The scheduler's injector.
-pub(super) struct Sateen;
+pub(crate) struct Sateen;
 
 impl Queue for Sateen {
     const NAME: &'static str = OURS;

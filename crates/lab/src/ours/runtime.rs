@@ -7,15 +7,15 @@ use sateen::policy::{self, Scheduling};
 use sateen::sync::Event;
 use std::sync::Arc;
 
-/// A runtime of its own for each measurement; never the global one.
+/// A runtime of its own for each measurement, never the global one.
 pub(crate) struct Sateen;
 
-/// A runtime with the default policy.
+/// Builds a runtime with the default policy.
 pub(super) fn runtime(workers: usize) -> Result<Runtime, Error> {
     scheduled(workers, policy::work_stealing())
 }
 
-/// A runtime with `policy`.
+/// Builds a runtime with `policy`.
 pub(crate) fn scheduled(workers: usize, policy: Scheduling) -> Result<Runtime, Error> {
     let builder = Runtime::builder().workers(workers).policy(policy);
     builder.build().map_err(|e| input(e.to_string()))

@@ -8,12 +8,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The sum of the ordinals of `leaves` leaves from `first`; a node joins its children's handles.
+/// Returns the sum of the ordinals of `leaves` leaves from `first`. A node joins the handles of its
+/// subtasks.
 pub(crate) fn join(first: u64, leaves: u64) -> u64 {
     tree(first, leaves, || {})
 }
 
-/// The same; every leaf gives way once, so that it becomes a fiber with a stack.
+/// The same. Every leaf yields once, so that it becomes a fiber with a stack.
 pub(crate) fn suspend(first: u64, leaves: u64) -> u64 {
     tree(first, leaves, sateen::yield_now)
 }
@@ -51,14 +52,14 @@ fn future_tree(first: u64, leaves: u64) -> Pin<Box<dyn Future<Output = u64> + Se
     })
 }
 
-/// What ten detached children deliver to.
+/// What ten detached subtasks deliver to.
 struct Sum {
     sum: AtomicU64,
     missing: AtomicU64,
     complete: Event,
 }
 
-/// The same with detached children; a node blocks until the last of them has delivered.
+/// The same with detached subtasks. A node blocks until the last of them has delivered.
 pub(crate) fn detach(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {
         return first;
@@ -70,7 +71,7 @@ pub(crate) fn detach(first: u64, leaves: u64) -> u64 {
         let all = Arc::clone(&all);
         Spawn::new().detach(move || {
             all.sum.fetch_add(detach(first + i * tenth, tenth), Ordering::Relaxed);
-            // Ordering: the last one's sees the sums of all, and the event passes them on.
+            // Ordering: the last subtask sees the sums of all, and the event passes them on.
             if all.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
                 all.complete.set();
             }
@@ -80,7 +81,7 @@ pub(crate) fn detach(first: u64, leaves: u64) -> u64 {
     all.sum.load(Ordering::Relaxed)
 }
 
-/// The same with a channel for each node, to which its detached children send.
+/// The same with a channel for each node, to which its detached subtasks send.
 pub(crate) fn channel(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {
         return first;

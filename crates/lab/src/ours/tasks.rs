@@ -7,15 +7,15 @@ use crate::error::Error;
 use sateen::Runtime;
 use sateen::policy;
 
-/// Each worker has a queue of its own that the others steal from.
+/// Each worker has a queue of its own, from which the others steal.
 pub(crate) struct Stealing;
 
 /// All workers take from one queue.
 pub(crate) struct Sharing;
-/// Each worker is alone with what it was given.
+/// Each worker runs only what it was given.
 pub(crate) struct RoundRobin;
 
-/// Implements [`Tasks`] for `$adapter`: at most so many workers, under a policy.
+/// Implements [`Tasks`] for `$adapter`, with at most `$most` workers, under a policy.
 macro_rules! tasks {
     ($adapter:ty, $name:expr, $most:expr, $policy:expr) => {
         impl Tasks for $adapter {

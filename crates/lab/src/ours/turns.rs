@@ -61,7 +61,7 @@ impl Turns for Sateen {
     }
 }
 
-/// Two tasks run `each` with the numbers 0 and 1; the sum of what they return.
+/// Runs `each` in two tasks with the numbers 0 and 1. Returns the sum of their results.
 fn pair(pool: &Runtime, each: impl Fn(usize) -> u64 + Send + Sync + 'static) -> u64 {
     let each = Arc::new(each);
     let start = |me| {
@@ -72,7 +72,7 @@ fn pair(pool: &Runtime, each: impl Fn(usize) -> u64 + Send + Sync + 'static) -> 
     both.into_iter().map(|task| task.join().expect("neither panics")).sum()
 }
 
-/// Waits for its own event, takes it back, sets the other's.
+/// Waits for its own event, resets it, and sets the other's.
 fn by_event(events: &[Event; 2], me: usize, times: u64) -> u64 {
     for _ in 0..times {
         events[me].wait();
@@ -82,7 +82,7 @@ fn by_event(events: &[Event; 2], me: usize, times: u64) -> u64 {
     times
 }
 
-/// A runtime that is one thread, with the locks and events of such.
+/// A runtime of one thread, with the locks and events of one thread.
 pub(crate) struct Local;
 
 impl Locks for Local {
@@ -144,7 +144,7 @@ impl Turns for Local {
     }
 }
 
-/// [`pair`] on one thread.
+/// As [`pair`], on one thread.
 fn local_pair(pool: &CurrentThread, each: impl Fn(usize) -> u64 + 'static) -> u64 {
     let each = Rc::new(each);
     pool.run(|| {

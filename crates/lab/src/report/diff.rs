@@ -10,21 +10,21 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// New over base; 1 if both are zero.
+    /// New value over base; 1 if both are zero.
     fn ratio(&self) -> f64 {
         if self.new.value == self.base.value { 1.0 } else { self.new.value / self.base.value }
     }
 
-    /// How many times worse the new figure is; below 1 if it is better.
+    /// Returns how many times worse the new figure is; below 1 if it is better.
     fn worsening(&self) -> f64 {
         if self.base.trend == "higher-is-better" { 1.0 / self.ratio() } else { self.ratio() }
     }
 }
 
-/// The figures of `new` that `base` has too.
+/// Returns the figures of `new` that `base` has too.
 ///
 /// # Errors
-/// None in common, or one whose unit or trend has changed.
+/// There is none in common, or the unit or trend of one has changed.
 fn changes<'a>(base: &'a Document, new: &'a Document) -> Result<Vec<Change<'a>>, Error> {
     let mut found = Vec::new();
     for metric in new.metrics() {
@@ -43,8 +43,8 @@ fn changes<'a>(base: &'a Document, new: &'a Document) -> Result<Vec<Change<'a>>,
     Ok(found)
 }
 
-/// `new unit = ratio x base unit` for each figure in common, under its identity; then what one
-/// must know before believing it.
+/// Returns `new unit = ratio x base unit` for each figure in common, under its identity, and then
+/// what to know before believing it.
 ///
 /// # Errors
 /// See [`changes`].
@@ -78,7 +78,7 @@ pub(crate) fn text(base: &Document, new: &Document) -> Result<String, Error> {
 /// Fails if any figure is worse by more than the factor `threshold`.
 ///
 /// # Errors
-/// [`Error::Wrong`] naming those figures; see also [`changes`].
+/// [`Error::Wrong`] names those figures. See also [`changes`].
 pub(crate) fn judge(base: &Document, new: &Document, threshold: f64) -> Result<(), Error> {
     let worse: Vec<String> = changes(base, new)?
         .iter()

@@ -41,7 +41,7 @@ pub(crate) struct Metric {
 }
 
 impl Document {
-    /// The document as text.
+    /// Returns the document as text.
     pub(crate) fn text(&self) -> String {
         // Strings, finite numbers and maps with string keys always serialise.
         let text = serde_json::to_string_pretty(self).expect("a document of plain values");
@@ -51,7 +51,7 @@ impl Document {
     /// Reads what [`text`](Self::text) wrote.
     ///
     /// # Errors
-    /// Text that is no JSON, or has another layout: the reason.
+    /// The text is not JSON, or has another layout; the error is the reason.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON ({e})"))?;
         match value.get("schema").and_then(Value::as_u64) {

@@ -1,15 +1,14 @@
-//! Files that are either whole or not there.
+//! Files that are either whole or absent.
 
 use crate::error::{Error, input};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A place for a result file that was found writable before anything was measured.
+/// The place of a result file, checked before anything is measured.
 ///
 /// [`Destination::write`] writes a temporary file beside it and renames that, so a reader never
-/// sees half of it and an old file survives a failure. What is no regular file (a pipe, a device)
-/// is written directly.
+/// sees half of it and an old file survives a failure. A pipe or a device is written directly.
 #[derive(Clone, Debug)]
 pub(crate) struct Destination {
     path: PathBuf,
@@ -17,13 +16,13 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Checks that `path` can be written; leaves nothing behind.
+    /// Checks that `path` can be written, and leaves nothing behind.
     ///
     /// # Errors
     /// The system's reason, with the path.
     pub(crate) fn check(path: &Path) -> Result<Self, Error> {
         let fail = |e: io::Error| input(format!("cannot write `{}`: {e}", path.display()));
-        // Renaming must replace what a link points to, not the link.
+        // Renaming must replace the target of a link, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let this = match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => {
@@ -43,7 +42,8 @@ impl Destination {
         Ok(this)
     }
 
-    /// The same for a directory that is to hold several files; it is created if it is not there.
+    /// Checks the same for a directory that will hold several files, and creates it if it does not
+    /// exist.
     ///
     /// # Errors
     /// The system's reason, with the path.
@@ -70,7 +70,7 @@ impl Destination {
             fs::rename(&temporary, &self.path)
         };
         write().map_err(|e| {
-            // The reason for the failure is what counts; a leftover that cannot go is no news.
+            // The reason for the failure is what counts, not a leftover that cannot be removed.
             let _ = fs::remove_file(&temporary);
             fail(e)
         })

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 
 impl Document {
-    /// The document for `records`; `machine` is completed with the records' notes.
+    /// Creates the document for `records`, and adds the records' notes to `machine`.
     pub(crate) fn of(mut machine: Map<String, Value>, records: &[Record]) -> Self {
         let mut results: Vec<Section> = Vec::new();
         let mut notes = Map::new();
@@ -32,19 +32,19 @@ impl Document {
     /// Reads the file `path`.
     ///
     /// # Errors
-    /// A file that cannot be read, is no JSON, or has another layout; one line with the path.
+    /// The file cannot be read, is not JSON, or has another layout. One line names the path.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| input(format!("cannot use `{}`: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
         Self::parse(&text).map_err(fail)
     }
 
-    /// All figures.
+    /// Returns all figures.
     pub(crate) fn metrics(&self) -> impl Iterator<Item = &Metric> {
         self.results.iter().flat_map(|section| &section.metrics)
     }
 
-    /// The entry `key` of the machine section, if it is a string.
+    /// Returns the entry `key` of the machine section, if it is a string.
     pub(crate) fn machine_text(&self, key: &str) -> Option<&str> {
         self.machine.get(key).and_then(Value::as_str)
     }

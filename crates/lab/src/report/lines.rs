@@ -1,9 +1,9 @@
-//! One line a figure, for `--brief`.
+//! One line for each figure, for `--brief`.
 
 use super::short;
 use crate::store::Record;
 
-/// `identity value unit`, with the notes behind.
+/// Returns `identity value unit` for each record, followed by the notes.
 pub(crate) fn text(records: &[Record]) -> String {
     let mut out = String::new();
     for record in records {

@@ -16,14 +16,14 @@ pub(crate) use progress::Progress;
 use comfy_table::{LineStyle, TableStyle};
 use std::io::{self, Write};
 
-/// Rules above, below and under the head; columns by alignment alone.
+/// Rules above, below and under the head; only the alignment separates columns.
 pub(crate) const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
-/// Writes `text` and a line end to standard output. A reader that went away (`sateen list | head`)
-/// ends the process quietly.
+/// Writes `text` and a line end to standard output. If the reader has gone away (`sateen list |
+/// head`), ends the process quietly.
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
@@ -32,7 +32,7 @@ pub(crate) fn print(text: &str) {
     }
 }
 
-/// A figure with as many digits as are worth reading.
+/// Writes a figure with as many digits as are worth reading.
 pub(crate) fn short(value: f64) -> String {
     let magnitude = value.abs();
     match magnitude {

@@ -1,15 +1,17 @@
-//! One SVG an experiment: a panel a case, bars by configuration and implementation.
+//! One SVG for each experiment: a panel for each case, bars by configuration and implementation.
 
 use super::{Destination, short};
 use crate::adapter;
 use crate::error::{Error, input};
+use crate::ours::is_ours;
 use crate::store::Record;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito): ours in blues, peers in others.
+/// Colours that colour-blind readers can tell apart (Okabe and Ito): ours in blues, peers in
+/// others.
 const OURS: [RGBColor; 4] =
     [RGBColor(0, 114, 178), RGBColor(170, 210, 240), RGBColor(86, 160, 220), RGBColor(0, 60, 110)];
 const PEERS: [RGBColor; 5] = [
@@ -23,10 +25,10 @@ const PLAIN: RGBColor = RGBColor(140, 140, 140);
 const PANEL: (u32, u32) = (560, 260);
 const HEAD: u32 = 64;
 
-/// Writes `DIR/EXPERIMENT.svg` for each experiment in `records`; the paths written.
+/// Writes `DIR/EXPERIMENT.svg` for each experiment in `records`. Returns the paths.
 ///
 /// # Errors
-/// A file that cannot be written, or a drawing that the library refuses.
+/// A file cannot be written, or the library refuses a drawing.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> Result<Vec<String>, Error> {
     let mut written = Vec::new();
     let all: Vec<&Record> = records.iter().filter(|r| !r.samples.is_empty()).collect();
@@ -71,7 +73,7 @@ fn colours(implementations: &[&str]) -> Vec<RGBColor> {
     let mut next = |name: &&str| match *name {
         adapter::OURS => OURS[0],
         adapter::SERIAL => PLAIN,
-        name if adapter::is_ours(name) => variants.next().copied().unwrap_or(PLAIN),
+        name if is_ours(name) => variants.next().copied().unwrap_or(PLAIN),
         _ => peers.next().copied().unwrap_or(PLAIN),
     };
     implementations.iter().map(&mut next).collect()
@@ -151,7 +153,7 @@ fn panel(
     Ok(())
 }
 
-/// The keys of `records` without repetitions, in order of first appearance.
+/// Returns the keys of `records` without repetitions, in order of first appearance.
 fn distinct<'a>(records: &[&'a Record], key: impl Fn(&'a Record) -> &'a str) -> Vec<&'a str> {
     let mut seen = Vec::new();
     for record in records {

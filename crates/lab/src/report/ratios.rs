@@ -1,14 +1,15 @@
 //! Ours against the other libraries, from runs of the same time.
 
 use super::{STYLE, short};
-use crate::adapter::{SERIAL, is_compared, is_ours};
+use crate::adapter::SERIAL;
+use crate::ours::{is_compared, is_ours};
 use crate::stats;
 use crate::store::Record;
 use comfy_table::{CellAlignment, Table};
 
-/// A table with the ratio of medians of each of our implementations to each peer in the same case
-/// and configuration; `None` if there is nothing to compare. Ours are those that
-/// [`is_compared`] names.
+/// Returns a table with the ratio of medians of each of our implementations to each peer in the
+/// same case and configuration. Returns `None` if there is nothing to compare. [`is_compared`]
+/// names our implementations that are compared.
 pub(crate) fn text(records: &[Record]) -> Option<String> {
     let mut table = Table::new();
     table.load_style(STYLE);
@@ -51,7 +52,7 @@ pub(crate) fn text(records: &[Record]) -> Option<String> {
     (rows > 0).then(|| table.to_string())
 }
 
-/// Said only when the interval leaves no doubt.
+/// Says that one is ahead only if the interval leaves no doubt.
 fn verdict(ratio: &stats::Ratio, lower_is_better: bool) -> &'static str {
     match (ratio.high < 1.0, ratio.low > 1.0) {
         (true, _) if lower_is_better => "ahead",

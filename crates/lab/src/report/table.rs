@@ -1,5 +1,5 @@
-//! The tables: a row for a case in a configuration, a column for an implementation, what others
-//! have published beside.
+//! The tables: a row for each case in a configuration, a column for each implementation, and what
+//! others have published.
 
 use super::{STYLE, short};
 use crate::adapter::STAGES;
@@ -10,7 +10,7 @@ use crate::stats::Summary;
 use crate::store::Record;
 use comfy_table::{CellAlignment, Table};
 
-/// The table of one experiment's `records`.
+/// Returns the table of one experiment's `records`.
 pub(crate) fn text(records: &[Record]) -> String {
     let implementations = distinct(records.iter().map(|r| r.implementation));
     let rows = rows(records);
@@ -63,7 +63,8 @@ pub(crate) fn text(records: &[Record]) -> String {
     out
 }
 
-/// `name` in lines of up to 14 characters, broken after hyphens: columns hold numbers and need not be wider.
+/// Breaks `name` after hyphens into lines of up to 14 characters: columns hold numbers and need not
+/// be wider.
 fn folded(name: &str) -> String {
     const WIDTH: usize = 14;
     let (mut text, mut width) = (String::new(), 0);
@@ -98,7 +99,7 @@ fn rows(records: &[Record]) -> Vec<Row<'_>> {
     rows
 }
 
-/// Median and relative standard deviation.
+/// Returns the median and the relative standard deviation.
 fn cell(record: &Record) -> String {
     let Some(s) = record.summary() else { return String::new() };
     let Summary { median, mean, sd, runs, .. } = s;
@@ -108,7 +109,8 @@ fn cell(record: &Record) -> String {
     format!("{} ±{:.0}%", short(median), 100.0 * sd / mean.abs())
 }
 
-/// Each stage's gain over the one before, by our own medians; empty for fewer than two stages.
+/// Returns each stage's gain over the one before, by our own medians; empty for fewer than two
+/// stages.
 fn gains_measured(row: &Row<'_>) -> String {
     gains(row, |stage| {
         let record = row.records.iter().find(|r| r.implementation == stage)?;
@@ -116,12 +118,12 @@ fn gains_measured(row: &Row<'_>) -> String {
     })
 }
 
-/// Each stage's gain over the one before, as published.
+/// Returns each stage's gain over the one before, as published.
 fn gains_published(published: &Published, row: &Row<'_>) -> String {
     gains(row, |stage| published.stage(stage))
 }
 
-/// `×1.18 ×1.00`: how much better each stage is than the one before.
+/// Returns how much better each stage is than the one before, such as `×1.18 ×1.00`.
 fn gains(row: &Row<'_>, value: impl Fn(&str) -> Option<f64>) -> String {
     let trend = row.records[0].figure.trend;
     let values: Vec<Option<f64>> = STAGES.iter().map(|stage| value(stage)).collect();
@@ -136,7 +138,7 @@ fn gains(row: &Row<'_>, value: impl Fn(&str) -> Option<f64>) -> String {
     values.windows(2).map(gain).collect::<Vec<_>>().join(" ")
 }
 
-/// `items` without repetitions, in order of first appearance.
+/// Returns `items` without repetitions, in order of first appearance.
 fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = Vec::new();
     for item in items {

@@ -1,4 +1,4 @@
-//! What may be asked of a soak, and what is refused.
+//! The options of `sateen soak`.
 
 use super::faults::Kind;
 use crate::error::{Error, input};
@@ -13,24 +13,24 @@ const MOST_WORKERS: usize = 256;
 /// `sateen soak`.
 #[derive(Debug, Args)]
 pub(crate) struct SoakArgs {
-    /// Minutes to run, such as 0.5 or 60
-    #[arg(long, value_name = "N", default_value = "1", value_parser = minutes)]
+    /// How many minutes to run, such as 0.5 or 60
+    #[arg(long, value_name = "MINUTES", default_value = "1", value_parser = minutes)]
     minutes: Duration,
-    /// Start of the random numbers that choose sizes, orders and faults
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    /// Seed of the random numbers that choose sizes, orders and faults
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Most workers of each runtime; smaller ones are made too
+    /// Most workers of a runtime (1 to 256); smaller runtimes are made too
     #[arg(long, value_name = "N", default_value_t = 8)]
     workers: usize,
     /// What fails on purpose: none, all, or some of memory, guards, threads, wakes, stalls, clock
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "none")]
     faults: Vec<String>,
-    /// Run only these activities (such as forkjoin,channels)
+    /// Run only these activities, such as forkjoin,channels
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
 }
 
-/// What was asked for, checked.
+/// The checked options.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) time: Duration,
@@ -43,17 +43,19 @@ pub(super) struct Settings {
 
 impl SoakArgs {
     /// # Errors
-    /// A value that makes no sense, by name.
+    /// A value makes no sense; the error names it.
     pub(super) fn settings(&self, activities: &[&str]) -> Result<Settings, Error> {
         if self.workers == 0 || self.workers > MOST_WORKERS {
             return Err(input(format!(
-                "--workers {}: not a number from 1 to {MOST_WORKERS}",
+                "--workers {}: not a number of workers from 1 to {MOST_WORKERS}",
                 self.workers
             )));
         }
         if let Some(name) = self.only.iter().find(|name| !activities.contains(&name.as_str())) {
             let all = activities.join(", ");
-            return Err(input(format!("--only {name}: no such activity; there are {all}")));
+            return Err(input(format!(
+                "--only {name}: no such activity; the activities are {all}"
+            )));
         }
         let mut faults = Vec::new();
         for word in &self.faults {
@@ -62,7 +64,7 @@ impl SoakArgs {
                 "all" => faults.extend(Kind::ALL),
                 name => faults.push(Kind::named(name).ok_or_else(|| {
                     let all = Kind::ALL.map(Kind::name).join(", ");
-                    input(format!("--faults {name}: no such kind; there are none, all, {all}"))
+                    input(format!("--faults {name}: no such kind; the kinds are none, all, {all}"))
                 })?),
             }
         }

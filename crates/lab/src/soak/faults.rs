@@ -108,12 +108,10 @@ impl Drop for Faults {
 /// Stalls a random thread of this process; 1 if that was possible.
 #[cfg(target_os = "linux")]
 fn stall_one(random: &mut XorShift) -> u64 {
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0 };
-    let threads: Vec<i32> =
-        threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    let thread = threads.get(random.below(threads.len())).copied();
+    let Some(threads) = crate::proc::thread_ids().filter(|ids| !ids.is_empty()) else { return 0 };
+    let thread = threads[random.below(threads.len())];
     let time = Duration::from_micros(random.below(20_000) as u64);
-    thread.is_some_and(|thread| sateen_base::os::faults::stall(thread, time)).into()
+    sateen_base::os::faults::stall(thread, time).into()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! What goes in and must come out.
+//! The books: what goes in must come out.
 
 use sateen_base::CachePadded;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// The counts of one activity, over the whole soak.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// Operations done. It moves on as long as the activity does.
+    /// Operations done. It rises as long as the activity makes progress.
     operations: CachePadded<AtomicU64>,
     /// Items made.
     made: CachePadded<AtomicU64>,
@@ -24,20 +24,21 @@ impl Ledger {
         self.operations.load(Relaxed)
     }
 
-    /// Items made, items destroyed.
+    /// Returns the items made and the items destroyed.
     pub(super) fn items(&self) -> [u64; 2] {
         [&self.made, &self.destroyed].map(|count| count.load(Relaxed))
     }
 }
 
-/// Something that must be destroyed exactly once. It owns memory, so that a second time is noticed.
+/// An item that must be destroyed exactly once. It owns memory, so that destroying it twice is
+/// noticed.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) value: Box<u64>,
     ledger: Arc<Ledger>,
 }
 
-/// What a destroyed item holds.
+/// The content of a destroyed item.
 const DESTROYED: u64 = 0xDEAD_DEAD_DEAD_DEAD;
 
 impl Item {

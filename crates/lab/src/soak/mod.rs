@@ -1,35 +1,32 @@
-//! `sateen soak`: everything at once, with ledgers, for as long as one likes.
+//! `sateen soak`: everything at once, with ledgers, for any time.
 //!
-//! * `args`: what may be asked, and what is refused.
+//! * `args`: the options, and what is refused.
 //! * `activities`: what goes on; `world`: what it goes on in.
-//! * `ledger`: what goes in and must come out; `process`: what the process holds.
+//! * `ledger`: what goes in and must come out.
 //! * `faults`: failures on purpose.
-//! * `watch`: notices an activity that gets nowhere.
+//! * `watch`: notices an activity that makes no progress.
 //!
-//! A *world* is a runtime with random settings that lives for about two seconds, with all
-//! activities
-//! on it at once, each driven by a thread. Then all of them end, the runtime too, and the books
-//! must
-//! balance. The next world follows.
+//! A *world* is a runtime with random settings that lives for about two seconds. All activities run
+//! on it at once, each driven by a thread. Then all of them end, the runtime too, and the ledgers
+//! must balance. The next world follows.
 
 mod activities;
 mod args;
 mod faults;
 mod ledger;
-mod process;
 mod watch;
 mod world;
 
 pub(crate) use args::SoakArgs;
 
 use crate::error::{Error, expect, input};
+use crate::proc::{Holdings, holdings};
 use crate::{interrupt, report};
 use activities::Activity;
 use args::Settings;
 use comfy_table::Table;
 use faults::{Faults, Kind};
 use ledger::Ledger;
-use process::Holdings;
 use sateen::{Runtime, policy};
 use sateen_base::XorShift;
 use std::sync::Arc;
@@ -44,15 +41,14 @@ const WORLD: Duration = Duration::from_secs(2);
 /// How much more memory may be resident at the end than after the first worlds: allocators keep
 /// some.
 const SLACK_KIB: u64 = 256 * 1024;
-/// Worlds after which the process is taken to have what it needs.
+/// After so many worlds the process has what it needs.
 const WARM: u64 = 5;
 
-/// Does what the command line says.
+/// Runs `sateen soak`.
 ///
 /// # Errors
-/// Something that makes no sense; an item lost, a wrong result, an activity that hangs, or a
-/// process
-/// that grows.
+/// An option makes no sense, an item was lost, a result is wrong, an activity hangs, or the process
+/// grows.
 pub(crate) fn run(args: &SoakArgs) -> Result<(), Error> {
     let names: Vec<&str> = activities::ALL.iter().map(|(name, _)| *name).collect();
     let settings = args.settings(&names)?;
@@ -73,12 +69,12 @@ pub(crate) fn run(args: &SoakArgs) -> Result<(), Error> {
         one_world(&settings, &jobs, &mut random, left.min(WORLD))?;
         worlds += 1;
         if worlds == WARM {
-            warm = Holdings::now();
+            warm = holdings().unwrap_or_default();
         }
     }
     let struck = faults.words();
     drop(faults);
-    let held = Holdings::now();
+    let held = holdings().unwrap_or_default();
     print_ledgers(&jobs, start.elapsed());
     report::print(&format!("{worlds} worlds; at the end {}", held.words()));
     if worlds > WARM {
@@ -90,14 +86,14 @@ pub(crate) fn run(args: &SoakArgs) -> Result<(), Error> {
     if worlds > WARM { flat(warm, held) } else { Ok(()) }
 }
 
-/// An activity with its books.
+/// An activity with its ledger.
 struct Job {
     name: &'static str,
     activity: Activity,
     ledger: Arc<Ledger>,
 }
 
-/// A runtime with all activities on it, from its start to its end.
+/// Runs all activities on one runtime, from its start to its end.
 fn one_world(
     settings: &Settings,
     jobs: &[Job],
@@ -114,7 +110,7 @@ fn one_world(
         match Runtime::builder().workers(workers).policy(policy()).build() {
             Ok(runtime) => break runtime,
             Err(_) if fails(&[Kind::Memory, Kind::Threads]) => {}
-            Err(e) => return Err(input(format!("{workers} workers: {e}"))),
+            Err(e) => return Err(input(format!("a runtime of {workers} workers: {e}"))),
         }
     };
     let over = AtomicBool::new(false);
@@ -131,7 +127,7 @@ fn one_world(
                     let world = World { runtime, ledger: &job.ledger, over, faults };
                     let result = (job.activity)(&world, own);
                     watch.ended(i);
-                    // The others need not go on.
+                    // The other activities need not go on.
                     over.fetch_or(result.is_err(), Relaxed);
                     result.map_err(|e| named(job.name, seed, workers, &e))
                 })
@@ -155,7 +151,7 @@ fn named(name: &str, seed: u64, workers: usize, e: &Error) -> Error {
     Error::Wrong(format!("{name} (seed {seed}, {workers} workers): {e}"))
 }
 
-/// The process holds no more than before.
+/// Checks that the process holds no more than before.
 fn flat(before: Holdings, after: Holdings) -> Result<(), Error> {
     let grown = |what: &str, before: u64, after: u64| {
         Err(Error::Wrong(format!("{what} grew from {before} to {after}")))

@@ -1,4 +1,4 @@
-//! Notices an activity that gets nowhere: a wake-up was lost, or something waits for ever.
+//! Notices an activity that makes no progress: a wake-up was lost, or something waits for ever.
 
 use super::Job;
 use sateen::Runtime;
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long an activity may stand still.
+/// How long an activity may make no progress.
 const STUCK: Duration = Duration::from_secs(60);
-/// Time between two looks.
+/// Time between two checks.
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Which activities of a world have ended.
@@ -24,8 +24,8 @@ impl Watch {
     }
 
     /// Ends the world after `time`, and returns once all activities have ended. If one of them
-    /// stands
-    /// still, this says what everybody waits for and ends the process: its threads cannot be freed.
+    /// makes no progress, prints what waits for what and ends the process: its threads cannot be
+    /// freed.
     pub(super) fn until(&self, time: Duration, over: &AtomicBool, jobs: &[Job], runtime: &Runtime) {
         let start = Instant::now();
         let mut seen: Vec<(u64, Instant)> = jobs.iter().map(|_| (0, start)).collect();
@@ -49,7 +49,7 @@ impl Watch {
 fn stuck(job: &Job, runtime: &Runtime) -> ! {
     let stats = runtime.stats();
     eprintln!(
-        "sateen: {} stands still for {} s after {} operations; {} of {} workers sleep, {} search",
+        "sateen: {} made no progress for {} s after {} operations; {} of {} workers sleep, {} search",
         job.name,
         STUCK.as_secs(),
         job.ledger.operations(),

@@ -1,4 +1,4 @@
-//! What an activity works in for a few seconds: a runtime, a ledger, and when to stop.
+//! What an activity gets for a few seconds: a runtime, a ledger, and when to stop.
 
 use super::faults::Kind;
 use super::ledger::{Item, Ledger};
@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// One activity's view of it.
+/// One activity's view of the world.
 pub(super) struct World<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) ledger: &'a Arc<Ledger>,
@@ -16,7 +16,7 @@ pub(super) struct World<'a> {
     pub(super) faults: &'a [Kind],
 }
 
-/// What a task of ours panics with.
+/// The payload of panics on purpose.
 const PANIC: &str = "soak";
 
 /// Ends the calling task or handler by a panic that no hook reports.
@@ -25,7 +25,7 @@ pub(super) fn unwind() -> ! {
 }
 
 impl World<'_> {
-    /// Whether the activity has to come to its end.
+    /// Returns whether the activity must end.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Relaxed)
     }
@@ -34,17 +34,16 @@ impl World<'_> {
         Item::new(self.ledger, value)
     }
 
-    /// Whether a failure may come from a fault that is injected.
+    /// Returns whether an injected fault may have caused a failure.
     pub(super) fn may_fail(&self, kinds: &[Kind]) -> bool {
         self.faults.iter().any(|kind| kinds.contains(kind))
     }
 
-    /// The result of a task that was not cancelled and panics on purpose only; `None` if it
-    /// panicked so,
-    /// was cancelled, or had no stack because of an injected fault.
+    /// Returns the result of a task that was not cancelled and panics on purpose only. Returns
+    /// `None` if it panicked so, was cancelled, or had no stack because of an injected fault.
     ///
     /// # Errors
-    /// Any other end.
+    /// The task ended in any other way.
     pub(super) fn ended<T>(&self, result: Result<T, JoinError>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),

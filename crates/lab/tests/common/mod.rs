@@ -1,10 +1,10 @@
-//! Running the program and looking at what it did. Each test binary uses a part of it.
+//! Runs the program and looks at what it did. Each test binary uses a part of it.
 #![allow(dead_code)]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The program with `args`, in an environment without our variables.
+/// Returns the program with `args`, in an environment without our variables.
 pub(crate) fn sateen(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sateen"));
     command.args(args).env_remove("SATEEN_WORKERS");
@@ -16,7 +16,7 @@ pub(crate) fn output(args: &[&str]) -> Output {
     sateen(args).output().expect("the program starts")
 }
 
-/// Runs it and requires success; standard output.
+/// Runs it and requires success. Returns standard output.
 pub(crate) fn stdout(args: &[&str]) -> String {
     let done = output(args);
     let errors = String::from_utf8_lossy(&done.stderr);
@@ -24,7 +24,7 @@ pub(crate) fn stdout(args: &[&str]) -> String {
     String::from_utf8(done.stdout).expect("UTF-8")
 }
 
-/// `path` as an argument.
+/// Returns `path` as an argument.
 pub(crate) fn arg(path: &Path) -> &str {
     path.to_str().expect("a UTF-8 path")
 }

@@ -1,10 +1,10 @@
-//! Bytes that are read as a results file, or make one that is almost right.
+//! Bytes that are read as a results file, or make a file that is almost right.
 
 use crate::document::{Document, Metric, SCHEMA, Section};
 use arbitrary::{Arbitrary, Unstructured};
 use serde_json::{Map, Value};
 
-/// Whatever is read is refused with a reason, or written and read again without a change.
+/// Input is refused with a reason, or written and read again without a change.
 pub(crate) fn run(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
     if first % 2 == 0 {

@@ -1,24 +1,25 @@
-//! One context that somebody asks about, with all solutions that serve it.
+//! One context that a user asks about, with all solutions that serve it.
 
 use super::solutions::{Atomic, LocalThenAtomic, Locked, Striped};
 use super::{Tally, wall_time};
-use crate::adapter::{LockVisitor, SharedLockKind, visit_locks};
+use crate::adapter::SharedLockKind;
 use crate::experiment::{Figure, Group, Run, Trend};
 use crate::host::plural;
+use crate::registry::for_each;
 
-/// Who wants to know the total.
+/// When a thread reads the total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Total {
-    /// Nobody before the end.
+    /// At the end.
     End,
-    /// Somebody now and then, and then as it is about then.
+    /// Now and then; an approximate total is enough.
     Sometimes,
-    /// Everybody who increments: what it was just then.
+    /// At each increment; the exact total at that moment.
     Each,
 }
 
 impl Total {
-    /// As in identities.
+    /// The name in identities.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::End => "end",
@@ -28,17 +29,17 @@ impl Total {
     }
 }
 
-/// What is asked.
+/// The context that the user asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) threads: usize,
     pub(crate) total: Total,
-    /// Increments of a run with a lock; with others more.
+    /// Increments of a run with a lock; other solutions have more.
     pub(crate) increments: u64,
 }
 
 impl Asked {
-    /// Time by increments.
+    /// Returns the group: time by increments.
     pub(crate) fn group(&self) -> Group {
         let threads = self.threads;
         let figure = Figure {
@@ -57,7 +58,7 @@ impl Asked {
             fill.add::<Striped>("striped", 50);
         }
         fill.add::<Atomic>("atomic", 5);
-        visit_locks(true, &mut fill);
+        for_each!(L in shared_locks(true) => fill.add_lock::<L>());
         fill.group
     }
 }
@@ -77,11 +78,10 @@ impl Fill {
             }))
         });
     }
-}
 
-impl LockVisitor for Fill {
-    fn visit<L: SharedLockKind>(&mut self) {
-        // Not those that keep everybody waiting when threads outnumber cores, or that are there to measure against.
+    fn add_lock<L: SharedLockKind>(&mut self) {
+        // Leaves out locks that are slow when threads outnumber cores, and those that exist for
+        // comparison only.
         if !["ticket", "mcs", "kernel"].contains(&L::NAME) {
             self.add::<Locked<L>>(L::NAME, 1);
         }

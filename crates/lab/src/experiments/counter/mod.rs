@@ -1,6 +1,7 @@
 //! A number that all threads increment: the ways to protect it.
 //!
-//! One file each: the solutions, and which of the published rankings holds here.
+//! The solutions have a file of their own, and so has the question which published ranking holds
+//! here.
 
 mod asked;
 mod ranking;
@@ -8,10 +9,11 @@ mod solutions;
 
 pub(crate) use asked::{Asked, Total};
 
-use crate::adapter::{LockVisitor, OURS, SharedLockKind, visit_locks, visit_read_write};
+use crate::adapter::{OURS, SharedLockKind};
 use crate::crew;
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
+use crate::registry::for_each;
 use crate::store::Record;
 use solutions::{Atomic, LocalThenAtomic, Locked, NaiveSpin, Striped, YieldingSpin};
 use std::time::Duration;
@@ -26,12 +28,12 @@ const STACK: usize = 256 * 1024;
 pub(crate) trait Tally: Sync + 'static {
     /// Increments it `times` times, as one of several threads.
     fn count(&self, times: u64);
-    /// The sum of all increments so far, once the threads have ended.
+    /// Returns the sum of all increments so far, once the threads have ended.
     fn total(&self) -> u64;
 }
 
-/// The cases: name, the seed's word for it, and how many increments make a run of some tens of
-/// milliseconds, so that threads that share a core take turns within it.
+/// The cases: name, description, and how many increments make a run of some tens of milliseconds,
+/// so that threads that share a core take turns within it.
 const CASES: [(&str, &str, u64); 7] = [
     (
         "local-then-atomic",
@@ -52,7 +54,8 @@ impl Experiment for Counter {
     }
 
     fn about(&self) -> &'static str {
-        "Threads increment one number: what each way to protect it costs, by wall time over all increments."
+        "Threads increment one number: what each way to protect it costs, by wall time over all \
+         increments."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -80,7 +83,7 @@ fn group(plan: &Plan, case: &'static str, what: &str, full: u64, threads: usize)
         description: format!("{what}: wall time over all increments"),
     };
     let mut group = Group::new(threads, vec![figure]);
-    // The contended end, where they differ most.
+    // Under the most contention the solutions differ most.
     group.in_tour = threads == 8;
     let full = if plan.short { full / 4 } else { full };
     let mut fill = Fill { group, case, increments: plan.size(full, 4000), threads };
@@ -88,8 +91,10 @@ fn group(plan: &Plan, case: &'static str, what: &str, full: u64, threads: usize)
         "local-then-atomic" => fill.add::<LocalThenAtomic>(OURS),
         "striped" => fill.add::<Striped>(OURS),
         "atomic" => fill.add::<Atomic>("std"),
-        "rwlock-exclusive" => visit_read_write(plan.peers, &mut fill),
-        _ => visit_locks(plan.peers, &mut fill),
+        "rwlock-exclusive" => {
+            for_each!(L in read_write_locks(plan.peers) => fill.add_lock::<L>());
+        }
+        _ => for_each!(L in shared_locks(plan.peers) => fill.add_lock::<L>()),
     }
     match case {
         "adaptive-mutex" => fill.add::<YieldingSpin>("yielding"),
@@ -103,7 +108,7 @@ fn group(plan: &Plan, case: &'static str, what: &str, full: u64, threads: usize)
 struct Fill {
     group: Group,
     case: &'static str,
-    /// Of all threads together.
+    /// Increments of all threads together.
     increments: u64,
     threads: usize,
 }
@@ -118,10 +123,8 @@ impl Fill {
             }))
         });
     }
-}
 
-impl LockVisitor for Fill {
-    fn visit<L: SharedLockKind>(&mut self) {
+    fn add_lock<L: SharedLockKind>(&mut self) {
         let kinds: &[&str] = match self.case {
             "adaptive-mutex" => {
                 &["mutex", "ttas-adaptive", "ttas-adaptive-futex", "std", "parking_lot"]
@@ -136,7 +139,7 @@ impl LockVisitor for Fill {
     }
 }
 
-/// The case names the lock already: whose it is remains to be said.
+/// The case says which lock it is, so the implementation says whose lock it is.
 fn library(name: &'static str) -> &'static str {
     match name {
         "mutex" | "rwlock" => OURS,
@@ -144,7 +147,8 @@ fn library(name: &'static str) -> &'static str {
     }
 }
 
-/// How long `threads` threads take to increment `tally`, a fresh one, `increments` times in all. The sum is checked.
+/// Returns how long `threads` threads take to increment the fresh `tally` `increments` times in
+/// all. Checks the sum.
 pub(crate) fn wall_time(
     tally: &impl Tally,
     threads: usize,

@@ -1,15 +1,16 @@
-//! Two published rankings of the same locks contradict each other: which one do the measured values bear out?
+//! Two published rankings of the same locks contradict each other. This file says which one the
+//! measured values support.
 //!
-//! The table (17 April 2012) has the adaptive critical section slower than the reader-writer lock taken exclusively
-//! and than the atomic. An article by the same author (12 April) found it faster than that reader-writer lock, and than a
-//! spinlock of his own.
+//! In the table of 17 April 2012 the adaptive critical section is slower than the reader-writer
+//! lock taken exclusively and than the atomic. An article by the same author of 12 April found it
+//! faster than that reader-writer lock, and than a spinlock of his own.
 
 use crate::report::short;
 use crate::stats;
 use crate::store::Record;
 use std::cmp::Ordering;
 
-/// A sentence for each library that has both locks, at the largest number of threads.
+/// Returns a sentence for each library that has both locks, at the largest number of threads.
 pub(super) fn text(records: &[Record]) -> Option<String> {
     let of = |case: &str, implementation: &str, config: &str| {
         let same = |r: &&Record| {
@@ -38,14 +39,15 @@ pub(super) fn text(records: &[Record]) -> Option<String> {
     }
     (!out.is_empty()).then(|| {
         format!(
-            "Two published rankings contradict each other. The table beside: an adaptive mutex is slower than an \
-             exclusively taken\nreader-writer lock and than an atomic. An article by its author, five days before: it is faster than that \
-             lock, and\nthan a spinlock. Here, at {config}:{out}"
+            "Two published rankings contradict each other. The table beside: an adaptive mutex is \
+             slower than an exclusively taken\nreader-writer lock and than an atomic. An article \
+             by its author, five days before: it is faster than that lock, and\nthan a spinlock. \
+             Here, at {config}:{out}"
         )
     })
 }
 
-/// What the samples of adaptive mutex, reader-writer lock, atomic and spinlock say.
+/// Returns what the samples of adaptive mutex, reader-writer lock, atomic and spinlock say.
 fn sentence([adaptive, rwlock, atomic, spin]: [&[f64]; 4]) -> String {
     use Ordering::{Greater, Less};
     let (to_rwlock, to_atomic, to_spin) =
@@ -72,7 +74,7 @@ fn sentence([adaptive, rwlock, atomic, spin]: [&[f64]; 4]) -> String {
     )
 }
 
-/// Said only where the interval of the ratio leaves no doubt.
+/// Says that one is faster only if the interval of the ratio leaves no doubt.
 fn order(a: &[f64], b: &[f64]) -> Ordering {
     match stats::ratio(a, b) {
         Some(r) if r.high < 1.0 => Ordering::Less,

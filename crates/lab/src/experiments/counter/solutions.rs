@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// Each thread counts for itself and adds it up at its end.
+/// Each thread counts for itself and adds its count to the number at its end.
 #[derive(Default)]
 pub(super) struct LocalThenAtomic(CachePadded<AtomicU64>);
 
@@ -17,7 +17,7 @@ impl Tally for LocalThenAtomic {
         let mine = LocalCounter::new(&self.0);
         for _ in 0..times {
             mine.increment();
-            // A store each: otherwise the compiler makes one addition of the loop.
+            // Without a store for each, the compiler makes one addition of the loop.
             black_box(mine.pending());
         }
     }
@@ -80,26 +80,28 @@ impl<L: SharedLockKind> Tally for Locked<L> {
     }
 }
 
-/// A flag that is set by exchanges until it was clear, around a number; and what a loser does between two.
+/// A number behind a flag. A thread exchanges the flag until it was clear. `YIELDS` says whether
+/// the thread yields after an exchange that failed.
 #[derive(Default)]
 pub(super) struct Flag<const YIELDS: bool>(CachePadded<(AtomicBool, AtomicU64)>);
 
-/// Exchanges without a pause, as first written by everybody.
+/// Exchanges without a pause, like most first attempts.
 pub(super) type NaiveSpin = Flag<false>;
-/// Gives its time slice away after each exchange that fails.
+/// Yields its time slice after each failed exchange.
 pub(super) type YieldingSpin = Flag<true>;
 
 impl<const YIELDS: bool> Tally for Flag<YIELDS> {
     fn count(&self, times: u64) {
         let (held, number) = &*self.0;
         for _ in 0..times {
-            // Ordering: Acquire pairs with the Release below, by whoever held it before.
+            // Ordering: Acquire pairs with the Release below of the previous holder.
             while held.swap(true, Ordering::Acquire) {
                 if YIELDS {
                     thread::yield_now();
                 }
             }
-            // A load and a store, as of any number: there is no unsafe code here, hence the atomic.
+            // A load and a store, as for a plain number. It is an atomic because there is no unsafe
+            // code here.
             number.store(number.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             // Ordering: Release publishes the number to the next holder.
             held.store(false, Ordering::Release);

@@ -1,4 +1,4 @@
-//! One thread alone: a random sequence of pushes and takes, by both ends.
+//! One thread alone: a random sequence of pushes and takes, at both ends.
 
 use super::{Open, fill, time_and_rate, values};
 use crate::adapter::{Deque, Taken};
@@ -54,7 +54,7 @@ impl Open for Domain {
     }
 }
 
-/// 0 if there is nothing; then the sum will be wrong.
+/// Returns 0 if there is nothing; then the sum is wrong.
 fn steal<D: Deque>(thief: &D::Stealer) -> u64 {
     loop {
         match D::steal(thief) {
@@ -65,8 +65,8 @@ fn steal<D: Deque>(thief: &D::Stealer) -> u64 {
     }
 }
 
-/// `messages` pushes (true) and as many takes in random order, no take without a message before it.
-/// The same for all implementations.
+/// Returns `messages` pushes (true) and as many takes in random order. No take comes before its
+/// message. All implementations get the same sequence.
 fn sequence(messages: usize) -> &'static [bool] {
     static FULL: OnceLock<Vec<bool>> = OnceLock::new();
     FULL.get_or_init(|| {

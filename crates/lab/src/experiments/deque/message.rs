@@ -33,7 +33,7 @@ impl Open for Messages {
         let thieves: Vec<D::Stealer> = (0..self.takers).map(|_| D::stealer(&worker)).collect();
         let unclaimed = AtomicU64::new(self.messages);
         let (unclaimed, messages, threads) = (&unclaimed, self.messages, self.takers + 1);
-        // The adder's deque must outlive its loop: it is handed back with the (empty) sum.
+        // The adder's deque must outlive its loop, so it is returned with the (empty) sum.
         type Job<'a, D> = Box<dyn FnOnce() -> (Option<<D as Deque>::Worker>, u64) + Send + 'a>;
         let mut jobs: Vec<Job<'_, D>> = vec![Box::new(move || {
             for message in 1..=messages {
@@ -51,12 +51,12 @@ impl Open for Messages {
     }
 }
 
-/// Claims quotas and steals until they are filled; the sum of what was taken.
+/// Claims quotas and steals until they are filled. Returns the sum of what it took.
 fn take<D: Deque>(thief: &D::Stealer, unclaimed: &AtomicU64, threads: usize) -> u64 {
     let mut relax = Relax::new(threads);
     let mut sum = 0;
     let claim = |left: u64| (left > 0).then(|| left - left.min(QUOTA));
-    // Only the number itself is passed on.
+    // Relaxed: only the number itself is passed on.
     while let Ok(left) = unclaimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim) {
         let mut quota = left.min(QUOTA);
         while quota > 0 {

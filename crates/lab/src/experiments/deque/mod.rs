@@ -1,18 +1,20 @@
 //! Work-stealing deques: a scheduler's load, a distributor's load, and single-threaded pairs.
 //!
-//! The loops and formulas are those of the pull request that optimised Saturn's deque; its method's
-//! stages are our implementations. A figure that counts time is the sum of the threads' own times
-//! over all operations, a rate is all operations over the mean of those times.
+//! The loops and formulas are those of the pull request that optimised Saturn's deque; the stages
+//! of its method are our implementations. A figure that counts time is the sum of the threads' own
+//! times over all operations. A rate is all operations over the mean of those times.
 
 mod domain;
 mod message;
 mod pair;
 mod spawn;
 
-use crate::adapter::{Deque, DequeVisitor, visit_deques};
+use crate::adapter::Deque;
 use crate::crew::{Done, total_ns};
-use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
+use crate::error::Error;
+use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
+use crate::registry::for_each;
 
 /// The experiment `deque`.
 pub(crate) struct Deques;
@@ -23,8 +25,8 @@ impl Experiment for Deques {
     }
 
     fn about(&self) -> &'static str {
-        "A worker's own queue: what each step of the known method gains (padding what threads \
-         share, caching the thieves' index), and what the owner saves when thieves pay for the fence."
+        "A worker's own queue: what each step of the known method gains (padding shared data, \
+         caching the thieves' index), and what the owner saves when thieves pay for the fence."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -41,22 +43,9 @@ impl Experiment for Deques {
     }
 }
 
-/// Adds every deque to a group, by the session that `open` makes.
-struct AddAll<'a, O> {
-    group: &'a mut Group,
-    open: O,
-}
-
-/// Makes a session of one loop for any deque.
+/// One loop for any deque.
 trait Open {
-    fn run<D: Deque>(&self) -> Result<Vec<f64>, crate::error::Error>;
-}
-
-impl<O: Open + Copy + 'static> DequeVisitor for AddAll<'_, O> {
-    fn visit<D: Deque>(&mut self) {
-        let open = self.open;
-        self.group.add(D::NAME, move || Ok(crate::experiment::Run(move || open.run::<D>())));
-    }
+    fn run<D: Deque>(&self) -> Result<Vec<f64>, Error>;
 }
 
 /// Fills `group` with all deques running `open`, by the rules of the published figures: three
@@ -64,7 +53,9 @@ impl<O: Open + Copy + 'static> DequeVisitor for AddAll<'_, O> {
 fn fill<O: Open + Copy + 'static>(plan: &Plan, mut group: Group, open: O) -> Group {
     group.warmups = 3;
     group.min_runs = 7;
-    visit_deques(plan.peers, &mut AddAll { group: &mut group, open });
+    for_each!(D in deques(plan.peers) => {
+        group.add(D::NAME, move || Ok(Run(move || open.run::<D>())));
+    });
     group
 }
 
@@ -96,13 +87,13 @@ fn time_and_rate(noun: &str, case: &str, config: &str, place: &str, what: &str) 
     ]
 }
 
-/// The values for [`time_and_rate`].
+/// Returns the values for [`time_and_rate`].
 fn values<T>(done: &[Done<T>], operations: u64) -> Vec<f64> {
     let (total, n) = (total_ns(done), operations as f64);
     vec![total / n, n * done.len() as f64 / total * 1e3]
 }
 
-/// `1 worker`, `2 workers`.
+/// Returns `1 worker` or `2 workers`.
 fn counted(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", plural(n))
 }

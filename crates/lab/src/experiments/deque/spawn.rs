@@ -1,9 +1,10 @@
 //! Spawns: parallel Fibonacci as a scheduler would run it.
 //!
-//! `fib(n)` spawns `fib(n-2)`, computes `fib(n-1)` itself and awaits the spawned one: it runs its
-//! own newest jobs meanwhile, then steals round-robin. A spawn takes a promise from its worker's pool
-//! and pushes one word. Frames nest, so the pool is a stack and taking from it bumps an index, the
-//! nearest thing to the original's garbage-collected allocation: the deque and not `malloc` is measured.
+//! `fib(n)` spawns `fib(n-2)`, computes `fib(n-1)` itself and awaits the spawned one. While it
+//! waits, it runs its own newest jobs, and then steals round-robin. A spawn takes a promise from
+//! its worker's pool and pushes one word. Frames nest, so the pool is a stack, and taking from it
+//! advances an index. That is the nearest thing to the original's garbage-collected allocation: the
+//! deque is measured, not `malloc`.
 
 use super::{Open, counted, fill, time_and_rate, values};
 use crate::adapter::{Deque, Taken};
@@ -14,12 +15,12 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Promises for each worker, far more than frames can be live; running out is a panic. A crew that
-/// no machine has the cores for gets by with fewer.
+/// has more threads than any machine has cores needs fewer.
 fn promises_for(workers: usize) -> usize {
     if workers <= 64 { 1 << 14 } else { 1 << 10 }
 }
 
-/// Stolen jobs run on top of the waiting frame, so stacks may get deep.
+/// Stolen jobs run on top of the waiting frame, so stacks can get deep.
 const STACK: usize = 16 << 20;
 const UNSET: u64 = 0;
 
@@ -71,12 +72,12 @@ impl Open for Spawns {
         });
         let done = crew::run(STACK, jobs.collect())?;
         expect("the sum of fib", done[0].result, fibonacci(n))?;
-        // One spawn for each call with n of 2 or more.
+        // There is one spawn for each call with n of 2 or more.
         Ok(values(&done, fibonacci(n + 1) - 1))
     }
 }
 
-/// The n-th Fibonacci number.
+/// Returns the n-th Fibonacci number.
 fn fibonacci(n: u32) -> u64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
@@ -85,11 +86,11 @@ fn fibonacci(n: u32) -> u64 {
 struct Crew<'a, D: Deque> {
     index: usize,
     deque: D::Worker,
-    /// The other workers' deques, beginning with the next one's.
+    /// The other workers' deques, starting with the next worker's.
     thieves: Vec<D::Stealer>,
     promises: &'a [Box<[AtomicU64]>],
     own: &'a [AtomicU64],
-    /// Own promises that are taken: those below this index.
+    /// Own promises below this index are taken.
     live: Cell<usize>,
     relax: Relax,
 }
@@ -110,7 +111,7 @@ impl<D: Deque> Crew<'_, D> {
         near + far
     }
 
-    /// Own jobs first, then others', until the promise is set.
+    /// Runs own jobs, then others', until the promise is set.
     fn wait_for(&self, promise: &AtomicU64) -> u64 {
         let mut relax = self.relax;
         loop {
@@ -135,7 +136,7 @@ impl<D: Deque> Crew<'_, D> {
         }
     }
 
-    /// Runs one job, own or stolen; false if none was found.
+    /// Runs one job, own or stolen. Returns false if there was none.
     fn step(&self) -> bool {
         let Some(job) = D::pop(&self.deque).or_else(|| self.steal()) else { return false };
         self.execute(job);

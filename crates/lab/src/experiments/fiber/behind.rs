@@ -1,16 +1,17 @@
-//! A fiber that becomes ready while its worker computes for long without coming by.
+//! A fiber that becomes ready while its worker computes for long without polling.
 
 use super::figure;
-use crate::adapter::{Fibers, FibersVisitor, Submit, visit_fibers};
+use crate::adapter::{Fibers, Submit};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session, Trend};
+use crate::registry::for_each;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) fn group(plan: &Plan, workers: usize) -> Group {
-    let what = "a fiber is made ready by a task of its worker that then computes 100 ms without polling: \
-                time until it runs; the others are idle, but a started task stays";
+    let what = "a fiber is made ready by a task of its worker that then computes 100 ms without \
+                polling: time until it runs; the others are idle, but a started task stays";
     let name = "time behind a computing task";
     let one = figure("resume-behind", workers, name, "µs", Trend::Lower, what);
     let mut group = Group::new(2, vec![one]);
@@ -19,22 +20,13 @@ pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     if plan.short {
         (group.min_runs, group.max_runs) = (3, Some(3));
     }
-    visit_fibers(&mut AddAll { group: &mut group, workers, busy });
+    for_each!(F in fibers(plan.peers) => add::<F>(&mut group, workers, busy));
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    busy: Duration,
-}
-
-impl FibersVisitor for AddAll<'_> {
-    fn visit<F: Fibers>(&mut self) {
-        let (workers, busy) = (self.workers, self.busy);
-        let open = move || Ok(Behind::<F> { pool: <F as Submit>::build(workers)?, busy });
-        self.group.add(<F as Submit>::NAME, open);
-    }
+fn add<F: Fibers>(group: &mut Group, workers: usize, busy: Duration) {
+    let open = move || Ok(Behind::<F> { pool: <F as Submit>::build(workers)?, busy });
+    group.add(<F as Submit>::NAME, open);
 }
 
 struct Behind<F: Fibers> {
@@ -44,9 +36,10 @@ struct Behind<F: Fibers> {
 
 impl<F: Fibers> Session for Behind<F> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        // The other workers fall asleep, so that the worker of the one task starts the other too.
+        // Lets the other workers fall asleep, so that the worker of the one task starts the other
+        // too.
         thread::sleep(Duration::from_millis(2));
-        // A fiber may still have come to another worker: then again.
+        // Another worker may still have started the fiber: then tries again.
         for _ in 0..1000 {
             let busy = self.busy;
             let (send, receive) = mpsc::channel();
@@ -55,11 +48,12 @@ impl<F: Fibers> Session for Behind<F> {
                 return Ok(vec![delay.as_nanos() as f64 / 1e3]);
             }
         }
-        Err(Error::Wrong("1000 fibers, and none on its parent's worker".to_owned()))
+        Err(Error::Wrong("none of 1000 fibers started on the worker that spawned it".to_owned()))
     }
 }
 
-/// Starts a fiber, and computes if that has come to the same worker. Sends how long it then waited.
+/// Starts a fiber, and computes if the same worker has started it. Sends how long the fiber then
+/// waited.
 fn attempt<F: Fibers>(busy: Duration, send: &mpsc::Sender<Duration>) {
     let (here, there, gate, over) = (F::place(), mpsc::channel(), F::event(), F::event());
     let started = F::event();

@@ -1,9 +1,10 @@
-//! The first time a task blocks: it keeps the stack it is on, and its worker takes another.
+//! The first time a task blocks: it keeps the stack it is on, and its worker takes another stack.
 
 use super::figure;
-use crate::adapter::{Fibers, FibersVisitor, Submit, visit_fibers};
+use crate::adapter::{Fibers, Submit};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session, Trend};
+use crate::registry::for_each;
 use crate::stats::median;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,26 +15,18 @@ use std::time::{Duration, Instant};
 const TASKS: u32 = 500;
 
 pub(super) fn group(plan: &Plan) -> Group {
-    let what = "a worker starts 500 tasks that block, and 500 that would but need not: difference of the \
-                times until all have come that far, by tasks (median of rounds)";
+    let what = "a worker starts 500 tasks that block, and 500 that would but need not: difference \
+                of the times until all have come that far, by tasks (median of rounds)";
     let one = figure("block-cost", 1, "time to block first", "ns", Trend::Lower, what);
     let mut group = Group::new(1, vec![one]);
     let rounds = plan.size(20, 2);
-    visit_fibers(&mut AddAll { group: &mut group, rounds });
+    for_each!(F in fibers(plan.peers) => add::<F>(&mut group, rounds));
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    rounds: u32,
-}
-
-impl FibersVisitor for AddAll<'_> {
-    fn visit<F: Fibers>(&mut self) {
-        let rounds = self.rounds;
-        let open = move || Ok(Blocking::<F> { pool: <F as Submit>::build(1)?, rounds });
-        self.group.add(<F as Submit>::NAME, open);
-    }
+fn add<F: Fibers>(group: &mut Group, rounds: u32) {
+    let open = move || Ok(Blocking::<F> { pool: <F as Submit>::build(1)?, rounds });
+    group.add(<F as Submit>::NAME, open);
 }
 
 struct Blocking<F: Fibers> {
@@ -58,7 +51,7 @@ impl<F: Fibers> Session for Blocking<F> {
     }
 }
 
-/// Events with the number of tasks that have not come yet.
+/// An event with the number of tasks that have not arrived.
 struct Countdown<F: Fibers> {
     missing: AtomicU32,
     all: F::Event,
@@ -70,14 +63,15 @@ impl<F: Fibers> Countdown<F> {
     }
 
     fn one(&self) {
-        // Ordering: nothing but the count is handed over; the event orders the rest.
+        // Ordering: only the count is passed on; the event orders the rest.
         if self.missing.fetch_sub(1, Ordering::Relaxed) == 1 {
             F::set(&self.all);
         }
     }
 }
 
-/// On the only worker: the time until all tasks have run up to a wait, which blocks them if `block`.
+/// On the only worker: returns the time until all tasks have reached a wait, which blocks them if
+/// `block`.
 fn round<F: Fibers>(block: bool) -> Duration {
     let gate = F::event();
     if !block {

@@ -1,22 +1,24 @@
-//! Tasks that all block at one gate and are released together.
+//! Tasks that all block at one event and are released together.
 
 use super::figure;
-use crate::adapter::{Crowd, Crowds, CrowdsVisitor, Job, visit_crowds};
+use crate::adapter::{Crowd, Crowds, Job};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session, Trend};
-use crate::{host, peers};
+use crate::registry::for_each;
+use crate::{peers, proc};
 use std::time::{Duration, Instant};
 
-/// What a waiting task may take before a crowd is made smaller to fit the machine.
+/// Memory that a waiting task may take. A crowd is made smaller if the machine has less.
 const ROOM_OF_ONE: u64 = 8 * 1024;
 /// How long one task of the skewed crowd computes.
 const WORK: Duration = Duration::from_micros(100);
 
-/// How long a million takes, and the memory of one.
+/// How long a million tasks take, and the memory of one.
 pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     const MILLION: u64 = 1_000_000;
-    let what = "tasks started by one, all blocked on one event, then released: until the last has ended, \
-                for 1,000,000 (fewer, and counted up, in the tour and where memory is short)";
+    let what = "tasks started by one, all blocked on one event, then released: until the last has \
+                ended, for 1,000,000 (fewer, and counted up, in the tour and where memory is \
+                short)";
     let each = "resident memory and page tables while all are blocked, by tasks";
     let figures = vec![
         figure("million", workers, "time for a million blocked tasks", "s", Trend::Lower, what),
@@ -25,12 +27,12 @@ pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     let mut group = Group::new(workers, figures);
     group.warmups = 0;
     group.min_runs = if plan.short { 1 } else { 3 };
-    // One run in each process: the next one's memory would be what this one left.
+    // One run in each process: the next run would measure the memory that this one left.
     group.max_runs = Some(group.min_runs);
     let wanted = plan.size(if plan.short { MILLION / 10 } else { MILLION }, 1_000);
-    let fits = host::free_memory().map_or(MILLION, |bytes| bytes / 2 / ROOM_OF_ONE);
+    let fits = proc::available_memory().map_or(MILLION, |bytes| bytes / 2 / ROOM_OF_ONE);
     let size = wanted.min(fits).max(1);
-    visit_crowds(plan.peers, &mut AddMillion { group: &mut group, workers, size });
+    for_each!(C in crowds(plan.peers) => add_million::<C>(&mut group, workers, size));
     if plan.peers {
         let values = |v: &[f64], job: &Job| vec![scaled(v[0] / 1e9, job.size), v[1]];
         let job = Job { case: "", workers, size, check: size, values };
@@ -39,24 +41,15 @@ pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     group
 }
 
-/// Seconds for a million, from those for `size`.
+/// Scales the seconds for `size` tasks to a million.
 fn scaled(seconds: f64, size: u64) -> f64 {
     seconds * 1e6 / size as f64
 }
 
-struct AddMillion<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    size: u64,
-}
-
-impl CrowdsVisitor for AddMillion<'_> {
-    fn visit<C: Crowds>(&mut self) {
-        let (workers, size) = (self.workers, self.size);
-        self.group.add(C::NAME, move || Ok(Million::<C> { pool: C::build(workers)?, size }));
-        self.group.keep_apart(true);
-        self.group.set_environment(C::environment(size));
-    }
+fn add_million<C: Crowds>(group: &mut Group, workers: usize, size: u64) {
+    group.add(C::NAME, move || Ok(Million::<C> { pool: C::build(workers)?, size }));
+    group.keep_apart(true);
+    group.set_environment(C::environment(size));
 }
 
 struct Million<C: Crowds> {
@@ -67,8 +60,8 @@ struct Million<C: Crowds> {
 impl<C: Crowds> Session for Million<C> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         let memory = || {
-            host::own_memory().ok_or_else(|| {
-                Error::Absent("the memory of a process: the system does not tell".to_owned())
+            proc::own_memory().ok_or_else(|| {
+                Error::Absent("this system does not report the memory of a process".to_owned())
             })
         };
         let before = memory()?;
@@ -86,10 +79,10 @@ impl<C: Crowds> Session for Million<C> {
     }
 }
 
-/// Whether all workers get their part of what one of them started.
+/// Whether all workers get their share of what one of them started.
 pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
-    let what = "10,000 tasks started by one worker, all blocked, then released; each computes 0.1 ms: \
-                share of the workers' time that was computing";
+    let what = "10,000 tasks started by one worker, all blocked, then released; each computes 0.1 \
+                ms: share of the workers' time that was computing";
     let name = "efficiency of what one worker started";
     let one = figure("skew", workers, name, "of 1", Trend::Higher, what);
     let mut group = Group::new(workers, vec![one]);
@@ -97,7 +90,7 @@ pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
         (group.min_runs, group.max_runs) = (1, Some(1));
     }
     let size = plan.size(10_000, 20);
-    visit_crowds(plan.peers, &mut AddSkew { group: &mut group, workers, size });
+    for_each!(C in crowds(plan.peers) => add_skew::<C>(&mut group, workers, size));
     if plan.peers {
         let values = |v: &[f64], job: &Job| vec![efficiency(v[0], job.size, job.workers)];
         let job = Job { case: "", workers, size, check: size, values };
@@ -106,24 +99,15 @@ pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
     group
 }
 
-/// The share of computing in `nanoseconds` of each worker.
+/// Returns the share of each worker's `nanoseconds` that was computing.
 fn efficiency(nanoseconds: f64, size: u64, workers: usize) -> f64 {
     WORK.as_nanos() as f64 * size as f64 / workers as f64 / nanoseconds
 }
 
-struct AddSkew<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    size: u64,
-}
-
-impl CrowdsVisitor for AddSkew<'_> {
-    fn visit<C: Crowds>(&mut self) {
-        let (workers, size) = (self.workers, self.size);
-        self.group.add(C::NAME, move || Ok(Skew::<C> { pool: C::build(workers)?, workers, size }));
-        self.group.keep_apart(C::LINGERS);
-        self.group.set_environment(C::environment(size));
-    }
+fn add_skew<C: Crowds>(group: &mut Group, workers: usize, size: u64) {
+    group.add(C::NAME, move || Ok(Skew::<C> { pool: C::build(workers)?, workers, size }));
+    group.keep_apart(C::LINGERS);
+    group.set_environment(C::environment(size));
 }
 
 struct Skew<C: Crowds> {

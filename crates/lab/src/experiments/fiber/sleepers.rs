@@ -1,17 +1,18 @@
 //! A hundred thousand tasks that sleep.
 
 use super::figure;
-use crate::adapter::{Crowds, CrowdsVisitor, Job, Late, visit_crowds};
+use crate::adapter::{Crowds, Job, Late};
 use crate::error::{Error, expect};
 use crate::experiment::{Group, Plan, Session, Trend};
 use crate::peers;
+use crate::registry::for_each;
 use crate::stats::quantile;
 use sateen_base::XorShift;
 use std::time::Duration;
 
 pub(super) fn group(plan: &Plan, workers: usize) -> Group {
-    let what = "100,000 tasks sleep for up to a second, each for a span drawn at random: how late they \
-                go on";
+    let what = "100,000 tasks sleep for up to a second, each for a span drawn at random: how late \
+                they go on";
     let one = |case: &str, name: &str| figure(case, workers, name, "µs", Trend::Lower, what);
     let figures = vec![
         one("sleepers-p50", "median lateness of sleepers"),
@@ -25,8 +26,9 @@ pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     }
     let sleepers = plan.size(100_000, 100);
     let longest = plan.size(Duration::from_secs(1), Duration::from_millis(10));
-    visit_crowds(plan.peers, &mut AddAll { group: &mut group, workers, sleepers, longest });
-    // Programs sleep for as long whatever the number: no smoke.
+    for_each!(C in crowds(plan.peers) => add::<C>(&mut group, workers, sleepers, longest));
+    // Programs sleep for as long whatever the number of sleepers, so they take no part in a smoke
+    // run.
     if plan.peers && !plan.smoke {
         let values = |nanoseconds: &[f64], _: &Job| nanoseconds.iter().map(|ns| ns / 1e3).collect();
         let job = Job { case: "", workers, size: sleepers, check: sleepers, values };
@@ -35,24 +37,14 @@ pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    sleepers: u64,
-    longest: Duration,
-}
-
-impl CrowdsVisitor for AddAll<'_> {
-    fn visit<C: Crowds>(&mut self) {
-        let (workers, sleepers, longest) = (self.workers, self.sleepers, self.longest);
-        let open = move || {
-            let (pool, rng) = (C::build(workers)?, XorShift::new(20_240_711));
-            Ok(Sleeping::<C> { pool, rng, sleepers, longest })
-        };
-        self.group.add(C::NAME, open);
-        self.group.keep_apart(C::LINGERS);
-        self.group.set_environment(C::environment(sleepers));
-    }
+fn add<C: Crowds>(group: &mut Group, workers: usize, sleepers: u64, longest: Duration) {
+    let open = move || {
+        let (pool, rng) = (C::build(workers)?, XorShift::new(20_240_711));
+        Ok(Sleeping::<C> { pool, rng, sleepers, longest })
+    };
+    group.add(C::NAME, open);
+    group.keep_apart(C::LINGERS);
+    group.set_environment(C::environment(sleepers));
 }
 
 struct Sleeping<C: Crowds> {

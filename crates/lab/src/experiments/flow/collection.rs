@@ -1,5 +1,5 @@
-//! What is compared: a queue with workers, as the loops here use it, and the blocking collection of a mutex and a condition
-//! variable, whose workers are bound to their queue.
+//! The two candidates: a queue with workers, as the loops here use it, and the blocking collection
+//! of a mutex and a condition variable, whose workers are bound to their queue.
 
 use crate::error::{Error, input};
 use sateen_base::CachePadded;
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// What is built.
+/// The size and the rate of what is built.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) workers: usize,
     pub(super) queues: usize,
-    /// Of each worker.
+    /// Rate of each worker.
     pub(super) rate: Rate,
 }
 
@@ -27,7 +27,7 @@ impl Tally {
         Arc::new(Self((0..workers).map(|_| CachePadded::default()).collect()))
     }
 
-    /// `worker` has handled `item`. Nobody else counts for it.
+    /// Counts `item` for `worker`. No other thread counts for that worker.
     #[inline(always)]
     pub(super) fn add(&self, worker: usize, item: u64) {
         let [count, sum] = &*self.0[worker];
@@ -35,7 +35,7 @@ impl Tally {
         sum.store(sum.load(Ordering::Relaxed).wrapping_add(item), Ordering::Relaxed);
     }
 
-    /// How many there were, and their sum.
+    /// Returns count and sum of all handled items.
     pub(super) fn total(&self) -> [u64; 2] {
         let of = |i: usize| {
             let all = self.0.iter().map(|own| own[i].load(Ordering::Relaxed));
@@ -45,7 +45,7 @@ impl Tally {
     }
 }
 
-/// A clock of which everybody has one.
+/// A clock; each sender and each worker has its own.
 pub(super) trait Ticks: Clock + Clone + Send + 'static {}
 impl<C: Clock + Clone + Send + 'static> Ticks for C {}
 
@@ -53,33 +53,34 @@ impl<C: Clock + Clone + Send + 'static> Ticks for C {}
 pub(super) trait Collection: Sized + Sync + 'static {
     /// Third part of the identity.
     const NAME: &'static str;
-    /// What a sender has of its own.
+    /// A sender's own handle.
     type Sender<'a>: Send
     where
         Self: 'a;
 
-    /// Starts the workers, which hold to the rate by a clock of their own each, and count what they handle in `tally`.
+    /// Starts the workers. Each keeps to its rate by a clock of its own, and counts what it handles
+    /// in `tally`.
     ///
     /// # Errors
-    /// A thread that cannot be started.
+    /// A thread cannot be started.
     fn start<C: Ticks>(shape: Shape, clock: &C, tally: &Arc<Tally>) -> Result<Self, Error>;
 
     fn sender(&self) -> Self::Sender<'_>;
 
-    /// Sends `item`; whether it was taken.
+    /// Sends `item`. Returns whether it was accepted.
     fn send(sender: &mut Self::Sender<'_>, item: u64) -> bool;
 
-    /// Waits until all is handled, and ends the workers.
+    /// Waits until all items are handled, and ends the workers.
     fn finish(self);
 }
 
-/// A blocking collection a queue.
+/// One blocking collection for each queue.
 pub(super) struct Blocking {
     queues: Arc<[Queue]>,
     workers: Vec<JoinHandle<()>>,
 }
 
-/// Items, and who waits for one.
+/// Items, and the condition for which workers wait.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
@@ -109,7 +110,7 @@ impl Queue {
     }
 
     fn work(&self, worker: usize, rate: Rate, clock: impl Clock, tally: &Tally) {
-        // The shape's rates are checked: a batch of one is always possible.
+        // The rates were checked before: a batch of one is always possible.
         let Ok(mut throttle) = Throttle::new(rate, clock).batch(1) else { return };
         while let Some(item) = self.take() {
             throttle.wait();
@@ -122,7 +123,7 @@ impl Drop for Blocking {
     fn drop(&mut self) {
         self.queues.iter().for_each(Queue::close);
         for worker in self.workers.drain(..) {
-            // It only counts, and does not panic.
+            // The worker only counts, and does not panic.
             let _ = worker.join();
         }
     }
@@ -130,13 +131,13 @@ impl Drop for Blocking {
 
 impl Collection for Blocking {
     const NAME: &'static str = "mutex-condvar";
-    /// Where its next item goes.
+    /// The queue that gets the next item.
     type Sender<'a> = (&'a [Queue], usize);
 
     fn start<C: Ticks>(shape: Shape, clock: &C, tally: &Arc<Tally>) -> Result<Self, Error> {
         let Shape { workers, queues, rate } = shape;
         let queues = (0..queues).map(|_| Queue::default()).collect();
-        // Those already there end when it is dropped.
+        // Workers that exist end when the collections are dropped.
         let mut this = Self { queues, workers: Vec::with_capacity(workers) };
         for worker in 0..workers {
             let (queues, tally, clock) =
@@ -146,7 +147,7 @@ impl Collection for Blocking {
                 let queue = &queues[worker % queues.len()];
                 queue.work(worker, rate, clock, &tally);
             });
-            let started = started.map_err(|e| input(format!("worker {worker}: {e}")));
+            let started = started.map_err(|e| input(format!("cannot start worker {worker}: {e}")));
             this.workers.push(started?);
         }
         Ok(this)

@@ -1,6 +1,6 @@
 //! The throttled worker queue.
 //!
-//! * `steps`: the published steps, with what is compared in `collection` and `ours`.
+//! * `steps`: the published steps; `collection` and `ours` hold the candidates.
 //! * `promises`: the rate, items that nobody handles, idle workers.
 
 mod collection;
@@ -19,9 +19,10 @@ impl Experiment for Flow {
     }
 
     fn about(&self) -> &'static str {
-        "Items through queues to workers, each end held to a rate, in the published steps: the clock read at every wait, at \
-         every 8th, more threads, a queue each. Then how exact the rate is, and how long items wait while a worker is blocked, \
-         if idle workers take from others' queues and if they are bound to their own."
+        "Items through queues to workers, each end held to a rate, in the published steps: the \
+         clock read at every wait, at every 8th, more threads, a queue for each. Then how exact \
+         the rate is, and how long items wait while a worker is blocked, with idle workers that \
+         steal and without."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

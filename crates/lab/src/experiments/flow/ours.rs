@@ -6,7 +6,7 @@ use crate::error::{Error, input};
 use sateen_flow::{Sender, WorkerQueue};
 use std::sync::Arc;
 
-/// With workers bound to their queues.
+/// Name of worker queues whose workers are bound to one queue.
 pub(super) const BOUND: &str = "sateen-bound";
 
 /// An idle worker takes from the others' queues.

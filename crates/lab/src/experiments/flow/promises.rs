@@ -1,4 +1,5 @@
-//! What a worker queue promises besides being fast: the rate, nothing stranded, no work while there is none.
+//! What a worker queue promises besides speed: the rate, no stranded items, no processor time while
+//! idle.
 
 use super::ours::BOUND;
 use crate::adapter::OURS;
@@ -12,15 +13,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the rate is measured, and idleness is watched. Part of the figures' meaning.
+/// How long the rate is measured and idle workers are watched. Part of the figures' meaning.
 const WATCHED: Duration = Duration::from_secs(3);
-/// Items that each queue has room for: more than come while somebody sleeps.
+/// Room in each queue, in items: more than are sent while a handler sleeps.
 const CAPACITY: usize = 1 << 16;
-/// Workers where one is blocked, and as many queues.
+/// Workers of which one is blocked, and as many queues.
 const WORKERS: usize = 8;
-/// How long it is. Part of the figure's meaning.
+/// How long the handler blocks. Part of the figure's meaning.
 const BLOCKED: Duration = Duration::from_secs(1);
-/// What is sent meanwhile, a second.
+/// Items a second that are sent meanwhile.
 const STEADY: f64 = 100_000.0;
 /// The item whose handler blocks.
 const BLOCKER: u64 = 0;
@@ -40,7 +41,7 @@ fn figure(case: &str, config: &str, name: &str, unit: &'static str, description:
     }
 }
 
-/// A group that is measured seldom, because each run takes its time.
+/// Returns a group with few runs, because each run takes long.
 fn seldom(plan: &Plan, threads: usize, figure: Figure) -> Group {
     let mut group = Group::new(threads, vec![figure]);
     group.warmups = 0;
@@ -49,7 +50,7 @@ fn seldom(plan: &Plan, threads: usize, figure: Figure) -> Group {
     group
 }
 
-/// How far from the wanted rate it is.
+/// How far the rate is from the wanted one.
 pub(super) fn accuracy(plan: &Plan) -> Vec<Group> {
     let rates = [("1k", 1e3), ("100k", 1e5), ("1m", 1e6), ("10m", 1e7)];
     let group = |(config, rate): (&'static str, f64)| {
@@ -58,7 +59,8 @@ pub(super) fn accuracy(plan: &Plan) -> Vec<Group> {
             config,
             &format!("distance from the wanted rate/{config} items a second"),
             "%",
-            "a sender and a worker, each held to the rate: what was handled in 3 s, off what was wanted",
+            "a sender and a worker, each held to the rate: what was handled in 3 s, off what was \
+             wanted",
         );
         let mut group = seldom(plan, 2, figure);
         group.in_tour = config == "100k";
@@ -80,7 +82,7 @@ fn off(rate: f64, watched: Duration) -> Result<Vec<f64>, Error> {
     let queue = queue.map_err(wrong)?;
     let sender = queue.sender();
     let mut throttle = Throttle::new(limit, RealClock::new());
-    // At a high rate the time is not asked for at each item.
+    // At a high rate the clock is not read for each item.
     let (start, mut sent) = (Instant::now(), 0u64);
     let at_once = (rate as u64 / 10_000).clamp(1, 64);
     while start.elapsed() < watched {
@@ -97,16 +99,17 @@ fn off(rate: f64, watched: Duration) -> Result<Vec<f64>, Error> {
     Ok(vec![100.0 * (in_time as f64 - wanted).abs() / wanted])
 }
 
-/// What waits while one of the workers is blocked.
+/// How long items wait while one of the workers is blocked.
 pub(super) fn stranded(plan: &Plan) -> Group {
     let figure = figure(
         "stranded",
         "t8",
         "longest wait of an item while one worker is blocked/8 workers",
         "ms",
-        "8 workers with 8 queues, 100,000 items a second, one handler blocks for 1 s: longest wait of any other item",
+        "8 workers with 8 queues, 100,000 items a second, one handler blocks for 1 s: longest wait \
+         of any other item",
     );
-    // Nobody computes.
+    // No thread computes.
     let mut group = seldom(plan, 2, figure);
     let blocked = plan.size(BLOCKED, Duration::from_millis(20));
     for (name, steal) in [(OURS, true), (BOUND, false)] {
@@ -117,7 +120,7 @@ pub(super) fn stranded(plan: &Plan) -> Group {
 
 fn longest_wait(steal: bool, blocked: Duration) -> Result<Vec<f64>, Error> {
     let start = Instant::now();
-    // Nanoseconds from the start, of which an item holds when it was sent.
+    // Nanoseconds since the start. An item holds the time when it was sent.
     let now = move || start.elapsed().as_nanos() as u64;
     let (longest, handled) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (of_all, count) = (Arc::clone(&longest), Arc::clone(&handled));
@@ -133,7 +136,7 @@ fn longest_wait(steal: bool, blocked: Duration) -> Result<Vec<f64>, Error> {
     let queue = queue.map_err(wrong)?;
     let sender = queue.sender();
     let mut throttle = Throttle::new(Rate::per_second(STEADY).map_err(wrong)?, RealClock::new());
-    // Some before, so that all workers are awake.
+    // Sends some items before, so that all workers are awake.
     let middle = now() + blocked.as_nanos() as u64 / 10;
     let end = middle + blocked.as_nanos() as u64;
     let (mut sent, mut is_blocked) = (0u64, false);
@@ -150,15 +153,15 @@ fn longest_wait(steal: bool, blocked: Duration) -> Result<Vec<f64>, Error> {
     Ok(vec![longest.load(Ordering::Relaxed) as f64 / 1e6])
 }
 
-/// Processor time of a worker queue with nothing in it.
+/// Processor time of a worker queue without items.
 pub(super) fn idle(plan: &Plan) -> Group {
     let figure = figure(
         "idle-cpu",
         "t8",
         "processor time of idle workers/8 workers",
         "ms",
-        "processor time of the process, 3 s with 8 workers that have handled something before, a sender that waits for room, \
-         and a sender and a worker held to an item a second",
+        "processor time of the process, 3 s with 8 workers that have handled something before, a \
+         sender that waits for room, and a sender and a worker held to an item a second",
     );
     let mut group = seldom(plan, 1, figure);
     let watched = plan.size(WATCHED, Duration::from_millis(40));
@@ -175,10 +178,10 @@ fn idle_cpu(watched: Duration) -> Result<Vec<f64>, Error> {
     });
     let idle = idle.map_err(wrong)?;
     (0..1000).try_for_each(|item| idle.send(item)).map_err(wrong)?;
-    // One whose only worker is blocked for as long, so that its sender waits for room.
+    // A queue whose only worker is blocked meanwhile, so that its sender waits for room.
     let builder = WorkerQueue::builder().workers(1).queues(1).capacity(1);
     let full = builder.start(move |_, _: &mut u64| thread::sleep(watched * 2)).map_err(wrong)?;
-    // And one whose both ends wait for the time to come.
+    // A queue whose ends both wait for their throttle.
     let seldom = Rate::per_second(3.0 / watched.as_secs_f64()).map_err(wrong)?;
     let builder = WorkerQueue::builder().workers(1).queues(1).receive_rate(seldom);
     let slow = builder.start(|_, _: &mut u64| ()).map_err(wrong)?;
@@ -202,7 +205,7 @@ fn idle_cpu(watched: Duration) -> Result<Vec<f64>, Error> {
         ended.store(true, Ordering::Relaxed);
         slow.abort();
         full.abort();
-        // It was refused, or got in before.
+        // The send was refused, or had succeeded before.
         let _ = waits.join();
         Ok::<_, Error>(milliseconds)
     })?;

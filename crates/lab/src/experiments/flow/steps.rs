@@ -11,11 +11,11 @@ use sateen_flow::{Rate, RealClock, SampledClock, Throttle};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Looks for one reading of the clock, as published.
+/// How many looks share one reading of the clock, as published.
 const EVERY: u32 = 8;
-/// What each sender and each worker of the last step is held to.
+/// The rate of each sender and each worker in the last step.
 const WANTED: f64 = 1e6;
-/// How long the last step is watched, after it has come under way. Part of the figure's meaning.
+/// How long the last step is watched, once it has started up. Part of the figure's meaning.
 const WATCHED: Duration = Duration::from_secs(1);
 const SETTLING: Duration = Duration::from_millis(100);
 const STACK: usize = 256 * 1024;
@@ -26,7 +26,7 @@ enum Step {
     OneExact,
     OneSampled,
     Several,
-    /// The others are as fast as they can be; this one is to reach what is wanted.
+    /// The other steps are as fast as they can be; this one must reach the wanted rate.
     Rated,
 }
 
@@ -75,7 +75,8 @@ impl Step {
             unit: if self == Self::Rated { "K/s" } else { "ns" },
             trend: if self == Self::Rated { Trend::Higher } else { Trend::Lower },
             description: format!(
-                "{threads} sender{s} and {threads} worker{s}, items sent and handled one by one, {what}: {by}"
+                "{threads} sender{s} and {threads} worker{s}, items sent and handled one by one, \
+                 {what}: {by}"
             ),
         }
     }
@@ -112,11 +113,11 @@ struct Load {
     step: Step,
     threads: usize,
     clocked: Clocked,
-    /// For how long it is watched at its rate; if not, all of it is timed.
+    /// How long it is watched at its rate; without, the whole run is timed.
     watched: Option<Duration>,
 }
 
-/// Items that are handled in a second, once all are under way.
+/// Returns the items that are handled in a second, once all threads have started.
 fn steady(tally: &Tally, watched: Duration) -> f64 {
     thread::sleep(SETTLING);
     let ([before, _], start) = (tally.total(), Instant::now());
@@ -163,9 +164,10 @@ impl Load {
                 builder.spawn_scoped(scope, move || steady(tally, watched))
             };
             let watcher = watched.map(watch).transpose();
-            let watcher = watcher.map_err(|e| input(format!("the watching thread: {e}")))?;
+            let watcher =
+                watcher.map_err(|e| input(format!("cannot start the watching thread: {e}")))?;
             let done = crew::run(STACK, (0..threads).map(job).collect())?;
-            // It does nothing that panics.
+            // The sender does nothing that panics.
             Ok::<_, Error>((done, watcher.and_then(|watcher| watcher.join().ok())))
         })?;
         collection.finish();

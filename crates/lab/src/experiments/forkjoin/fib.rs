@@ -52,8 +52,8 @@ fn fib<L: ForkJoin>(ctx: &mut L::Ctx<'_>, n: u32) -> u64 {
     a + b
 }
 
-/// The plain recursion. The sum is checked, because a plain one lets the compiler turn the second
-/// call into a loop, and then half of the calls would not be there.
+/// The plain recursion. The sum is checked, because a plain sum lets the compiler turn the second
+/// call into a loop, which would remove half of the calls.
 #[inline(never)]
 fn plain(n: u32) -> u64 {
     if n < 2 {
@@ -63,7 +63,7 @@ fn plain(n: u32) -> u64 {
     a.checked_add(b).expect("a Fibonacci number of 64 bits")
 }
 
-/// The n-th Fibonacci number.
+/// Returns the n-th Fibonacci number.
 fn fibonacci(n: u32) -> u64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }

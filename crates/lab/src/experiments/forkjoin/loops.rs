@@ -40,13 +40,13 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
     groups
 }
 
-/// A loop whose iterations hash their index; rare hashes are counted, so that the work is needed and
+/// A loop whose iterations hash their index. It counts rare hashes, so that the work is needed and
 /// nothing is shared.
 struct Loop {
     n: usize,
-    /// Hashes in every thousandth iteration.
+    /// How many hashes every thousandth iteration computes.
     long: usize,
-    /// Rare hashes there are.
+    /// How many rare hashes there are.
     rare: u64,
     found: AtomicU64,
 }

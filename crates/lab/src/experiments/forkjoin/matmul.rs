@@ -7,7 +7,7 @@ use crate::error::{Error, expect};
 use crate::experiment::{Group, Plan};
 use std::sync::Mutex;
 
-/// Side of a tile; its product is computed in place.
+/// Side of a tile, whose product is computed in place.
 const TILE: usize = 32;
 
 pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
@@ -46,7 +46,7 @@ impl Product {
         Self { side, a, b, c: Mutex::new(vec![0.0; side * side]) }
     }
 
-    /// `m` times the vector `x`.
+    /// Returns `m` times the vector `x`.
     fn times(&self, m: &[f64], x: &[f64]) -> Vec<f64> {
         let row = |r: usize| x.iter().enumerate().map(|(c, x)| m[place(r, c)] * x).sum();
         (0..self.side).map(row).collect()
@@ -57,7 +57,7 @@ impl Product {
     }
 }
 
-/// Where the element is stored: tiles in Z-order, rows within a tile.
+/// Returns the position of an element: tiles in Z-order, rows within a tile.
 fn place(row: usize, column: usize) -> usize {
     let spread = |v: usize| (0..16).fold(0, |z, bit| z | (v >> bit & 1) << (2 * bit));
     let tile = spread(row / TILE) << 1 | spread(column / TILE);
@@ -80,7 +80,7 @@ impl Program for Product {
         Some(())
     }
 
-    /// `C x = A (B x)` for two vectors; a wrong element shows in one of them.
+    /// Checks `C x = A (B x)` for two vectors; a wrong element shows in one of them.
     fn check(&self, (): ()) -> Result<(), Error> {
         let c = self.c();
         for vector in [|_: usize| 1.0, |i: usize| (i % 11) as f64] {
@@ -93,7 +93,7 @@ impl Program for Product {
     }
 }
 
-/// The four quadrants, in the order upper left, upper right, lower left, lower right.
+/// Returns the four quadrants: upper left, upper right, lower left, lower right.
 fn quadrants(m: &[f64]) -> [&[f64]; 4] {
     let (upper, lower) = m.split_at(m.len() / 2);
     let (a, b) = upper.split_at(upper.len() / 2);
@@ -108,7 +108,8 @@ fn quadrants_mut(m: &mut [f64]) -> [&mut [f64]; 4] {
     [a, b, c, d]
 }
 
-/// `c += a * b`. The quadrants of `c` in parallel, the two products of each after one another.
+/// Computes `c += a * b`: the quadrants of `c` in parallel, the two products of each one after the
+/// other.
 fn multiply<L: ForkJoin>(ctx: &mut L::Ctx<'_>, c: &mut [f64], a: &[f64], b: &[f64]) {
     if c.len() <= TILE * TILE {
         tile(c, a, b);
@@ -164,7 +165,7 @@ fn multiply_serial(c: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// `c += a * b` for one tile; the inner loop runs along rows and vectorises.
+/// Computes `c += a * b` for one tile. The inner loop runs along rows and vectorises.
 fn tile(c: &mut [f64], a: &[f64], b: &[f64]) {
     for (c_row, a_row) in c.chunks_exact_mut(TILE).zip(a.chunks_exact(TILE)) {
         for (factor, b_row) in a_row.iter().zip(b.chunks_exact(TILE)) {

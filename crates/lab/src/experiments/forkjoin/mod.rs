@@ -1,8 +1,8 @@
 //! Fork-join programs: what a join costs, and how well real shapes of work use two workers.
 //!
 //! Every program is one generic function over [`ForkJoin`], so that all libraries run the same
-//! code. The time is taken inside the pool: waking the first worker is not part of it, getting the
-//! second one to help is. `serial` is the same program without a library.
+//! code. The time is taken inside the pool: it includes the time until the second worker helps, but
+//! not the time to wake the first. `serial` is the same program without a library.
 
 mod fib;
 mod loops;
@@ -11,10 +11,11 @@ mod nqueens;
 mod sort;
 mod tree;
 
-use crate::adapter::{ForkJoin, ForkJoinVisitor, SERIAL, visit_fork_joins};
+use crate::adapter::{ForkJoin, SERIAL};
 use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
 use crate::host::{cores, plural};
+use crate::registry::for_each;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -27,8 +28,8 @@ impl Experiment for ForkJoins {
     }
 
     fn about(&self) -> &'static str {
-        "Divide and conquer: what a join costs where it is all there is (fib), and how near two \
-         workers come to half the time on searches, matrices, trees, loops and sorting."
+        "Divide and conquer: what a join costs where there is nothing else (fib), and how close \
+         two workers come to half the time on searches, matrices, trees, loops and sorting."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -43,7 +44,7 @@ impl Experiment for ForkJoins {
     }
 }
 
-/// 1, 2, 4 … up to `most`, and `most` itself.
+/// Returns 1, 2, 4 … up to `most`, and `most` itself.
 fn doubling(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> =
         std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|&n| n < most).collect();
@@ -51,17 +52,17 @@ fn doubling(most: usize) -> Vec<usize> {
     counts
 }
 
-/// A program that is run by each library, on data it holds.
+/// A program that each library runs, on data that the program holds.
 pub(crate) trait Program: 'static {
-    /// Before each run, untimed.
+    /// Prepares a run, untimed.
     fn reset(&self) {}
-    /// The program itself; the library's loops take `grain` where they have no grain of their own.
+    /// Runs the program. Loops of libraries without a grain of their own take `grain`.
     fn run<L: ForkJoin>(&self, ctx: &mut L::Ctx<'_>, grain: Grain) -> Self::Out;
-    /// Without a library; `None` if there is no such form.
+    /// Runs it without a library; `None` if there is no such form.
     fn serial(&self) -> Option<Self::Out>;
-    /// Fails loudly unless `out` is right.
+    /// Checks that `out` is right.
     fn check(&self, out: Self::Out) -> Result<(), Error>;
-    /// The reported value for a run of `elapsed`.
+    /// Returns the value to report for a run of `elapsed`.
     fn value(&self, elapsed: Duration) -> f64 {
         elapsed.as_secs_f64() * 1e3
     }
@@ -69,20 +70,20 @@ pub(crate) trait Program: 'static {
     type Out: Send;
 }
 
-/// How finely a loop without a grain of its own is cut: 64 pieces a worker.
+/// How finely a loop without a grain of its own is cut: 64 pieces for each worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grain {
     workers: usize,
 }
 
 impl Grain {
-    /// Iterations in a piece of a loop of `n`.
+    /// Returns the iterations in a piece of a loop of `n`.
     pub(crate) fn of(self, n: usize) -> usize {
         (n / (64 * self.workers)).max(1)
     }
 }
 
-/// A program and its figure, apart from the worker count.
+/// A program and its figure, without the worker count.
 pub(crate) struct Case<P> {
     pub(crate) case: &'static str,
     pub(crate) unit: &'static str,
@@ -91,13 +92,14 @@ pub(crate) struct Case<P> {
     pub(crate) description: String,
     /// Whether only libraries with a sort of their own take part.
     pub(crate) sorting: bool,
-    /// Makes the program's data; called once for all groups, when the first run needs it.
+    /// Makes the program's data. It is called once for all groups, when the first run needs the
+    /// data.
     pub(crate) make: fn(bool) -> P,
-    /// The `serial` figure joins the group of one worker.
+    /// Whether the group of one worker also has `serial`.
     pub(crate) serial: bool,
 }
 
-/// The data of a case, made when first needed.
+/// The data of a case, made at first use.
 struct Lazy<P> {
     made: std::cell::OnceCell<Rc<P>>,
     make: fn(bool) -> P,
@@ -110,7 +112,7 @@ impl<P> Lazy<P> {
     }
 }
 
-/// One group for each worker count.
+/// Returns one group for each worker count.
 pub(crate) fn groups<P: Program + Sync>(
     plan: &Plan,
     workers: &[usize],
@@ -132,32 +134,21 @@ pub(crate) fn groups<P: Program + Sync>(
             let data = Rc::clone(&data);
             group.add(SERIAL, move || Ok(Serial(data.get())));
         }
-        let data = Rc::clone(&data);
-        let add = &mut AddAll { group: &mut group, workers, data, sorting: case.sorting };
-        visit_fork_joins(plan.peers, add);
+        for_each!(L in fork_joins(plan.peers) => {
+            if L::SORTS || !case.sorting {
+                add::<P, L>(&mut group, workers, &data);
+            }
+        });
         group
     };
     workers.iter().map(group).collect()
 }
 
-struct AddAll<'a, P> {
-    group: &'a mut Group,
-    workers: usize,
-    data: Rc<Lazy<P>>,
-    sorting: bool,
-}
-
-impl<P: Program + Sync> ForkJoinVisitor for AddAll<'_, P> {
-    fn visit<L: ForkJoin>(&mut self) {
-        if self.sorting && !L::SORTS {
-            return;
-        }
-        let (data, workers) = (Rc::clone(&self.data), self.workers);
-        let open =
-            move || Ok(Pooled::<P, L> { data: data.get(), pool: L::build(workers)?, workers });
-        self.group.add(L::NAME, open);
-        self.group.keep_apart(L::LINGERS);
-    }
+fn add<P: Program + Sync, L: ForkJoin>(group: &mut Group, workers: usize, data: &Rc<Lazy<P>>) {
+    let data = Rc::clone(data);
+    let open = move || Ok(Pooled::<P, L> { data: data.get(), pool: L::build(workers)?, workers });
+    group.add(L::NAME, open);
+    group.keep_apart(L::LINGERS);
 }
 
 /// A program without a library.

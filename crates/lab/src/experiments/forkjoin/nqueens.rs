@@ -1,4 +1,4 @@
-//! All placements of n queens: an irregular search, a join for each alternative.
+//! All placements of n queens: an irregular search with a join for each alternative.
 
 use super::{Case, Grain, Program};
 use crate::adapter::ForkJoin;
@@ -25,7 +25,7 @@ struct Queens {
     count: u64,
 }
 
-/// Columns and diagonals that are taken, as seen from the next row.
+/// Occupied columns and diagonals, as seen from the next row.
 #[derive(Clone, Copy)]
 struct Board {
     all: u32,
@@ -69,7 +69,7 @@ impl Program for Queens {
     }
 }
 
-/// Placements of the rows that are left.
+/// Counts the placements of the remaining rows.
 fn rows<L: ForkJoin>(ctx: &mut L::Ctx<'_>, board: Board) -> u64 {
     if board.columns == board.all {
         return 1;
@@ -80,7 +80,8 @@ fn rows<L: ForkJoin>(ctx: &mut L::Ctx<'_>, board: Board) -> u64 {
     }
 }
 
-/// Placements with the next queen on any of the squares `free`, of which there is at least one.
+/// Counts the placements with the next queen on any of the squares `free`, of which there is at
+/// least one.
 fn alternatives<L: ForkJoin>(ctx: &mut L::Ctx<'_>, board: Board, free: u32) -> u64 {
     let square = free & free.wrapping_neg();
     let others = free ^ square;

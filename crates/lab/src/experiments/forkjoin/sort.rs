@@ -22,7 +22,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
 
 struct Sort {
     input: Vec<u64>,
-    /// Wrapping sum of the input: a sort loses and invents nothing.
+    /// Wrapping sum of the input: a sort neither loses nor invents values.
     sum: u64,
     /// A copy of the input before each run.
     values: Mutex<Vec<u64>>,

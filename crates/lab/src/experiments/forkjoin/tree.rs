@@ -37,10 +37,10 @@ impl Tree {
     }
 }
 
-/// A balanced tree of the values from `first` on.
+/// Builds a balanced tree of the values from `first` on.
 ///
-/// Allocated left subtree, node, right subtree: whichever branch a library runs first, it meets
-/// memory in the same way.
+/// It allocates left subtree, node, right subtree. So whichever branch a library runs first, it
+/// meets memory in the same way.
 fn build(first: u64, nodes: u64) -> Link {
     let to_the_left = nodes.checked_sub(1)? / 2;
     let value = first + to_the_left;

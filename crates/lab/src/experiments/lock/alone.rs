@@ -1,15 +1,16 @@
-//! A lock that nobody else wants.
+//! A lock that no other thread wants.
 
-use super::{Counter, Section, figure, work};
-use crate::adapter::{LockKind, LockVisitor, SharedLockKind, visit_locks};
+use super::{Section, figure, work};
+use crate::adapter::{Counter, LockKind};
 use crate::error::{Error, expect};
 use crate::experiment::{Group, Plan, Run, per_call};
+use crate::registry::for_each;
 use std::hint::black_box;
 
 /// Group `uncontended-SECTION`.
 pub(super) fn group(plan: &Plan, section: &Section) -> Group {
     let what = match section.name {
-        // The time of the pair alone: nothing is counted.
+        // Only the pair is timed: nothing is counted.
         "empty" => "a thread alone locks and unlocks: time by pairs".to_owned(),
         _ => format!(
             "a thread alone locks, computes, and unlocks, {}: time by pairs",
@@ -24,48 +25,29 @@ pub(super) fn group(plan: &Plan, section: &Section) -> Group {
         "short" => plan.size(1 << 18, 1 << 8),
         _ => plan.size(1 << 13, 1 << 6),
     };
-    visit_locks(plan.peers, &mut AddAll { group: &mut group, section: *section, pairs });
+    for_each!(L in locks(plan.peers) => add::<L>(&mut group, section, pairs));
     group
 }
 
-pub(super) struct AddAll<'a> {
-    pub(super) group: &'a mut Group,
-    pub(super) section: Section,
-    pub(super) pairs: u32,
-}
-
-impl AddAll<'_> {
-    fn add_counted<L: LockKind>(&mut self) {
-        let (pairs, length) = (self.pairs, self.section.length);
-        self.group.add(L::NAME, move || {
+/// Adds `pairs` pairs of locking and unlocking, around sections of the length of `section`.
+pub(super) fn add<L: LockKind>(group: &mut Group, section: &Section, pairs: u32) {
+    if !section.length.is_zero() {
+        let length = section.length;
+        group.add(L::NAME, move || {
             let (lock, steps) = (L::new(Counter::default()), work::within(length));
             Ok(Run(move || counted::<L>(&lock, pairs, steps)))
         });
-    }
-}
-
-impl LockVisitor for AddAll<'_> {
-    fn visit<L: SharedLockKind>(&mut self) {
-        if !self.section.length.is_zero() {
-            return self.add_counted::<L>();
-        }
-        let pairs = self.pairs;
-        self.group.add(L::NAME, move || {
+    } else if L::LOCAL {
+        group.add(L::NAME, move || {
             let lock = L::new(());
-            Ok(Run(move || per_call(pairs, || L::with(black_box(&lock), |()| ()))))
-        });
-    }
-
-    fn visit_local<L: LockKind>(&mut self) {
-        if !self.section.length.is_zero() {
-            return self.add_counted::<L>();
-        }
-        let pairs = self.pairs;
-        self.group.add(L::NAME, move || {
-            let lock = L::new(());
-            // Else the compiler leaves out what nobody can see.
+            // Otherwise the compiler removes a section that nobody can observe.
             let pair = move || L::with(black_box(&lock), |()| _ = black_box(&lock));
             Ok(Run(move || per_call(pairs, &pair)))
+        });
+    } else {
+        group.add(L::NAME, move || {
+            let lock = L::new(());
+            Ok(Run(move || per_call(pairs, || L::with(black_box(&lock), |()| ()))))
         });
     }
 }

@@ -1,28 +1,29 @@
-//! One context that somebody asks about, with all kinds.
+//! One context that a user asks about, with all kinds of locks.
 
 use super::alone;
 use super::shared::{self, Contest, figures};
 use super::{Section, figure};
-use crate::adapter::{visit_locks, visit_read_write};
 use crate::experiment::Group;
+use crate::registry::for_each;
 use std::time::Duration;
 
-/// What is asked.
+/// The context that the user asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) threads: usize,
     /// Length of the critical sections.
     pub(crate) section: Duration,
-    /// Time between a thread's own; as long as a section if not said.
+    /// Time between a thread's own sections; as long as a section if not given.
     pub(crate) between: Option<Duration>,
-    /// Of a hundred sections, those that only read.
+    /// How many of a hundred sections only read.
     pub(crate) reads: usize,
     /// Length of a run.
     pub(crate) window: Duration,
 }
 
 impl Asked {
-    /// Time by sections first; several threads also have the figures of a contest.
+    /// Returns the group. Its first figure is time by sections; several threads also have the
+    /// figures of a contest.
     pub(crate) fn group(&self) -> Group {
         let section = Section::asked(self.section, self.between);
         if self.threads == 1 {
@@ -32,10 +33,9 @@ impl Asked {
         let contest =
             Contest { threads: self.threads, section, reads: self.reads, window: self.window };
         let mut group = Group::new(self.threads, figures(&case, &config, self.threads, &section));
-        let mut add = shared::AddAll { group: &mut group, contest };
-        visit_locks(true, &mut add);
+        for_each!(L in shared_locks(true) => shared::add::<L>(&mut group, contest));
         if self.reads > 0 {
-            visit_read_write(true, &mut add);
+            for_each!(L in read_write_locks(true) => shared::add::<L>(&mut group, contest));
         }
         group
     }
@@ -46,7 +46,7 @@ impl Asked {
         let mut group = Group::new(1, vec![figure(self.case(), "t1".to_owned(), 1, what)]);
         let pair = section.length.as_nanos().max(20);
         let pairs = (self.window.as_nanos() / pair).clamp(16, 1 << 20) as u32;
-        visit_locks(true, &mut alone::AddAll { group: &mut group, section, pairs });
+        for_each!(L in locks(true) => alone::add::<L>(&mut group, &section, pairs));
         group
     }
 

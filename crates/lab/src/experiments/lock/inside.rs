@@ -1,9 +1,10 @@
-//! Locks inside of the scheduler: what its workers share is under each kind.
+//! Locks inside of the scheduler, around what its workers share.
 
 use super::figure;
 use crate::error::{Error, expect};
 use crate::experiment::{Figure, Group, Plan, Run};
-use crate::ours::{LOCK_FREE, RawKind, RawVisitor, scheduled, skynet_join, visit_raw};
+use crate::ours::{LOCK_FREE, RawKind, scheduled, skynet_join};
+use crate::registry::for_each;
 use sateen::policy::{Scheduling, work_sharing, work_sharing_locked};
 use std::time::Instant;
 
@@ -11,8 +12,9 @@ const WORKERS: usize = 2;
 
 /// Group `in-runtime`.
 pub(super) fn group(plan: &Plan) -> Group {
-    let what = "skynet of 100,000 leaves, spawned tasks, joined, under work sharing; the shared queue and the \
-                workers' own are under locks of the kind (or without one): time by leaves";
+    let what = "skynet of 100,000 leaves, spawned tasks, joined, under work sharing; the shared \
+                queue and the workers' own are under locks of the kind (or without one): time by \
+                leaves";
     let figure = Figure {
         name: format!("time per leaf/{WORKERS} workers"),
         ..figure("in-runtime".to_owned(), format!("w{WORKERS}"), WORKERS, what.to_owned())
@@ -20,19 +22,10 @@ pub(super) fn group(plan: &Plan) -> Group {
     let mut group = Group::new(WORKERS, vec![figure]);
     let leaves = plan.size(100_000, 100);
     add(&mut group, LOCK_FREE, leaves, work_sharing);
-    visit_raw(&mut AddAll { group: &mut group, leaves });
+    for_each!(K in raw_locks(false) => {
+        add(&mut group, K::NAME, leaves, work_sharing_locked::<K>);
+    });
     group
-}
-
-struct AddAll<'a> {
-    group: &'a mut Group,
-    leaves: u64,
-}
-
-impl RawVisitor for AddAll<'_> {
-    fn visit<K: RawKind + Send + Sync>(&mut self) {
-        add(self.group, K::NAME, self.leaves, work_sharing_locked::<K>);
-    }
 }
 
 fn add(group: &mut Group, name: &'static str, leaves: u64, policy: fn() -> Scheduling) {

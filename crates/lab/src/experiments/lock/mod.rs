@@ -1,7 +1,7 @@
-//! Locks: what each kind costs alone, wanted by several threads, and inside of a scheduler.
+//! Locks: what each kind costs alone, under contention, and inside of a scheduler.
 //!
-//! The critical sections and what is between them are computations on registers, of a length that is calibrated
-//! in time; see [`work`]. What is counted under the lock must be what the threads have counted.
+//! The critical sections and the time between them are computations on registers, of a length that
+//! is calibrated; see [`work`]. The count under the lock must be what the threads have counted.
 
 mod alone;
 mod asked;
@@ -25,9 +25,10 @@ impl Experiment for Lock {
     }
 
     fn about(&self) -> &'static str {
-        "Kinds of locks: taken by a thread alone, wanted by two and by eight threads with sections of several \
-         lengths (time and processor time by sections, the least served thread's share of the most served \
-         one's, the wait that one of a thousand exceeds), and inside of a scheduler whose workers share a queue."
+        "Kinds of locks: taken by a thread alone, and by two and eight threads with sections of \
+         several lengths (time and processor time by sections, the least served thread's share of \
+         the most served one's, the wait that one of a thousand exceeds), and inside of a \
+         scheduler whose workers share a queue."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -47,23 +48,15 @@ impl Experiment for Lock {
     }
 }
 
-/// What the locks of these experiments are around.
-#[derive(Default)]
-pub(crate) struct Counter {
-    /// Sections so far.
-    count: u64,
-    /// What the sections compute on.
-    state: u64,
-}
-
-/// A length of critical sections.
+/// Length and spacing of critical sections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
     name: &'static str,
     length: Duration,
-    /// On average, from half to one and a half of it, where several threads want the lock.
+    /// Average time between sections under contention; each time is from half to one and a half of
+    /// it.
     between: Duration,
-    /// One wait in so many is timed: the clock must not be what is measured.
+    /// One wait in so many is timed, so that the clock is not what is measured.
     sampled: usize,
 }
 
@@ -90,7 +83,7 @@ const SECTIONS: [Section; 3] = [
 ];
 
 impl Section {
-    /// In words.
+    /// Describes the sections.
     fn words(&self) -> String {
         match self.length.as_nanos() {
             0 => "sections of one addition".to_owned(),
@@ -99,16 +92,17 @@ impl Section {
         }
     }
 
-    /// One for a context that somebody asks about: as long between sections as in them, if nothing else is said.
+    /// Returns the sections of a context that a user asks about. Without `between`, the time
+    /// between sections is as long as a section.
     fn asked(length: Duration, between: Option<Duration>) -> Self {
         let between = between.unwrap_or(length.max(Duration::from_nanos(50)));
-        // As for the sections above, about.
+        // About as in the sections above.
         let sampled = (64 / (1 + between.as_nanos() / 100)).clamp(4, 64) as usize;
         Self { name: "asked", length, between, sampled }
     }
 }
 
-/// A figure in nanoseconds of `case` with `config`, whose name is that of the case.
+/// Returns a figure in nanoseconds of `case` with `config`, named like the case.
 fn figure(case: String, config: String, threads: usize, description: String) -> Figure {
     let name = format!("{}/{threads} thread{}", case.replace('-', " "), plural(threads));
     Figure { case, config, name, unit: "ns", trend: Trend::Lower, description }

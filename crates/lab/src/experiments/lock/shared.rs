@@ -1,11 +1,12 @@
 //! A lock that several threads want.
 
 use super::work::{self, Varied};
-use super::{Counter, Section, figure};
-use crate::adapter::{LockVisitor, SharedLockKind, visit_locks};
+use super::{Section, figure};
+use crate::adapter::{Counter, SharedLockKind};
 use crate::error::{Error, expect, input};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
+use crate::registry::for_each;
 use crate::stats::quantile;
 use sateen_base::os::process_cpu_time;
 use sateen_base::{CachePadded, tsc};
@@ -21,22 +22,22 @@ pub(super) fn group(plan: &Plan, threads: usize, section: &Section) -> Group {
     let figures = figures(&case, &format!("t{threads}"), threads, section);
     let mut group = Group::new(threads, figures);
     let contest = Contest { threads, section: *section, reads: 0, window: window(plan) };
-    visit_locks(plan.peers, &mut AddAll { group: &mut group, contest });
+    for_each!(L in shared_locks(plan.peers) => add::<L>(&mut group, contest));
     group
 }
 
-/// What group `uncontended-SECTION` does not tell: the same contest with one thread, without its time by sections, which has
-/// the time between in it.
+/// The figures that group `uncontended-SECTION` lacks: the same contest with one thread, without
+/// its time by sections, which includes the time between them.
 pub(super) fn alone(plan: &Plan, section: &Section) -> Group {
     let mut figures = figures(&format!("uncontended-{}", section.name), "t1", 1, section);
     figures.remove(0);
     let mut group = Group::new(1, figures);
     let contest = Contest { threads: 1, section: *section, reads: 0, window: window(plan) };
-    visit_locks(plan.peers, &mut AddRest { group: &mut group, contest });
+    for_each!(L in shared_locks(plan.peers) => add_rest::<L>(&mut group, contest));
     group
 }
 
-/// How long the threads are at it in one run: some of the system's time slices each.
+/// Returns how long the threads run: long enough for each to get some of the system's time slices.
 pub(super) fn window(plan: &Plan) -> Duration {
     Duration::from_millis(match (plan.smoke, plan.short) {
         (true, _) => 1,
@@ -45,7 +46,7 @@ pub(super) fn window(plan: &Plan) -> Duration {
     })
 }
 
-/// The figures of a contest, in the order of its values.
+/// Returns the figures of a contest, in the order of its values.
 pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Section) -> Vec<Figure> {
     let between = section.between.as_nanos();
     let what = format!(
@@ -73,7 +74,8 @@ pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Sectio
             "-p999",
             "99.9 % of waits of",
             format!(
-                "{what}: the wait that 999 of 1000 stay below, of one in about {sampled} that is timed"
+                "{what}: the wait that 999 of 1000 stay below, of one in about {sampled} that is \
+                 timed"
             ),
         ),
         figure(
@@ -84,28 +86,14 @@ pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Sectio
     ]
 }
 
-pub(super) struct AddAll<'a> {
-    pub(super) group: &'a mut Group,
-    pub(super) contest: Contest,
+/// Adds a contest for `L`.
+pub(super) fn add<L: SharedLockKind>(group: &mut Group, contest: Contest) {
+    group.add(L::NAME, move || Ok(Run(move || contest.values::<L>())));
 }
 
-impl LockVisitor for AddAll<'_> {
-    fn visit<L: SharedLockKind>(&mut self) {
-        let contest = self.contest;
-        self.group.add(L::NAME, move || Ok(Run(move || contest.values::<L>())));
-    }
-}
-
-struct AddRest<'a> {
-    group: &'a mut Group,
-    contest: Contest,
-}
-
-impl LockVisitor for AddRest<'_> {
-    fn visit<L: SharedLockKind>(&mut self) {
-        let contest = self.contest;
-        self.group.add(L::NAME, move || Ok(Run(move || Ok(contest.values::<L>()?.split_off(1)))));
-    }
+/// Adds a contest for `L` without its first figure.
+fn add_rest<L: SharedLockKind>(group: &mut Group, contest: Contest) {
+    group.add(L::NAME, move || Ok(Run(move || Ok(contest.values::<L>()?.split_off(1)))));
 }
 
 /// Threads that want one lock for a while.
@@ -113,23 +101,23 @@ impl LockVisitor for AddRest<'_> {
 pub(super) struct Contest {
     pub(super) threads: usize,
     pub(super) section: Section,
-    /// Of a hundred sections, those that only read: a lock for readers and writers lets them in together.
+    /// How many of a hundred sections only read. A reader-writer lock lets readers in together.
     pub(super) reads: usize,
     pub(super) window: Duration,
 }
 
-/// What a contest shows.
+/// The result of a contest.
 struct Outcome {
     wall: Duration,
     cpu: Duration,
-    /// Of each thread.
+    /// Sections of each thread.
     shares: Vec<u64>,
-    /// In ticks, those of all threads.
+    /// Waits of all threads, in ticks.
     waits: Vec<u64>,
 }
 
 impl Contest {
-    /// One run, as the values of [`figures`].
+    /// Makes one run. Returns the values of [`figures`].
     pub(super) fn values<L: SharedLockKind>(&self) -> Result<Vec<f64>, Error> {
         let outcome = self.run::<L>()?;
         let all = outcome.shares.iter().sum::<u64>() as f64;
@@ -146,8 +134,9 @@ impl Contest {
     }
 
     fn run<L: SharedLockKind>(&self) -> Result<Outcome, Error> {
-        let cpu =
-            || process_cpu_time().ok_or_else(|| input("the system does not tell processor time"));
+        let cpu = || {
+            process_cpu_time().ok_or_else(|| input("this system does not report processor time"))
+        };
         let lock = CachePadded::new(L::new(Counter { count: 0, state: 1 }));
         let stop = CachePadded::new(AtomicBool::new(false));
         let ready = Barrier::new(self.threads + 1);
@@ -192,15 +181,15 @@ impl Contest {
     }
 }
 
-/// One of the threads.
+/// One thread of a contest.
 struct Thread {
     pace: Varied,
     section: u32,
     every: usize,
-    /// Of a hundred.
+    /// Sections of a hundred that only read.
     reads: usize,
     share: u64,
-    /// Of its share, those that have counted.
+    /// How many sections of its share have counted.
     writes: u64,
     waits: Vec<u64>,
 }

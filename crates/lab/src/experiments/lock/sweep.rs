@@ -1,13 +1,13 @@
-//! The two tweaks of the spinning, one at a time.
+//! The two limits of the spinning, one at a time.
 
 use super::SECTIONS;
 use super::shared::{Contest, figures, window};
 use crate::adapter::LockKind;
 use crate::experiment::{Group, Plan, Run};
-use crate::ours::Raw;
+use crate::ours::locks::Raw;
 use sateen::sync::spin::{Limits, TtasAdaptiveFutex};
 
-/// The defaults, for the tweak that is not varied.
+/// The defaults, for the limit that is not varied.
 const TESTS: u32 = 100;
 const COLLISIONS: u32 = 5;
 

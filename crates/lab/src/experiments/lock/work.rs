@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Computes for so many steps on `state`.
+/// Computes so many steps on `state`.
 #[inline]
 pub(super) fn steps(mut state: u64, steps: u32) -> u64 {
     for _ in 0..steps {
@@ -16,7 +16,8 @@ pub(super) fn steps(mut state: u64, steps: u32) -> u64 {
     state
 }
 
-/// How many steps take about as long as `span`, from the fastest of some trials at first use.
+/// Returns how many steps take about as long as `span`, from the fastest of some trials at first
+/// use.
 pub(super) fn within(span: Duration) -> u32 {
     const TRIAL: u32 = 5_000;
     static STEP: OnceLock<f64> = OnceLock::new();
@@ -43,20 +44,20 @@ impl Varied {
         Self { rng: XorShift::new(seed), mean: mean as usize, state: seed | 1 }
     }
 
-    /// Computes for half the mean to one and a half.
+    /// Computes for half to one and a half of the mean.
     #[inline]
     pub(super) fn go(&mut self) {
         let length = self.mean / 2 + self.rng.below(self.mean + 1);
         self.state = black_box(steps(self.state, length as u32));
     }
 
-    /// From 0 to 99.
+    /// Returns a random number from 0 to 99.
     #[inline]
     pub(super) fn percent(&mut self) -> usize {
         self.rng.below(100)
     }
 
-    /// A number around `mean`, in the same way.
+    /// Returns a random number from half to one and a half of `mean`.
     #[inline]
     pub(super) fn around(&mut self, mean: usize) -> usize {
         mean / 2 + self.rng.below(mean + 1)

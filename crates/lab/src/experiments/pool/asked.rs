@@ -1,30 +1,31 @@
-//! One context that somebody asks about, with all pools.
+//! One context that a user asks about, with all pools.
 
 use super::bench::Case;
 use super::context::Context;
-use super::{AddAlone, AddHandoff, AddTimed, Shape, threads};
-use crate::adapter::{visit_lone_pools, visit_pools};
+use super::handoff::Handoff;
+use super::{Shape, add_alone, add_timed, threads};
 use crate::experiment::{Figure, Group, Trend};
+use crate::registry::for_each;
 use std::time::Duration;
 
-/// What is asked.
+/// The context that the user asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) threads: usize,
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub(crate) size: usize,
     /// How long blocks live.
     pub(crate) shape: Shape,
-    /// Blocks that a thread has at once, where they live long.
+    /// How many blocks a thread has at once, if they live long.
     pub(crate) live: u32,
-    /// Another thread gives them back.
+    /// Whether another thread gives the blocks back.
     pub(crate) handed_over: bool,
-    /// Length of a run, about.
+    /// Approximate length of a run.
     pub(crate) window: Duration,
 }
 
 impl Asked {
-    /// Time by pairs.
+    /// Returns the group: time by pairs.
     pub(crate) fn group(&self) -> Group {
         let (case, config) = (self.case(), format!("t{}", self.threads));
         let figure = Figure {
@@ -37,16 +38,18 @@ impl Asked {
             config,
         };
         let mut group = Group::new(self.threads, vec![figure]);
-        // Each run rehearses.
+        // Each run rehearses, so nothing else warms up.
         group.warmups = 0;
-        // Short runs stop at the window; about as many blocks go over, or fit into it.
+        // Short runs stop at the window; in the others about as many blocks as fit into it are
+        // handed over.
         let blocks = (self.window.as_nanos() / 20).clamp(1024, 1_000_000) as u32;
         // More than the usual caches hold.
         let least = (32 << 20) / self.size.max(16);
         if self.handed_over {
             let (capacity, size) = (least.max(1 << 14), self.size);
-            let mut add = AddHandoff { group: &mut group, blocks, capacity, size };
-            visit_pools(true, &mut add);
+            for_each!((P, name) in pools(true) => {
+                group.add(name, move || Handoff::<P>::open(capacity, size, blocks));
+            });
             return group;
         }
         let pairs = if self.shape == Shape::Long { self.live } else { u32::MAX };
@@ -60,9 +63,9 @@ impl Asked {
             limit: self.window,
         };
         if self.threads == 1 {
-            visit_lone_pools(true, &mut AddAlone { group: &mut group, case, only: None });
+            for_each!((P, name) in lone_pools(true) => add_alone::<P>(&mut group, name, case));
         } else {
-            visit_pools(true, &mut AddTimed { group: &mut group, case });
+            for_each!((P, name) in pools(true) => add_timed::<P>(&mut group, name, case));
         }
         group
     }

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::load::{Round, Shape, Tally, WINDOW, Watch};
 use crate::adapter::Pool;
-use crate::crew::{self, Gate};
+use crate::crew::{self, StartLine};
 use crate::error::{Error, expect};
 use crate::experiment::Session;
 use std::time::Duration;
@@ -16,17 +16,17 @@ pub(super) struct Case {
     pub(super) shape: Shape,
     pub(super) context: Context,
     pub(super) threads: usize,
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub(super) size: usize,
-    /// Blocks that each thread takes and gives back.
+    /// How many blocks each thread takes and gives back.
     pub(super) pairs: u32,
-    /// Blocks of a pool at least, so that it fits no cache.
+    /// Least number of blocks of a pool, so that it fits no cache.
     pub(super) least: usize,
     pub(super) limit: Duration,
 }
 
 impl Case {
-    /// Blocks in use at once, at most.
+    /// Returns the most blocks in use at once.
     fn most(&self) -> usize {
         self.threads
             * match self.shape {
@@ -36,12 +36,13 @@ impl Case {
             }
     }
 
-    /// Twice the most blocks in use at once, rounded up.
+    /// Returns twice the most blocks in use at once, rounded up.
     fn capacity(&self) -> usize {
         (2 * self.most()).next_power_of_two().max(self.least)
     }
 
-    /// The most blocks in use at once, and a little, as threads may hold back some.
+    /// Returns a little more than the most blocks in use at once, because threads may hold back
+    /// some.
     fn needed(&self) -> usize {
         let little = (self.capacity() / 256).max(512 * self.threads);
         self.capacity().min(self.most() + little)
@@ -56,9 +57,9 @@ impl Case {
 pub(super) struct Bench<P: Pool> {
     case: Case,
     pool: P,
-    /// In use all the time.
+    /// Blocks that stay in use all the time.
     held: Vec<P::Handle>,
-    /// Room for what each thread has in hand, touched before.
+    /// Room for the blocks that each thread has in hand. Its memory was touched before.
     hands: Vec<Vec<P::Handle>>,
 }
 
@@ -75,7 +76,7 @@ impl<P: Pool> Bench<P> {
         Ok(Self { case, pool, held, hands })
     }
 
-    /// Wall time by pairs, after all checks.
+    /// Returns the wall time by pairs, after all checks.
     fn gather<'a>(&self, done: impl Iterator<Item = (Duration, &'a Tally)>) -> Result<f64, Error> {
         let (mut wall, mut pairs) = (Duration::ZERO, 0);
         for (elapsed, tally) in done {
@@ -91,11 +92,12 @@ impl<P: Pool> Bench<P> {
 }
 
 impl<P: Pool + Sync> Bench<P> {
-    /// All threads; the wall time by pairs, all blocks that were taken, and what each watch saw.
+    /// Runs all threads. Returns the wall time by pairs, how many blocks were taken, and what each
+    /// watch saw.
     fn together<W: Watch<P> + Send>(&mut self) -> Result<(f64, u64, Vec<W>), Error> {
-        let (case, pool, gate) = (self.case, &self.pool, &Gate::new(self.case.threads));
+        let (case, pool, line) = (self.case, &self.pool, &StartLine::new(self.case.threads));
         let jobs = self.hands.iter_mut().enumerate().map(|(owner, hand)| {
-            move || case.round(owner).rehearse_and_run::<P, W>(pool, hand, gate)
+            move || case.round(owner).rehearse_and_run::<P, W>(pool, hand, line)
         });
         let done = crew::run(STACK, jobs.collect())?;
         let ns = self.gather(done.iter().map(|d| (d.result.0, &d.result.1)))?;
@@ -105,7 +107,7 @@ impl<P: Pool + Sync> Bench<P> {
 }
 
 impl<P: Pool> Drop for Bench<P> {
-    /// What is not the pool's own memory must go back.
+    /// Gives back blocks that do not lie in the pool's own memory.
     fn drop(&mut self) {
         if !P::BOUNDED {
             for block in self.held.drain(..) {
@@ -115,7 +117,7 @@ impl<P: Pool> Drop for Bench<P> {
     }
 }
 
-/// Timed, by threads that share the pool.
+/// Timed runs of threads that share the pool.
 pub(super) struct Timed<P: Pool>(pub(super) Bench<P>);
 
 impl<P: Pool + Sync> Session for Timed<P> {
@@ -124,23 +126,24 @@ impl<P: Pool + Sync> Session for Timed<P> {
     }
 }
 
-/// Timed, by a thread that has the pool for itself.
+/// Timed runs of a thread that has the pool for itself.
 pub(super) struct Alone<P: Pool>(pub(super) Bench<P>);
 
 impl<P: Pool> Session for Alone<P> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         let Bench { case, pool, hands, .. } = &mut self.0;
         let (elapsed, tally, ()) =
-            case.round(0).rehearse_and_run(&*pool, &mut hands[0], &Gate::new(1));
+            case.round(0).rehearse_and_run(&*pool, &mut hands[0], &StartLine::new(1));
         self.0.gather([(elapsed, &tally)].into_iter()).map(|ns| vec![ns])
     }
 }
 
-/// Not timed: what the strategy's probe counts, and where blocks lie.
+/// Untimed runs: what the strategy's probe counts, and where blocks lie.
 pub(super) struct Counted<P: Pool>(pub(super) Bench<P>);
 
 impl<P: Pool + Sync> Session for Counted<P> {
-    /// Bytes of bookkeeping a block, places looked at and exchanges lost an allocation, span over blocks in use.
+    /// Returns the bytes of bookkeeping for a block, the words looked at and the exchanges lost for
+    /// an allocation, and the span over the blocks in use.
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         let before = self.0.pool.counts();
         let (_, taken, extents) = self.0.together::<Extent>()?;
@@ -155,7 +158,7 @@ impl<P: Pool + Sync> Session for Counted<P> {
     }
 }
 
-/// Places from the first block to behind the last, and how many blocks.
+/// Positions from the first block to behind the last one, and how many blocks there are.
 #[derive(Debug)]
 struct Extent {
     start: usize,

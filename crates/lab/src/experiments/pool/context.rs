@@ -1,18 +1,18 @@
-//! What a pool is like before a run.
+//! The state of a pool before a run.
 
 use crate::adapter::{Content, Pool};
 use crate::error::{Error, expect};
 
-/// What is in use beside the blocks that are measured.
+/// Which blocks are in use besides the measured ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Context {
-    /// Nothing.
+    /// None.
     Fresh,
     /// Every second block.
     Polluted,
     /// The first half of the pool.
     FirstHalf,
-    /// All but what is needed and a little, here and there.
+    /// All but what is needed and a few more, scattered.
     AlmostFull,
 }
 
@@ -20,7 +20,7 @@ impl Context {
     pub(super) const ALL: [Self; 4] =
         [Self::Fresh, Self::Polluted, Self::FirstHalf, Self::AlmostFull];
 
-    /// As in identities.
+    /// The name in identities.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",
@@ -30,7 +30,7 @@ impl Context {
         }
     }
 
-    /// For people.
+    /// Describes the context.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Fresh => "nothing else in use",
@@ -42,10 +42,11 @@ impl Context {
         }
     }
 
-    /// Takes blocks of a fresh pool of `capacity` blocks until it is like this; at least `needed` are left.
+    /// Takes blocks of a fresh pool of `capacity` blocks until it is in this state. At least
+    /// `needed` blocks are left.
     ///
-    /// All are taken, then some given back: so all memory has been touched, and a search that goes on where it last
-    /// was begins at the beginning.
+    /// It takes all blocks, then gives some back. So all memory has been touched, and a search that
+    /// continues where it last stopped begins at the beginning.
     pub(super) fn take<P: Pool>(
         self,
         pool: &P,
@@ -54,7 +55,7 @@ impl Context {
     ) -> Result<Vec<P::Handle>, Error> {
         let all = match self {
             Self::Fresh if !P::BOUNDED => 0,
-            // As published: of a general allocator, half of the most blocks are allocated before.
+            // As published: half of the most blocks of a general allocator are allocated before.
             Self::Polluted if !P::BOUNDED => capacity / 4,
             Self::FirstHalf if !P::BOUNDED => capacity / 2,
             _ => capacity,
@@ -62,7 +63,7 @@ impl Context {
         let taken: Vec<P::Handle> =
             (0..all).map_while(|number| pool.take(stranger(number))).collect();
         expect("blocks to be had", taken.len(), all)?;
-        // `needed` in `capacity` of all numbers are below this.
+        // Of the numbers of `capacity` blocks, `needed` are below this.
         let below = u64::MAX / capacity as u64 * needed as u64;
         let mut kept = Vec::with_capacity(all);
         for (number, block) in taken.into_iter().enumerate() {
@@ -83,12 +84,12 @@ impl Context {
     }
 }
 
-/// What lies in blocks that are not measured.
+/// The content of blocks that are not measured.
 fn stranger(number: usize) -> Content {
     [u32::MAX, number as u32, 0]
 }
 
-/// A number that looks like chance, the same for each pool: the finalizer of SplitMix64.
+/// Returns a number that looks random, the same for each pool: the finalizer of SplitMix64.
 fn scattered(place: usize) -> u64 {
     let mut z = (place as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,11 +1,12 @@
 //! Blocks that one thread takes and another gives back.
 //!
-//! They travel in batches through a ring of slots. A slot holds a batch or an empty one, behind a lock that never
-//! has to be waited for, as the slot's flag says whose turn it is; batches are exchanged, so nothing is allocated. That
-//! costs about two locks and two lines of the cache for 64 blocks, the same for all.
+//! The blocks travel in batches through a ring of slots. A slot holds a full or an empty batch
+//! behind a lock. The slot's flag says whose turn it is, so no thread ever waits for the lock.
+//! Batches are exchanged, so nothing is allocated. That costs about two locks and two cache lines
+//! for 64 blocks, the same for all pools.
 
 use crate::adapter::{Content, Pool};
-use crate::crew::{self, Gate, Relax};
+use crate::crew::{self, Relax, StartLine};
 use crate::error::{Error, expect};
 use crate::experiment::Session;
 use sateen_base::CachePadded;
@@ -14,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Blocks that travel together.
+/// How many blocks travel together.
 const BATCH: usize = 64;
-/// Batches on the way at most.
+/// Most batches on the way.
 const SLOTS: usize = 16;
 const STACK: usize = 256 << 10;
 
@@ -34,17 +35,17 @@ impl<H> Ring<H> {
         Self((0..SLOTS).map(|_| CachePadded::new(slot())).collect())
     }
 
-    /// Exchanges `batch` with that of slot `turn`, once it is full or not as `wanted`.
+    /// Exchanges `batch` with that of slot `turn`, once that slot is full or empty, as `wanted`.
     #[inline]
     fn exchange(&self, turn: usize, wanted: bool, batch: &mut Vec<H>, relax: &mut Relax) {
         let slot = &self.0[turn % SLOTS];
-        // Ordering: pairs with the release store below, of the other side.
+        // Ordering: pairs with the release store below, by the other side.
         while slot.full.load(Ordering::Acquire) != wanted {
             relax.pause();
         }
         relax.reset();
         swap(batch, &mut slot.batch.lock().unwrap_or_else(PoisonError::into_inner));
-        // Ordering: pairs with the acquire load above; the lock guards the batch anyhow.
+        // Ordering: pairs with the acquire load above; the lock guards the batch anyway.
         slot.full.store(!wanted, Ordering::Release);
     }
 }
@@ -52,11 +53,11 @@ impl<H> Ring<H> {
 /// A pool between two threads.
 pub(super) struct Handoff<P: Pool> {
     pool: P,
-    /// Blocks of a run.
+    /// How many blocks a run hands over.
     blocks: u32,
 }
 
-/// How one side ended.
+/// The result of one side.
 struct End {
     elapsed: Duration,
     wrong: u32,
@@ -77,7 +78,7 @@ fn produce<P: Pool>(pool: &P, ring: &Ring<P::Handle>, blocks: u32) -> u32 {
     let (mut relax, mut batch, mut taken) = (Relax::new(2), Vec::with_capacity(BATCH), 0);
     for turn in 0..blocks as usize / BATCH {
         for _ in 0..BATCH {
-            // Blocks on the way are few: none left is an error, which the counts tell.
+            // Few blocks are on the way, so an empty pool is an error, which the counts tell.
             let Some(block) = pool.take(content(taken)) else { break };
             batch.push(block);
             taken += 1;
@@ -103,7 +104,7 @@ fn consume<P: Pool>(pool: &P, ring: &Ring<P::Handle>, blocks: u32) -> (u32, u32)
 
 impl<P: Pool + Sync> Session for Handoff<P> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        let (pool, all, gate) = (&self.pool, self.blocks, &Gate::new(2));
+        let (pool, all, line) = (&self.pool, self.blocks, &StartLine::new(2));
         let (rehearsal, ring) = (&Ring::new(), &Ring::new());
         let side = |produces: bool| {
             move || {
@@ -112,7 +113,7 @@ impl<P: Pool + Sync> Session for Handoff<P> {
                     false => consume(pool, ring, blocks),
                 };
                 go(rehearsal, all / 8);
-                let start = gate.pass();
+                let start = line.pass();
                 let (blocks, wrong) = go(ring, all);
                 End { elapsed: start.elapsed(), wrong, blocks }
             }
@@ -131,7 +132,7 @@ impl<P: Pool + Sync> Session for Handoff<P> {
     }
 }
 
-/// No pool: numbers go over. What the transport costs.
+/// No pool: numbers go over. Measures the transport.
 pub(super) struct Nothing;
 
 impl Pool for Nothing {

@@ -1,28 +1,28 @@
 //! What a thread does with a pool.
 
 use crate::adapter::{Content, Pool};
-use crate::crew::Gate;
+use crate::crew::StartLine;
 use crate::error::{Error, expect};
 use std::time::{Duration, Instant};
 
-/// Blocks that a thread of `fifo` has in hand.
+/// How many blocks a thread of `fifo` has in hand.
 pub(super) const WINDOW: usize = 1000;
-/// Pairs between two looks at the clock.
+/// Pairs between two readings of the clock.
 const STRETCH: u32 = 1000;
 
-/// In which order blocks are taken and given back.
+/// The order in which blocks are taken and given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Each at once.
+    /// Each block is given back at once.
     Short,
-    /// All are taken, then all are given back, the oldest first.
+    /// All blocks are taken, then all are given back, the oldest first.
     Long,
-    /// The oldest of a window goes for each new one.
+    /// The oldest block of a window is given back for each new one.
     Fifo,
 }
 
 impl Shape {
-    /// As in identities.
+    /// The name in identities.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -36,29 +36,29 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub(super) shape: Shape,
-    /// Which thread.
+    /// The thread's number.
     pub(super) owner: u32,
-    /// Blocks to take and to give back.
+    /// How many blocks to take and give back.
     pub(super) pairs: u32,
-    /// Nothing more is begun after that time, except in [`Shape::Long`].
+    /// No pair begins after this time, except in [`Shape::Long`].
     pub(super) limit: Duration,
 }
 
-/// What came of it.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// Blocks that were taken and given back.
+    /// How many blocks were taken and given back.
     pub(super) pairs: u64,
     /// The same in the rehearsal.
     pub(super) rehearsed: u64,
-    /// Any bit that was not in a block as its user had left it there.
+    /// The bits of all blocks that were not as their user had left them.
     wrong: u32,
-    /// There was no block left once.
+    /// Whether the pool was empty once.
     ran_out: bool,
 }
 
 impl Tally {
-    /// Whether all was well.
+    /// Returns whether all was right.
     pub(super) fn check(&self) -> Result<(), Error> {
         expect(
             "what lies in the blocks differs from what their users wrote in the bits",
@@ -69,15 +69,15 @@ impl Tally {
     }
 }
 
-/// Where the blocks lie that a thread has when it has most.
+/// Watches which blocks a thread has when it has most.
 pub(super) trait Watch<P: Pool>: Default {
-    /// The thread has these.
+    /// Notes that the thread has these blocks.
     fn most<'a>(&mut self, pool: &P, blocks: impl Iterator<Item = &'a P::Handle>)
     where
         P::Handle: 'a;
 }
 
-/// Nobody asks.
+/// Watches nothing.
 impl<P: Pool> Watch<P> for () {
     #[inline(always)]
     fn most<'a>(&mut self, _: &P, _: impl Iterator<Item = &'a P::Handle>)
@@ -87,13 +87,13 @@ impl<P: Pool> Watch<P> for () {
     }
 }
 
-/// What the `number`-th user of a thread writes into its block.
+/// Returns what the `number`-th user of a thread writes into its block.
 #[inline(always)]
 fn content(owner: u32, number: u32) -> Content {
     [owner, number, !number]
 }
 
-/// The bits in which `found` differs.
+/// Returns the bits in which `found` differs.
 #[inline(always)]
 fn difference(found: Content, owner: u32, number: u32) -> u32 {
     let wanted = content(owner, number);
@@ -101,7 +101,8 @@ fn difference(found: Content, owner: u32, number: u32) -> u32 {
 }
 
 impl Round {
-    /// Does it; `hand` has room for all blocks that are in hand at once, and is empty before and after.
+    /// Runs the round. `hand` has room for all blocks that are in hand at once, and is empty before
+    /// and after.
     #[inline(never)]
     pub(super) fn run<P: Pool, W: Watch<P>>(
         &self,
@@ -194,20 +195,21 @@ impl Round {
         tally
     }
 
-    /// A rehearsal, so that caches, the thread's own ones too, are as they are in the long run; then all threads
-    /// together, timed.
+    /// Makes a rehearsal, so that caches, including those of threads, are as they are in the long
+    /// run. Then makes a timed round of all threads together.
     pub(super) fn rehearse_and_run<P: Pool, W: Watch<P>>(
         &self,
         pool: &P,
         hand: &mut Vec<P::Handle>,
-        gate: &Gate,
+        line: &StartLine,
     ) -> (Duration, Tally, W) {
-        // Long blocks must all have been touched; others need no more than a part.
+        // In `Long` all memory must have been touched; a part of the round is enough for the
+        // others.
         let part = if self.shape == Shape::Long { 1 } else { 8 };
         let rehearsal = Self { pairs: self.pairs / part, limit: self.limit / part, ..*self };
         let before = rehearsal.run(pool, hand, &mut ());
         let mut watch = W::default();
-        let start = gate.pass();
+        let start = line.pass();
         let mut tally = self.run(pool, hand, &mut watch);
         let elapsed = start.elapsed();
         tally.rehearsed = before.pairs;

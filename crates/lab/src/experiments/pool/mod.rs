@@ -1,8 +1,8 @@
 //! Memory pools: strategies for finding a free block, in several contexts.
 //!
-//! The loops are those of *MultiCore benchmarks: memory allocation* (2012): blocks of 12 bytes, a million
-//! operations a thread, 8 threads, pools that are fresh or polluted. The other contexts are those that its author
-//! names and did not measure.
+//! The loops are those of *MultiCore benchmarks: memory allocation* (2012): blocks of 12 bytes, a
+//! million operations for each thread, 8 threads, pools that are fresh or polluted. The other
+//! contexts are those that its author names and did not measure.
 
 mod asked;
 mod bench;
@@ -13,11 +13,10 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-use crate::adapter::{
-    BLOCK, LonePoolVisitor, Pool, PoolVisitor, visit_counting_pools, visit_lone_pools, visit_pools,
-};
+use crate::adapter::{BLOCK, Pool};
 use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
 use crate::host::plural;
+use crate::registry::for_each;
 use crate::store::Record;
 pub(crate) use asked::Asked;
 use bench::{Alone, Bench, Case, Counted, Timed};
@@ -26,7 +25,7 @@ use handoff::{Handoff, Nothing};
 pub(crate) use load::Shape;
 use std::time::Duration;
 
-/// Time for the runs that may stop early; long enough for the figure, and slow cases are very slow.
+/// Time after which a run may stop. It is long enough for the figure, and slow cases are very slow.
 const LIMIT: Duration = Duration::from_millis(250);
 
 /// The experiment `pool`.
@@ -38,8 +37,8 @@ impl Experiment for Pools {
     }
 
     fn about(&self) -> &'static str {
-        "Blocks of 12 bytes from pools that search differently: taken and given back at once, or all taken first, \
-         in fresh pools and in used ones; and from one thread to another."
+        "Blocks of 12 bytes from pools that search in different ways: given back at once, or all \
+         taken first, in fresh pools and in used ones; and from one thread to another."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -82,13 +81,15 @@ impl Case {
         let limit = LIMIT.as_millis();
         let shape = match self.shape {
             Shape::Short => format!(
-                "each thread takes a block and gives it back at once, a million times or for {limit} ms"
+                "each thread takes a block and gives it back at once, a million times or for \
+                 {limit} ms"
             ),
             Shape::Long => {
                 "each thread takes a million blocks, then gives them back in this order".into()
             }
             Shape::Fifo => format!(
-                "each thread takes a million blocks, or for {limit} ms, and gives back the oldest of a thousand for each"
+                "each thread takes a million blocks, or for {limit} ms, and gives back the oldest \
+                 of a thousand for each"
             ),
         };
         format!("{shape}; {}", self.context.words())
@@ -101,12 +102,12 @@ impl Case {
     }
 }
 
-/// `1 thread`, `2 threads`.
+/// Returns `1 thread` or `2 threads`.
 fn threads(n: usize) -> String {
     format!("{n} thread{}", plural(n))
 }
 
-/// The case with all pools.
+/// Returns the group of `case` with all pools.
 fn timed(plan: &Plan, case: Case) -> Group {
     let description = format!("{}: wall time by pairs of all threads", case.words());
     let figure = case.figure(case.name(), "time per pair", "ns", description);
@@ -116,30 +117,31 @@ fn timed(plan: &Plan, case: Case) -> Group {
         (Shape::Short, Context::Polluted) => case.threads == 8,
         _ => false,
     };
-    visit_pools(plan.peers, &mut AddTimed { group: &mut group, case });
+    for_each!((P, name) in pools(plan.peers) => add_timed::<P>(&mut group, name, case));
     if case.shape == Shape::Short && case.threads == 1 && plan.peers {
-        // What one thread can have for itself.
-        visit_lone_pools(
-            true,
-            &mut AddAlone { group: &mut group, case, only: Some("slab-unshared") },
-        );
+        // A pool that one thread can have for itself.
+        for_each!((P, name) in lone_pools(true) => {
+            if name == "slab-unshared" {
+                add_alone::<P>(&mut group, name, case);
+            }
+        });
     }
     group
 }
 
-/// The case for a thread alone, without locks.
+/// Returns the group of `case` for a thread alone, without locks.
 fn alone(plan: &Plan, case: Case) -> Group {
     let name = case.name().replacen('-', "-single-", 1);
     let words = case.words().replacen("each thread", "a thread alone, without locks,", 1);
     let figure = case.figure(name, "time per pair", "ns", format!("{words}: time by pairs"));
     let mut group = rules(plan, Group::new(1, vec![figure]), &case);
     group.in_tour = false;
-    visit_lone_pools(plan.peers, &mut AddAlone { group: &mut group, case, only: None });
+    for_each!((P, name) in lone_pools(plan.peers) => add_alone::<P>(&mut group, name, case));
     group
 }
 
-/// How often: each run rehearses, so nothing else needs to warm up. Each turn takes all blocks of a pool before, so
-/// many runs are left to the configurations whose runs are short.
+/// Sets how often the group runs. Each run rehearses, so nothing else warms up. Each turn takes all
+/// blocks of a pool before, so configurations with short runs get many runs.
 fn rules(plan: &Plan, mut group: Group, case: &Case) -> Group {
     group.warmups = 0;
     let most = match case.threads {
@@ -152,7 +154,7 @@ fn rules(plan: &Plan, mut group: Group, case: &Case) -> Group {
     group
 }
 
-/// What is counted in the case, by runs of their own.
+/// Returns the group of what runs of their own count in `case`.
 fn counted(case: Case) -> Group {
     let figure = |suffix: &str, what: &str, unit, how: &str| {
         let description = format!("{}: {how}", case.words());
@@ -176,17 +178,20 @@ fn counted(case: Case) -> Group {
             "span",
             "span",
             "of 1",
-            "places from the first to the last block that the threads have when each has most, by such blocks",
+            "places from the first to the last block that the threads have when each has most, by \
+             such blocks",
         ),
     ];
     let mut group = Group::new(case.threads, figures);
     (group.warmups, group.min_runs, group.max_runs, group.in_tour) = (0, 1, Some(1), false);
     let case = Case { limit: case.limit / 4, ..case };
-    visit_counting_pools(&mut AddCounted { group: &mut group, case });
+    for_each!((P, name) in counting_pools(false) => {
+        group.add(name, move || Bench::<P>::open(case).map(Counted));
+    });
     group
 }
 
-/// Blocks from one thread to another.
+/// Returns the group of blocks that go from one thread to another.
 fn handoff(plan: &Plan) -> Group {
     let figure = Figure {
         case: "handoff".to_owned(),
@@ -194,70 +199,27 @@ fn handoff(plan: &Plan) -> Group {
         name: "time per block handed over/2 threads".to_owned(),
         unit: "ns",
         trend: Trend::Lower,
-        description: "a thread takes a million blocks, another gives them back; they go over in batches of 64 \
-                      through a ring of 16: wall time by blocks"
+        description: "a thread takes a million blocks, another gives them back; they go over in \
+                      batches of 64 through a ring of 16: wall time by blocks"
             .to_owned(),
     };
     let mut group = Group::new(2, vec![figure]);
     (group.warmups, group.max_runs) = (0, Some(if plan.short { 3 } else { 20 }));
     let Case { pairs, least, .. } = case(plan, Shape::Short, Context::Fresh, 2);
     let (blocks, capacity) = (pairs.max(1024), least);
-    // What of it is not the pool's.
+    // The transport without a pool.
     let size = BLOCK.size();
     group.add("transport-alone", move || Handoff::<Nothing>::open(capacity, size, blocks));
-    visit_pools(plan.peers, &mut AddHandoff { group: &mut group, blocks, capacity, size });
+    for_each!((P, name) in pools(plan.peers) => {
+        group.add(name, move || Handoff::<P>::open(capacity, size, blocks));
+    });
     group
 }
 
-struct AddTimed<'a> {
-    group: &'a mut Group,
-    case: Case,
+fn add_timed<P: Pool + Sync + 'static>(group: &mut Group, name: &'static str, case: Case) {
+    group.add(name, move || Bench::<P>::open(case).map(Timed));
 }
 
-impl PoolVisitor for AddTimed<'_> {
-    fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
-        let case = self.case;
-        self.group.add(name, move || Bench::<P>::open(case).map(Timed));
-    }
-}
-
-struct AddAlone<'a> {
-    group: &'a mut Group,
-    case: Case,
-    only: Option<&'static str>,
-}
-
-impl LonePoolVisitor for AddAlone<'_> {
-    fn visit<P: Pool + 'static>(&mut self, name: &'static str) {
-        if self.only.is_none_or(|only| only == name) {
-            let case = self.case;
-            self.group.add(name, move || Bench::<P>::open(case).map(Alone));
-        }
-    }
-}
-
-struct AddCounted<'a> {
-    group: &'a mut Group,
-    case: Case,
-}
-
-impl PoolVisitor for AddCounted<'_> {
-    fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
-        let case = self.case;
-        self.group.add(name, move || Bench::<P>::open(case).map(Counted));
-    }
-}
-
-struct AddHandoff<'a> {
-    group: &'a mut Group,
-    blocks: u32,
-    capacity: usize,
-    size: usize,
-}
-
-impl PoolVisitor for AddHandoff<'_> {
-    fn visit<P: Pool + Sync + 'static>(&mut self, name: &'static str) {
-        let (blocks, capacity, size) = (self.blocks, self.capacity, self.size);
-        self.group.add(name, move || Handoff::<P>::open(capacity, size, blocks));
-    }
+fn add_alone<P: Pool + 'static>(group: &mut Group, name: &'static str, case: Case) {
+    group.add(name, move || Bench::<P>::open(case).map(Alone));
 }

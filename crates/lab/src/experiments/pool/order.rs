@@ -1,9 +1,9 @@
-//! Whether strategies rank as they were published.
+//! Whether strategies rank as published.
 
 use crate::published;
 use crate::store::Record;
 
-/// One line for each published test that was measured, and a sentence about all.
+/// Returns one line for each published test that was measured, and a sentence about all.
 pub(super) fn verdict(records: &[Record]) -> Option<String> {
     let mut tests: Vec<(&str, &str)> = Vec::new();
     for figure in records.iter().map(|r| &r.figure) {
@@ -26,11 +26,12 @@ pub(super) fn verdict(records: &[Record]) -> Option<String> {
     let sentence = match same {
         n if n == ranked.len() => "The published order of merit holds here.".to_owned(),
         0 => format!(
-            "The published order of merit does not hold here: {agreeing} of {pairs} comparisons come out the same."
+            "The published order of merit does not hold here: {agreeing} of {pairs} comparisons \
+             come out the same."
         ),
         n => format!(
-            "The published order of merit holds here in {n} of {} tests: {agreeing} of {pairs} comparisons come out \
-             the same.",
+            "The published order of merit holds here in {n} of {} tests: {agreeing} of {pairs} \
+             comparisons come out the same.",
             ranked.len()
         ),
     };
@@ -40,19 +41,20 @@ pub(super) fn verdict(records: &[Record]) -> Option<String> {
 /// One test, here and as published.
 struct Ranking {
     test: String,
-    /// Strategies by what was measured here.
+    /// Strategies, ordered by what was measured here.
     here: Vec<&'static str>,
     published: Vec<&'static str>,
-    /// Comparisons of two strategies.
+    /// How many pairs of strategies were compared.
     pairs: usize,
     agreeing: usize,
 }
 
 impl Ranking {
-    /// `None` if the test is not published, or fewer than two of its strategies were measured.
+    /// Returns `None` if the test is not published, or fewer than two of its strategies were
+    /// measured.
     fn of(records: &[Record], case: &str, config: &str) -> Option<Self> {
         let published = published::lookup("pool", case, config)?;
-        // Strategy, published value, value here: the best of its locks.
+        // Strategy, published value, and value here, which is that of its best lock.
         let mut both: Vec<(&'static str, f64, f64)> = Vec::new();
         for value in published.values {
             let same = records.iter().filter(|r| {

@@ -1,4 +1,4 @@
-//! Pools that are wrong are found out.
+//! Faulty pools are noticed.
 
 use super::bench::{Alone, Bench, Case};
 use super::context::Context;
@@ -9,13 +9,13 @@ use crate::experiment::Session;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// What is wrong with it.
+/// The fault of the pool.
 const FINE: u8 = 0;
 const GIVES_TWICE: u8 = 1;
 const FORGETS: u8 = 2;
 const RUNS_OUT: u8 = 3;
 
-/// A stack of free places, and what lies in all.
+/// A stack of free positions, and the contents of all blocks.
 struct Stack<const FAULT: u8> {
     free: RefCell<Vec<usize>>,
     contents: RefCell<Vec<Content>>,
@@ -61,7 +61,7 @@ impl<const FAULT: u8> Pool for Stack<FAULT> {
     }
 }
 
-/// One run in each context, or what was wrong.
+/// Makes one run in each context. Returns what was wrong.
 fn run<const FAULT: u8>(shape: Shape) -> Result<(), Error> {
     for context in Context::ALL {
         let (pairs, limit) = (5_000, Duration::from_secs(100));

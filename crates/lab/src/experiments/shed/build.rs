@@ -1,19 +1,20 @@
-//! Putting a graph into a shed: by one thread, or by all workers together.
+//! Puts a graph into a shed: by one thread, or by all workers together.
 //!
-//! Dependencies are grouped by the child: then the parents of a child go into the shed in one call, and only their
-//! counters lie all over the memory.
+//! Dependencies are grouped by the predecessor. So the successors of a task go into the shed in one
+//! call, and only their counters are scattered over the memory.
 
 use super::shapes::{Edge, Shape};
-use crate::crew::Gate;
+use crate::crew::StartLine;
 use sateen_shed::{Error, Layout, Shed, TaskId, TaskState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Tasks made ready at once.
+/// How many tasks are made ready at once.
 const BATCH: usize = 64;
-/// Groups that the processor is asked for before their turn comes.
+/// How many groups ahead the processor prefetches.
 const AHEAD: usize = 4;
-/// Parts that edges are divided into before they are grouped: then the counters of a part stay in the nearest caches.
+/// How many parts the edges are divided into before they are grouped, so that the counters of a
+/// part stay in the nearest caches.
 const PARTS: usize = 256;
 
 /// A graph that its workers build together.
@@ -21,13 +22,14 @@ pub(super) struct Build<'a, L: Layout> {
     shed: &'a Shed<(), L>,
     shape: &'a Shape,
     workers: usize,
-    /// Tasks of a worker's piece, a power of two: the last ones may have fewer, or none.
+    /// How many tasks a worker's piece has, a power of two. The last pieces may have fewer, or
+    /// none.
     piece: usize,
     /// Each worker's tasks, and its share of the edges in parts.
     made: Vec<OnceLock<Made>>,
     next_part: AtomicUsize,
-    all_made: Gate,
-    all_depend: Gate,
+    all_made: StartLine,
+    all_depend: StartLine,
 }
 
 struct Made {
@@ -44,19 +46,19 @@ impl<'a, L: Layout> Build<'a, L> {
             piece: (shape.tasks as usize).div_ceil(workers).next_power_of_two(),
             made: (0..workers).map(|_| OnceLock::new()).collect(),
             next_part: AtomicUsize::new(0),
-            all_made: Gate::new(workers),
-            all_depend: Gate::new(workers),
+            all_made: StartLine::new(workers),
+            all_depend: StartLine::new(workers),
         }
     }
 
-    /// One worker's share: afterwards the tasks of its piece that wait for none are returned, not ready yet.
+    /// Builds one worker's share. Returns the tasks of its piece that wait for none, not ready yet.
     ///
     /// # Errors
-    /// What the shed refuses. The other workers are not kept waiting.
+    /// The shed refuses something. The other workers are not kept waiting.
     pub(super) fn share(&self, worker: usize) -> Result<Vec<TaskId>, Error> {
         let made = self.create(worker);
         let created = made.is_ok();
-        // Waits for the others, whatever happened, as they wait for this one.
+        // Waits for the others even after a failure, because they wait for this worker.
         let _ = self.made[worker].set(made.unwrap_or(Made { tasks: vec![], parts: vec![] }));
         self.all_made.pass();
         let depended = if created { self.depend() } else { Ok(()) };
@@ -88,25 +90,26 @@ impl<'a, L: Layout> Build<'a, L> {
         Ok(Made { tasks, parts })
     }
 
-    /// In which part the edges of a child are.
-    fn part_of(&self, child: u32) -> usize {
-        child as usize / self.part_len()
+    /// Returns the part of a predecessor's edges.
+    fn part_of(&self, predecessor: u32) -> usize {
+        predecessor as usize / self.part_len()
     }
 
-    /// How many children a part has.
+    /// Returns how many predecessors a part has.
     fn part_len(&self) -> usize {
         (self.shape.tasks as usize).div_ceil(PARTS)
     }
 
-    /// Takes parts of the edges, and says in the shed what depends on their children, until none are left.
+    /// Takes parts of the edges, and tells the shed what depends on their predecessors, until no
+    /// part is left.
     fn depend(&self) -> Result<(), Error> {
         let pieces: Vec<&[TaskId]> = (0..self.workers).map(|worker| self.tasks(worker)).collect();
         let (shift, mask) = (self.piece.trailing_zeros(), self.piece - 1);
         let task = |number: usize| pieces[number >> shift][number & mask];
         let len = self.part_len();
-        // Where the parents of each of the part's children begin, and one more.
+        // Where the successors of each predecessor of the part begin, and one more.
         let mut begins = vec![0_usize; len + 1];
-        let mut parents = Vec::new();
+        let mut successors = Vec::new();
         loop {
             let part = self.next_part.fetch_add(1, Ordering::Relaxed);
             if part >= PARTS {
@@ -116,17 +119,17 @@ impl<'a, L: Layout> Build<'a, L> {
             let made = self.made.iter().filter_map(OnceLock::get);
             let edges = || made.clone().filter_map(|made| made.parts.get(part)).flatten();
             begins.fill(0);
-            edges().for_each(|&(child, _)| begins[child as usize - first] += 1);
+            edges().for_each(|&(predecessor, _)| begins[predecessor as usize - first] += 1);
             for at in 1..=len {
                 begins[at] += begins[at - 1];
             }
-            parents.resize(begins[len], TaskId::NONE);
-            for &(child, parent) in edges() {
-                let at = &mut begins[child as usize - first];
+            successors.resize(begins[len], TaskId::NONE);
+            for &(predecessor, successor) in edges() {
+                let at = &mut begins[predecessor as usize - first];
                 *at -= 1;
-                parents[*at] = task(parent as usize);
+                successors[*at] = task(successor as usize);
             }
-            let group_of = |at: usize| &parents[begins[at]..begins[at + 1]];
+            let group_of = |at: usize| &successors[begins[at]..begins[at + 1]];
             for at in 0..len {
                 if at + AHEAD < len {
                     self.shed.prefetch(group_of(at + AHEAD));

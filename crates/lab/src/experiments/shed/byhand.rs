@@ -1,37 +1,30 @@
-//! The same graphs without a scheduler for dependencies: scopes, and where a task waits for several, a counter for each
-//! of them. This is what one writes who has a fork-join library and nothing else.
+//! The same graphs without a scheduler for dependencies: with scopes and, for tasks that wait for
+//! several, a counter for each of them. A user of a fork-join library without dependencies writes
+//! this.
 //!
 //! * fan: a scope with a hundred spawns for each, its first and last task around the scope;
 //! * chain: each task spawns the next;
-//! * random, frame: a counter for each task of the children it waits for; who takes the last spawns it. The graph of
-//!   the frame and its counters are kept.
+//! * random, frame: each task has a counter of the predecessors it waits for; the last predecessor
+//!   spawns it. The graph of the frame and its counters are kept.
 
-use super::graphs::{Case, Work};
 use super::shapes::{FAN_WIDTH, Shape};
-use crate::adapter::{Scopes, ScopesVisitor};
+use super::work::{Case, Work};
+use crate::adapter::Scopes;
 use crate::error::Error;
 use crate::experiment::{Group, Session};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Adds each library with scopes to a group.
-pub(super) struct AddAll<'a> {
-    pub(super) group: &'a mut Group,
-    pub(super) workers: usize,
-    pub(super) work: &'a Rc<Work>,
-}
-
-impl ScopesVisitor for AddAll<'_> {
-    fn visit<S: Scopes>(&mut self) {
-        let (workers, work) = (self.workers, Rc::clone(self.work));
-        let open = move || {
-            let kept = (work.case == Case::Frame).then(|| Graph::new(work.shape()));
-            Ok(ByHand::<S> { pool: S::build(workers)?, work: Rc::clone(&work), kept })
-        };
-        self.group.add(S::BY_HAND, open);
-        self.group.keep_apart(S::LINGERS);
-    }
+/// Adds the library `S` to a group.
+pub(super) fn add<S: Scopes>(group: &mut Group, workers: usize, work: &Rc<Work>) {
+    let work = Rc::clone(work);
+    let open = move || {
+        let kept = (work.case == Case::Frame).then(|| Graph::new(work.shape()));
+        Ok(ByHand::<S> { pool: S::build(workers)?, work: Rc::clone(&work), kept })
+    };
+    group.add(S::BY_HAND, open);
+    group.keep_apart(S::LINGERS);
 }
 
 struct ByHand<S: Scopes> {
@@ -65,7 +58,7 @@ impl<S: Scopes> Session for ByHand<S> {
 }
 
 impl<S: Scopes> ByHand<S> {
-    /// How long `f` takes on a worker.
+    /// Returns how long `f` takes on a worker.
     fn time(&self, f: impl FnOnce() + Send) -> std::time::Duration {
         S::enter(&self.pool, |_| {
             let start = Instant::now();
@@ -95,7 +88,7 @@ fn fans<S: Scopes>(rounds: u32, executed: &Executed) {
     }
 }
 
-/// A task, and `tasks - 1` behind it.
+/// Runs a task, and `tasks - 1` behind it.
 fn link<'s, S: Scopes>(scope: &S::Scope<'s>, tasks: u32, executed: &'s Executed) {
     executed.add();
     if tasks > 1 {
@@ -103,39 +96,40 @@ fn link<'s, S: Scopes>(scope: &S::Scope<'s>, tasks: u32, executed: &'s Executed)
     }
 }
 
-/// Tasks with their parents one after the other, and a counter each.
+/// All tasks' successors one after the other, and a counter for each task.
 struct Graph {
-    /// Where each task's parents begin in `parents`; and one more.
+    /// Where each task's successors begin in `successors`, and one more.
     first: Vec<u32>,
-    parents: Vec<u32>,
-    /// How many children a task has.
-    children: Vec<u32>,
-    /// How many of them have not been executed in this run; all of them between runs.
+    successors: Vec<u32>,
+    /// The in-degree: how many predecessors a task has.
+    in_degrees: Vec<u32>,
+    /// How many of them have not run in this run; all of them between runs.
     waiting: Vec<AtomicU32>,
-    /// Tasks without children.
+    /// Tasks without predecessors.
     roots: Vec<u32>,
 }
 
 impl Graph {
     fn new(shape: &Shape) -> Self {
         let tasks = shape.tasks as usize;
-        let (mut first, mut children) = (vec![0; tasks + 1], vec![0; tasks]);
-        for &(child, parent) in &shape.edges {
-            first[child as usize] += 1;
-            children[parent as usize] += 1;
+        let (mut first, mut in_degrees) = (vec![0; tasks + 1], vec![0; tasks]);
+        for &(predecessor, successor) in &shape.edges {
+            first[predecessor as usize] += 1;
+            in_degrees[successor as usize] += 1;
         }
-        // Sums up to and with each task; the loop below brings them down to where the task begins.
+        // Sums up to and including each task; the loop below lowers each sum to where its task
+        // begins.
         for task in 0..tasks {
             first[task + 1] += first[task];
         }
-        let mut parents = vec![0; shape.edges.len()];
-        for &(child, parent) in &shape.edges {
-            first[child as usize] -= 1;
-            parents[first[child as usize] as usize] = parent;
+        let mut successors = vec![0; shape.edges.len()];
+        for &(predecessor, successor) in &shape.edges {
+            first[predecessor as usize] -= 1;
+            successors[first[predecessor as usize] as usize] = successor;
         }
-        let roots = (0..shape.tasks).filter(|task| children[*task as usize] == 0).collect();
-        let waiting = children.iter().map(|n| AtomicU32::new(*n)).collect();
-        Self { first, parents, children, waiting, roots }
+        let roots = (0..shape.tasks).filter(|task| in_degrees[*task as usize] == 0).collect();
+        let waiting = in_degrees.iter().map(|n| AtomicU32::new(*n)).collect();
+        Self { first, successors, in_degrees, waiting, roots }
     }
 
     fn run<S: Scopes>(&self, executed: &Executed) {
@@ -150,11 +144,13 @@ impl Graph {
         executed.add();
         let task = task as usize;
         // For the next run, which begins after all tasks of this one.
-        self.waiting[task].store(self.children[task], Ordering::Relaxed);
-        for &parent in &self.parents[self.first[task] as usize..self.first[task + 1] as usize] {
-            // Ordering: the last one sees what all children did; without it the parent would not.
-            if self.waiting[parent as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
-                S::spawn(scope, move |s| self.execute::<S>(s, parent, executed));
+        self.waiting[task].store(self.in_degrees[task], Ordering::Relaxed);
+        for &successor in &self.successors[self.first[task] as usize..self.first[task + 1] as usize]
+        {
+            // Ordering: the last predecessor sees what all of them did, and passes it on to the
+            // successor.
+            if self.waiting[successor as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
+                S::spawn(scope, move |s| self.execute::<S>(s, successor, executed));
             }
         }
     }
@@ -170,19 +166,19 @@ mod tests {
         for mut shape in [shapes::random(500), shapes::frame(), shapes::fan(2)] {
             let graph = Graph::new(&shape);
             let mut edges = Vec::new();
-            for child in 0..shape.tasks {
-                let at = child as usize;
-                let parents =
-                    &graph.parents[graph.first[at] as usize..graph.first[at + 1] as usize];
-                edges.extend(parents.iter().map(|parent| (child, *parent)));
+            for predecessor in 0..shape.tasks {
+                let at = predecessor as usize;
+                let successors =
+                    &graph.successors[graph.first[at] as usize..graph.first[at + 1] as usize];
+                edges.extend(successors.iter().map(|successor| (predecessor, *successor)));
             }
             shape.edges.sort_unstable();
             edges.sort_unstable();
             assert_eq!(edges, shape.edges);
             for &root in &graph.roots {
-                assert!(!edges.iter().any(|(_, parent)| *parent == root), "{root} waits");
+                assert!(!edges.iter().any(|(_, successor)| *successor == root), "{root} waits");
             }
-            assert_eq!(graph.children.iter().sum::<u32>() as usize, edges.len());
+            assert_eq!(graph.in_degrees.iter().sum::<u32>() as usize, edges.len());
         }
     }
 
@@ -190,12 +186,14 @@ mod tests {
     fn a_kept_graph_runs_again() {
         let graph = Graph::new(&shapes::frame());
         let executed = Executed::default();
-        let runtime =
-            <crate::ours::Sateen as crate::adapter::ForkJoin>::build(2).expect("a runtime");
-        runtime.install(|| (0..50).for_each(|_| graph.run::<crate::ours::Sateen>(&executed)));
+        let runtime = <crate::ours::runtime::Sateen as crate::adapter::ForkJoin>::build(2)
+            .expect("a runtime");
+        runtime
+            .install(|| (0..50).for_each(|_| graph.run::<crate::ours::runtime::Sateen>(&executed)));
         assert_eq!(executed.0.into_inner(), 50 * 300);
-        let armed =
-            |(waiting, children): (&AtomicU32, &u32)| waiting.load(Ordering::Relaxed) == *children;
-        assert!(graph.waiting.iter().zip(&graph.children).all(armed));
+        let armed = |(waiting, in_degree): (&AtomicU32, &u32)| {
+            waiting.load(Ordering::Relaxed) == *in_degree
+        };
+        assert!(graph.waiting.iter().zip(&graph.in_degrees).all(armed));
     }
 }

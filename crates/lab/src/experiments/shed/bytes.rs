@@ -1,11 +1,11 @@
-//! What a shed takes of memory, besides payloads.
+//! The memory that a shed takes, besides payloads.
 
 use crate::adapter::OURS;
 use crate::error::{Error, input};
 use crate::experiment::{Figure, Group, Run, Trend};
 use sateen_shed::Shed;
 
-/// The difference is of so many. Part of the figures' meaning.
+/// How many more tasks the difference is of. Part of the figures' meaning.
 const MORE: u64 = 1_000_000;
 type Payload = u64;
 

@@ -1,12 +1,12 @@
-//! Sheds whose tasks are executed by the workers of a runtime, which sleep where nothing is ready.
+//! Sheds whose tasks the workers of a runtime execute. The workers sleep while nothing is ready.
 
 use super::build::{self, Build};
-use super::graphs::{Case, Work};
 use super::load::{self, Task};
 use super::shapes::Shape;
 use super::spinning::{Executed, record, wrong};
+use super::work::{Case, Work};
 use crate::adapter::{OURS, ShedLoad};
-use crate::crew::{self, Gate};
+use crate::crew::{self, StartLine};
 use crate::error::{Error, expect, input};
 use crate::experiment::{Figure, Group, Plan, Run, Session, Trend};
 use crate::experiments::idle::cpu_over;
@@ -21,9 +21,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-/// Implementation of the graphs here.
+/// Name of the implementation in the graphs here.
 const DRIVEN: &str = "sateen-driven";
-/// Tasks of a graph that a worker takes at once.
+/// How many tasks of a graph a worker takes at once.
 const TAKEN: u32 = 8;
 /// How long a shed without work is watched. Part of the figure's meaning.
 const WATCHED: Duration = Duration::from_secs(2);
@@ -33,9 +33,10 @@ fn runtime(workers: usize) -> Result<Runtime, Error> {
     ours::scheduled(workers, work_stealing())
 }
 
-/// Producers of batches of `BATCH`, and as many workers as there are consumers elsewhere, which take up to as many at once.
+/// Producers of batches of `BATCH`, and as many workers as there are consumers elsewhere. A worker
+/// takes up to `BATCH` tasks at once.
 pub(super) struct Workers<L: Layout, const BATCH: usize> {
-    // Dropped in this order.
+    // The fields are dropped in this order.
     shed: Driven<Task, L>,
     _runtime: Runtime,
     load: ShedLoad,
@@ -56,10 +57,10 @@ impl<L: Layout, const BATCH: usize> Session for Workers<L, BATCH> {
         load::reset();
         let ShedLoad { producers, tasks, .. } = self.load;
         let (shed, load) = (&*self.shed, self.load);
-        let gate = &Gate::new(producers as usize);
+        let line = &StartLine::new(producers as usize);
         let job = |producer: u32| {
             move || {
-                let start = gate.pass();
+                let start = line.pass();
                 load::produce::<L, BATCH>(shed, load, producer).map(|()| start)
             }
         };
@@ -87,7 +88,7 @@ pub(super) fn add(group: &mut Group, workers: usize, work: &Rc<Work>) {
 }
 
 struct Graphs {
-    // Dropped in this order.
+    // The fields are dropped in this order.
     frames: Option<Frames>,
     work: Rc<Work>,
     workers: usize,
@@ -106,7 +107,7 @@ impl Session for Graphs {
     }
 }
 
-/// A shed for the graph, whose tasks count themselves.
+/// Creates a shed for the graph, whose tasks count themselves.
 fn driven(
     runtime: &Runtime,
     [tasks, dependencies]: [u64; 2],
@@ -122,8 +123,8 @@ fn driven(
 }
 
 impl Graphs {
-    /// Runs a graph once, in a shed of its own. A random one is built by as many threads as there are workers, which
-    /// sleep meanwhile.
+    /// Runs a graph once, in a shed of its own. As many threads as there are workers build a random
+    /// one, and sleep meanwhile.
     fn graph(&self) -> Result<Duration, Error> {
         let shape = self.work.shape();
         let sizes = [shape.tasks.into(), shape.edges.len() as u64];
@@ -131,11 +132,11 @@ impl Graphs {
         let shed: &Shed<()> = &driven;
         let start;
         if self.work.case == Case::Random {
-            let (together, gate) =
-                (&Build::new(shed, shape, self.workers), &Gate::new(self.workers));
+            let (together, line) =
+                (&Build::new(shed, shape, self.workers), &StartLine::new(self.workers));
             let job = |worker| {
                 move || {
-                    let start = gate.pass();
+                    let start = line.pass();
                     let roots = together.share(worker)?;
                     build::ready(shed, &roots).map(|()| start)
                 }
@@ -168,12 +169,12 @@ struct Frame {
 }
 
 impl Frame {
-    /// Begins the next run; `false` if none is left.
+    /// Begins the next run. Returns `false` if none is left.
     fn next(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
-        // Nobody else changes it: one run ends at a time.
+        // No other thread changes it: one run ends at a time.
         self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-        // Refused, tasks will be missing in the count.
+        // If the start is refused, the count lacks tasks.
         left > 0 && self.instance.get().is_some_and(|instance| instance.start().is_ok())
     }
 }
@@ -192,7 +193,7 @@ impl Frames {
             }
         });
         let instance = template.install(Arc::clone(driven.shared())).map_err(wrong)?;
-        // It was empty.
+        // The channel was empty.
         let _ = frame.instance.set(instance);
         Ok(Self { frame, over, driven })
     }
@@ -232,7 +233,7 @@ pub(super) fn starved(plan: &Plan) -> Group {
         Ok(Run(move || {
             // The runtime lives as long as the shed.
             let _ = &runtime;
-            // So that the workers know the shed; and then some time to fall asleep.
+            // Makes the shed known to the workers, and gives them time to fall asleep.
             executed.reset();
             for _ in 0..10 {
                 let tasks = shed.create([(); 100]).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! What each step brings, here and as published.
+//! What each step gains, here and as published.
 
 use crate::adapter::OURS;
 use crate::published;
@@ -6,11 +6,11 @@ use crate::report::STYLE;
 use crate::store::Record;
 use comfy_table::{CellAlignment, Table};
 
-/// The tests, each a step further than the one before; the last ones are ours alone.
+/// The tests, each a step beyond the one before. Only we have the last two.
 const STEPS: [&str; 7] = ["A", "B", "C", "D", "E", "F", "G"];
 
-/// Tasks a second, and how many times as many as in the step before: for each configuration and implementation of which
-/// a step and the one before were measured.
+/// Returns tasks a second and the gain over the step before, for each configuration and
+/// implementation with which a step and the one before were measured.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut table = Table::new();
     table.load_style(STYLE);
@@ -22,7 +22,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         let of = |name: &str| STEPS.map(|step| rate(records, step, name, config));
         let (own, mut before) = (of(implementation), of(implementation));
         if implementation.starts_with(OURS) {
-            // A variant of one step stands on the steps of the default.
+            // A variant of one step builds on the steps of the default.
             let default = of(OURS);
             before.iter_mut().zip(default).for_each(|(own, default)| *own = own.or(default));
         }
@@ -44,7 +44,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     any.then(|| format!("Each step, and its gain over the one before:\n{table}"))
 }
 
-/// Configurations with their implementations, each in the order of first appearance.
+/// Returns configurations with their implementations, each in the order of first appearance.
 fn rows(records: &[Record]) -> Vec<(&str, &'static str)> {
     let steps = || records.iter().filter(|r| STEPS.contains(&r.figure.case.as_str()));
     let mut rows: Vec<(&str, &str)> = Vec::new();
@@ -58,7 +58,7 @@ fn rows(records: &[Record]) -> Vec<(&str, &'static str)> {
     rows
 }
 
-/// Tasks a second.
+/// Returns tasks a second.
 fn rate(records: &[Record], step: &str, implementation: &str, config: &str) -> Option<f64> {
     let same = |r: &&Record| {
         (r.figure.case.as_str(), r.implementation, r.figure.config.as_str())
@@ -67,7 +67,7 @@ fn rate(records: &[Record], step: &str, implementation: &str, config: &str) -> O
     Some(1e9 / records.iter().find(same)?.summary()?.median)
 }
 
-/// Rates, and their gains over what came before.
+/// Returns the cells of a row: rates, and their gains over the rates before.
 fn cells(config: &str, who: &str, rates: Rates, before: Rates) -> Vec<String> {
     let cell = |i: usize| {
         let Some(now) = rates[i] else { return String::new() };
@@ -82,7 +82,7 @@ fn cells(config: &str, who: &str, rates: Rates, before: Rates) -> Vec<String> {
     cells
 }
 
-/// Of each step that was measured, in tasks a second.
+/// Tasks a second of each step that was measured.
 type Rates = [Option<f64>; STEPS.len()];
 
 #[cfg(test)]

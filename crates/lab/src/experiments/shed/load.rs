@@ -1,9 +1,10 @@
-//! The loop of the Bikeshed article: producers create tasks and make them ready, consumers execute them, each of
-//! which adds 1 to one counter.
+//! The loop of the Bikeshed article: producers create tasks and make them ready, consumers execute
+//! them, and each task adds 1 to one counter.
 //!
-//! A producer creates a batch, sets its channel and makes it ready, as fast as it can, and sleeps a millisecond only where the
-//! shed is full. A consumer executes from the channel it prefers, and from the others in turn where that has
-//! nothing. The time runs from releasing all until a consumer sees that the counter has reached the total.
+//! A producer creates a batch, sets its channel and makes it ready, as fast as it can. It sleeps
+//! for a millisecond only when the shed is full. A consumer executes from the channel that it
+//! prefers, and if that is empty, from the others in turn. The time runs from releasing all threads
+//! until a consumer sees that the counter has reached the total.
 
 use crate::adapter::ShedLoad;
 use crate::crew::{self, Relax};
@@ -15,18 +16,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How long a producer sleeps that finds no place, as in the original.
+/// How long a producer sleeps when the shed is full, as in the original.
 const FULL: Duration = Duration::from_millis(1);
-/// A consumer looks at the counter after so many rounds in which no channel had anything: at each it would take its line
-/// from those who count, and seldom is enough to end within microseconds.
+/// A consumer reads the counter after so many rounds in which all channels were empty. Reading it
+/// in each round would take its line from the threads that count; reading it seldom is enough to
+/// end within microseconds.
 const LOOKS: u32 = 16;
 const STACK: usize = 256 * 1024;
 
-/// What all tasks add to, on lines of its own.
+/// The counter that all tasks add to, on lines of its own.
 #[repr(align(128))]
 pub(super) struct Counter(AtomicU64);
 
-/// One run at a time counts.
+/// The counter of the current run; there is one run at a time.
 static EXECUTED: Counter = Counter(AtomicU64::new(0));
 
 /// A payload as in the original: a function, and its context.
@@ -51,32 +53,32 @@ impl Task {
     }
 }
 
-/// Sets the counter back.
+/// Sets the counter to zero.
 pub(super) fn reset() {
     EXECUTED.0.store(0, Ordering::Relaxed);
 }
 
-/// What the counter says.
+/// Returns the counter.
 pub(super) fn executed_by_all() -> u64 {
     EXECUTED.0.load(Ordering::Relaxed)
 }
 
-/// For so many tasks, without dependencies.
+/// Returns the builder of a shed for so many tasks, without dependencies.
 pub(super) fn builder<L: Layout>(capacity: u32, channels: u32) -> Builder<Task, L> {
     let builder = Shed::builder().tasks(capacity.into()).dependencies(0);
     builder.channels(channels.into()).layout::<L>()
 }
 
-/// A shed, if there is memory for it.
+/// Builds a shed, if there is memory for it.
 pub(super) fn build<L: Layout>(builder: Builder<Task, L>) -> Result<Shed<Task, L>, Error> {
     let refused = |error: BuildError| match error {
-        BuildError::OutOfMemory { .. } => Error::Absent(format!("so large a shed: {error}")),
+        BuildError::OutOfMemory { .. } => Error::Absent(format!("a shed of this size: {error}")),
         other => input(other.to_string()),
     };
     builder.build().map_err(refused)
 }
 
-/// What a producer does: its share of the tasks, in batches of `BATCH` while so many are left.
+/// The work of a producer: its share of the tasks, in batches of `BATCH` while so many are left.
 pub(super) fn produce<L: Layout, const BATCH: usize>(
     shed: &Shed<Task, L>,
     load: ShedLoad,
@@ -107,21 +109,23 @@ fn send<L: Layout, const N: usize>(
     shed.ready(&tasks)
 }
 
-/// Producers of batches of `BATCH`, and consumers that take up to `TAKEN` at once. The shed is there before the time begins, and is
-/// the same in all runs of a session: only the first finds memory that nobody has touched.
+/// Producers of batches of `BATCH`, and consumers that take up to `TAKEN` tasks at once. The shed
+/// exists before the time begins, and all runs of a session use it: only the first finds memory
+/// that was not touched.
 pub(super) struct Load<L: Layout, const BATCH: usize, const TAKEN: usize> {
     shed: Shed<Task, L>,
     load: ShedLoad,
 }
 
 impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
-    /// `fifo`: tasks are handed out the oldest first.
+    /// With `fifo`, channels hand out the oldest task first.
     pub(super) fn open(channels: u32, load: ShedLoad, fifo: bool) -> Result<Self, Error> {
         let builder = builder(load.capacity, channels);
         Ok(Self { shed: build(if fifo { builder.fifo_all() } else { builder })?, load })
     }
 
-    /// Executes tasks until the counter is at the total, or `abandoned`; how many.
+    /// Executes tasks until the counter has reached the total, or `abandoned` is set. Returns how
+    /// many.
     fn consume(&self, preferred: u16, abandoned: &AtomicBool) -> Result<u64, sateen_shed::Error> {
         let (mut executed, mut fruitless) = (0, 0_u32);
         let ShedLoad { producers, consumers, tasks, .. } = self.load;
@@ -144,7 +148,8 @@ impl<L: Layout, const BATCH: usize, const TAKEN: usize> Load<L, BATCH, TAKEN> {
         }
     }
 
-    /// Executes from the first channel that has something, the preferred one first; how many.
+    /// Executes from the first channel that is not empty, starting with the preferred one. Returns
+    /// how many tasks.
     #[inline(always)]
     fn round(&self, preferred: u16) -> Result<u32, sateen_shed::Error> {
         let mut channel = preferred;

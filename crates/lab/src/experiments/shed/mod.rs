@@ -1,9 +1,10 @@
 //! Tasks that wait for each other.
 //!
-//! * `throughput`: tasks without dependencies, from threads to threads, in tests that each bring one improvement
-//!   more; our loops are in `load`, and `gains` says what each step brings.
-//! * `graphs`: whole graphs, whose shapes are in `shapes`; `byhand` runs them without a scheduler for
-//!   dependencies, `spinning` and `driven` with one, by threads that spin and by workers that sleep, built in `build`.
+//! * `throughput`: tasks without dependencies, from threads to threads, in tests that each add one
+//!   improvement. Our loops are in `load`; `gains` says what each step gains.
+//! * `graphs`: whole graphs, whose shapes are in `shapes`. `byhand` runs them without a scheduler
+//!   for dependencies. `spinning` and `driven` run them in sheds, by threads that spin and by
+//!   workers that sleep. `build` puts a graph into a shed.
 
 mod build;
 mod byhand;
@@ -15,6 +16,7 @@ mod load;
 pub(crate) mod shapes;
 mod spinning;
 mod throughput;
+mod work;
 
 use crate::experiment::{Experiment, Group, Plan};
 use crate::store::Record;
@@ -28,9 +30,10 @@ impl Experiment for Shed {
     }
 
     fn about(&self) -> &'static str {
-        "Tasks from threads that create them to threads that execute them, in steps from one list to channels and \
-         batches. And tasks that wait for each other: fans, a chain, a random graph with its building, and a game's \
-         frame that is run again and again, beside the same with scopes and counters written by hand."
+        "Tasks from threads that create them to threads that execute them, in steps from one list \
+         to channels and batches. Then tasks that wait for each other: fans, a chain, a random \
+         graph with the time to build it, and a game's frame that runs again and again. The same \
+         graphs with scopes and counters written by hand stand beside."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

@@ -1,11 +1,12 @@
-//! The graphs that all implementations run: as tasks and edges, so that nobody's are easier.
+//! The graphs that all implementations run, as tasks and edges, so that none of them has an easier
+//! one.
 //!
-//! Tasks are numbered from 0, and a child has a smaller number than its parents. Programs in other languages make
-//! the same graphs by themselves; a test compares their [`Shape::digest`].
+//! Tasks are numbered from 0, and a predecessor has a smaller number than its successors. Programs
+//! in other languages make the same graphs by themselves; a test compares their [`Shape::digest`].
 
 use sateen_base::XorShift;
 
-/// A child, and a parent that may run once all its children have.
+/// A predecessor, and a successor that waits for it.
 pub(crate) type Edge = (u32, u32);
 
 /// Tasks and what they wait for.
@@ -13,17 +14,18 @@ pub(crate) type Edge = (u32, u32);
 pub(crate) struct Shape {
     /// How many tasks there are.
     pub(crate) tasks: u32,
-    /// In a fixed order; the same edge may be there more than once.
+    /// In a fixed order. The same edge may occur more than once.
     pub(crate) edges: Vec<Edge>,
 }
 
 impl Shape {
-    /// The same for the same tasks and edges in the same order, and as good as never otherwise.
+    /// Returns a number that is the same for the same tasks and edges in the same order, and almost
+    /// certainly differs otherwise.
     #[cfg(test)]
     pub(crate) fn digest(&self) -> u64 {
         let mix =
             |state: u64, number: u32| (state ^ u64::from(number)).wrapping_mul(0x100_0000_01B3);
-        let all = self.edges.iter().flat_map(|(child, parent)| [*child, *parent]);
+        let all = self.edges.iter().flat_map(|(predecessor, successor)| [*predecessor, *successor]);
         all.fold(u64::from(self.tasks), mix)
     }
 }
@@ -32,12 +34,13 @@ impl Shape {
 pub(crate) const FAN_WIDTH: u32 = 100;
 /// Tasks of one fan.
 pub(crate) const FAN_TASKS: u32 = FAN_WIDTH + 2;
-/// Edges for each task of [`random`].
+/// Edges of [`random`] for each task.
 const RANDOM_EDGES: u32 = 4;
 /// Tasks of a [`frame`].
 pub(crate) const FRAME_TASKS: u32 = 300;
 
-/// `rounds` fans, each 1 → [`FAN_WIDTH`] → 1; the first task of one waits for the last of the one before.
+/// Returns `rounds` fans, each 1 → [`FAN_WIDTH`] → 1. The first task of a fan waits for the last of
+/// the one before.
 pub(crate) fn fan(rounds: u32) -> Shape {
     let mut edges = Vec::new();
     for first in (0..rounds).map(|round| round * FAN_TASKS) {
@@ -49,28 +52,31 @@ pub(crate) fn fan(rounds: u32) -> Shape {
     Shape { tasks: rounds * FAN_TASKS, edges }
 }
 
-/// `tasks` in a row.
+/// Returns `tasks` tasks in a row.
 pub(crate) fn chain(tasks: u32) -> Shape {
     Shape { tasks, edges: (1..tasks).map(|task| (task - 1, task)).collect() }
 }
 
-/// `tasks` (2 at least) with four times as many edges, each from a random task to a random one of those behind it.
+/// Returns `tasks` tasks (at least 2) with four times as many edges, each from a random task to a
+/// random one behind it.
 pub(crate) fn random(tasks: u32) -> Shape {
     let mut random = XorShift::new(1);
     let others = u64::from(tasks - 1);
     let mut edge = || {
-        let child = random.next_u64() % others;
-        let parent = child + 1 + random.next_u64() % (others - child);
-        (child as u32, parent as u32)
+        let predecessor = random.next_u64() % others;
+        let successor = predecessor + 1 + random.next_u64() % (others - predecessor);
+        (predecessor as u32, successor as u32)
     };
     Shape { tasks, edges: (0..tasks * RANDOM_EDGES).map(|_| edge()).collect() }
 }
 
-/// A game's frame of [`FRAME_TASKS`] tasks.
+/// Returns a game's frame of [`FRAME_TASKS`] tasks:
 ///
-/// The input; four groups of three layers of 24, where a task of a layer waits for two of the layer before (its own
-/// place and the next, around), and an end that waits for the whole last layer; six in a row after the four ends; and
-/// the end.
+/// 1. The input.
+/// 2. Four groups of three layers of 24. A task of a layer waits for two of the layer before: the
+///    one in its own column and the next one, in a circle. Each group has an end that waits for its
+///    whole last layer.
+/// 3. Six tasks in a row after the four ends; the last one is the end of the frame.
 pub(crate) fn frame() -> Shape {
     const GROUPS: u32 = 4;
     const LAYERS: u32 = 3;
@@ -99,18 +105,27 @@ pub(crate) fn frame() -> Shape {
 mod tests {
     use super::*;
 
-    /// Children come first; `roots` tasks wait for nobody, and nobody for `ends`.
+    /// Checks that predecessors come first, that `roots` tasks wait for none, and that none waits
+    /// for `ends` tasks.
     #[track_caller]
     fn check(shape: &Shape, tasks: u32, edges: usize, roots: usize, ends: usize) {
         assert_eq!((shape.tasks, shape.edges.len()), (tasks, edges));
-        let (mut children, mut parents) = (vec![0; tasks as usize], vec![0; tasks as usize]);
-        for &(child, parent) in &shape.edges {
-            assert!(child < parent && parent < tasks, "{child} -> {parent}");
-            children[parent as usize] += 1;
-            parents[child as usize] += 1;
+        let (mut in_degrees, mut out_degrees) = (vec![0; tasks as usize], vec![0; tasks as usize]);
+        for &(predecessor, successor) in &shape.edges {
+            assert!(predecessor < successor && successor < tasks, "{predecessor} -> {successor}");
+            in_degrees[successor as usize] += 1;
+            out_degrees[predecessor as usize] += 1;
         }
-        assert_eq!(children.iter().filter(|n| **n == 0).count(), roots, "tasks without children");
-        assert_eq!(parents.iter().filter(|n| **n == 0).count(), ends, "tasks without parents");
+        assert_eq!(
+            in_degrees.iter().filter(|n| **n == 0).count(),
+            roots,
+            "tasks without predecessors"
+        );
+        assert_eq!(
+            out_degrees.iter().filter(|n| **n == 0).count(),
+            ends,
+            "tasks without successors"
+        );
     }
 
     #[test]
@@ -140,9 +155,9 @@ mod tests {
     #[test]
     fn a_frame_has_300_tasks() {
         check(&frame(), 300, 96 + 4 * 96 + 96 + 4 + 5 + 1, 1, 1);
-        let children = |of: u32| frame().edges.iter().filter(|e| e.1 == of).count();
-        assert_eq!([25, 72, 289, 292, 293, 294, 299].map(children), [2, 2, 24, 24, 4, 1, 1]);
-        // Around: the last place of a layer waits for the first of the layer before.
+        let in_degrees = |of: u32| frame().edges.iter().filter(|e| e.1 == of).count();
+        assert_eq!([25, 72, 289, 292, 293, 294, 299].map(in_degrees), [2, 2, 24, 24, 4, 1, 1]);
+        // In a circle: the last column of a layer waits for the first one of the layer before.
         assert!(frame().edges.contains(&(1, 48)) && frame().edges.contains(&(24, 48)));
     }
 }

@@ -1,12 +1,14 @@
-//! The graphs in a shed whose workers are plain threads: they execute what is ready, and spin where nothing is.
+//! The graphs in a shed whose workers are plain threads: they execute what is ready, and spin while
+//! nothing is.
 //!
 //! * fan, chain: the graph is in the shed before the time begins;
-//! * random: so is only the memory, which is new; the workers build the graph together;
-//! * frame: a template is installed once. One of the threads starts each run and waits for its end, executing tasks.
+//! * random: only the memory exists before, and it is new; the workers build the graph together;
+//! * frame: a template is installed once. One of the threads starts each run and executes tasks
+//!   until its end.
 
 use super::build::{self, Build};
-use super::graphs::{Case, Work};
 use super::shapes::Shape;
+use super::work::{Case, Work};
 use crate::adapter::OURS;
 use crate::crew::{self, Relax};
 use crate::error::{Error, input};
@@ -17,9 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Tasks taken at once. More save exchanges, and keep ready tasks from others who have nothing: which does not matter where all are as short as here.
+/// How many tasks a worker takes at once. More save exchanges, and keep ready tasks from idle
+/// workers, which does not matter with tasks as short as here.
 const TAKEN: u32 = 64;
-/// Pauses at most between two looks for something ready: each look takes the list's line away from who works.
+/// Most pauses between two looks for ready tasks. Each look takes the list's line away from busy
+/// workers.
 const MOST_PAUSES: u32 = 16;
 const STACK: usize = 256 * 1024;
 
@@ -108,7 +112,7 @@ impl<L: Layout> Spinning<L> {
                     return execute_until(shed, run, workers, || over.0.load(Ordering::Relaxed));
                 }
                 let result = (0..times).try_for_each(|_| {
-                    // Refused, it would run too seldom: that is counted.
+                    // If a start is refused, the graph runs too seldom, which the count shows.
                     frame
                         .start()
                         .map_or(Ok(()), |()| execute_until(shed, run, workers, || frame.is_done()))
@@ -120,7 +124,7 @@ impl<L: Layout> Spinning<L> {
         Ok(self.crew(job)?[0])
     }
 
-    /// One job for each worker; how long each took.
+    /// Runs one job for each worker. Returns how long each took.
     fn crew<J>(&self, job: impl Fn(usize) -> J) -> Result<Vec<Duration>, Error>
     where
         J: FnOnce() -> Result<(), sateen_shed::Error> + Send,
@@ -136,7 +140,7 @@ impl<L: Layout> Spinning<L> {
 pub(super) struct Executed(AtomicU64);
 
 impl Executed {
-    /// Adds 1; the sum.
+    /// Adds 1, and returns the sum.
     #[inline(always)]
     pub(super) fn add(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed) + 1
@@ -151,12 +155,13 @@ impl Executed {
     }
 }
 
-/// Whether all is done: on a line of its own, so that who has nothing to do does not look at the counter, which is on its way to who has.
+/// Whether all is done. It has a line of its own, so that idle threads do not read the counter,
+/// whose line the busy threads need.
 #[derive(Default)]
 #[repr(align(128))]
 struct Over(AtomicBool);
 
-/// Executes what is ready, until `done`, which is asked where nothing is.
+/// Executes what is ready, until `done`, which is asked only when nothing is ready.
 fn execute_until<L: Layout>(
     shed: &Shed<(), L>,
     count: impl Fn(),
@@ -188,20 +193,23 @@ fn new<L: Layout>(tasks: u64, dependencies: u64) -> Result<Shed<(), L>, Error> {
     builder.layout::<L>().build().map_err(|error| input(error.to_string()))
 }
 
-/// The graph as a template in a shed of its own.
+/// Installs the graph as a template in a shed of its own.
 fn install<L: Layout>(shape: &Shape) -> Result<Instance<Arc<Shed<(), L>>>, Error> {
     let (template, [tasks, dependencies]) = record(shape)?;
     template.install(Arc::new(new::<L>(tasks, dependencies)?)).map_err(wrong)
 }
 
-/// The graph as a template, and how many tasks and dependencies it has room enough with.
+/// Records the graph as a template. Returns it with the room for tasks and dependencies that it
+/// needs.
 pub(super) fn record(shape: &Shape) -> Result<(Template<()>, [u64; 2]), Error> {
     let mut template = Template::new();
     let tasks: Vec<_> = (0..shape.tasks).map(|_| template.task(())).collect();
-    for &(child, parent) in &shape.edges {
-        template.depend(&[tasks[parent as usize]], &[tasks[child as usize]]).map_err(wrong)?;
+    for &(predecessor, successor) in &shape.edges {
+        template
+            .depend(&[tasks[successor as usize]], &[tasks[predecessor as usize]])
+            .map_err(wrong)?;
     }
-    // It needs a few of both besides those recorded.
+    // The shed needs a few of both besides the recorded ones.
     Ok((template, [2 * u64::from(shape.tasks), 2 * shape.edges.len() as u64]))
 }
 

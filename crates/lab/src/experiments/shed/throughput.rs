@@ -1,33 +1,38 @@
-//! Tests A to E, and F and G, which are ours: how many tasks without dependencies go through, from threads that create them
-//! to threads that execute them.
+//! Tests A to E, and our own F and G: how many tasks without dependencies go from threads that
+//! create them to threads that execute them.
 
 use super::driven::Workers;
 use super::load::{Load, Single};
 use crate::adapter::{OURS, SHED_TESTS, ShedLoad, ShedTest};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
+use crate::peers::bikeshed;
 use sateen_shed::{Layout, Packed, Padded, Pausing, Sharded};
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Producers and consumers.
 const THREADS: [(u32, u32); 5] = [(1, 1), (2, 2), (4, 4), (7, 1), (1, 7)];
-/// What the original can have.
+/// The most tasks that the original can have.
 const CAPACITY: u32 = (1 << 23) - 1;
-/// Tasks of a run: as published, and as few as there may be when time is short.
+/// Tasks of a run: as published, and the fewest if time is short.
 const TASKS: (u32, u32) = ((1 << 25) - 1, 1 << 23);
-/// Runs of a configuration: each on memory of its own, with a run before that warms it up.
+/// Runs of a configuration. Each has memory of its own, and a run before warms it up.
 const RUNS: u32 = 5;
-/// How long a task is taken to take when the runs are made to fit into the budget.
+/// Time assumed for a task, to make the runs fit into the budget.
 const EXPECTED: Duration = Duration::from_nanos(60);
 /// Tasks of a batch, in the tests with batches.
 const BATCH: usize = 16;
-/// E with ready heads striped over the threads, and free places kept by them. The consumers take batches.
+/// E with ready heads striped over the threads, which also keep free slots. The consumers take
+/// batches.
 const F: ShedTest = ShedTest { name: "F", ..SHED_TESTS[4] };
-/// F with the workers of a runtime instead of consumers that spin: they sleep where nothing is ready.
+/// F with the workers of a runtime instead of consumers that spin. They sleep while nothing is
+/// ready.
 const G: ShedTest = ShedTest { name: "G", ..F };
-/// E with consumers that take batches too, as the original's cannot.
+/// E with consumers that take batches too, which the original's cannot.
 const BATCHES: &str = "sateen-batch";
-/// A to E with channels that hand out the oldest first, as the original's cannot: who makes tasks ready and who executes them meet once in many.
+/// A to E with channels that hand out the oldest task first, which the original's cannot. Threads
+/// that make tasks ready and threads that execute them then meet only once in many tasks.
 const FIFO: &str = "sateen-fifo";
 
 pub(super) fn groups(plan: &Plan) -> Vec<Group> {
@@ -44,19 +49,19 @@ fn group(plan: &Plan, test: ShedTest, load: ShedLoad) -> Group {
     group.max_runs = Some(if plan.short { 3 } else { RUNS });
     group.in_tour = (producers, consumers) == (4, 4);
     add_ours(&mut group, test, load);
-    if let Some(bikeshed) = &plan.bikeshed
+    if let Some(header) = &plan.bikeshed
         && SHED_TESTS.contains(&test)
     {
-        let bikeshed = bikeshed.clone();
+        let header = Rc::clone(header);
         group.add("bikeshed", move || {
-            let mut running = bikeshed.start(&test, load)?;
+            let mut running = bikeshed::start(&header, &test, load)?;
             Ok(Run(move || Ok(vec![running.run()?.as_nanos() as f64 / f64::from(load.tasks)])))
         });
     }
     group
 }
 
-/// Adds what of ours is like `test`.
+/// Adds our implementations that are like `test`.
 fn add_ours(group: &mut Group, test: ShedTest, load: ShedLoad) {
     match (test.padded, test.yields, test.batch) {
         _ if test == G => {
@@ -93,12 +98,12 @@ fn add<L: Layout, const BATCH: usize, const TAKEN: usize>(
     group.add(implementation, move || Load::<L, BATCH, TAKEN>::open(test.channels, load, fifo));
 }
 
-/// How much there is to do under `plan`.
+/// Returns how much there is to do under `plan`.
 fn load(plan: &Plan, producers: u32, consumers: u32) -> ShedLoad {
     let fit = plan.budget.as_nanos() / (EXPECTED * RUNS).as_nanos();
     let fit = u32::try_from(fit).unwrap_or(u32::MAX).clamp(TASKS.1, TASKS.0);
     let full = if plan.short { TASKS.1 / 8 } else { fit };
-    // There is room for fewer than all, so that producers have to wait in a smoke run too.
+    // There is room for fewer tasks than all, so that producers have to wait in a smoke run too.
     let (capacity, tasks) = plan.size((CAPACITY, full), (100, 1_000));
     ShedLoad { producers, consumers, capacity, tasks }
 }
@@ -122,8 +127,8 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         unit: "ns",
         trend: Trend::Lower,
         description: format!(
-            "tasks that add 1 to one counter, from {producers_named} to {consumers_named}, {} in batches of \
-             {batch}{padded}{yields}{more}: wall time by tasks",
+            "tasks that add 1 to one counter, from {producers_named} to {consumers_named}, {} in \
+             batches of {batch}{padded}{yields}{more}: wall time by tasks",
             threads(channels, "channel")
         ),
     }
@@ -137,7 +142,8 @@ pub(super) fn single(plan: &Plan) -> Group {
         name: "time per task of a thread alone/1 thread".to_owned(),
         unit: "ns",
         trend: Trend::Lower,
-        description: "a thread creates a task, makes it ready and executes it, again and again: time by tasks"
+        description: "a thread creates a task, makes it ready and executes it, again and again: \
+                      time by tasks"
             .to_owned(),
     };
     let mut group = Group::new(1, vec![figure]);

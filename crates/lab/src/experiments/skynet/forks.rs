@@ -1,11 +1,10 @@
 //! Forks of ten, and spawned tasks in their library's default form: the time of one task.
 
 use super::{group, judge, tasks};
-use crate::adapter::{
-    ForkJoin, ForkJoinVisitor, Form, Tasks, TasksVisitor, visit_fork_joins, visit_tasks,
-};
+use crate::adapter::{ForkJoin, Form, Tasks};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session};
+use crate::registry::for_each;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -13,29 +12,20 @@ pub(super) fn groups(plan: &Plan, leaves: u64) -> Vec<Group> {
     let mut groups = Vec::new();
     for workers in plan.workers_or(&[1, 2]) {
         let mut group = group("fork", workers, "task", "1,000,000", "forks of ten");
-        visit_fork_joins(plan.peers, &mut AddForks { group: &mut group, workers, leaves });
+        for_each!(L in fork_joins(plan.peers) => add_forks::<L>(&mut group, workers, leaves));
         groups.push(group);
     }
     for workers in plan.workers_or(&[1, 2]) {
         let mut group = group("spawn", workers, "task", "1,000,000", "a join handle each");
-        visit_tasks(plan.peers, &mut AddSpawns { group: &mut group, workers, leaves });
+        for_each!(T in tasks(plan.peers) => add_spawns::<T>(&mut group, workers, leaves));
         groups.push(group);
     }
     groups
 }
 
-struct AddForks<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    leaves: u64,
-}
-
-impl ForkJoinVisitor for AddForks<'_> {
-    fn visit<L: ForkJoin>(&mut self) {
-        let (workers, leaves) = (self.workers, self.leaves);
-        self.group.add(L::NAME, move || Ok(Forks::<L> { pool: L::build(workers)?, leaves }));
-        self.group.keep_apart(L::LINGERS);
-    }
+fn add_forks<L: ForkJoin>(group: &mut Group, workers: usize, leaves: u64) {
+    group.add(L::NAME, move || Ok(Forks::<L> { pool: L::build(workers)?, leaves }));
+    group.keep_apart(L::LINGERS);
 }
 
 struct Forks<L: ForkJoin> {
@@ -55,7 +45,7 @@ impl<L: ForkJoin> Session for Forks<L> {
     }
 }
 
-/// The sum of the ordinals of `leaves` leaves from `first`.
+/// Returns the sum of the ordinals of `leaves` leaves from `first`.
 fn tree<L: ForkJoin>(ctx: &mut L::Ctx<'_>, first: u64, leaves: u64) -> u64 {
     if leaves == 1 {
         return first;
@@ -64,23 +54,12 @@ fn tree<L: ForkJoin>(ctx: &mut L::Ctx<'_>, first: u64, leaves: u64) -> u64 {
     L::ten(ctx, |c, i| tree::<L>(c, first + i * tenth, tenth))
 }
 
-struct AddSpawns<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    leaves: u64,
-}
-
-impl TasksVisitor for AddSpawns<'_> {
-    fn visit<T: Tasks>(&mut self) {
-        let (workers, leaves) = (self.workers, self.leaves);
-        let Some(form) = [Form::Join, Form::Async].into_iter().find(|f| T::FORMS.contains(f))
-        else {
-            return;
-        };
-        let open = move || Ok(Spawns::<T> { pool: T::build(workers)?, form, leaves });
-        self.group.add(T::NAME, open);
-        self.group.keep_apart(T::LINGERS);
-        self.group.set_environment(T::environment(leaves));
+fn add_spawns<T: Tasks>(group: &mut Group, workers: usize, leaves: u64) {
+    let forms = [Form::Join, Form::Async];
+    if let Some(form) = forms.into_iter().find(|form| T::FORMS.contains(form)) {
+        group.add(T::NAME, move || Ok(Spawns::<T> { pool: T::build(workers)?, form, leaves }));
+        group.keep_apart(T::LINGERS);
+        group.set_environment(T::environment(leaves));
     }
 }
 

@@ -1,13 +1,14 @@
-//! The forms of waiting for one's children, under each scheduling policy: the time of one leaf.
+//! The forms of waiting for ten subtasks, under each scheduling policy: the time of one leaf.
 
 use super::{answer, group, judge};
-use crate::adapter::{Form, Job, Tasks, TasksVisitor, visit_policies};
+use crate::adapter::{Form, Job, Tasks};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session};
 use crate::peers;
+use crate::registry::for_each;
 use std::time::Instant;
 
-/// A case: the form of ours, what is said of it, and which of a program's cases stand beside it.
+/// A case: our form, its description, and the cases of programs to compare it with.
 struct Case {
     name: &'static str,
     form: Form,
@@ -22,7 +23,7 @@ const CASES: [Case; 5] = [
         what: "spawned tasks, joined",
         programs: &["skynet-join", "sateen-join"],
     },
-    // Where every task has a stack from the start, a leaf need not give way to get one.
+    // In libraries whose tasks all have a stack from the start, a leaf need not yield to get one.
     Case {
         name: "join-suspend",
         form: Form::Suspend,
@@ -55,7 +56,7 @@ pub(super) fn groups(plan: &Plan, leaves: u64, counted: &str) -> Vec<Group> {
         for workers in plan.workers_or(&[1, 2]) {
             let mut group = group(case.name, workers, "leaf", counted, case.what);
             let form = case.form;
-            visit_policies(plan.peers, &mut AddAll { group: &mut group, workers, form, leaves });
+            for_each!(T in policies(plan.peers) => add::<T>(&mut group, workers, form, leaves));
             if plan.peers {
                 let job = Job {
                     case: "",
@@ -74,22 +75,11 @@ pub(super) fn groups(plan: &Plan, leaves: u64, counted: &str) -> Vec<Group> {
     groups
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    workers: usize,
-    form: Form,
-    leaves: u64,
-}
-
-impl TasksVisitor for AddAll<'_> {
-    fn visit<T: Tasks>(&mut self) {
-        if self.workers > T::MOST_WORKERS || !T::FORMS.contains(&self.form) {
-            return;
-        }
-        let (workers, form, leaves) = (self.workers, self.form, self.leaves);
-        self.group.add(T::NAME, move || Ok(Forms::<T> { pool: T::build(workers)?, form, leaves }));
-        self.group.keep_apart(T::LINGERS);
-        self.group.set_environment(T::environment(leaves));
+fn add<T: Tasks>(group: &mut Group, workers: usize, form: Form, leaves: u64) {
+    if workers <= T::MOST_WORKERS && T::FORMS.contains(&form) {
+        group.add(T::NAME, move || Ok(Forms::<T> { pool: T::build(workers)?, form, leaves }));
+        group.keep_apart(T::LINGERS);
+        group.set_environment(T::environment(leaves));
     }
 }
 

@@ -1,7 +1,8 @@
-//! Skynet: a root that starts ten, each of which starts ten, until there are as many leaves as wanted.
+//! Skynet: a root starts ten tasks, each of which starts ten, until there are as many leaves as
+//! wanted.
 //!
-//! Three experiments of one kind: a million leaves; a hundred thousand, as published; ten thousand
-//! where each node is a thread of the system.
+//! Three experiments of one kind: a million leaves; a hundred thousand, as published; ten thousand,
+//! where each node is a system thread.
 
 mod forks;
 mod forms;
@@ -22,9 +23,10 @@ impl Experiment for Skynet {
 
     fn about(&self) -> &'static str {
         "A million tiny tasks in a tree of tens whose sums flow up: as forks, and as spawned tasks \
-         with a handle each (time by tasks); then what waiting for them costs in its forms, under each \
-         policy (time by leaves). Where every leaf gives way once, each becomes a fiber with a stack, as \
-         each is from the start in the libraries whose fibers stand beside."
+         with a handle each (time by tasks). Then what each form of waiting for them costs under \
+         each policy (time by leaves). In the suspended form every leaf yields once and becomes a \
+         fiber with a stack, as every task is from the start in the libraries whose fibers stand \
+         beside."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -49,8 +51,8 @@ impl Experiment for Skynet100k {
     }
 
     fn about(&self) -> &'static str {
-        "The same with 100,000 leaves, as in the published tables: their fibers all have stacks, so it \
-         is the suspended form that does what they do."
+        "The same with 100,000 leaves, as in the published tables. Their fibers all have stacks, \
+         so the suspended form is the one to compare."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -67,7 +69,7 @@ impl Experiment for Skynet10k {
     }
 
     fn about(&self) -> &'static str {
-        "The same with 10,000 leaves and a thread of the system for each node: why there are fibers."
+        "The same with 10,000 leaves and a system thread for each node: why there are fibers."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -75,7 +77,7 @@ impl Experiment for Skynet10k {
     }
 }
 
-/// A group of one figure, the time by `by` (tasks or leaves).
+/// Returns a group of one figure, the time by `by` (tasks or leaves).
 fn group(case: &str, workers: usize, by: &str, leaves: &str, what: &str) -> Group {
     let figure = Figure {
         case: case.to_owned(),
@@ -92,18 +94,18 @@ fn many(noun: &str) -> &str {
     if noun == "leaf" { "leaves" } else { "tasks" }
 }
 
-/// Checks the sum; nanoseconds for each of `count`.
+/// Checks the sum. Returns the nanoseconds for each of `count`.
 fn judge(leaves: u64, elapsed: Duration, sum: u64, count: u64) -> Result<Vec<f64>, Error> {
     expect("the sum of the leaves", sum, answer(leaves))?;
     Ok(vec![elapsed.as_nanos() as f64 / count as f64])
 }
 
-/// The sum of the ordinals below `leaves`.
+/// Returns the sum of the ordinals below `leaves`.
 fn answer(leaves: u64) -> u64 {
     leaves * (leaves - 1) / 2
 }
 
-/// Leaves and inner nodes.
+/// Returns the number of leaves and inner nodes.
 fn tasks(leaves: u64) -> u64 {
     std::iter::successors(Some(leaves), |n| (*n > 1).then_some(n / 10)).sum()
 }

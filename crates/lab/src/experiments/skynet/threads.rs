@@ -1,4 +1,4 @@
-//! A thread of the system for each node.
+//! A system thread for each node.
 
 use super::judge;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use std::io;
 use std::thread::Builder;
 use std::time::Instant;
 
-/// As published: 8 KiB asked for. The system gives its smallest stack, which is larger.
+/// As published: it asks for 8 KiB. The system gives its smallest stack, which is larger.
 const SMALL: usize = 8 * 1024;
 
 pub(super) fn group(plan: &Plan) -> Group {
@@ -39,7 +39,7 @@ fn run(leaves: u64, stack: Option<usize>) -> Result<Vec<f64>, Error> {
     judge(leaves, start.elapsed(), sum, leaves)
 }
 
-/// The sum of the ordinals of `leaves` leaves from `first`.
+/// Returns the sum of the ordinals of `leaves` leaves from `first`.
 fn tree(first: u64, leaves: u64, stack: Option<usize>) -> io::Result<u64> {
     if leaves == 1 {
         return Ok(first);
@@ -49,7 +49,7 @@ fn tree(first: u64, leaves: u64, stack: Option<usize>) -> io::Result<u64> {
         let builder = stack.map_or_else(Builder::new, |s| Builder::new().stack_size(s));
         builder.spawn(move || tree(first + i * tenth, tenth, stack))
     };
-    // All are joined even if one could not be started.
+    // All threads are joined even if one could not be started.
     let children: Vec<_> = (0..10).map(start).collect();
     let join = |child: io::Result<std::thread::JoinHandle<_>>| match child?.join() {
         Ok(sum) => sum,

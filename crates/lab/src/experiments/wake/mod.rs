@@ -1,14 +1,15 @@
-//! Waking: how long work waits before somebody takes it up.
+//! Waking: how long work waits before a worker starts it.
 //!
-//! The submitter parks after it has submitted; it does not spin, else two cores would measure where
-//! the kernel places threads. Between samples the runtime has time to fall asleep.
+//! The submitter parks after it has submitted. If it spun, two cores would measure where the kernel
+//! places threads. Between samples the runtime has time to fall asleep.
 
 mod ready;
 mod starve;
 
-use crate::adapter::{Submit, SubmitVisitor, visit_submits};
+use crate::adapter::Submit;
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
+use crate::registry::for_each;
 use crate::stats::quantile;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// Long enough for any runtime here to be asleep: several times their spinning.
+/// Long enough for any runtime here to fall asleep: several times its spinning.
 const REST: Duration = Duration::from_millis(2);
 
 /// The experiment `wake`.
@@ -58,9 +59,9 @@ fn figure(case: &str, workers: usize, name: &str, description: &str) -> Figure {
 /// A way of sampling; one run takes many samples.
 trait Sampling: 'static {
     fn figures(workers: usize) -> Vec<Figure>;
-    /// Microseconds.
+    /// Takes a sample, in microseconds.
     fn sample<P: Submit>(pool: &P::Pool) -> Result<f64, Error>;
-    /// The figures' values from the sorted samples.
+    /// Returns the figures' values from the sorted samples.
     fn values(sorted: &[f64]) -> Vec<f64>;
 }
 
@@ -103,7 +104,7 @@ impl Sampling for All {
     }
 }
 
-/// Counts starts and wakes the observer at the last.
+/// Counts starts, and wakes the observer at the last.
 struct Starts {
     from: Instant,
     missing: AtomicU32,
@@ -113,7 +114,7 @@ struct Starts {
 }
 
 impl Starts {
-    /// Observed by the calling thread.
+    /// For tasks that the calling thread observes.
     fn expecting(tasks: u32) -> Arc<Self> {
         Self::observed_by(tasks, thread::current())
     }
@@ -123,17 +124,18 @@ impl Starts {
         Arc::new(Self { from: Instant::now(), missing, latest, observer })
     }
 
-    /// One more has started.
+    /// Counts one start.
     fn count(&self) {
         let now = self.from.elapsed().as_nanos() as u64;
         self.latest.fetch_max(now, Ordering::Relaxed);
-        // Ordering: pairs with the observer's acquire load in `wait`: it then sees every `latest`.
+        // Ordering: pairs with the observer's acquire load in `wait`, so that it sees every
+        // `latest`.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.observer.unpark();
         }
     }
 
-    /// Parks until all have started; the latest start in microseconds.
+    /// Parks until all have started. Returns the latest start in microseconds.
     fn wait(&self) -> f64 {
         // Ordering: pairs with the decrements in `count`.
         while self.missing.load(Ordering::Acquire) > 0 {
@@ -143,7 +145,7 @@ impl Starts {
     }
 }
 
-/// Microseconds from submitting the first of `tasks` tasks until the last has started.
+/// Returns the microseconds from submitting the first of `tasks` tasks until the last has started.
 fn started<P: Submit>(pool: &P::Pool, tasks: u32) -> Result<f64, Error> {
     thread::sleep(REST);
     let starts = Starts::expecting(tasks);
@@ -156,30 +158,20 @@ fn started<P: Submit>(pool: &P::Pool, tasks: u32) -> Result<f64, Error> {
     Ok(latest)
 }
 
-/// A group of one way of sampling, with all pools whose tasks run elsewhere.
+/// Returns a group of one way of sampling, with all pools that run tasks on other threads.
 fn group<S: Sampling>(plan: &Plan, workers: usize, samples: u32) -> Group {
     let mut group = Group::new(workers, S::figures(workers));
-    let add = &mut AddAll::<S> { group: &mut group, workers, samples, how: PhantomData };
-    visit_submits(plan.peers, add);
+    for_each!(P in submits(plan.peers) => add::<P, S>(&mut group, workers, samples));
     group
 }
 
-struct AddAll<'a, S> {
-    group: &'a mut Group,
-    workers: usize,
-    samples: u32,
-    how: PhantomData<S>,
-}
-
-impl<S: Sampling> SubmitVisitor for AddAll<'_, S> {
-    fn visit<P: Submit>(&mut self) {
-        // A closure that runs on the submitter wakes nobody.
-        if P::ELSEWHERE {
-            let (workers, samples, how) = (self.workers, self.samples, PhantomData);
-            let open = move || Ok(Asleep::<P, S> { pool: P::build(workers)?, samples, how });
-            self.group.add(P::NAME, open);
-            self.group.keep_apart(P::LINGERS);
-        }
+fn add<P: Submit, S: Sampling>(group: &mut Group, workers: usize, samples: u32) {
+    // A closure that runs on the submitter wakes nobody.
+    if P::ELSEWHERE {
+        let how = PhantomData;
+        let open = move || Ok(Asleep::<P, S> { pool: P::build(workers)?, samples, how });
+        group.add(P::NAME, open);
+        group.keep_apart(P::LINGERS);
     }
 }
 

@@ -1,38 +1,31 @@
 //! A suspended task that becomes ready while its only worker computes in forked pieces.
 
 use super::{Starts, figure};
-use crate::adapter::{Fibers, FibersVisitor, ForkJoin, Submit, visit_fibers};
+use crate::adapter::{Fibers, ForkJoin, Submit};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session};
+use crate::registry::for_each;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One piece of the computation: how long it goes without coming by.
+/// How long one piece of the computation goes on without polling.
 const PIECE: Duration = Duration::from_micros(5);
 
 pub(super) fn group(plan: &Plan) -> Group {
     let name = "time until a ready task runs behind a computing one";
-    let what = "a suspended task is made ready while its worker computes in forked pieces: µs until \
-                it runs";
+    let what = "a suspended task is made ready while its worker computes in forked pieces: µs \
+                until it runs";
     let mut group = Group::new(1, vec![figure("ready-behind-compute", 1, name, what)]);
     let busy = plan.size(Duration::from_millis(20), Duration::from_millis(4));
-    visit_fibers(&mut AddAll { group: &mut group, busy });
+    for_each!(F in fibers(plan.peers) => add::<F>(&mut group, busy));
     group
 }
 
-struct AddAll<'a> {
-    group: &'a mut Group,
-    busy: Duration,
-}
-
-impl FibersVisitor for AddAll<'_> {
-    fn visit<F: Fibers>(&mut self) {
-        let busy = self.busy;
-        let open = move || Ok(Behind::<F> { pool: <F as Submit>::build(1)?, busy });
-        self.group.add(<F as Submit>::NAME, open);
-    }
+fn add<F: Fibers>(group: &mut Group, busy: Duration) {
+    let open = move || Ok(Behind::<F> { pool: <F as Submit>::build(1)?, busy });
+    group.add(<F as Submit>::NAME, open);
 }
 
 struct Behind<F: Fibers> {
@@ -67,7 +60,7 @@ impl<F: Fibers> Session for Behind<F> {
             finished.count();
         });
         until(&computing);
-        // Into the middle of the computation.
+        // Sets the event in the middle of the computation.
         thread::sleep(self.busy / 4);
         let set = Instant::now();
         F::set(&event);

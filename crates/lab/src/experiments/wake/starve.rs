@@ -1,18 +1,17 @@
-//! Jobs queued by a worker that then computes for long without coming by again.
+//! Jobs that a worker queues before it computes for long without polling.
 
 use super::{Starts, figure};
-use crate::adapter::{
-    ForkJoin, ForkJoinVisitor, Submit, SubmitVisitor, visit_fork_joins, visit_submits,
-};
+use crate::adapter::{ForkJoin, Submit};
 use crate::error::Error;
 use crate::experiment::{Group, Plan, Session};
+use crate::registry::for_each;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Jobs queued before the computation.
 const JOBS: u32 = 64;
 
-/// By submitting independent jobs, and by nested joins whose innermost branch computes.
+/// Queues them by submitting independent jobs, and by nested joins whose innermost branch computes.
 pub(super) fn groups(plan: &Plan) -> Vec<Group> {
     let busy = plan.size(Duration::from_millis(100), Duration::from_millis(5));
     let new = |case: &str, what: &str| {
@@ -23,13 +22,13 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
         group
     };
     let mut queued = new("starve", "64 queued jobs");
-    visit_submits(plan.peers, &mut AddQueued { group: &mut queued, busy });
+    for_each!(P in submits(plan.peers) => add_queued::<P>(&mut queued, busy));
     let mut forked = new("starve-fork", "64 forked jobs");
-    visit_fork_joins(plan.peers, &mut AddForked { group: &mut forked, busy });
+    for_each!(L in fork_joins(plan.peers) => add_forked::<L>(&mut forked, busy));
     vec![queued, forked]
 }
 
-/// Computes for `span`, without calling the runtime.
+/// Computes for `span`, without a call to the runtime.
 fn compute(span: Duration) {
     let start = Instant::now();
     while start.elapsed() < span {
@@ -37,18 +36,10 @@ fn compute(span: Duration) {
     }
 }
 
-struct AddQueued<'a> {
-    group: &'a mut Group,
-    busy: Duration,
-}
-
-impl SubmitVisitor for AddQueued<'_> {
-    fn visit<P: Submit>(&mut self) {
-        if P::ELSEWHERE {
-            let busy = self.busy;
-            self.group.add(P::NAME, move || Ok(Queued::<P> { pool: P::build(2)?, busy }));
-            self.group.keep_apart(P::LINGERS);
-        }
+fn add_queued<P: Submit>(group: &mut Group, busy: Duration) {
+    if P::ELSEWHERE {
+        group.add(P::NAME, move || Ok(Queued::<P> { pool: P::build(2)?, busy }));
+        group.keep_apart(P::LINGERS);
     }
 }
 
@@ -75,26 +66,18 @@ impl<P: Submit> Session for Queued<P> {
         let starts =
             receive.recv().map_err(|_| Error::Wrong("the worker's task is lost".into()))?;
         let latest = starts.wait();
-        // The next run begins with a worker that is done computing.
+        // Waits, so that the next run begins with a worker that is done computing.
         let rest = self.busy.saturating_sub(starts.from.elapsed());
         std::thread::sleep(rest + super::REST);
         Ok(vec![latest])
     }
 }
 
-struct AddForked<'a> {
-    group: &'a mut Group,
-    busy: Duration,
-}
-
-impl ForkJoinVisitor for AddForked<'_> {
-    fn visit<L: ForkJoin>(&mut self) {
-        // A library that shares only when its owner comes by again shares nothing here.
-        if L::RENDEZVOUS {
-            let busy = self.busy;
-            self.group.add(L::NAME, move || Ok(Forked::<L> { pool: L::build(2)?, busy }));
-            self.group.keep_apart(L::LINGERS);
-        }
+fn add_forked<L: ForkJoin>(group: &mut Group, busy: Duration) {
+    // A library that shares work only when its owner polls shares nothing here.
+    if L::RENDEZVOUS {
+        group.add(L::NAME, move || Ok(Forked::<L> { pool: L::build(2)?, busy }));
+        group.keep_apart(L::LINGERS);
     }
 }
 
@@ -115,7 +98,7 @@ impl<L: ForkJoin> Session for Forked<L> {
     }
 }
 
-/// `depth` joins within one another, each with a job as its second branch.
+/// Makes `depth` joins within one another, each with a job as its second branch.
 fn nest<L: ForkJoin>(ctx: &mut L::Ctx<'_>, depth: u32, starts: &Starts, busy: Duration) {
     if depth == 0 {
         compute(busy);

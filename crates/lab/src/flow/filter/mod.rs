@@ -1,4 +1,4 @@
-//! The lines of standard input through the workers: a filter with a rate, in parallel.
+//! The lines of standard input through the workers: a parallel filter with a rate.
 
 mod sink;
 mod work;
@@ -14,12 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use work::Worker;
 
-/// Lines of each worker that may be read and not yet printed: what waits to come in order is one of them.
+/// How many lines of each worker may be read and not yet printed, including lines that wait for
+/// their turn.
 const AHEAD: usize = 1024;
 
-/// A line on its way.
+/// A line of the input.
 struct Line {
-    /// From 0 on.
+    /// Its number, from 0.
     number: u64,
     /// With its line end, if it has one.
     bytes: Vec<u8>,
@@ -28,7 +29,7 @@ struct Line {
 /// Sends all lines of standard input through the workers.
 ///
 /// # Errors
-/// Input or output that fails; a command that fails.
+/// Input or output fails, or a command fails.
 pub(super) fn run(settings: &Settings, work: Work, ordered: bool) -> Result<(), Error> {
     let (input, output) = (io::stdin().lock(), io::stdout());
     with_clock(settings.clock, Filter { settings, work, ordered, input, output })?
@@ -60,7 +61,8 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             move |_, line: &mut Line| {
                 let piece = worker.run(line.number, &line.bytes);
                 room.add_permits(sink.put(line.number, piece, eager) as usize);
-                // Ordering: the last one sees what the others have put in, which a lock guards anyway.
+                // Ordering: the last thread sees what the others have put in; a lock guards that
+                // anyway.
                 if under_way.fetch_sub(1, Ordering::AcqRel) == 1 {
                     sink.flush();
                 }
@@ -80,7 +82,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             }
             match room.acquire(1) {
                 Ok(permit) => permit.forget(),
-                // Nobody closes it.
+                // Nobody closes the queue.
                 Err(_) => break Ok(()),
             }
             if sink.has_failed() {
@@ -94,13 +96,13 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             number += 1;
         };
         if sink.has_failed() {
-            // Nobody reads what would come out.
+            // Nobody reads the output.
             drop(queue.abort());
         }
         queue.close();
         let through = sink.through();
         match sink.finish(worker.total().unwrap_or_default().as_bytes()) {
-            // A reader that leaves is no error.
+            // A reader that leaves is not an error.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(()),
             other => other.map_err(|e| input(format!("cannot write to standard output: {e}")))?,
         }

@@ -1,10 +1,10 @@
-//! Where what the workers have made of the lines comes together.
+//! Where the output of all workers comes together.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are written at once.
+/// How many bytes are written at once.
 const BUFFER: usize = 64 << 10;
 
 /// Writes pieces as they come, or in the order of their numbers.
@@ -18,9 +18,9 @@ pub(super) struct Sink<W> {
 struct State<W> {
     out: W,
     buffer: Vec<u8>,
-    /// Pieces that are through; the next one to be written, if they have an order.
+    /// How many pieces were written; in order, also the number of the next one.
     through: u64,
-    /// Those that came too early.
+    /// Pieces that came too early.
     early: BTreeMap<u64, Vec<u8>>,
     failed: Option<io::Error>,
 }
@@ -36,8 +36,8 @@ impl<W: Write> Sink<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the `number`-th piece, from 0; how many of all are through now that were not before. `flush` if nobody knows when the
-    /// next one comes.
+    /// Takes the `number`-th piece, from 0. Returns how many pieces were written by this call.
+    /// Flushes if `flush`, for when it is unknown when the next piece comes.
     pub(super) fn put(&self, number: u64, piece: Vec<u8>, flush: bool) -> u64 {
         let mut state = self.lock();
         let before = state.through;
@@ -57,12 +57,12 @@ impl<W: Write> Sink<W> {
         state.through - before
     }
 
-    /// Writes what is through.
+    /// Writes the buffered pieces.
     pub(super) fn flush(&self) {
         self.lock().write();
     }
 
-    /// How many pieces are through.
+    /// Returns how many pieces were written.
     pub(super) fn through(&self) -> u64 {
         self.lock().through
     }
@@ -78,7 +78,7 @@ impl<W: Write> Sink<W> {
         state.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Whether writing has failed: nothing more needs to be made.
+    /// Returns whether writing has failed, so that no more output is needed.
     pub(super) fn has_failed(&self) -> bool {
         self.lock().failed.is_some()
     }
@@ -90,7 +90,7 @@ impl<W: Write> State<W> {
         self.through += 1;
     }
 
-    /// The next piece in order, if it is there.
+    /// Returns the next piece in order, if it has come.
     fn next_early(&mut self) -> Option<Vec<u8>> {
         self.early.remove(&self.through)
     }

@@ -1,4 +1,4 @@
-//! What is done with a line.
+//! What workers do with a line.
 
 use super::super::args::{Builtin, Work};
 use sateen::sync::counter::StripedCounter;
@@ -8,16 +8,17 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// So much fits into any system's pipe: a child is handed a shorter line before anybody reads what it says.
+/// Any system's pipe has room for so many bytes, so a child gets a shorter line before anybody
+/// reads its output.
 const PIPE: usize = 4096;
 
-/// Does it, on any number of workers at once.
+/// Does the work, on any number of workers at once.
 #[derive(Debug)]
 pub(super) struct Worker {
     work: Work,
-    /// Lines, words and bytes.
+    /// Counts of lines, words and bytes.
     counts: [StripedCounter; 3],
-    /// How many runs of a program have failed, and how the first of them did.
+    /// How many runs of a program have failed, and how the first one failed.
     failures: Mutex<Option<(u64, String)>>,
 }
 
@@ -27,7 +28,8 @@ impl Worker {
         Self { work, counts, failures: Mutex::new(None) }
     }
 
-    /// What becomes of `line`, which has its line end, if it has one; it is the `number`-th, from 0.
+    /// Returns the output for `line`, the `number`-th from 0. A line includes its line end, if it
+    /// has one.
     pub(super) fn run(&self, number: u64, line: &[u8]) -> Vec<u8> {
         match &self.work {
             Work::Builtin(Builtin::Count) => {
@@ -55,7 +57,7 @@ impl Worker {
         failures.get_or_insert((0, reason)).0 += 1;
     }
 
-    /// What there is to say when all lines are through.
+    /// Returns what to print after all lines.
     pub(super) fn total(&self) -> Option<String> {
         let counted = self.work == Work::Builtin(Builtin::Count);
         counted.then(|| {
@@ -64,7 +66,7 @@ impl Worker {
         })
     }
 
-    /// How the runs of the program have failed, if any has.
+    /// Returns how the runs of the program have failed, if any has.
     pub(super) fn failure(&self) -> Option<String> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, first) = failures.as_ref()?;
@@ -73,7 +75,7 @@ impl Worker {
     }
 }
 
-/// The line behind its SHA-256, in the form of `sha256sum`.
+/// Returns the line behind its SHA-256, in the form of `sha256sum`.
 fn hashed(line: &[u8]) -> Vec<u8> {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
     let mut out = hex::encode(Sha256::digest(text)).into_bytes();
@@ -83,7 +85,7 @@ fn hashed(line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Runs `command` with `line` as its input; its output. If it fails, its output and why.
+/// Runs `command` with `line` as its input. Returns its output and, if it failed, why.
 fn execute(command: &str, line: &[u8]) -> Result<Vec<u8>, (Vec<u8>, String)> {
     let nothing = |e: io::Error| (Vec::new(), e.to_string());
     let mut child = shell(command)
@@ -113,7 +115,7 @@ fn execute(command: &str, line: &[u8]) -> Result<Vec<u8>, (Vec<u8>, String)> {
     if status.success() { Ok(said) } else { Err((said, status.to_string())) }
 }
 
-/// Writes `line` and ends the input. A program need not read it.
+/// Writes `line` and closes the input. A program need not read it.
 fn feed(mut input: ChildStdin, line: &[u8]) -> io::Result<()> {
     match input.write_all(line) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(e),

@@ -1,4 +1,4 @@
-//! The picture: a run as it goes on.
+//! The picture of a run.
 
 use super::super::units::{grouped, per_second, time};
 use super::super::watch::{History, Look, Rates, Wanted};
@@ -7,17 +7,15 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
+use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
 
 const SENT: Color = Color::Yellow;
 const RECEIVED: Color = Color::Cyan;
 const DEPTH: Color = Color::Magenta;
 const SLOW: Color = Color::Red;
-/// Eighths of a cell, from none on.
-const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// Below this there is only room for the counts.
+/// In a smaller window there is room only for the counts.
 const SMALLEST: (u16, u16) = (50, 14);
-/// Lines for the bars and the percentiles, with their frame.
+/// How many lines the bars and the percentiles take, with their frame.
 const BELOW: u16 = 10;
 
 /// What does not change during a run.
@@ -64,7 +62,7 @@ pub(in super::super) fn draw(
     frame.render_widget(help(), keys);
 }
 
-/// The two lines below the title: what is wanted, and what is.
+/// Returns the two lines below the title: what is wanted, and what is.
 fn state(title: &Title, wanted: &Wanted, look: &Look, rates: &Rates) -> Vec<Line<'static>> {
     let of_all = |rate: f64| {
         let all = per_second(rate * title.threads as f64);
@@ -94,7 +92,7 @@ fn state(title: &Title, wanted: &Wanted, look: &Look, rates: &Rates) -> Vec<Line
     vec![Line::from(first), second]
 }
 
-/// The counts in words.
+/// Returns the counts in words.
 fn counted(look: &Look, rates: &Rates) -> [String; 3] {
     let dropped = match look.dropped {
         0 => String::new(),
@@ -107,13 +105,13 @@ fn counted(look: &Look, rates: &Rates) -> [String; 3] {
     ]
 }
 
-/// All there is room for in a small window.
+/// Returns what a small window has room for.
 fn counts(look: &Look, rates: &Rates) -> Vec<Line<'static>> {
     let lines = counted(look, rates).into_iter();
     lines.chain(["q ends it".to_owned()]).map(Line::from).collect()
 }
 
-/// Sent and received rates over time.
+/// Draws the sent and received rates over time.
 fn chart(frame: &mut Frame<'_>, area: Rect, history: &History) {
     let points = |rate: fn(&Rates) -> f64| -> Vec<(f64, f64)> {
         history.rates().map(|r| (r.at.as_secs_f64(), rate(r))).collect()
@@ -123,7 +121,7 @@ fn chart(frame: &mut Frame<'_>, area: Rect, history: &History) {
     let top = nice(highest);
     let end = history.last().map_or(0.0, |look| look.at.as_secs_f64());
     let begin = sent.first().map_or(0.0, |p| p.0).min(end - 1.0).max(0.0);
-    // Its legend are the two lines above, which have the same colours.
+    // The two lines above are the legend: they have the same colours.
     let line = |color, data| {
         Dataset::default()
             .marker(Marker::Braille)
@@ -146,17 +144,18 @@ fn chart(frame: &mut Frame<'_>, area: Rect, history: &History) {
     frame.render_widget(chart, area);
 }
 
-/// The next of 1, 2, 5, 10 … that is not below `value`.
+/// Returns the next of 1, 2, 5, 10 … that is not below `value`.
 fn nice(value: f64) -> f64 {
     let magnitude = 10f64.powf(value.max(1.0).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * magnitude);
     steps.into_iter().find(|step| *step >= value).unwrap_or(steps[3])
 }
 
-/// A bar: its name, its length, the same in words, its colour.
+/// A labelled bar.
 struct Bar {
     name: String,
     value: f64,
+    /// The value in words.
     text: String,
     color: Color,
 }
@@ -168,7 +167,8 @@ fn queues(frame: &mut Frame<'_>, area: Rect, look: &Look) {
         text: grouped(*depth),
         color: DEPTH,
     };
-    bars(frame, area, " items in queue ", look.depths.iter().enumerate().map(bar).collect());
+    let all: Vec<Bar> = look.depths.iter().enumerate().map(bar).collect();
+    bars(frame, area, " items in queue ", &all);
 }
 
 fn workers(frame: &mut Frame<'_>, area: Rect, rates: &Rates, slow: usize) {
@@ -178,47 +178,44 @@ fn workers(frame: &mut Frame<'_>, area: Rect, rates: &Rates, slow: usize) {
         text: per_second(*rate),
         color: if i < slow { SLOW } else { RECEIVED },
     };
-    bars(
-        frame,
-        area,
-        " worker: items a second ",
-        rates.workers.iter().enumerate().map(bar).collect(),
-    );
+    let all: Vec<Bar> = rates.workers.iter().enumerate().map(bar).collect();
+    bars(frame, area, " worker: items a second ", &all);
 }
 
-/// A line for each bar, as many as there is room for; the longest goes across.
-fn bars(frame: &mut Frame<'_>, area: Rect, title: &'static str, bars: Vec<Bar>) {
+/// Draws one bar a line, as many as there is room for. The longest fills its line.
+fn bars(frame: &mut Frame<'_>, area: Rect, title: &'static str, bars: &[Bar]) {
     let block = Block::bordered().title(title).border_style(Style::new().dark_gray());
     let inner = block.inner(area);
+    frame.render_widget(block, area);
     let longest = bars.iter().map(|b| b.value).fold(1.0, f64::max);
     let names = bars.iter().map(|b| b.name.len()).max().unwrap_or(0);
     let texts = bars.iter().map(|b| b.text.len()).max().unwrap_or(0);
-    let room = usize::from(inner.width).saturating_sub(names + texts + 2);
-    let fit = usize::from(inner.height);
-    // The last line says how many have no room.
-    let shown = if bars.len() > fit { fit.saturating_sub(1) } else { bars.len() };
-    let hidden = bars.len() - shown;
-    let mut lines: Vec<Line<'_>> = Vec::with_capacity(fit);
-    for bar in &bars[..shown] {
-        lines.push(Line::from(vec![
-            Span::from(format!("{:>names$} ", bar.name)),
-            Span::from(strip(bar.value / longest, room)).fg(bar.color),
-            Span::from(format!(" {:>texts$}", bar.text)),
-        ]));
+    let columns = [
+        Constraint::Length(names as u16 + 1),
+        Constraint::Fill(1),
+        Constraint::Length(texts as u16 + 1),
+    ];
+    let room = usize::from(inner.height);
+    // The last line says how many bars have no room.
+    let shown = if bars.len() > room { room.saturating_sub(1) } else { bars.len() };
+    let mut rows = inner.rows();
+    for (bar, row) in bars[..shown].iter().zip(&mut rows) {
+        let [name, strip, text] = Layout::horizontal(columns).areas(row);
+        frame.render_widget(Line::from(format!("{:>names$}", bar.name)), name);
+        let gauge = Gauge::default()
+            .ratio((bar.value / longest).clamp(0.0, 1.0))
+            .use_unicode(true)
+            .label("")
+            .gauge_style(Style::new().fg(bar.color));
+        frame.render_widget(gauge, strip);
+        frame.render_widget(Line::from(format!(" {:>texts$}", bar.text)), text);
     }
-    if hidden > 0 {
-        lines.push(Line::from(format!("… and {hidden} more")).dark_gray());
+    if let Some(row) = rows.next()
+        && shown < bars.len()
+    {
+        let hidden = bars.len() - shown;
+        frame.render_widget(Line::from(format!("… and {hidden} more")).dark_gray(), row);
     }
-    frame.render_widget(Paragraph::new(lines).block(block), area);
-}
-
-/// `share` of `width` cells, by eighths, filled up with blanks.
-fn strip(share: f64, width: usize) -> String {
-    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
-    let (full, rest) = (eighths / 8, eighths % 8);
-    let mut text: String = std::iter::repeat_n('█', full).collect();
-    text.extend(std::iter::once(EIGHTHS[rest]).chain(std::iter::repeat(' ')).take(width - full));
-    text
 }
 
 fn waits(frame: &mut Frame<'_>, area: Rect, look: &Look) {
@@ -252,15 +249,6 @@ fn help() -> Line<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bars_have_eighths() {
-        assert_eq!(strip(0.0, 3), "   ");
-        assert_eq!(strip(0.5, 3), "█▌ ");
-        assert_eq!(strip(1.0, 3), "███");
-        assert_eq!(strip(7.0, 2), "██");
-        assert_eq!(strip(1.0, 0), "");
-    }
 
     #[test]
     fn axes_end_at_round_numbers() {

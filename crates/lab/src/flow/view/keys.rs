@@ -11,7 +11,8 @@ pub(super) enum Action {
     End,
 }
 
-/// What `key` does to what is `wanted` of so many workers; nothing if it has no meaning.
+/// Returns what `key` does to the `wanted` settings of so many workers; nothing if it has no
+/// meaning.
 pub(super) fn act(key: KeyEvent, wanted: Wanted, workers: usize) -> Option<Action> {
     if key.kind == KeyEventKind::Release {
         return None;

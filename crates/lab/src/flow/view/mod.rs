@@ -21,34 +21,35 @@ use std::time::{Duration, Instant};
 /// Time between two pictures.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Whether there is a terminal that can show a view: to read keys from, and to draw on.
+/// Returns whether there is a terminal that can show a view: to read keys from, and to draw on.
 pub(super) fn is_possible() -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb" || term.is_empty());
     !dumb && io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Shows `load` until the user, or `stop`, ends it; `false` if the terminal refuses at once. A terminal that vanishes ends it too.
+/// Shows `load` until the user, or `stop`, ends it, or the terminal vanishes. Returns `false` if
+/// the terminal refuses at once.
 pub(super) fn show(load: &Load, title: &Title, stop: &AtomicBool) -> bool {
     let Ok(mut terminal) = try_init() else {
-        // It may have taken the first step.
+        // The first step may have succeeded.
         let _ = try_restore();
         return false;
     };
-    // What the user sees is an ended view in any case; there is nobody to tell more.
+    // The user sees that the view has ended. There is nobody else to tell.
     let _ = watch(&mut terminal, load, title, stop);
     if terminal.show_cursor().is_err() {
-        // It would try again when it is dropped, and complain where nobody is.
+        // Its destructor would try again, and print a complaint that nobody reads.
         std::mem::forget(terminal);
     }
     let _ = try_restore();
     true
 }
 
-/// What happens at the terminal, from a thread of its own: where the terminal has vanished, reading from it may never end. Nobody waits
-/// for that thread.
+/// Reads the terminal's events on a thread of its own. If the terminal has vanished, reading may
+/// never end, so nobody waits for that thread.
 ///
 /// # Errors
-/// It cannot be started.
+/// The thread cannot be started.
 fn events() -> io::Result<Receiver<Event>> {
     let (sender, events) = unbounded();
     let read = move || {

@@ -1,5 +1,5 @@
-//! The view's picture in the guide: a made-up run, drawn as in a terminal, as SVG. The test fails where the file is not what the view
-//! draws; with `SATEEN_DRAW=1` it writes the file anew.
+//! The view's picture in the guide: a made-up run, drawn as on a terminal, as SVG. The test fails
+//! if the file is not what the view draws. With `SATEEN_DRAW=1` it writes the file anew.
 
 use super::draw::{Title, draw};
 use crate::flow::watch::{History, Look, Waits, Wanted};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// A cell's size.
 const CELL: (f64, f64) = (8.0, 17.0);
-/// From a cell's top to the line that letters stand on.
+/// From a cell's top to the base line of its letters.
 const BASE: f64 = 13.0;
 
 fn title() -> Title {
@@ -23,7 +23,7 @@ fn title() -> Title {
     }
 }
 
-/// Half a minute: the receivers' rate goes up, then one handler becomes slow.
+/// Half a minute: the receivers' rate rises, then one handler becomes slow.
 fn made_up() -> History {
     let mut history = History::default();
     let (mut sent, mut workers) = (0.0, [0.0; 8]);
@@ -59,7 +59,14 @@ fn made_up() -> History {
 fn drawn(width: u16, height: u16, wanted: &Wanted, history: &History) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("in memory");
     terminal.draw(|frame| draw(frame, &title(), wanted, history)).expect("in memory");
-    terminal.backend().buffer().clone()
+    let mut buffer = terminal.backend().buffer().clone();
+    // A gauge draws the cell where its label would begin as a blank with a background.
+    let reset = |cell: &&mut Cell| cell.symbol() == " " && cell.fg == Color::Reset;
+    for cell in buffer.content.iter_mut().filter(reset).filter(|cell| cell.bg != Color::Reset) {
+        let color = cell.bg;
+        cell.set_symbol("█").set_fg(color).set_bg(Color::Reset);
+    }
+    buffer
 }
 
 const WANTED: Wanted =
@@ -126,14 +133,16 @@ fn what_has_no_room_is_counted() {
     assert!(text.contains("… and 993 more"), "{text}");
 }
 
-/// The cells as SVG, without a font's help: bars and dots are drawn, so that they meet.
+/// Draws the cells as SVG without the help of a font: bars and dots are shapes, so that they meet.
 fn svg(buffer: &Buffer) -> String {
     let (width, height) = (buffer.area.width, buffer.area.height);
     let (w, h) = (f64::from(width) * CELL.0, f64::from(height) * CELL.1);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" role=\"img\" \
-         aria-label=\"The view of sateen flow\">\n<rect width=\"{w}\" height=\"{h}\" fill=\"#16181d\"/>\n\
-         <g font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"13\">\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
+         height=\"{h}\" role=\"img\" aria-label=\"The view of sateen flow\">\n<rect width=\"{w}\" \
+         height=\"{h}\" fill=\"#16181d\"/>\n\
+         <g font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" \
+         font-size=\"13\">\n"
     );
     for y in 0..height {
         // Neighbours that look alike are one piece.
@@ -164,7 +173,8 @@ fn svg(buffer: &Buffer) -> String {
                 let (w, h) = (left(x - begin), CELL.1);
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{}\" y=\"{top}\" width=\"{w}\" height=\"{h}\" fill=\"{background}\"/>",
+                    "<rect x=\"{}\" y=\"{top}\" width=\"{w}\" height=\"{h}\" \
+                     fill=\"{background}\"/>",
                     left(begin)
                 );
             }
@@ -177,7 +187,8 @@ fn svg(buffer: &Buffer) -> String {
                 let text = text.replace('&', "&amp;").replace('<', "&lt;");
                 let _ = writeln!(
                     out,
-                    "<text x=\"{}\" y=\"{}\" fill=\"{front}\" textLength=\"{length}\">{text}</text>",
+                    "<text x=\"{}\" y=\"{}\" fill=\"{front}\" \
+                     textLength=\"{length}\">{text}</text>",
                     left(x),
                     top + BASE
                 );
@@ -201,12 +212,12 @@ fn color(color: Color) -> Option<&'static str> {
     })
 }
 
-/// The path of a symbol that is no letter, in the cell whose corner is there.
+/// Returns the path of a symbol that is not a letter, in the cell with that corner.
 fn shape(symbol: &str, x: f64, y: f64) -> Option<String> {
     let symbol = symbol.chars().next()?;
     let rect = |dx: f64, dy: f64, w: f64, h: f64| format!("M{} {}h{w}v{h}h-{w}z", x + dx, y + dy);
     let (middle, center) = (CELL.1 / 2.0, CELL.0 / 2.0);
-    // Lines are a pixel thick; half a cell to each side.
+    // Lines are a pixel thick and span half a cell to each side.
     let (left, right) = (rect(0.0, middle, center + 1.0, 1.0), rect(center, middle, center, 1.0));
     let (up, down) = (rect(center, 0.0, 1.0, middle), rect(center, middle, 1.0, middle));
     Some(match symbol {
@@ -229,7 +240,8 @@ fn shape(symbol: &str, x: f64, y: f64) -> Option<String> {
         }
         '\u{2801}'..='\u{28ff}' => {
             let dots = u32::from(symbol) - 0x2800;
-            // In Unicode's order: the upper three of the left column, of the right, then the two below.
+            // In the order of Unicode: the upper three of the left column, of the right one, then
+            // the two below.
             let places = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
             let set = places.iter().enumerate().filter(|(bit, _)| dots >> bit & 1 == 1);
             set.map(|(_, (column, row))| {

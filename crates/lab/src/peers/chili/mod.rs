@@ -1,7 +1,7 @@
 //! Adapter for `chili`.
 //!
-//! Its scope is passed down through the joins, and its heartbeat is looked at in every join: by
-//! default it is in one of 64 only, and the others run both branches in sequence without offering one.
+//! Its scope is passed down through the joins. Every join polls the heartbeat. By default only one
+//! join of 64 does, and the others run both branches in sequence without offering one.
 
 use crate::adapter::ForkJoin;
 use crate::error::Error;

@@ -9,7 +9,7 @@ use crossbeam_deque::{Steal, Stealer, Worker};
 pub(crate) use pipes::{ArrayPipe, SegPipe};
 pub(crate) use queues::{Array, Seg};
 
-/// The Chase-Lev deque with epoch reclamation; and the channels.
+/// The Chase-Lev deque with epoch reclamation, and the channels.
 pub(crate) struct Crossbeam;
 
 impl Deque for Crossbeam {

@@ -1,14 +1,15 @@
 //! Adapters for `crossbeam-queue` between producers and consumers.
 
-use crate::adapter::Pipe;
+use crate::adapter::{Pipe, PipeKind};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use std::sync::Arc;
 
-/// The queue in an array.
+/// The bounded queue.
 pub(crate) struct ArrayPipe;
 
 impl Pipe for ArrayPipe {
     const NAME: &'static str = "crossbeam";
+    const KIND: PipeKind = PipeKind::Bounded;
     type Sender = Arc<ArrayQueue<u64>>;
     type Receiver = Arc<ArrayQueue<u64>>;
 
@@ -32,11 +33,12 @@ impl Pipe for ArrayPipe {
     }
 }
 
-/// The queue without a limit.
+/// The unbounded queue.
 pub(crate) struct SegPipe;
 
 impl Pipe for SegPipe {
     const NAME: &'static str = "crossbeam";
+    const KIND: PipeKind = PipeKind::Unbounded;
     type Sender = Arc<SegQueue<u64>>;
     type Receiver = Arc<SegQueue<u64>>;
 

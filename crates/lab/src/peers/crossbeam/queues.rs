@@ -3,7 +3,7 @@
 use crate::adapter::Queue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
-/// The queue without a limit.
+/// The unbounded queue.
 pub(crate) struct Seg;
 
 impl Queue for Seg {
@@ -25,7 +25,7 @@ impl Queue for Seg {
     }
 }
 
-/// The queue in an array.
+/// The bounded queue.
 pub(crate) struct Array;
 
 impl Queue for Array {
@@ -38,7 +38,8 @@ impl Queue for Array {
 
     #[inline(always)]
     fn push(queue: &ArrayQueue<u64>, item: u64) {
-        // There is room: a thread pops what it pushed before it pushes again. The sum tells if not.
+        // There is room, because a thread pops what it pushed before it pushes again. If not, the
+        // sum tells.
         let _ = queue.push(item);
     }
 

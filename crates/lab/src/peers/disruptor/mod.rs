@@ -1,22 +1,24 @@
-//! Adapter for `disruptor`: one producer, and the polling interface, whose consumer is a thread of ours.
+//! Adapter for `disruptor`: one producer, and the polling interface, whose consumer is a thread of
+//! ours.
 //!
-//! A poll hands out all there is, also where items are sent one by one: that is how it is used. Where there is nothing the
-//! consumer pauses like everybody's, so its own ways of waiting have no say.
+//! A poll returns all items there are, even where items are sent one by one, as is usual with it. A
+//! consumer that finds nothing pauses like those of the other queues, so the library's own ways of
+//! waiting are not used.
 
-use crate::adapter::Pipe;
+use crate::adapter::{Pipe, PipeKind};
 use disruptor::{
     BusySpin, EventPoller, Producer, SingleProducer, SingleProducerBarrier, build_single_producer,
 };
 
 /// One item at a time.
 pub(crate) struct Disruptor;
-/// Sixteen.
+/// Sixteen items at a time.
 pub(crate) struct DisruptorBatch;
 
 type Sender = SingleProducer<u64, disruptor::SingleConsumerBarrier>;
 type Receiver = EventPoller<u64, SingleProducerBarrier>;
 
-/// A ring with one end of each.
+/// Creates a ring with one producer and one consumer.
 fn open(capacity: usize) -> (Vec<Sender>, Vec<Receiver>) {
     let (receiver, builder) = build_single_producer(capacity, || 0, BusySpin).new_event_poller();
     (vec![builder.build()], vec![receiver])
@@ -35,6 +37,7 @@ fn receive(receiver: &mut Receiver, mut take: impl FnMut(u64)) -> usize {
 
 impl Pipe for Disruptor {
     const NAME: &'static str = "disruptor";
+    const KIND: PipeKind = PipeKind::Spsc;
     const MOST: usize = 1;
     type Sender = Sender;
     type Receiver = Receiver;
@@ -56,6 +59,7 @@ impl Pipe for Disruptor {
 
 impl Pipe for DisruptorBatch {
     const NAME: &'static str = "disruptor";
+    const KIND: PipeKind = PipeKind::Spsc;
     const MOST: usize = 1;
     const BATCH: usize = 16;
     type Sender = Sender;

@@ -1,9 +1,9 @@
 //! Adapter for `forte`.
 //!
-//! Its pools are `'static`, and shrinking one waits, under the pool's lock, for a heartbeat thread that
-//! needs that lock. So the workers stay, the heartbeat ticks on, and each turn runs in a process of
-//! its own. It has no form of submission that runs on another thread: a closure spawned from outside
-//! runs on the submitter. So only joins and the idle figure are taken.
+//! Its pools are `'static`. Shrinking a pool waits, under the pool's lock, for a heartbeat thread
+//! that needs that lock. So the workers stay, the heartbeat ticks on, and each turn runs in a
+//! process of its own. No form of submission runs on another thread: a closure that is spawned from
+//! outside runs on the submitter. So it has only the figures of joins, and the idle figure.
 
 use crate::adapter::{ForkJoin, Submit};
 use crate::error::Error;

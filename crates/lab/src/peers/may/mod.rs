@@ -1,16 +1,17 @@
 //! Adapter for `may`: coroutines with a guarded stack each.
 //!
-//! Its scheduler is one for the process and never ends, so each turn runs in a process of its own. A guarded
-//! stack takes two memory maps, of which the system allows some 65,000, and a coroutine that finds none
-//! panics. The library has no setting for that, so for more than 10,000 coroutines its processes load
-//! something that leaves out the guards. Stacks have the default size; the pool then keeps as many as skynet
-//! needs, otherwise as many as by default.
+//! It has one scheduler for the process, which never ends, so each turn runs in a process of its
+//! own. A guarded stack takes two memory maps, of which the system allows some 65,000, and a
+//! coroutine that gets none panics. The library has no setting for that, so for more than 10,000
+//! coroutines its processes load a library that leaves out the guards. Stacks have the default
+//! size. For skynet the pool keeps as many as it needs, otherwise as many as by default.
 
 use super::programs::{self, Recipe};
-use crate::adapter::{Between, Crowd, Crowds, Form, Late, Locks, Open, Tasks, Turns, Way};
+use crate::adapter::{
+    Between, Crowd, Crowds, Environment, Form, Late, Locks, Open, Tasks, Turns, Way,
+};
 use crate::error::Error;
-use crate::experiment::Environment;
-use crate::host;
+use crate::proc;
 use may::sync::{Condvar, Mutex, MutexGuard, Semphore, SyncFlag};
 use may::{coroutine, go};
 use std::sync::Arc;
@@ -22,9 +23,9 @@ pub(crate) struct May;
 const NAME: &str = "may";
 const CALM: &str = "no coroutine panics";
 
-/// More coroutines than this have no guards.
+/// Above this number of coroutines their stacks have no guards.
 const MOST_GUARDED: u64 = 10_000;
-/// What a stack takes, which each coroutine has as soon as it is spawned.
+/// Memory of a stack. Each coroutine has one as soon as it is spawned.
 const ROOM_OF_ONE: u64 = 16 * 1024;
 
 /// See [`Tasks::environment`].
@@ -32,7 +33,7 @@ fn environment(coroutines: u64) -> Environment {
     if coroutines <= MOST_GUARDED {
         return || Ok(None);
     }
-    if host::free_memory().is_some_and(|bytes| coroutines * ROOM_OF_ONE > bytes / 2) {
+    if proc::available_memory().is_some_and(|bytes| coroutines * ROOM_OF_ONE > bytes / 2) {
         return || {
             let why = "stacks for so many coroutines would take more than half of the free memory";
             Err(Error::Absent(format!("may: {why}")))
@@ -41,7 +42,7 @@ fn environment(coroutines: u64) -> Environment {
     || Ok(Some(("LD_PRELOAD", programs::built(&NO_GUARDS)?.join("no_guards.so"))))
 }
 
-/// A library to be loaded first: see its source.
+/// The library to be loaded first: see its source.
 static NO_GUARDS: Recipe = Recipe {
     name: "A library that leaves out guards",
     packages: "gcc",
@@ -52,7 +53,7 @@ static NO_GUARDS: Recipe = Recipe {
     start: |_| Vec::new(),
 };
 
-/// The number of workers counts until the first coroutine is started.
+/// Sets the number of workers, which takes effect until the first coroutine is started.
 fn workers(workers: usize) -> Result<(), Error> {
     may::config().set_workers(workers);
     Ok(())
@@ -74,14 +75,15 @@ impl Tasks for May {
 
     fn skynet((): &(), _form: Form, leaves: u64) -> u64 {
         if leaves > MOST_GUARDED {
-            // Counts until the first coroutine is started. Inner nodes are a ninth of the leaves.
+            // Takes effect until the first coroutine is started. Inner nodes are a ninth of the
+            // leaves.
             may::config().set_pool_capacity((leaves + leaves / 8) as usize);
         }
         go!(move || tree(0, leaves)).join().expect(CALM)
     }
 }
 
-/// The sum of the ordinals of `leaves` leaves from `first`.
+/// Returns the sum of the ordinals of `leaves` leaves from `first`.
 fn tree(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {
         return first;
@@ -132,7 +134,7 @@ impl Turns for May {
                 times
             }),
             Way::Event => {
-                // Its event is for once only; a semaphore signals as often as needed.
+                // Its event works only once; a semaphore signals as often as needed.
                 let signals = [Semphore::new(1), Semphore::new(0)];
                 pair(move |me| {
                     for _ in 0..times {
@@ -150,7 +152,7 @@ impl Turns for May {
     }
 }
 
-/// Two coroutines run `each` with the numbers 0 and 1; the sum of what they return.
+/// Runs `each` in two coroutines with the numbers 0 and 1. Returns the sum of their results.
 fn pair(each: impl Fn(usize) -> u64 + Send + Sync + 'static) -> u64 {
     let each = Arc::new(each);
     let start = |me| {

@@ -1,14 +1,13 @@
 //! Adapter for `parking_lot`: its mutex and condition variable, on threads.
 
 use super::std::on_threads;
-use crate::adapter::{LockKind, Locks, PoolVisitor, Turns, Way};
+use crate::adapter::{LockKind, Locks, Turns, Way};
 use crate::blocks::{ParkingLot as RawLock, Raw};
 use crate::error::Error;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
-use sateen_pool::{LockedBits, LockedFlags, LockedTree};
 use std::ops::RangeInclusive;
 
-/// Threads, on whatever core they come to.
+/// Threads, on any core.
 pub(crate) struct ParkingLot;
 
 const NAME: &str = "parking_lot";
@@ -88,9 +87,7 @@ impl LockKind for ParkingLotRwLock {
     }
 }
 
-/// Shows `visitor` our strategies behind its lock.
-pub(crate) fn visit_pools(visitor: &mut impl PoolVisitor) {
-    visitor.visit::<Raw<LockedFlags<RawLock>>>("locked-flags-parking_lot");
-    visitor.visit::<Raw<LockedBits<RawLock>>>("locked-bits-parking_lot");
-    visitor.visit::<Raw<LockedTree<RawLock>>>("locked-tree-parking_lot");
-}
+// Our strategies behind its lock.
+pub(crate) type LockedFlags = Raw<sateen_pool::LockedFlags<RawLock>>;
+pub(crate) type LockedBits = Raw<sateen_pool::LockedBits<RawLock>>;
+pub(crate) type LockedTree = Raw<sateen_pool::LockedTree<RawLock>>;

@@ -1,18 +1,19 @@
-//! Peers in other languages: programs of ours in `peers-src`, written from each system's
-//! documentation. And our own tasks with other allocators, which are programs too.
+//! Peers in other languages: our programs in `peers-src`, written from each system's documentation.
+//! Our own tasks with other allocators are programs too.
 
-mod bikeshed;
+pub(crate) mod bikeshed;
 mod recipe;
 mod serve;
 #[cfg(test)]
 mod tests;
 
 use crate::adapter::Job;
-use crate::experiment::Group;
-pub(crate) use bikeshed::Bikeshed;
+use crate::error::Error;
+use crate::experiment::{Group, Run};
 pub(super) use recipe::Recipe;
 #[cfg(feature = "peers")]
 pub(super) use recipe::built;
+use serve::Served;
 
 /// A program as an implementation.
 struct Peer {
@@ -29,8 +30,8 @@ pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_owned()).collect()
 }
 
-/// g++ for Boost.Fiber, with what to link besides. Symbols are bound at the start, because a fiber's
-/// stack is too small for it.
+/// The command line of g++ for Boost.Fiber, with more to link. Symbols are bound at the start,
+/// because binding needs more stack than a fiber has.
 fn boost(more: &[&str]) -> Vec<String> {
     let mut all = words(&["g++", "-std=c++17", "-O3", "-DNDEBUG", "-o", "peer", "boost.cpp"]);
     all.extend(words(&["-Wl,-z,now", "-lboost_fiber", "-lboost_context", "-pthread"]));
@@ -97,7 +98,8 @@ static ONE_TBB: Recipe = Recipe {
     start: |_| words(&["./peer"]),
 };
 
-/// Cargo for one of our own small programs, with the profile and the place of the lab itself.
+/// The command line of Cargo for one of our own small programs, with the lab's profile and target
+/// directory.
 fn cargo(command: &str, allocator: &str, more: &[&str]) -> Vec<String> {
     let mut all = words(&[option_env!("CARGO").unwrap_or("cargo"), command, "--quiet"]);
     all.extend(words(&["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]));
@@ -265,12 +267,27 @@ static PEERS: &[Peer] = &[
     },
 ];
 
-/// Adds to `group` each program that has one of `cases`, the first that it has.
+/// Adds to `group` each program that has one of `cases`, with the first case that it has.
 pub(crate) fn add_all(group: &mut Group, cases: &[&'static str], job: Job) {
     for peer in PEERS.iter().filter(|p| job.workers <= p.most_workers) {
         if let Some(case) = cases.iter().find(|c| peer.cases.contains(c)) {
             let job = Job { case, ..job };
-            serve::add(group, peer.implementation, peer.recipe, peer.arguments, job);
+            peer.add(group, job);
         }
+    }
+}
+
+impl Peer {
+    /// Adds the program to `group`.
+    fn add(&self, group: &mut Group, job: Job) {
+        let Self { recipe, arguments, .. } = *self;
+        group.add(self.implementation, move || {
+            let mut words = (recipe.start)(job.workers);
+            words.extend(arguments.iter().map(|a| (*a).to_owned()));
+            words.extend([job.case.to_owned(), job.workers.to_string(), job.size.to_string()]);
+            let mut served = Served::start(&recipe::built(recipe)?, &words, job.check)
+                .map_err(|e| Error::Absent(format!("{}: {e}", recipe.name)))?;
+            Ok(Run(move || Ok((job.values)(&served.run()?, &job))))
+        });
     }
 }

@@ -1,7 +1,7 @@
-//! Building a program when it is first needed.
+//! Builds a program when it is first needed.
 //!
-//! It goes beside the lab's own executable, into a folder that is named by the hash of the sources and the
-//! compiler's arguments. A missing compiler or library is a note, not a failure.
+//! The program goes beside the lab's own executable, into a folder that is named by the hash of the
+//! sources and the compiler's arguments. A missing compiler or library is a note, not a failure.
 
 use crate::error::Error;
 use std::collections::BTreeMap;
@@ -14,25 +14,25 @@ use std::{env, fs, io};
 
 /// How a program is built and started.
 pub(crate) struct Recipe {
-    /// What a note calls it.
+    /// The name in notes.
     pub(crate) name: &'static str,
-    /// What to install on Debian where it cannot be built.
+    /// What to install on Debian if it cannot be built.
     pub(crate) packages: &'static str,
-    /// Its sources: names and contents. Without any the compiler is called by each process of the lab,
-    /// and knows itself what is up to date.
+    /// Names and contents of its sources. Without sources, each process of the lab calls the
+    /// compiler, which knows what is up to date.
     pub(crate) sources: &'static [(&'static str, &'static str)],
-    /// The compiler and its arguments, for the folder of the program.
+    /// Returns the compiler and its arguments, for the folder of the program.
     pub(crate) compile: fn() -> Vec<String>,
-    /// The program, and its arguments before the case, for a number of workers. One that begins with
-    /// `./` is in the folder of the program.
+    /// Returns the program, and its arguments before the case, for a number of workers. A program
+    /// that begins with `./` is in its folder.
     pub(crate) start: fn(usize) -> Vec<String>,
 }
 
-/// The folder of the built program, or why there is none. Asked once in a process, answered by
-/// what an earlier process has built if there is that.
+/// Returns the folder of the built program. Builds it at most once in a process, and not if an
+/// earlier process has built it.
 ///
 /// # Errors
-/// A note for the user.
+/// A note for the user that says why there is no program.
 pub(crate) fn built(recipe: &'static Recipe) -> Result<PathBuf, Error> {
     static DONE: Mutex<BTreeMap<&str, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,8 +55,8 @@ fn build(recipe: &Recipe) -> Result<PathBuf, String> {
     from_sources(recipe.name, recipe.sources, &words, announce)
 }
 
-/// The folder with `sources` and what the compiler's `words` make of them there. `announce` is called
-/// with the name before anything is built.
+/// Returns the folder with `sources` and what the compiler's `words` make of them. Calls `announce`
+/// with the name before it builds anything.
 ///
 /// # Errors
 /// What the compiler or the system says.
@@ -74,7 +74,7 @@ pub(super) fn from_sources(
     if folder.is_dir() {
         return Ok(folder);
     }
-    // Another process, or thread, may build the same: whoever is done first gives the folder its name.
+    // Another process or thread may build the same: the first one that is done names the folder.
     static DRAFTS: AtomicU32 = AtomicU32::new(0);
     let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
     let draft = folder.with_extension(format!("{}-{number}", std::process::id()));
@@ -91,38 +91,39 @@ pub(super) fn from_sources(
         Err(e) if !folder.is_dir() => Err(format!("`{}`: {e}", folder.display())),
         _ => Ok(folder),
     });
-    // Gone already if it got its name.
+    // The folder does not exist any more if it was renamed.
     let _ = fs::remove_dir_all(&draft);
     result
 }
 
-/// The folder of the lab's own executable.
+/// Returns the folder of the lab's own executable.
 fn beside() -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|e| e.to_string())?;
     Ok(own.parent().ok_or("the lab's own folder is unknown")?.to_path_buf())
 }
 
-/// The words of a compiler that `variable` of the environment may name, as build systems have it.
+/// Returns the words of a compiler. The environment's `variable` may name it, as usual in build
+/// systems.
 pub(super) fn compiler(variable: &str, usual: &str) -> Vec<String> {
     let named = env::var(variable).unwrap_or_default();
     let named: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
     if named.is_empty() { vec![usual.to_owned()] } else { named }
 }
 
-/// Arguments that make Cargo build beside the lab's own executable, as it was built.
+/// Returns arguments that make Cargo build beside the lab's own executable, with its profile.
 pub(super) fn place_and_profile() -> Vec<String> {
     let own = env::current_exe().unwrap_or_default();
     let mut above = own.ancestors().skip(1);
     let name = above.next().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let target = above.next().unwrap_or(Path::new(".")).to_string_lossy();
-    // The only profile whose folder has another name.
+    // Only this profile's folder has another name.
     let profile = if name == "debug" { "dev" } else { name.as_ref() };
     ["--profile", profile, "--target-dir", target.as_ref()].map(str::to_owned).to_vec()
 }
 
-/// Compilers may take their time.
+/// How long a compiler may take.
 fn announce(name: &str) {
-    eprintln!("sateen: building {name}, this once");
+    eprintln!("sateen: building {name}, which happens only once");
 }
 
 /// Runs a compiler in `folder`.

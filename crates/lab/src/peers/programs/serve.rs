@@ -1,33 +1,12 @@
-//! Starting a program, and asking it for runs.
+//! Starts a program, and asks it for runs.
 //!
-//! A program is started once a turn, with case, workers and size as arguments. For each line that the
-//! lab writes it does one run, and answers with a line: the result to check, and the values.
+//! A program is started once a turn, with case, workers and size as arguments. For each line that
+//! the lab writes it does one run, and answers with a line: the result to check, and the values.
 
-use super::recipe::{Recipe, built};
-use crate::adapter::Job;
 use crate::error::Error;
-use crate::experiment::{Group, Run};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-/// Adds the program to `group`, as `implementation`, with `arguments` before the case.
-pub(crate) fn add(
-    group: &mut Group,
-    implementation: &'static str,
-    recipe: &'static Recipe,
-    arguments: &'static [&'static str],
-    job: Job,
-) {
-    group.add(implementation, move || {
-        let mut words = (recipe.start)(job.workers);
-        words.extend(arguments.iter().map(|a| (*a).to_owned()));
-        words.extend([job.case.to_owned(), job.workers.to_string(), job.size.to_string()]);
-        let mut served = Served::start(&built(recipe)?, &words, job.check)
-            .map_err(|e| Error::Absent(format!("{}: {e}", recipe.name)))?;
-        Ok(Run(move || Ok((job.values)(&served.run()?, &job))))
-    });
-}
 
 /// A program that waits for its next run.
 pub(super) struct Served {
@@ -40,10 +19,11 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Starts the program that `words` name, with its arguments, in `folder`; where it is if its name begins with `./`.
+    /// Starts the program that `words` name, with its arguments, in `folder`. A name that begins
+    /// with `./` is a file in that folder.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The program cannot be started.
     pub(super) fn start(folder: &Path, words: &[String], check: u64) -> Result<Self, String> {
         let (program, arguments) = words.split_first().ok_or("no program")?;
         let mut command = Command::new(match program.strip_prefix("./") {
@@ -58,10 +38,10 @@ impl Served {
         Ok(Self { check, child, to, from: BufReader::new(from) })
     }
 
-    /// One run; its values.
+    /// Makes one run, and returns its values.
     ///
     /// # Errors
-    /// The program ended, or its answer is not what it must be.
+    /// The program ended, or its answer is wrong.
     pub(super) fn run(&mut self) -> Result<Vec<f64>, Error> {
         let line = self.ask().map_err(|_| self.obituary())?;
         let mut words = line.split_whitespace();
@@ -72,7 +52,7 @@ impl Served {
         values.ok_or_else(|| Error::Wrong(format!("not a run's values: `{}`", line.trim())))
     }
 
-    /// The program's line for one run.
+    /// Returns the program's line for one run.
     fn ask(&mut self) -> io::Result<String> {
         let to = self.to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         to.write_all(b"\n")?;
@@ -84,12 +64,12 @@ impl Served {
         }
     }
 
-    /// Why the program ended although nobody told it to.
+    /// Returns why the program ended before it was told to.
     fn obituary(&mut self) -> Error {
         self.to = None;
         let mut reason = String::new();
         if let Some(mut errors) = self.child.stderr.take() {
-            // What can be read of it, is.
+            // A part of the errors is enough.
             let _ = errors.read_to_string(&mut reason);
         }
         let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
@@ -100,7 +80,8 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.to = None;
-        // It ends when its input does. Whatever its status is, it has answered all it was asked.
+        // The program ends when its input does. Its status does not matter: it has answered
+        // everything.
         let _ = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Programs do what the lab takes them to do. What cannot be built here is said, and left out.
+//! Programs do what the lab expects. A program that cannot be built here is left out, with a note.
 
 use super::recipe::built;
 use super::serve::Served;

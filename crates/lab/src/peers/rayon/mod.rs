@@ -5,12 +5,12 @@ use crate::error::{Error, input};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of its own for each measurement; never the global one.
+/// A pool of its own for each measurement, never the global one.
 pub(crate) struct Rayon;
 
 fn pool(workers: usize) -> Result<ThreadPool, Error> {
     let built = ThreadPoolBuilder::new().num_threads(workers).build();
-    built.map_err(|e| input(format!("rayon: {workers} workers cannot be started: {e}")))
+    built.map_err(|e| input(format!("rayon: cannot start {workers} workers: {e}")))
 }
 
 impl ForkJoin for Rayon {

@@ -1,11 +1,11 @@
-//! Adapter for `sharded-slab`, with its default settings: it grows as it is used, in pages of each thread's.
+//! Adapter for `sharded-slab`, with its default settings: it grows in use, in pages of each thread.
 
 use super::fixed_size;
 use crate::adapter::{Content, Pool};
 use crate::error::Error;
 use sharded_slab::Slab;
 
-/// Its slab.
+/// The slab.
 pub(crate) struct Sharded(Slab<Content>);
 
 impl Pool for Sharded {
@@ -24,7 +24,7 @@ impl Pool for Sharded {
 
     #[inline(always)]
     fn give(&self, key: usize) -> Content {
-        // A key that is gone is a block that was handed out twice: the content says so.
+        // If a key is gone, its block was handed out twice, and the content tells.
         self.0.take(key).unwrap_or([u32::MAX; 3])
     }
 

@@ -1,4 +1,5 @@
-//! Adapter for `slab`: with room for all blocks from the start, behind a mutex of std and unshared.
+//! Adapter for `slab`, with room for all blocks from the start: behind a mutex of std, and
+//! unshared.
 
 use super::fixed_size;
 use crate::adapter::{Content, Pool};
@@ -11,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Locked(Mutex<Slab<Content>>);
 
 impl Locked {
-    /// A panic of another thread is that thread's news.
+    /// Locks the slab. A panic of another thread is reported by that thread.
     fn lock(&self) -> MutexGuard<'_, Slab<Content>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,7 +46,7 @@ impl Pool for Locked {
     }
 }
 
-/// One thread's own.
+/// The slab of one thread.
 pub(crate) struct Unshared(RefCell<Slab<Content>>);
 
 impl Pool for Unshared {

@@ -1,4 +1,4 @@
-//! Adapter for `spin`: its default mutex, which tests before it exchanges and never yields.
+//! Adapter for `spin`: its default mutex, which reads before it exchanges and never yields.
 
 use crate::adapter::LockKind;
 use spin::Mutex;

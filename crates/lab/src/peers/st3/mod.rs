@@ -7,7 +7,7 @@ use st3::lifo::{Stealer, Worker};
 /// The LIFO flavour.
 pub(crate) struct St3;
 
-/// A thief needs somewhere to put what it steals, even if it takes one item at a time.
+/// A thief needs a queue for what it steals, even if it takes one item at a time.
 pub(crate) struct Thief {
     from: Stealer<u64>,
     own: Worker<u64>,

@@ -1,4 +1,4 @@
-//! Adapter for the standard library: threads, its mutex and condition variable.
+//! Adapter for the standard library: threads, its mutex and its condition variable.
 
 use crate::adapter::{Between, Channels, LockKind, Locks, Turns, Way};
 use crate::error::Error;
@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
-/// Threads, on whatever core they come to.
+/// Threads, on any core.
 pub(crate) struct Std;
 
 const POISONED: &str = "nobody panics with the lock";
@@ -50,7 +50,7 @@ impl Turns for Std {
     }
 }
 
-/// [`Turns::hop`] by two threads over the locks of `L`.
+/// Runs [`Turns::hop`] by two threads over the locks of `L`.
 pub(crate) fn on_threads<L: Locks>(way: Way, hops: u64) -> u64
 where
     Between<L>: Send + Sync,
@@ -100,7 +100,7 @@ impl LockKind for StdRwLock {
     }
 }
 
-/// The sending end of one of its two kinds of channels.
+/// The sending end of one of the two kinds of channels.
 #[derive(Clone)]
 pub(crate) enum Sender {
     Bounded(mpsc::SyncSender<u64>),

@@ -1,4 +1,4 @@
-//! Adapter for `tokio`: closures as futures that are ready at once.
+//! Adapter for `tokio`: closures are futures that are ready at once.
 
 use crate::adapter::{Crowd, Crowds, Form, Late, Open, Submit, Tasks, Turns, Way};
 use crate::error::{Error, input};
@@ -10,11 +10,12 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Barrier, Mutex, Notify, Semaphore};
 use tokio::task::yield_now;
 
-/// The multi-threaded scheduler; skynet and turns on one worker use the faster current-thread one.
+/// The multi-threaded scheduler. Skynet and turns on one worker use the current-thread scheduler,
+/// which is faster.
 pub(crate) struct Tokio;
 
 fn fail(workers: usize) -> impl Fn(std::io::Error) -> Error {
-    move |e| input(format!("tokio: {workers} workers cannot be started: {e}"))
+    move |e| input(format!("tokio: cannot start {workers} workers: {e}"))
 }
 
 impl Submit for Tokio {
@@ -39,7 +40,7 @@ impl Submit for Tokio {
     }
 }
 
-/// The current-thread scheduler for one worker: it is the faster one.
+/// One worker uses the current-thread scheduler, which is faster.
 fn fastest(workers: usize) -> Result<Runtime, Error> {
     match workers {
         1 => Builder::new_current_thread().enable_time().build().map_err(fail(1)),
@@ -51,7 +52,7 @@ const CALM: &str = "no task panics";
 
 impl Tasks for Tokio {
     const NAME: &'static str = "tokio";
-    // Its handles are joined by awaiting them, so that is both forms.
+    // Its handles are joined by awaiting them, so this is both forms.
     const FORMS: &'static [Form] = &[Form::Join, Form::Suspend, Form::Async];
     type Pool = Runtime;
 
@@ -70,7 +71,8 @@ impl Tasks for Tokio {
     }
 }
 
-/// The sum of the ordinals of `leaves` leaves from `first`, by ten tasks for each inner node.
+/// Returns the sum of the ordinals of `leaves` leaves from `first`, by ten tasks for each inner
+/// node.
 fn tree<const YIELD: bool>(first: u64, leaves: u64) -> Pin<Box<dyn Future<Output = u64> + Send>> {
     Box::pin(async move {
         if leaves == 1 {
@@ -116,7 +118,7 @@ impl Turns for Tokio {
     }
 }
 
-/// Two tasks for the numbers 0 and 1; the sum of what they return.
+/// Runs two tasks for the numbers 0 and 1. Returns the sum of their results.
 fn pair<F: Future<Output = u64> + Send + 'static>(
     pool: &Runtime,
     each: impl Fn(usize) -> F,
@@ -169,7 +171,7 @@ impl Crowds for Tokio {
         crowd: &Arc<Crowd>,
         each: impl Fn() + Copy + Send + Sync + 'static,
     ) -> Open {
-        // Closing it wakes all who wait.
+        // Closing it wakes all tasks that wait.
         let gate = Arc::new(Semaphore::new(0));
         let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
         pool.spawn(async move {

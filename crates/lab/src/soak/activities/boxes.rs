@@ -25,7 +25,7 @@ struct Boxes {
     bell: Event,
 }
 
-/// An item on its way: however the task ends, the item gets back into a box.
+/// An item on its way. However the task ends, the item returns to a box.
 struct Carried<'a> {
     boxes: &'a Boxes,
     item: Option<Item>,
@@ -34,7 +34,7 @@ struct Carried<'a> {
 
 impl Drop for Carried<'_> {
     fn drop(&mut self) {
-        // It may wait in the middle of an unwinding, too.
+        // This may wait in the middle of an unwinding, too.
         uninterrupted(|| self.boxes.boxes[self.to].lock().extend(self.item.take()));
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
         round(world, &boxes, &mut random)?;
     }
     // A task whose parent was cancelled goes on by itself, with what it carries. The watch notices
-    // one that never ends.
+    // a task that never ends.
     boxes.bell.set();
     while Arc::strong_count(&boxes) > 1 {
         thread::sleep(Duration::from_millis(1));
@@ -114,7 +114,7 @@ impl Boxes {
         Some(Carried { boxes: self, item: Some(item), to: random.below(BOXES) })
     }
 
-    /// One of the ways to wait.
+    /// Waits in one of the ways.
     fn dawdle(&self, random: &mut XorShift) {
         match random.below(8) {
             0 => self.bell.wait(),
@@ -139,7 +139,7 @@ impl Boxes {
         drop((carried, second));
     }
 
-    /// One of the ways to do several things.
+    /// Does several things in one of the ways.
     fn nest(self: &Arc<Self>, depth: u32, random: &mut XorShift) {
         let [mut a, mut b, c] = [(); 3].map(|()| XorShift::new(random.next_u64()));
         let branch = |random: &mut XorShift| {
@@ -162,7 +162,7 @@ impl Boxes {
                 if b.below(3) == 0 {
                     task.cancel();
                 }
-                // Its panic is a wanted one, or fails another check.
+                // The panic is one on purpose, or fails another check.
                 _ = task.join();
             }
             _ => {

@@ -1,4 +1,4 @@
-//! Items through channels of every kind, by every operation, from tasks and threads, some
+//! Items through channels of every kind, by every operation, from tasks and threads, some of them
 //! cancelled.
 
 use super::World;
@@ -80,7 +80,7 @@ fn round(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sends `item` somehow; false if nobody receives any more.
+/// Sends `item` in one of the ways. Returns false if nobody receives any more.
 fn send(to: &[Sender<Item>; 2], item: Item, random: &mut XorShift, sent: &AtomicU64) -> bool {
     let a = &to[0];
     let to = &to[random.below(2)];
@@ -114,7 +114,7 @@ fn send(to: &[Sender<Item>; 2], item: Item, random: &mut XorShift, sent: &Atomic
     open
 }
 
-/// Receives something somehow; false if nobody sends any more on one of the channels.
+/// Receives in one of the ways. Returns false if nobody sends any more on one of the channels.
 fn receive(from: &[Receiver<Item>; 2], random: &mut XorShift, received: &AtomicU64) -> bool {
     let [a, b] = from;
     let from = &from[random.below(2)];
@@ -142,7 +142,7 @@ fn receive(from: &[Receiver<Item>; 2], random: &mut XorShift, received: &AtomicU
             yield_now();
             true
         }
-        // The other one may have items: take them.
+        // The other channel may have items: take them.
         Err(false) => {
             let rest = a.iter().chain(b.iter()).count();
             received.fetch_add(rest as u64, Relaxed);

@@ -1,4 +1,4 @@
-//! Branches, scopes, loops and sorts, beside what a plain loop computes.
+//! Branches, scopes, loops and sorts, compared with what a plain loop computes.
 
 use super::World;
 use crate::error::{Error, expect};

@@ -17,13 +17,14 @@ const TASKS: usize = 8;
 const STEPS: usize = 400;
 const PERMITS: usize = 3;
 
-/// What the tasks of a round share. Each pair has equal halves while nobody holds its lock.
+/// What the tasks of a round share. The two halves of each pair are equal while nobody holds its
+/// lock.
 struct Shared {
     mutex: Mutex<[u64; 2]>,
     rwlock: RwLock<[u64; 2]>,
     reentrant: ReentrantMutex<[Cell<u64>; 2]>,
     semaphore: Semaphore,
-    /// How many have a permit.
+    /// How many tasks have a permit.
     inside: AtomicU64,
     /// Tokens that pass through the condition variable.
     tokens: Mutex<u64>,
@@ -80,12 +81,12 @@ fn round(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
 }
 
 impl Shared {
-    /// Notes a promise that was broken.
+    /// Notes a broken promise.
     fn check(&self, holds: bool) {
         self.broken.fetch_add(u64::from(!holds), Relaxed);
     }
 
-    /// Raises both halves, with others running in between.
+    /// Raises both halves, and lets others run in between.
     fn raise(&self, pair: &mut [u64; 2], random: &mut XorShift) {
         self.check(pair[0] == pair[1]);
         pair[0] += 1;
@@ -165,7 +166,7 @@ impl Shared {
     }
 }
 
-/// Tasks that meet at a barrier, and promises that each of them keeps.
+/// Runs tasks that meet at a barrier, and promises that each of them keeps.
 fn barrier(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
     let (parties, turns) = (2 + random.below(5), 20);
     let barrier = Arc::new(Barrier::new(parties));

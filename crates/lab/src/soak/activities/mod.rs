@@ -1,4 +1,4 @@
-//! What goes on during a soak, each in rounds of some milliseconds until the world is over.
+//! What goes on during a soak, in rounds of some milliseconds until the world is over.
 
 mod boxes;
 mod channels;
@@ -17,10 +17,10 @@ use super::world::World;
 use crate::error::Error;
 use sateen_base::XorShift;
 
-/// Runs until the world is over; an error if something is wrong.
+/// An activity: it runs until the world is over, and fails if something is wrong.
 pub(super) type Activity = fn(&World<'_>, XorShift) -> Result<(), Error>;
 
-/// All of them by name.
+/// All activities by name.
 pub(super) const ALL: [(&str, Activity); 12] = [
     ("forkjoin", forkjoin::run),
     ("boxes", boxes::run),

@@ -41,7 +41,7 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
     Ok(())
 }
 
-/// Takes and gives back; how many values were not the ones put there.
+/// Takes blocks and gives them back. Returns how many values were not the ones put there.
 fn work(
     pool: &Pool<Item>,
     steps: usize,

@@ -1,4 +1,4 @@
-//! Numbers through the queues, between threads that come and go and tasks.
+//! Numbers through the queues, between tasks and threads that come and go.
 
 use super::World;
 use crate::error::{Error, expect};
@@ -8,7 +8,7 @@ use sateen_base::XorShift;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-/// Producers; as many consumers.
+/// How many producers, and how many consumers.
 const ENDS: u64 = 2;
 
 pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> {
@@ -38,7 +38,7 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
     Ok(())
 }
 
-/// Producers and consumers on threads and in tasks, all of which end.
+/// Runs producers and consumers on threads and in tasks, all of which end.
 fn shared<Q: Sync>(
     world: &World<'_>,
     queue: &Q,
@@ -61,7 +61,8 @@ fn shared<Q: Sync>(
                 Some(n) => {
                     sum.fetch_add(n, Relaxed);
                     count.fetch_add(1, Relaxed);
-                    // Pushed and popped. At once: on a busy machine a round may take minutes.
+                    // Counts a number as pushed and popped at once: on a busy machine a round may
+                    // take minutes.
                     world.ledger.did(2);
                 }
                 None => yield_now(),

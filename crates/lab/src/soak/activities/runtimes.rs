@@ -21,7 +21,7 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
     Ok(())
 }
 
-/// The runtime, or none because of an injected fault.
+/// Returns the runtime, or none because of an injected fault.
 fn built<T>(world: &World<'_>, result: Result<T, BuildError>) -> Result<Option<T>, Error> {
     match result {
         Ok(runtime) => Ok(Some(runtime)),
@@ -60,7 +60,8 @@ fn several_workers(world: &World<'_>, random: &mut XorShift) -> Result<(), Error
         .collect();
     let limit = Duration::from_millis(random.below(5) as u64);
     match runtime.shutdown_timeout(limit) {
-        // On a busy machine a cancelled task may not have run yet. That it ends is seen below.
+        // On a busy machine a cancelled task may not have run yet. The check below sees that it
+        // ends.
         Ok(()) | Err(ShutdownError::TimedOut { .. }) => {}
         Err(e) => return Err(Error::Wrong(format!("the end of a runtime: {e}"))),
     }
@@ -78,7 +79,7 @@ fn current_thread(world: &World<'_>, random: &mut XorShift) -> Result<(), Error>
         sleep(Duration::from_micros(100));
         item
     });
-    // Sometimes dropped with a task that waits.
+    // Sometimes the runtime is dropped with a task that waits.
     if random.below(4) != 0 {
         let ended = world.ended(runtime.run_until(task))?;
         expect("an item of this thread", ended.is_none_or(|item| *item.value == 7), true)?;

@@ -1,4 +1,4 @@
-//! Random graphs in a shed that workers execute: no task before those that it depends on.
+//! Random graphs in a shed that workers execute: no task runs before those that it depends on.
 
 use super::World;
 use crate::error::{Error, expect};
@@ -8,7 +8,7 @@ use sateen_base::XorShift;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// What a round knows of its tasks, by number.
+/// What a round knows about its tasks, by number.
 struct Round {
     /// 0: not yet; 1: blocked once; 2: done; 3: gone without having run.
     states: Vec<AtomicU8>,
@@ -16,7 +16,7 @@ struct Round {
     early: AtomicU64,
 }
 
-/// Counts a task that goes without having been completed.
+/// Counts a task that is dropped without having been completed.
 struct Payload {
     number: usize,
     blocks: bool,
@@ -90,7 +90,7 @@ fn round(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
         (0..tasks).filter(|&i| round.predecessors[i].is_empty()).map(|i| ids[i]).collect();
     shed.ready(&first).map_err(|e| wrong("making tasks ready", &e))?;
     if random.below(4) == 0 {
-        // Those that depend on it go with it. It may have ended.
+        // The tasks that depend on it go with it. It may have ended.
         _ = shed.cancel(ids[random.below(tasks)]);
     }
     loop {
@@ -101,7 +101,7 @@ fn round(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
             break;
         }
         for i in blocked {
-            // Cancelled ones cannot be made ready.
+            // Cancelled tasks cannot be made ready.
             _ = shed.ready(&[ids[i]]);
         }
     }

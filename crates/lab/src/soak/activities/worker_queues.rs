@@ -29,7 +29,7 @@ impl Clock for Jumping {
     }
 
     fn delay(&self, interval: Duration) {
-        // It says that a second has passed when none has.
+        // The clock says that a second has passed when none has.
         self.real.delay(if self.jumps { interval.min(Duration::from_millis(1)) } else { interval });
     }
 }
