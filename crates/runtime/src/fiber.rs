@@ -328,14 +328,14 @@ impl Fiber {
         self.owning_task.load(Ordering::Relaxed)
     }
 
-    /// The fiber only, while its join stack is bare.
+    /// Only the fiber calls this, while its join stack is bare.
     #[inline]
     pub(crate) fn set_owning_task(&self, task: *const Header) {
         // Ordering: Relaxed, see `owning_task`.
         self.owning_task.store(task.cast_mut(), Ordering::Relaxed);
     }
 
-    /// How urgent the task here is. The worker only.
+    /// How urgent the task here is. Only the worker asks.
     #[inline]
     pub(crate) fn priority(&self) -> Priority {
         // SAFETY: what runs here keeps its task.
@@ -343,7 +343,7 @@ impl Fiber {
     }
 
     /// Whether the task here has been cancelled, by itself or with all others, or its time is over.
-    /// The worker only.
+    /// Only the worker asks.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
@@ -352,7 +352,7 @@ impl Fiber {
             || self.is_over_limit()
     }
 
-    /// Whether the time of a limit that is in force here is over. The worker only.
+    /// Whether the time of a limit that is in force here is over. Only the worker asks.
     #[inline]
     pub(crate) fn is_over_limit(&self) -> bool {
         // SAFETY: null, or on the fiber's stack, until it is no longer in force.
@@ -364,7 +364,7 @@ impl Fiber {
         self.limit.get()
     }
 
-    /// The fiber only; `limit` lies on its stack, or is null.
+    /// Only the fiber calls this. `limit` lies on its stack, or is null.
     pub(crate) fn set_limit(&self, limit: *const Limit) {
         self.limit.set(limit);
     }

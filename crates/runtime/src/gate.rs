@@ -54,7 +54,7 @@ pub struct Gate(AtomicUsize);
 pub struct GateGuard<'a>(&'a Gate);
 
 impl Gate {
-    /// Open, nobody inside.
+    /// Open and empty.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(AtomicUsize::new(0))
@@ -81,8 +81,7 @@ impl Gate {
         self.0.load(Ordering::Relaxed) / ENTER
     }
 
-    /// Shuts the gate and waits until nobody is inside. The wait is short: no user code runs
-    /// inside.
+    /// Shuts the gate and waits until it is empty. The wait is short: no user code runs inside.
     pub fn shut(&self) {
         // Ordering: Relaxed, as in `enter`; the load below always follows.
         self.0.fetch_or(SHUT, Ordering::Relaxed);
@@ -97,7 +96,7 @@ impl Gate {
 
 impl GateGuard<'_> {
     /// A submission: calls `queue` inside, leaves, then calls `announce`. That may call a policy or
-    /// a callback for arrivals, which may end the runtime and wait until nobody is inside.
+    /// a callback for arrivals, which may end the runtime and wait until the gate is empty.
     ///
     /// The caller keeps the runtime's memory in another way: what is queued may be done, and all
     /// workers gone, before `announce` begins.

@@ -89,14 +89,14 @@ impl Owner {
         let found = self.search_rounds(if spins { shared.spin_ticks } else { 0 });
         let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
-            // Others may have relied on us as the one who searches. (With nothing in hand we go and
-            // announce ourselves, and look then.)
+            // Others may have relied on this worker as the one that searches. (A worker that found
+            // nothing announces its sleep, and looks then.)
             self.pass_on();
         }
         found
     }
 
-    /// Sends a sleeper if there is work that it could take.
+    /// Wakes a sleeper if there is work that it could take.
     pub(crate) fn pass_on(&self) {
         let shared = self.shared();
         shared.sleep.pass_on(|| shared.has_stealable());
@@ -181,8 +181,7 @@ impl Owner {
         None
     }
 
-    /// Whether there is something that this worker could take, has to give or has to end for, as
-    /// far as can be seen.
+    /// Whether this worker can see something to take, to give away, or to end for.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
         let alone = self.is_alone();
@@ -297,7 +296,7 @@ impl Owner {
     }
 
     /// Publishes the jobs of a victim that did not answer. At most one heavy fence a victim in
-    /// [`FORCE_INTERVAL`], whoever asks.
+    /// [`FORCE_INTERVAL`], of all thieves together.
     fn force(&self, victim: &Worker, stack: &JoinStack) -> bool {
         let now = tsc::now();
         // Ordering: Relaxed; a rate limit that guards no data.

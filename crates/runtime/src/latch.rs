@@ -4,9 +4,9 @@
 //!
 //! | word | meaning | moved on by |
 //! |---|---|---|
-//! | null | not done, nobody waits | setter: to `DONE`; waiter: to its own address |
+//! | null | not done, no waiter | setter: to `DONE`; waiter: to its own address |
 //! | a waiter's address | not done, the waiter parks or will | setter: to `DONE`, then unparks it |
-//! | `DONE` (1) | done; the setter never touches the latch again | nobody |
+//! | `DONE` (1) | done; the setter never touches the latch again | |
 //!
 //! As soon as the word is `DONE`, the waiter may return and free the latch. Therefore a setter
 //! works on a pointer and touches nothing behind it after its exchange.
@@ -162,7 +162,8 @@ impl<W: Waiter> CountLatch<W> {
     ) where
         W: 'a,
     {
-        // Ordering: AcqRel as in `drop_one`; if ours were the last, everybody's work is visible.
+        // Ordering: AcqRel as in `drop_one`; if these were the last counts, all others' work is
+        // visible.
         if self.count.fetch_sub(own, Ordering::AcqRel) == own {
             return;
         }

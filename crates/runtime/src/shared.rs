@@ -49,26 +49,29 @@ impl Refused {
     }
 }
 
+/// What the workers of one runtime share, and the handles of that runtime.
 pub(crate) struct Shared {
-    /// The regular ones, then the substitutes.
+    /// The regular workers, then the substitutes.
     pub(crate) workers: Box<[WorkerCell]>,
+    /// How many regular workers there are.
     pub(crate) regular: usize,
     pub(crate) substitutes: Substitutes,
+    /// Work from outside, for all workers.
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
-    /// The threads of fibers, where those have some.
+    /// The threads of fibers, in a strict runtime.
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
-    /// Its one worker's root is called by the thread's owner and returns.
+    /// The runtime is a thread: its one worker's root is called by the user, and returns.
     pub(crate) pumped: bool,
-    /// Ticks a worker searches before it sleeps.
+    /// How long a worker searches before it sleeps, in ticks.
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long. More than the cores can run would be in the way.
     pub(crate) spinning_searchers: usize,
-    /// What workers without a stack could not start.
+    /// Work that no worker had a stack for.
     pub(crate) aside: Aside<Entry>,
-    /// Workers that wait for a stack to start work on, and others that start nothing.
+    /// Which workers start nothing, for want of a stack or of work.
     pub(crate) stall: Stall,
     /// Keeps every fiber until the workers are gone.
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
@@ -78,15 +81,15 @@ pub(crate) struct Shared {
     pub(crate) watcher: Watcher,
     /// Watches the timers while no worker sleeps.
     pub(crate) timekeeper: Timekeeper,
-    /// Tells when everything is blocked, if that was asked for.
+    /// Tells when all tasks are blocked, if the builder was asked for that.
     pub(crate) watch: Option<Watch>,
-    /// Threads for calls that block.
+    /// Threads for blocking calls.
     pub(crate) blocking: blocking::Pool,
-    /// Wakers that are due, and that tasks are to call.
+    /// Foreign wakers that are due.
     pub(crate) foreign: Foreign,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveFutures<FutureHead>,
-    /// A shutdown does not wait any longer.
+    /// A shutdown waits no longer: everything is to end.
     cancelling: Flag,
     /// The process that it was made in, and the one that it lives in: see `forked.rs`.
     pub(crate) born: u32,
@@ -94,7 +97,7 @@ pub(crate) struct Shared {
     gate: Gate,
     life: Life,
     drained: DrainCount,
-    /// Threads that have left their loops.
+    /// Which threads have left their loops.
     exited: Mutex<Exited>,
     /// Threads have exited, or may start.
     changed: Condvar,
@@ -116,7 +119,7 @@ impl Shared {
         let Setup { threads, hooks, spin, alarm, watch, blocking, substitutes } = setup;
         let regular = workers.len() - substitutes.count();
         let drained = DrainCount::new();
-        // Those without a thread.
+        // Substitutes have no thread at first.
         for substitute in &workers[regular..] {
             drop(substitute.leave_out());
             drained.absent();
@@ -173,8 +176,8 @@ impl Shared {
         self.announce(self.queue(entry));
     }
 
-    /// [`Shared::submit`] for those who are inside. They have left before anybody is notified: that
-    /// may call a policy, which may end the runtime.
+    /// [`Shared::submit`] for a caller inside the gate. It leaves before any worker is notified: a
+    /// notification may call a policy, which may end the runtime.
     pub(crate) fn submit_through(&self, inside: GateGuard<'_>, entry: Entry) {
         inside.submit(|| self.queue(entry), |at| self.announce(at));
     }
@@ -229,6 +232,7 @@ impl Shared {
         named.len()
     }
 
+    /// The fibers of which `which` is true.
     pub(crate) fn fibers_that(&self, which: impl Fn(&Fiber) -> bool) -> Vec<Arc<Fiber>> {
         self.fibers.lock().iter().filter(|fiber| which(fiber)).cloned().collect()
     }
@@ -236,14 +240,14 @@ impl Shared {
     /// From now on every task and future counts as cancelled.
     pub(crate) fn start_cancelling(&self) {
         self.cancelling.raise();
-        // What is left then may stay for ever, with no use for idle ones.
+        // Tasks that do not end may stay for ever, and need no idle stacks.
         self.stacks.tighten();
     }
 
     /// Whether everything is to end.
     #[inline]
     pub(crate) fn is_cancelling(&self) -> bool {
-        // A fiber that parks too late to see it is woken after.
+        // A fiber that parks without having seen the flag is woken after it was raised.
         self.cancelling.is_raised()
     }
 
@@ -258,12 +262,12 @@ impl Shared {
         }
     }
 
-    /// All threads are made: they may run.
+    /// All threads are made, and may run.
     pub(crate) fn open(&self) {
         self.leave_starting(Life::open);
     }
 
-    /// Not all threads could be made: the others end at once.
+    /// Some thread could not be made: the others end at once.
     pub(crate) fn abandon(&self) {
         self.leave_starting(Life::stop);
     }
@@ -311,7 +315,7 @@ impl Shared {
         self.timekeeper.end();
     }
 
-    /// Lets go of all fibers. No worker runs any more.
+    /// Drops the runtime's counts of all fibers. No worker runs any more.
     pub(crate) fn forget_fibers(&self) {
         let fibers = std::mem::take(&mut *self.fibers.lock());
         fibers.iter().for_each(Kept::give_back);
@@ -321,7 +325,7 @@ impl Shared {
     /// The thread of worker `index` will never run.
     pub(crate) fn leave_out(&self, index: usize) {
         self.stall.goes();
-        // Posted before that was known.
+        // What was posted before this was known.
         for entry in self.workers[index].leave_out() {
             // SAFETY: taken from the pinned queue, so ours; no worker will take it.
             unsafe { task::refuse_posted(self, index, entry) };
@@ -335,7 +339,7 @@ impl Shared {
         count.saturating_sub(self.substitutes.count()).min(self.regular)
     }
 
-    /// Those that have ever worked.
+    /// The workers that have ever worked.
     pub(crate) fn workers(&self) -> &[WorkerCell] {
         &self.workers[..self.regular + self.substitutes.born()]
     }
@@ -365,8 +369,8 @@ impl Shared {
         self.drained.undrain();
     }
 
-    /// Substitute `slot`, which is idle and empty, does nothing for a while, if nothing came at the
-    /// last moment; whether it does.
+    /// Substitute `slot`, idle and empty, does nothing for a while, unless something came at the
+    /// last moment. Returns whether it does nothing.
     pub(crate) fn dismiss(&self, slot: usize) -> bool {
         let leaves = self.workers[self.regular + slot].leave_empty();
         if leaves {
@@ -376,17 +380,17 @@ impl Shared {
         leaves
     }
 
-    /// A dismissed worker rests, until it is recalled.
+    /// A dismissed substitute rests until it is recalled.
     pub(crate) fn rest_dismissed(&self) {
         if let Some(watch) = &self.watch
             && watch.rests(self)
         {
-            // All have been asked, but for those that are absent.
+            // The survey has asked all workers but the absent ones.
             watch.absent();
         }
     }
 
-    /// Substitute `slot` is about to work again, or for the first time. The caller is a worker and
+    /// Substitute `slot` is about to work again, or for the first time. The caller is a worker that
     /// works.
     pub(crate) fn recall(&self, slot: usize) {
         self.stall.comes();
@@ -397,7 +401,7 @@ impl Shared {
         self.workers[self.regular + slot].attend();
     }
 
-    /// A worker that will never run counts as drained for good.
+    /// Counts a worker that will never run as drained for good.
     pub(crate) fn drain_absent(&self) {
         self.drained.absent();
         if let Some(watch) = &self.watch {
@@ -432,7 +436,7 @@ impl Shared {
             || self.workers.iter().any(|worker| worker.has_queued())
     }
 
-    /// [`Shared::has_work`] of a thread that is no worker, beside which the last worker may leave.
+    /// [`Shared::has_work`] for a thread that is no worker: the last worker may leave meanwhile.
     pub(crate) fn has_work_from_outside(&self) -> bool {
         // The fibers are taken out under this lock before they are freed. While any is listed, the
         // workers' pointers to them hold.
@@ -470,10 +474,10 @@ impl Shared {
             if !self.is_stopped() {
                 self.end_unattended();
             }
-            // Fibers keep this part, and it keeps them: cut the circle. No worker is left to need
-            // them.
+            // Fibers keep the shared part, and it keeps them: cut the circle. No worker is left to
+            // need them.
             self.forget_fibers();
-            // Others may keep this part for long. Before anybody learns of the end.
+            // Before any thread learns of the end. Others may keep the shared part for long after.
             run_and_discard(|| self.stacks.close());
             let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
             exited.done = true;
@@ -486,7 +490,7 @@ impl Shared {
         }
     }
 
-    /// No worker ever ran, nor will. Accepts no more, and refuses what was accepted.
+    /// No worker ever ran, nor will. Accepts no more work, and refuses what was accepted.
     #[cold]
     fn end_unattended(&self) {
         self.gate.shut();
@@ -521,8 +525,8 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until `count` regular threads have left, with the substitutes' that have
-    /// started, or until `deadline`; says whether they have.
+    /// Blocks the thread until `count` regular threads have left, and all substitutes that have
+    /// started. False: `deadline` came first.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         while exited.count < count + self.substitutes.count() {
@@ -537,12 +541,13 @@ impl Shared {
     }
 }
 
-/// Threads that have left their loops, and who waits for that.
+/// Which threads have left their loops, and what waits for that.
 struct Exited {
+    /// How many workers' threads have left or do not exist.
     count: usize,
-    /// The timekeeper's thread has not.
+    /// The timekeeper's thread has not left.
     timekeeper: bool,
-    /// All have left, and what they leave has been given back.
+    /// All have left, and all that they held has been given back.
     done: bool,
     wakers: Vec<Waker>,
 }

@@ -43,7 +43,8 @@ pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
     if worker.stall_state() == State::Working {
         worker.set_stall(State::Starved);
         // Sleepers may hold spare stacks. A sleeper that woke before the state was set would not
-        // know that it has to give one back. Setting the state fences, for those who fall asleep.
+        // know that it has to give one back. Setting the state fences, for workers that fall
+        // asleep.
         shared.wake_all();
     } else if put {
         // Any worker may take what is aside. `Aside::put` has fenced. Partner: the fence in
@@ -133,7 +134,7 @@ fn start_beyond(worker: &Owner) -> bool {
     true
 }
 
-/// The spawned tasks in reach fail, so that those who join them can go on. All of them are aside.
+/// The spawned tasks in reach fail, so that their joiners can go on. All of them are aside.
 /// Returns how many.
 fn refuse_spawns(worker: &Owner) -> usize {
     let mut refused = 0;

@@ -71,7 +71,7 @@ use std::ops::Deref;
 
 /// What every thread may use of a worker.
 pub(crate) struct Worker {
-    /// On lines of its own: polled at every push of this worker, written when somebody asks.
+    /// On lines of its own: polled at every push of this worker, written when another thread asks.
     requests: CachePadded<RequestWord>,
     /// The fiber that runs now or ran last; null before the first. Thieves look at its join stack.
     fiber: CachePadded<AtomicPtr<Fiber>>,
@@ -83,7 +83,7 @@ pub(crate) struct Worker {
     has_pinned: AtomicBool,
     /// The worker's thread never started, or it is a substitute that sleeps and takes nothing.
     absent: AtomicBool,
-    /// When somebody last issued a heavy fence to publish this worker's jobs, in ticks.
+    /// When a thief last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
     /// How many entries only this worker could start, and has no stack for. The owner writes it.
     stranded: AtomicUsize,
@@ -248,7 +248,7 @@ impl Worker {
         std::ptr::eq(self.fiber.load(Ordering::Relaxed), fiber)
     }
 
-    /// The join stack that the worker uses now; for those who may call [`Worker::current_fiber`].
+    /// The join stack that the worker uses now; see [`Worker::current_fiber`] for the callers.
     #[inline]
     pub(crate) fn current_join_stack(&self) -> Option<&JoinStack> {
         self.current_fiber().map(Fiber::join_stack)
@@ -457,7 +457,7 @@ pub(crate) fn spin_for<W: Waiter>(latch: &Latch<W>) {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A survey that came when nobody was left to answer it.
+        // A survey that came when no thread was left to answer it.
         for entry in std::mem::take(&mut *self.pinned.lock()) {
             if let Work::Job(job) | Work::Here(job) | Work::Survey(job) = entry.decode() {
                 // SAFETY: taken from the pinned queue, so ours to run, once.

@@ -2,7 +2,7 @@
 //!
 //! The last few tasks that a worker has spawned are *staged* at it before they go to the shared
 //! queue. A task that is joined right after its spawn is taken from there, and a million joined
-//! tasks do not leave a million stale entries in everybody's way. Nobody waits for a stage: a
+//! tasks do not leave a million stale entries in other workers' way. No worker waits for a stage: a
 //! worker that finds the shared queue empty takes the oldest task of its own stage, then of
 //! others'.
 

@@ -187,7 +187,7 @@ impl Owner {
 
     // ---- for joiners and thieves ----
 
-    /// The youngest task that was spawned here and that nobody has started.
+    /// The youngest task or spawn that was queued here and has not started.
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         self.policy.pop_youngest()
