@@ -113,12 +113,13 @@ impl Owner {
             .inspect(|&entry| self.note_popped(entry))
     }
 
-    /// What no other worker can run. The policy of a substitute that is not needed holds only that,
-    /// or what is for all.
+    /// What a substitute runs while it is not needed: its own fibers, what it has queued, and what
+    /// lies aside.
     #[cold]
     #[inline(never)]
     fn pop_surplus(&self) -> Option<Entry> {
         if self.policy.stealing().is_some() {
+            // The run queue is its own, with what it has pushed or stolen before.
             return self.pop_any();
         }
         let other = || self.take_unordered().inspect(|&entry| self.note_popped(entry));
