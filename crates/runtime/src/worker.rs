@@ -148,6 +148,20 @@ unsafe impl Sync for WorkerCell {}
 // behind its pointers are Sync.
 unsafe impl Send for WorkerCell {}
 
+// What the proofs above rely on, and no signature says.
+const _: () = {
+    const fn is_sync<T: Sync>() {}
+    is_sync::<Worker>();
+
+    // Ambiguous, and so an error, for a type that is Sync.
+    trait NotSync<A> {
+        const HOLDS: () = ();
+    }
+    impl<T> NotSync<()> for T {}
+    impl<T: Sync> NotSync<u8> for T {}
+    <Owner as NotSync<_>>::HOLDS
+};
+
 impl WorkerCell {
     pub(crate) fn new(index: usize, policy: Active) -> Self {
         let standing = if fence::is_asymmetric() { 0 } else { FENCED };

@@ -30,7 +30,7 @@ impl PriorityFifo {
     #[inline]
     pub(super) fn push(&self, entry: Entry, priority: Priority) {
         if priority == Priority::Normal {
-            // SAFETY: worker's thread; the reference ends here.
+            // SAFETY: the cell keeps this on one thread; the reference ends here.
             self.normal.with_mut(|normal| unsafe { (*normal).push_back(entry) });
         } else {
             self.push_other(entry, priority);

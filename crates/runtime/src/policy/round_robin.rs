@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 pub(crate) struct RoundRobin {
     tasks: PriorityFifo,
     fibers: ReadyFibers,
-    /// A fiber was picked last.
+    /// The last entry that was taken is a fiber.
     fiber_last: Cell<bool>,
 }
 

@@ -33,7 +33,7 @@ impl Owner {
     ) {
         loop {
             self.shared().foreign.send_away(self.shared());
-            // Others fire our timers too, but there may be none.
+            // Other workers fire these timers too, but there may be none.
             let next = [deadline, self.timers.earliest()].into_iter().flatten().min();
             let Some(next) = next else {
                 if self.shared().is_orphan() {
