@@ -16,7 +16,7 @@ use sateen_base::prim::{Ordering, fence};
 use sateen_base::unwind::run_and_discard;
 use sateen_base::{CachePadded, fence as asymmetric};
 use sateen_sync::park::current_waker;
-use sateen_sync::wait_queue::{Cancelled, Place, WaitQueue, Waiter};
+use sateen_sync::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -150,7 +150,7 @@ impl Gate {
         poll_fn(|cx| {
             if !queued {
                 let waker = cx.waker().clone();
-                if !announced.waiter.as_mut().enqueue(Place::Back, waker, &ready) {
+                if !announced.waiter.as_mut().enqueue(Position::Back, waker, &ready) {
                     return Poll::Ready(());
                 }
                 queued = true;
@@ -179,7 +179,7 @@ impl<'a, 'q> Announced<'a, 'q> {
 
     /// Joins the queue; false if `ready` says no.
     fn enqueue(&mut self, ready: &impl Fn() -> bool) -> bool {
-        self.waiter.as_mut().enqueue(Place::Back, current_waker(), ready)
+        self.waiter.as_mut().enqueue(Position::Back, current_waker(), ready)
     }
 
     fn untimed(&mut self) {
@@ -201,12 +201,12 @@ impl Drop for Announced<'_, '_> {
         }
         match self.waiter.as_mut().cancel() {
             // Told, and dropped before it noticed: the next one is told instead.
-            Cancelled::Notified(_) => {
+            CancelOutcome::Notified(_) => {
                 if !canary!("gate_drop_forgets") {
                     self.gate.tell_one();
                 }
             }
-            Cancelled::Idle | Cancelled::Withdrawn => {
+            CancelOutcome::Idle | CancelOutcome::Withdrawn => {
                 self.gate.waiting.fetch_sub(1, Ordering::Relaxed);
             }
         }

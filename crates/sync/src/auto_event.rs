@@ -5,7 +5,7 @@
 //! | `SET` 1 | the next that comes is let through | `set`, when nobody waits | who comes, `reset` |
 //! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
 
-use crate::wait_queue::{Cancelled, Place, WaitQueue, Waiter};
+use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
@@ -201,7 +201,7 @@ impl Future for AutoEventWait<'_> {
         if event.try_wait() {
             return Poll::Ready(());
         }
-        match waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), || event.pass_or_join()) {
+        match waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), || event.pass_or_join()) {
             true => Poll::Pending,
             false => Poll::Ready(()),
         }
@@ -212,7 +212,7 @@ impl Drop for AutoEventWait<'_> {
     fn drop(&mut self) {
         // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
-        if let Cancelled::Notified(_) = waiter.cancel() {
+        if let CancelOutcome::Notified(_) = waiter.cancel() {
             self.event.set();
         }
     }

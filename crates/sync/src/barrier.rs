@@ -1,7 +1,7 @@
 //! A barrier that can be used again and again. Protocol and proof: the crate's `README.md`, section
 //! *Barrier*.
 
-use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_pinned_timeout};
 use sateen_base::canary;
 use sateen_base::prim::UnsafeCell;
@@ -190,7 +190,7 @@ impl Future for BarrierWait<'_> {
             Round::Over => panic!("a barrier's future was polled after it was ready"),
             Round::NotArrived => {
                 let mut arrived = None;
-                let waits = waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), || {
+                let waits = waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), || {
                     arrived = barrier.arrive();
                     arrived.is_none()
                 });
@@ -210,7 +210,7 @@ impl Future for BarrierWait<'_> {
                     canary!("barrier_round_unchecked")
                         || barrier.with_state(|state| state.round != mine)
                 };
-                if waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), complete) {
+                if waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), complete) {
                     return Poll::Pending;
                 }
                 *round = Round::Over;

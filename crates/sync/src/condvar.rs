@@ -3,7 +3,7 @@
 
 use crate::mutex::{Lock, Mutex, MutexGuard, RawMutex, Relock};
 use crate::park;
-use crate::wait_queue::{Permit, Place, WaitQueue, Waiter};
+use crate::wait_queue::{Permit, Position, WaitQueue, Waiter};
 use crate::waiting::awaited;
 use sateen_base::canary;
 use sateen_base::prim::time::{Duration, Instant};
@@ -160,7 +160,7 @@ impl Condvar {
     fn wait_raw(&self, mutex: &RawMutex, deadline: Option<Instant>) -> WaitTimeoutResult {
         let waker = park::current_waker();
         let mut waiter = pin!(Waiter::new(&self.queue));
-        if !waiter.as_mut().enqueue(Place::Back, waker, || !self.enter(mutex)) {
+        if !waiter.as_mut().enqueue(Position::Back, waker, || !self.enter(mutex)) {
             two_mutexes();
         }
         let _inside = Inside(self);
@@ -310,7 +310,7 @@ impl<'a, T: ?Sized> Future for CondvarWait<'a, T> {
         let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };
         if let Some(guard) = this.guard.take() {
             let (condvar, raw) = (this.condvar, MutexGuard::raw(&guard));
-            if !waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), || !condvar.enter(raw)) {
+            if !waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), || !condvar.enter(raw)) {
                 two_mutexes();
             }
             this.inside = Some(Inside(condvar));

@@ -6,7 +6,7 @@
 //! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
 
 use crate::park::waiting_for;
-use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
 use sateen_base::acquire_fence;
 use sateen_base::canary;
@@ -200,7 +200,7 @@ impl Future for EventWait<'_> {
         if event.is_set() {
             return Poll::Ready(());
         }
-        *joined = waiter.enqueue(Place::Back, cx.waker().clone(), || event.set_or_join());
+        *joined = waiter.enqueue(Position::Back, cx.waker().clone(), || event.set_or_join());
         if *joined { Poll::Pending } else { Poll::Ready(()) }
     }
 }

@@ -5,7 +5,7 @@
 //! | 0 `WAITERS` | the queue may not be empty | a waiter that joins sets it, the last `done` clears it, both under the queue's lock |
 //! | 1..64 | how many have not finished | `add`, `done` |
 
-use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
@@ -208,7 +208,7 @@ impl Future for CounterWait<'_> {
             return waiter.poll_wait(cx);
         }
         let ready = || counter.is_zero_or_join();
-        match waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), ready) {
+        match waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), ready) {
             true => Poll::Pending,
             false => Poll::Ready(()),
         }

@@ -8,7 +8,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::{model, poll};
-use sateen_sync::wait_queue::{Place, Waiter};
+use sateen_sync::wait_queue::{Position, Waiter};
 use sateen_sync::{Event, WaitQueue, block_on, park};
 use std::pin::pin;
 
@@ -58,7 +58,7 @@ fn a_timed_wait_loses_no_permit() {
         let own = queue.clone();
         let mut first = pin!(Waiter::new(&own));
         let mut second = Box::pin(own.wait_unless_async(|| false));
-        first.as_mut().enqueue(Place::Back, park::current_waker(), || false);
+        first.as_mut().enqueue(Position::Back, park::current_waker(), || false);
         assert!(poll(second.as_mut()).is_pending());
         let notifier = thread::spawn(move || assert!(queue.notify_one()));
         let notified = first.wait_until(std::time::Instant::now());

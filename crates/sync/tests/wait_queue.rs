@@ -7,7 +7,7 @@ use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_f
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
 use sateen_sync::spin::NoAtomics;
-use sateen_sync::wait_queue::{Cancelled, Permit, Place, Waiter};
+use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use sateen_sync::{WaitQueue, park};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -48,7 +48,7 @@ fn ready_means_no_waiting() {
 fn the_front_is_for_those_who_come_back() {
     let queue = WaitQueue::new();
     let mut waiters = [(); 3].map(|()| Box::pin(Waiter::new(&queue)));
-    for (waiter, place) in waiters.iter_mut().zip([Place::Back, Place::Back, Place::Front]) {
+    for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Back, Position::Front]) {
         assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
     }
     for expected in [2, 0, 1] {
@@ -57,7 +57,7 @@ fn the_front_is_for_those_who_come_back() {
     }
     // A waiter can be used again, and one that came back to the front is not passed over by a
     // notification of all, nor does it hide the others from it.
-    for (waiter, place) in waiters.iter_mut().zip([Place::Back, Place::Front, Place::Back]) {
+    for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Front, Position::Back]) {
         assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
     }
     assert_eq!(queue.notify_all(), 3);
@@ -70,18 +70,18 @@ fn the_front_is_for_those_who_come_back() {
 fn cancelling_tells_what_it_found() {
     let queue = WaitQueue::new();
     let mut waiter = pin!(Waiter::new(&queue));
-    assert_eq!(waiter.as_mut().cancel(), Cancelled::Idle);
-    waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+    assert_eq!(waiter.as_mut().cancel(), CancelOutcome::Idle);
+    waiter.as_mut().enqueue(Position::Back, Waker::noop().clone(), || false);
     assert!(waiter.is_waiting());
-    assert_eq!(waiter.as_mut().cancel(), Cancelled::Withdrawn);
+    assert_eq!(waiter.as_mut().cancel(), CancelOutcome::Withdrawn);
     assert!(queue.is_empty());
-    waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+    waiter.as_mut().enqueue(Position::Back, Waker::noop().clone(), || false);
     queue.notify_one();
-    assert_eq!(waiter.as_mut().cancel(), Cancelled::Notified(Permit::One));
-    assert_eq!(waiter.as_mut().cancel(), Cancelled::Idle);
+    assert_eq!(waiter.as_mut().cancel(), CancelOutcome::Notified(Permit::One));
+    assert_eq!(waiter.as_mut().cancel(), CancelOutcome::Idle);
     let twice = catch_unwind(AssertUnwindSafe(|| {
         for _ in 0..2 {
-            waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+            waiter.as_mut().enqueue(Position::Back, Waker::noop().clone(), || false);
         }
     }));
     assert!(twice.is_err(), "a waiter waits once at a time");
@@ -204,7 +204,7 @@ fn a_waker_whose_drop_re_enters() {
     drop(wait);
     assert!(gone());
     // Not needed.
-    assert!(!pin!(Waiter::new(queue)).enqueue(Place::Back, waker(), || true));
+    assert!(!pin!(Waiter::new(queue)).enqueue(Position::Back, waker(), || true));
     assert!(gone());
     // Woken.
     let mut wait = Box::pin(queue.wait_unless_async(|| false));
@@ -247,7 +247,7 @@ fn a_timed_wait_ends_in_time_or_with_a_permit() {
     // A permit that was there before the time was over, found after it.
     let mut waiter = pin!(Waiter::new(&queue));
     assert!(waiter.as_mut().wait_until(soon), "it does not wait");
-    waiter.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
+    waiter.as_mut().enqueue(Position::Back, Waker::noop().clone(), || false);
     queue.notify_one();
     assert!(waiter.as_mut().wait_until(soon));
     // A left-over token is no notification.
@@ -310,7 +310,7 @@ fn a_waiter_that_waited_for_something_else_meanwhile_looks_first() {
         thread::spawn(move || {
             let queue = WaitQueue::new();
             let mut waiter = pin!(Waiter::new(&queue));
-            waiter.as_mut().enqueue(Place::Back, park::current_waker(), || false);
+            waiter.as_mut().enqueue(Position::Back, park::current_waker(), || false);
             queue.notify_one();
             park::park();
             let far = Instant::now() + Duration::from_secs(1000);

@@ -6,7 +6,7 @@ use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_sync::park;
-use sateen_sync::wait_queue::{Cancelled, Permit, Place, Waiter};
+use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl<'a> Queued<'a> {
     ) -> Option<Pin<Box<dyn Wait + 'a>>> {
         let mut queued = Box::pin(Self { waiter: waiters.waiter(), waiters, permit: false });
         let joined =
-            waiters.join(queued.as_mut().waiter(), Place::Back, park::current_waker(), ready);
+            waiters.join(queued.as_mut().waiter(), Position::Back, park::current_waker(), ready);
         joined.then_some(queued as _)
     }
 
@@ -65,7 +65,7 @@ impl<'a> Queued<'a> {
 
     /// Leaves the queue; takes a permit along.
     fn leave(mut self: Pin<&mut Self>) {
-        let permit = self.as_mut().waiter().cancel() == Cancelled::Notified(Permit::One);
+        let permit = self.as_mut().waiter().cancel() == CancelOutcome::Notified(Permit::One);
         // SAFETY: a plain value, not pinned.
         unsafe { self.get_unchecked_mut() }.permit |= permit;
     }

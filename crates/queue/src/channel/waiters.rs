@@ -13,7 +13,7 @@ use sateen_base::prim::time::Instant;
 use sateen_base::unwind::discard;
 use sateen_sync::WaitQueue;
 use sateen_sync::park::{self, Awaited};
-use sateen_sync::wait_queue::{Place, Waiter};
+use sateen_sync::wait_queue::{Position, Waiter};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -96,7 +96,7 @@ impl Waiters {
     pub(super) fn join(
         &self,
         waiter: Pin<&mut Waiter<'_>>,
-        place: Place,
+        place: Position,
         waker: Waker,
         ready: impl FnOnce() -> bool,
     ) -> bool {
@@ -135,13 +135,13 @@ impl Waiters {
             return None;
         }
         let mut waiter = pin!(self.waiter());
-        let mut place = Place::Back;
+        let mut place = Position::Back;
         park::waiting_for(what, || {
             loop {
                 if self.join(waiter.as_mut(), place, park::current_waker(), &ready) {
                     waiter.as_mut().wait_joined(deadline);
                     // A waiter that was woken and comes too late has waited long already.
-                    place = Place::Front;
+                    place = Position::Front;
                 }
                 if let Some(result) = attempt() {
                     return Some(result);
@@ -161,12 +161,12 @@ impl Waiters {
         ready: impl Fn() -> bool,
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Poll<R> {
-        let mut place = Place::Back;
+        let mut place = Position::Back;
         if waiter.is_waiting() {
             if waiter.as_mut().poll_wait(cx).is_pending() {
                 return Poll::Pending;
             }
-            place = Place::Front;
+            place = Position::Front;
         }
         loop {
             if let Some(result) = attempt() {

@@ -2,7 +2,7 @@
 
 use super::block::{block_local, block_local_timeout};
 use super::mutex::{Mutex, MutexGuard};
-use super::queue::{Cancelled, LocalQueue, LocalWaiter};
+use super::queue::{CancelOutcome, LocalQueue, LocalWaiter};
 use crate::park::uninterrupted;
 use crate::wait_queue::Permit;
 use crate::waiting::awaited;
@@ -171,7 +171,7 @@ impl<G> Drop for Notified<'_, G> {
     fn drop(&mut self) {
         // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
-        if let Cancelled::Notified(permit) = waiter.cancel() {
+        if let CancelOutcome::Notified(permit) = waiter.cancel() {
             drop(PassOn(self.condvar, permit));
         }
     }

@@ -1,6 +1,6 @@
 //! Permits of one thread, given first come first served: what locks, semaphores and channels are made of.
 
-use super::queue::{Cancelled, LocalQueue, LocalWaiter};
+use super::queue::{CancelOutcome, LocalQueue, LocalWaiter};
 use crate::wait_queue::Permit;
 use crate::wakers::let_go;
 use sateen_base::unwind::run_and_discard;
@@ -136,11 +136,11 @@ impl Drop for Take<'_> {
     fn drop(&mut self) {
         // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
         match unsafe { Pin::new_unchecked(&mut self.waiter) }.cancel() {
-            Cancelled::Notified(Permit::One) => {
+            CancelOutcome::Notified(Permit::One) => {
                 self.permits.put(self.n);
             }
             // The new front may want less.
-            Cancelled::Withdrawn => self.permits.hand_out(),
+            CancelOutcome::Withdrawn => self.permits.hand_out(),
             _ => {}
         }
     }

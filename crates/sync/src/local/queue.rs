@@ -169,17 +169,17 @@ impl<'q> LocalWaiter<'q> {
     }
 
     /// Stops waiting. A permit that had come already is the caller's, to give back.
-    pub(super) fn cancel(self: Pin<&mut Self>) -> Cancelled {
+    pub(super) fn cancel(self: Pin<&mut Self>) -> CancelOutcome {
         self.into_ref().get_ref().withdraw()
     }
 
-    fn withdraw(&self) -> Cancelled {
+    fn withdraw(&self) -> CancelOutcome {
         let result = match self.node.state.replace(State::Idle) {
-            State::Idle => Cancelled::Idle,
-            State::Notified(permit) => Cancelled::Notified(permit),
+            State::Idle => CancelOutcome::Idle,
+            State::Notified(permit) => CancelOutcome::Notified(permit),
             State::Queued => {
                 self.queue.unlink(&self.node);
-                Cancelled::Withdrawn
+                CancelOutcome::Withdrawn
             }
         };
         // What is left to do of leaving is the caller's: no panic may come between.
@@ -188,7 +188,7 @@ impl<'q> LocalWaiter<'q> {
     }
 }
 
-pub(super) use crate::wait_queue::Cancelled;
+pub(super) use crate::wait_queue::CancelOutcome;
 
 impl Drop for LocalWaiter<'_> {
     fn drop(&mut self) {

@@ -1,7 +1,7 @@
 //! One locker in the slow path, whether it blocks or is polled.
 
 use super::raw::{PATIENCE, RawMutex, STARVED, spins};
-use crate::wait_queue::{Cancelled, Place, Waiter};
+use crate::wait_queue::{CancelOutcome, Position, Waiter};
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::pin::Pin;
@@ -32,7 +32,7 @@ impl<'a> Acquire<'a> {
     /// Takes the lock (ready), or joins the queue with `waker()` (pending).
     pub(super) fn attempt(mut self: Pin<&mut Self>, mut waker: impl FnMut() -> Waker) -> Poll<()> {
         let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
-        let place = if lost == 0 { Place::Back } else { Place::Front };
+        let place = if lost == 0 { Position::Back } else { Position::Front };
         let starved = if lost >= PATIENCE { STARVED } else { 0 };
         let rounds = if on_the_way { spins() } else { 0 };
         let state = loop {
@@ -88,7 +88,7 @@ impl Drop for Acquire<'_> {
     fn drop(&mut self) {
         // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
-        if matches!(waiter.cancel(), Cancelled::Notified(_)) || self.on_the_way.get() {
+        if matches!(waiter.cancel(), CancelOutcome::Notified(_)) || self.on_the_way.get() {
             self.raw.pass_on();
         }
     }

@@ -11,7 +11,7 @@
 //! cleared under it by whoever ends `RUNNING`. Never together with `COMPLETE`.
 
 use crate::park::{self, Awaited};
-use crate::wait_queue::{Place, WaitQueue, Waiter};
+use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{block, block_timeout};
 use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
@@ -219,7 +219,7 @@ impl<'a> Future for TurnFuture<'a> {
             turn = core.look(wants, true);
             turn.is_some()
         };
-        waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), ready);
+        waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), ready);
         turn.map_or(Poll::Pending, Poll::Ready)
     }
 }

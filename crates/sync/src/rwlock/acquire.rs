@@ -2,7 +2,7 @@
 
 use super::raw::{Kind, RawRwLock};
 use crate::mutex::{self, PATIENCE};
-use crate::wait_queue::{Place, Waiter};
+use crate::wait_queue::{Position, Waiter};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -77,7 +77,7 @@ impl Future for Acquire<'_> {
             this.lost = this.lost.saturating_add(1);
             if waiter
                 .as_mut()
-                .enqueue(Place::Back, cx.waker().clone(), || raw.cannot_join(kind, bar))
+                .enqueue(Position::Back, cx.waker().clone(), || raw.cannot_join(kind, bar))
             {
                 return Poll::Pending;
             }

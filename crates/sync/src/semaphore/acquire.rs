@@ -2,7 +2,7 @@
 
 use super::word::{CLOSED, WAITERS, WAKING};
 use super::{AcquireError, Semaphore, SemaphoreGuard};
-use crate::wait_queue::{Cancelled, Permit, Place, Waiter};
+use crate::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use sateen_base::canary;
 use std::fmt;
 use std::future::Future;
@@ -54,7 +54,7 @@ impl<'a> Future for Acquire<'a> {
                 Err(AcquireError::NoPermits) => *on_the_way = turn,
                 result => return Poll::Ready(result),
             }
-            let place = if turn { Place::Front } else { Place::Back };
+            let place = if turn { Position::Front } else { Position::Back };
             let ready = || semaphore.cannot_join(n, turn);
             if waiter.as_mut().enqueue(place, cx.waker().clone(), ready) {
                 // The exchange that let us join cleared `WAKING`.
@@ -70,10 +70,10 @@ impl Drop for Acquire<'_> {
         // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         match waiter.cancel() {
-            Cancelled::Notified(Permit::One) if !canary!("semaphore_turn_dropped") => {
+            CancelOutcome::Notified(Permit::One) if !canary!("semaphore_turn_dropped") => {
                 self.semaphore.leave(true)
             }
-            Cancelled::Withdrawn => self.semaphore.leave(false),
+            CancelOutcome::Withdrawn => self.semaphore.leave(false),
             _ if self.on_the_way => self.semaphore.leave(true),
             _ => {}
         }

@@ -37,7 +37,7 @@ pub enum Permit {
 
 /// Where a waiter joins the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// Behind all others: for newcomers.
     Back,
     /// Before all others: for those who were notified and lost the race for what they wait for.
@@ -87,10 +87,10 @@ impl List {
     /// # Safety
     /// `node` is valid, `Idle`, not in a list, and stays valid and in place until it has been unlinked
     /// or popped. This list's lock is held.
-    pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, place: Place) {
+    pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, place: Position) {
         let (prev, next) = match place {
-            Place::Back => (self.tail, None),
-            Place::Front => (None, self.head),
+            Position::Back => (self.tail, None),
+            Position::Front => (None, self.head),
         };
         // SAFETY: the caller vouches for `node`; holding the lock, nobody else touches it.
         unsafe {

@@ -14,8 +14,8 @@
 mod list;
 mod waiter;
 
-pub use list::{Permit, Place};
-pub use waiter::{Cancelled, Wait, Waiter};
+pub use list::{Permit, Position};
+pub use waiter::{CancelOutcome, Wait, Waiter};
 
 use crate::sys::ShortLock;
 use crate::wakers::{Batch, wake};
@@ -119,7 +119,7 @@ impl<L: RawMutex> WaitQueue<L> {
     pub fn wait_unless(&self, ready: impl FnOnce() -> bool) {
         let mut waiter = std::pin::pin!(Waiter::new(self));
         let waker = crate::park::current_waker();
-        if waiter.as_mut().enqueue(Place::Back, waker, ready) {
+        if waiter.as_mut().enqueue(Position::Back, waker, ready) {
             waiter.wait_joined(None);
         }
     }
@@ -136,7 +136,7 @@ impl<L: RawMutex> WaitQueue<L> {
     pub fn wait_unless_until(&self, deadline: Instant, ready: impl FnOnce() -> bool) -> bool {
         let mut waiter = std::pin::pin!(Waiter::new(self));
         let waker = crate::park::current_waker();
-        !waiter.as_mut().enqueue(Place::Back, waker, ready) || waiter.wait_joined(Some(deadline))
+        !waiter.as_mut().enqueue(Position::Back, waker, ready) || waiter.wait_joined(Some(deadline))
     }
 
     /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when it is first polled, and `ready` runs then; dropped

@@ -1,7 +1,7 @@
 //! One waiter: its pinned node, and what may be done with it.
 
 use super::WaitQueue;
-use super::list::{List, Node, NodeCell, Permit, Place, State};
+use super::list::{List, Node, NodeCell, Permit, Position, State};
 use crate::wakers::let_go;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
@@ -23,13 +23,13 @@ use std::task::{Context, Poll, Waker};
 /// [`notify_one`](WaitQueue::notify_one) that it never took, it notifies the next.
 ///
 /// ```
-/// use sateen::sync::wait_queue::{Place, WaitQueue, Waiter};
+/// use sateen::sync::wait_queue::{Position, WaitQueue, Waiter};
 /// use std::{pin::pin, task::Waker};
 ///
 /// let queue = WaitQueue::new();
 /// let (mut a, mut b) = (pin!(Waiter::new(&queue)), pin!(Waiter::new(&queue)));
-/// a.as_mut().enqueue(Place::Back, Waker::noop().clone(), || false);
-/// b.as_mut().enqueue(Place::Front, Waker::noop().clone(), || false);
+/// a.as_mut().enqueue(Position::Back, Waker::noop().clone(), || false);
+/// b.as_mut().enqueue(Position::Front, Waker::noop().clone(), || false);
 /// queue.notify_one();
 /// assert!(b.as_mut().take_permit().is_some());
 /// assert!(a.as_mut().take_permit().is_none());
@@ -50,7 +50,7 @@ unsafe impl<L: RawMutex + Sync> Send for Waiter<'_, L> {}
 
 /// What [`Waiter::cancel`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum CancelOutcome {
     /// It was not waiting.
     Idle,
     /// It waited, and has left the queue.
@@ -84,7 +84,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// If it waits already, or holds a permit that has not been taken; if `ready` does, and then it does not wait.
     pub fn enqueue(
         self: Pin<&mut Self>,
-        place: Place,
+        place: Position,
         waker: Waker,
         ready: impl FnOnce() -> bool,
     ) -> bool {
@@ -142,12 +142,12 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// A deadline that has passed is one look at the queue.
     ///
     /// ```
-    /// use sateen::sync::{WaitQueue, park, wait_queue::{Place, Waiter}};
+    /// use sateen::sync::{WaitQueue, park, wait_queue::{Position, Waiter}};
     /// use std::{pin::pin, time::Instant};
     ///
     /// let queue = WaitQueue::new();
     /// let mut waiter = pin!(Waiter::new(&queue));
-    /// waiter.as_mut().enqueue(Place::Back, park::current_waker(), || false);
+    /// waiter.as_mut().enqueue(Position::Back, park::current_waker(), || false);
     /// assert!(!waiter.as_mut().wait_until(Instant::now()));
     /// assert!(!queue.notify_one());
     /// ```
@@ -171,7 +171,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             }
             if deadline.is_some_and(crate::sys::has_passed) {
                 // Looking and leaving are one step under the lock: no permit falls between them.
-                return matches!(self.cancel(), Cancelled::Notified(_));
+                return matches!(self.cancel(), CancelOutcome::Notified(_));
             }
         }
         true
@@ -231,23 +231,23 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     }
 
     /// Stops waiting. From then on no waker of this wait is kept.
-    pub fn cancel(self: Pin<&mut Self>) -> Cancelled {
+    pub fn cancel(self: Pin<&mut Self>) -> CancelOutcome {
         self.into_ref().get_ref().withdraw()
     }
 
-    fn withdraw(&self) -> Cancelled {
+    fn withdraw(&self) -> CancelOutcome {
         if !self.involved.get() {
-            return Cancelled::Idle;
+            return CancelOutcome::Idle;
         }
         let (result, waker) = self.queue.locked(|list| {
             if let Some(permit) = self.take_notified() {
-                return (Cancelled::Notified(permit), None);
+                return (CancelOutcome::Notified(permit), None);
             }
             // SAFETY: involved and not notified, so it is linked in this list; the lock is held.
             unsafe {
                 list.unlink(NonNull::from(&self.node));
                 (
-                    Cancelled::Withdrawn,
+                    CancelOutcome::Withdrawn,
                     self.node.with_mut(|node| {
                         (*node).state = State::Idle;
                         (*node).waker.take()
@@ -267,7 +267,7 @@ impl<L: RawMutex> Waiter<'_, L> {
     #[cold]
     fn drop_slow(&self) {
         let result = self.withdraw();
-        if result == Cancelled::Notified(Permit::One) && !canary!("wait_queue_permit_dropped") {
+        if result == CancelOutcome::Notified(Permit::One) && !canary!("wait_queue_permit_dropped") {
             self.queue.notify_one();
         }
     }
@@ -312,7 +312,7 @@ impl<F: FnOnce() -> bool, L: RawMutex> Future for Wait<'_, F, L> {
             (Pin::new_unchecked(&mut this.waiter), &mut this.ready)
         };
         let Some(ready) = ready.take() else { return waiter.poll_wait(cx) };
-        if waiter.as_mut().enqueue(Place::Back, cx.waker().clone(), ready) {
+        if waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), ready) {
             Poll::Pending
         } else {
             Poll::Ready(())
