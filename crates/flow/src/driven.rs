@@ -131,7 +131,7 @@ impl<T: Send + 'static, L: Layout> Driven<T, L> {
     }
 
     /// As [`wait`](Self::wait), but returns once `done` says so. `done` is asked again each time
-    /// that `quiet` of [`ReadyChannels`] was told something.
+    /// that `quiet` of [X.
     pub(crate) fn wait_until(&self, done: impl Fn() -> bool) -> Result<(), WaitError> {
         if self.ready.is_inside() {
             return Err(WaitError::Inside);

@@ -10,11 +10,11 @@
 //! Model: `tests/loom_lane.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use crate::gate::Gate;
 use crate::hold::Hold;
 use sateen_base::CachePadded;
 use sateen_base::canary;
 use sateen_queue::{PushError, mpmc::Bounded};
+use sateen_sync::WaitPoint;
 
 /// The queue, and what belongs to it.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Lane<I> {
     /// Who handles its items, if their order counts.
     pub hold: CachePadded<Hold>,
     /// Where senders wait that can use no other lane.
-    pub room: Gate,
+    pub room: WaitPoint,
     /// Whose lane it is.
     pub crew: usize,
 }
@@ -33,14 +33,14 @@ impl<I> Lane<I> {
     /// With room for so many items.
     pub fn new(capacity: usize, crew: usize) -> Self {
         let hold = CachePadded::new(Hold::new());
-        Self { queue: Bounded::new(capacity), hold, room: Gate::new(), crew }
+        Self { queue: Bounded::new(capacity), hold, room: WaitPoint::asymmetric(), crew }
     }
 
     /// Puts an item in, and tells one of the workers that wait at `gate`.
     #[inline(always)]
-    pub fn push(&self, item: I, gate: &Gate) -> Result<(), PushError<I>> {
+    pub fn push(&self, item: I, gate: &WaitPoint) -> Result<(), PushError<I>> {
         self.queue.push(item)?;
-        gate.tell_one();
+        gate.notify_one();
         Ok(())
     }
 

@@ -22,10 +22,6 @@ mod error;
 pub mod gaps;
 #[cfg(not(loom))]
 mod gaps;
-#[cfg(loom)]
-pub mod gate;
-#[cfg(not(loom))]
-mod gate;
 #[cfg(not(loom))]
 mod graph;
 #[cfg(loom)]
@@ -47,9 +43,9 @@ mod ledger;
 #[cfg(not(loom))]
 mod map;
 #[cfg(loom)]
-pub mod quiet;
+pub mod quiescence;
 #[cfg(not(loom))]
-mod quiet;
+mod quiescence;
 #[cfg(not(loom))]
 mod ready_channels;
 #[cfg(loom)]

@@ -2,7 +2,7 @@
 //! threads that wait, panics.
 
 use crate::map::{Assignments, Executor};
-use crate::quiet::Quiet;
+use crate::quiescence::Quiescence;
 use crate::runner_slot::RunnerSlot;
 use sateen_base::prim::{AtomicBool, AtomicU32, Ordering};
 use sateen_base::unwind::discard;
@@ -26,7 +26,7 @@ pub(crate) struct ReadyChannels {
     group_of: Box<[u32]>,
     /// The group that only waiting threads execute, if there is one.
     pub(crate) callers: Option<usize>,
-    pub(crate) quiet: Quiet,
+    pub(crate) quiet: Quiescence,
     spawner: Spawner,
     /// Set before the shed is given to anybody.
     drain: OnceLock<Weak<dyn Drain>>,
@@ -111,7 +111,7 @@ impl ReadyChannels {
             groups: groups.into(),
             group_of: group_of.into(),
             callers,
-            quiet: Quiet::new(),
+            quiet: Quiescence::new(),
             spawner,
             drain: OnceLock::new(),
             busy: (0..workers).map(|_| AtomicU32::new(0)).collect(),
@@ -163,7 +163,7 @@ impl ReadyChannels {
     /// fewer slots.
     pub(crate) fn notify(self: &Arc<Self>, group: usize, count: u32) {
         match &*self.group(group).slots {
-            [] => self.quiet.tell(),
+            [] => self.quiet.notify(),
             [(worker, slot)] => {
                 RunnerSlot::announce();
                 if slot.notify() {

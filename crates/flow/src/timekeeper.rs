@@ -9,10 +9,10 @@
 //! `README.md`, section *Coming again*. Model: `tests/loom_timekeeper.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use crate::gate::Gate;
 use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicU64;
+use sateen_sync::WaitPoint;
 
 /// No time at all.
 const NEVER: u64 = u64::MAX;
@@ -62,9 +62,9 @@ impl Timekeeper {
     }
 
     /// The caller goes on to other work. If an item waits, another must keep the time.
-    pub fn pass_on(&self, gate: &Gate) {
+    pub fn pass_on(&self, gate: &WaitPoint) {
         if self.needs_keeper() && !canary!("timekeeper_no_pass_on") {
-            gate.tell_one();
+            gate.notify_one();
         }
     }
 }

@@ -6,13 +6,13 @@ use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
-use sateen_flow::gate::Gate;
 use sateen_flow::hold::Hold;
+use sateen_sync::WaitPoint;
 
 struct Lane {
     items: AtomicU32,
     hold: Hold,
-    gate: Gate,
+    gate: WaitPoint,
     done: AtomicBool,
     /// What only the holder may touch.
     handled: UnsafeCell<u32>,
@@ -28,7 +28,7 @@ impl Lane {
         Self {
             items: AtomicU32::new(0),
             hold: Hold::new(),
-            gate: Gate::new(),
+            gate: WaitPoint::new(),
             done: AtomicBool::new(false),
             handled: UnsafeCell::new(0),
         }
@@ -49,7 +49,7 @@ impl Lane {
     fn release(&self) {
         self.hold.give();
         if self.items.load(Relaxed) > 0 || self.done.load(Relaxed) {
-            self.gate.tell_one();
+            self.gate.notify_one();
         }
     }
 }
@@ -91,7 +91,7 @@ fn what_comes_at_the_end_is_not_forgotten() {
             }
         });
         lane.items.fetch_add(1, Release);
-        lane.gate.tell_one();
+        lane.gate.notify_one();
         holder.join().unwrap();
         other.join().unwrap();
     });

@@ -3,25 +3,25 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_flow::gate::Gate;
 use sateen_flow::idle::Idle;
 use sateen_flow::lane::Lane;
+use sateen_sync::WaitPoint;
 
 /// A worker queue of one lane, with room for an item a worker.
 struct Flow {
     lane: Lane<Box<u32>>,
-    gate: Gate,
+    gate: WaitPoint,
     idle: Idle,
 }
 
 impl Flow {
     fn new() -> Arc<Self> {
-        Arc::new(Self { lane: Lane::new(1, 0), gate: Gate::new(), idle: Idle::new() })
+        Arc::new(Self { lane: Lane::new(1, 0), gate: WaitPoint::new(), idle: Idle::new() })
     }
 
     fn add(&self) {
         self.idle.add();
-        self.lane.room.tell_one();
+        self.lane.room.notify_one();
     }
 
     /// Works as a worker does; the sum of what it has handled.
@@ -65,8 +65,8 @@ impl Flow {
 
     fn close(&self) {
         self.lane.queue.close();
-        self.gate.tell_all();
-        self.lane.room.tell_all();
+        self.gate.notify_all();
+        self.lane.room.notify_all();
     }
 }
 

@@ -5,8 +5,8 @@ use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 use sateen_base::prim::AtomicBool;
 use sateen_base::prim::Ordering::{Acquire, Release};
-use sateen_flow::gate::Gate;
 use sateen_flow::lane::Lane;
+use sateen_sync::WaitPoint;
 
 fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -18,14 +18,14 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 /// A worker queue of one lane.
 struct Flow {
     lane: Lane<Box<u32>>,
-    gate: Gate,
+    gate: WaitPoint,
     aborted: AtomicBool,
 }
 
 impl Flow {
     fn new(capacity: usize) -> Arc<Self> {
         let aborted = AtomicBool::new(false);
-        Arc::new(Self { lane: Lane::new(capacity, 0), gate: Gate::new(), aborted })
+        Arc::new(Self { lane: Lane::new(capacity, 0), gate: WaitPoint::new(), aborted })
     }
 
     /// Works as a worker does; the sum of what it has handled.
@@ -36,7 +36,7 @@ impl Flow {
             let mut handled = 0;
             while !aborted.load(Acquire) {
                 if let Ok(item) = lane.queue.pop() {
-                    lane.room.tell_one();
+                    lane.room.notify_one();
                     handled += *item;
                 } else if lane.is_drained() {
                     break;
@@ -81,8 +81,8 @@ impl Flow {
 
     fn close(&self) {
         self.lane.queue.close();
-        self.gate.tell_all();
-        self.lane.room.tell_all();
+        self.gate.notify_all();
+        self.lane.room.notify_all();
     }
 }
 

@@ -6,12 +6,12 @@ use loom::thread;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_flow::gate::Gate;
 use sateen_flow::timekeeper::Timekeeper;
+use sateen_sync::WaitPoint;
 
 /// One item that comes again, some new ones, and those who handle them.
 struct Crew {
-    gate: Gate,
+    gate: WaitPoint,
     time: Timekeeper,
     /// The time has come. Only a sleep that was kept up to its end brings it.
     due: AtomicBool,
@@ -22,7 +22,7 @@ struct Crew {
 impl Crew {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            gate: Gate::new(),
+            gate: WaitPoint::new(),
             time: Timekeeper::new(),
             due: AtomicBool::new(false),
             new: AtomicU32::new(0),
@@ -33,12 +33,12 @@ impl Crew {
     /// As a handler that asks for its item again does.
     fn again(&self) {
         self.time.set_earliest(Some(1));
-        self.gate.tell_one();
+        self.gate.notify_one();
     }
 
     fn send(&self) {
         self.new.fetch_add(1, Release);
-        self.gate.tell_one();
+        self.gate.notify_one();
     }
 
     fn take_new(&self) -> bool {
@@ -54,7 +54,7 @@ impl Crew {
             if self.due.load(Acquire) && self.time.earliest().is_some() {
                 self.time.set_earliest(None);
                 self.handled.store(true, Release);
-                return self.gate.tell_all();
+                return self.gate.notify_all();
             }
             let keeper = self.time.keep();
             // Under loom a time limit is over as soon as somebody looks.

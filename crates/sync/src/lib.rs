@@ -3,6 +3,7 @@
 //! * [`park`]: the hook through which everything here blocks. A plain thread sleeps in the kernel; the
 //!   runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
 //! * [`EventCount`]: where workers sleep when there is nothing to do, and who is woken.
+//! * [`WaitPoint`]: waiting for changes that are made without a lock.
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
 //! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.
 //! * [`Mutex`], [`Condvar`], [`RwLock`], [`Event`]: built on it; each blocks, suspends or is awaited, for
@@ -57,6 +58,7 @@ pub mod timer;
 #[cfg(doctest)]
 mod variance;
 mod wait_group;
+mod wait_point;
 pub mod wait_queue;
 mod waiting;
 mod wakers;
@@ -79,4 +81,5 @@ pub use rwlock::{
 };
 pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
 pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
+pub use wait_point::WaitPoint;
 pub use wait_queue::WaitQueue;

@@ -233,7 +233,7 @@ impl Graph {
             })
             .map_err(GraphError::Run)?;
         let ready: Arc<ReadyChannels> = Arc::clone(driven.ready());
-        template.on_done(move || ready.quiet.tell());
+        template.on_done(move || ready.quiet.notify());
         let instance = template
             .install(Arc::clone(driven.shared()))
             .map_err(|refused| self.refusal(refused.error, &nodes))?;

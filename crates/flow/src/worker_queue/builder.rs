@@ -6,12 +6,12 @@ use super::later::Later;
 use super::shared::{Callbacks, Crew, Overflow, Shared};
 use super::worker::Ticket;
 use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
-use crate::gate::Gate;
 use crate::idle::Idle;
 use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
 use sateen_base::prim::{Arc, AtomicUsize, thread};
 use sateen_runtime::{Runtime, Spawn, Spawner};
+use sateen_sync::WaitPoint;
 use std::any::Any;
 use std::fmt;
 
@@ -232,7 +232,7 @@ impl<T, C> Builder<T, C> {
         let lane = |lane| Lane::new(capacity, lane % crews);
         let crew = |crew| Crew {
             lanes: (crew..queues).step_by(crews).collect(),
-            gate: Gate::new(),
+            gate: WaitPoint::asymmetric(),
             later: Later::new(),
             idle: Idle::new(),
             next: AtomicUsize::new(0),

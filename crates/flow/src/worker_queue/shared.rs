@@ -10,7 +10,6 @@ use super::spin_limit::SpinLimit;
 use super::worker_metrics::WorkerMetrics;
 use crate::Rate;
 use crate::attendance::Roll;
-use crate::gate::Gate;
 use crate::idle::Idle;
 use crate::lane::Lane;
 use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -18,6 +17,7 @@ use sateen_base::unwind::{discard, run_and_discard};
 use sateen_base::{CachePadded, SpinLock, tsc};
 use sateen_queue::{PushError, TrustedItems};
 use sateen_sync::Event;
+use sateen_sync::WaitPoint;
 use sateen_sync::counter::StripedCounter;
 use std::any::Any;
 use std::cell::Cell;
@@ -48,7 +48,7 @@ pub(crate) struct Parcel<T> {
 pub(crate) struct Crew<T> {
     pub(crate) lanes: Box<[usize]>,
     /// Where they sleep.
-    pub(crate) gate: Gate,
+    pub(crate) gate: WaitPoint,
     pub(crate) later: Later<T>,
     /// Without capacity: who is idle.
     pub(crate) idle: Idle,
@@ -90,9 +90,9 @@ pub(crate) struct Shared<T> {
     pub(crate) crews: Box<[Crew<T>]>,
     pub(crate) metrics: Box<[CachePadded<WorkerMetrics>]>,
     /// Where senders wait that can use any lane.
-    pub(crate) room: Gate,
+    pub(crate) room: WaitPoint,
     /// Where workers wait for their throttle.
-    pub(crate) control: Gate,
+    pub(crate) control: WaitPoint,
     pub(crate) overflow: Overflow,
     /// Nothing is queued: an item goes to an idle worker.
     pub(crate) rendezvous: bool,
@@ -161,8 +161,8 @@ impl<T> Shared<T> {
             lanes,
             crews,
             metrics: (0..workers).map(|_| CachePadded::new(WorkerMetrics::new())).collect(),
-            room: Gate::new(),
-            control: Gate::new(),
+            room: WaitPoint::new(),
+            control: WaitPoint::new(),
             overflow,
             rendezvous,
             keyed,
@@ -187,7 +187,7 @@ impl<T> Shared<T> {
         let mut lane = turn.lane.get();
         let next = if lane + 1 >= self.lanes.len() { 0 } else { lane + 1 };
         let left = turn.left.get();
-        if left > 0 && lane < self.lanes.len() && !self.crew_of(next).gate.is_wanted() {
+        if left > 0 && lane < self.lanes.len() && !self.crew_of(next).gate.has_waiters() {
             turn.left.set(left - 1);
             return (lane, 0);
         }
@@ -214,12 +214,12 @@ impl<T> Shared<T> {
         }
         let pushed = self.lanes[lane].queue.push_from(parcels).unwrap_or(0);
         let gate = &self.crew_of(lane).gate;
-        gate.tell_one();
+        gate.notify_one();
         for _ in 1..pushed.min(self.metrics.len()) {
-            if !gate.is_wanted() {
+            if !gate.has_waiters() {
                 break;
             }
-            gate.tell_one();
+            gate.notify_one();
         }
         pushed
     }
@@ -339,7 +339,7 @@ impl<T> Shared<T> {
             Overflow::DropOldest if !self.rendezvous => {
                 match self.lanes[lane].queue.force_push(parcel) {
                     Ok(oldest) => {
-                        self.crew_of(lane).gate.tell_one();
+                        self.crew_of(lane).gate.notify_one();
                         if let Some(oldest) = oldest {
                             self.count_dropped();
                             discard(oldest);
@@ -360,7 +360,7 @@ impl<T> Shared<T> {
     }
 
     /// Where a sender waits.
-    fn gate_of(&self, way: Way) -> &Gate {
+    fn gate_of(&self, way: Way) -> &WaitPoint {
         match way {
             Way::From(_) => &self.room,
             Way::Only(lane) => &self.lanes[lane].room,
@@ -406,20 +406,20 @@ impl<T> Shared<T> {
     /// Gives back the hold of a lane to which items are sent only with it.
     pub(crate) fn free(&self, lane: usize) {
         self.lanes[lane].hold.give();
-        self.lanes[lane].room.tell_one();
-        self.room.tell_one();
+        self.lanes[lane].room.notify_one();
+        self.room.notify_one();
     }
 
     /// A worker of `crew` is idle for whom nobody has sent.
     pub(crate) fn add_idle(&self, crew: usize) {
         let Crew { idle, lanes, next, .. } = &self.crews[crew];
         idle.add();
-        self.room.tell_one();
+        self.room.notify_one();
         if self.keyed {
             // Of each lane one, for all but one may find that theirs is held. Another goes first each time.
             let start = next.fetch_add(1, Ordering::Relaxed) % lanes.len();
             for &lane in lanes[start..].iter().chain(&lanes[..start]) {
-                self.lanes[lane].room.tell_one();
+                self.lanes[lane].room.notify_one();
             }
         }
     }
@@ -470,13 +470,13 @@ impl<T> Shared<T> {
             lane.queue.close();
         }
         for crew in &self.crews {
-            crew.gate.tell_all();
+            crew.gate.notify_all();
         }
         for lane in &self.lanes {
-            lane.room.tell_all();
+            lane.room.notify_all();
         }
-        self.room.tell_all();
-        self.control.tell_all();
+        self.room.notify_all();
+        self.control.notify_all();
     }
 
     /// Whether it accepts no more items.
@@ -530,7 +530,7 @@ impl<T> Shared<T> {
     /// For all workers, from now on.
     pub(crate) fn set_rate(&self, rate: Rate) {
         self.rate.store(rate.bits(), Ordering::Relaxed);
-        self.control.tell_all();
+        self.control.notify_all();
     }
 
     /// To whoever wants to have it, or to nobody.

@@ -183,9 +183,9 @@ impl<T, C: Clock> Worker<T, C> {
             return None;
         }
         let parcel = self.lane(at).queue.pop().ok()?;
-        self.shared.room.tell_one();
+        self.shared.room.notify_one();
         if self.shared.keyed {
-            self.lane(at).room.tell_one();
+            self.lane(at).room.notify_one();
         }
         Some(parcel)
     }
@@ -211,7 +211,7 @@ impl<T, C: Clock> Worker<T, C> {
         let Again { parcel, held } = self.shared.crews[self.crew].later.pop()?;
         if self.is_drained() {
             // It was what the others were still there for.
-            self.shared.crews[self.crew].gate.tell_all();
+            self.shared.crews[self.crew].gate.notify_all();
         } else {
             self.pass_time_on();
         }
@@ -367,7 +367,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.metrics().end(Ended::Retried);
         match refused {
             // Somebody may have to wake earlier than they would.
-            Ok(()) => crew.gate.tell_one(),
+            Ok(()) => crew.gate.notify_one(),
             Err(Again { parcel, .. }) => {
                 self.shared.returned.fetch_add(1, Ordering::Relaxed);
                 let bury = |shared: &Shared<T>| {
@@ -526,9 +526,9 @@ impl<T, C> Worker<T, C> {
         hold.give();
         let gate = &self.shared.crews[self.crew].gate;
         if queue.is_closed() {
-            gate.tell_all();
+            gate.notify_all();
         } else if !queue.is_empty() {
-            gate.tell_one();
+            gate.notify_one();
         }
     }
 }

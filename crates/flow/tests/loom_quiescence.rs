@@ -1,4 +1,4 @@
-//! Models of waiting for those at work.
+//! Models of waiting until nobody is at work, with full fences.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -6,7 +6,7 @@ use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicBool;
-use sateen_flow::quiet::Quiet;
+use sateen_flow::quiescence::Quiescence;
 
 fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -26,7 +26,7 @@ unsafe impl Send for Work {}
 #[test]
 fn the_last_one_tells() {
     check(2, || {
-        let quiet = Arc::new(Quiet::new());
+        let quiet = Arc::new(Quiescence::new());
         let work = Arc::new(Work([false, false].map(UnsafeCell::new)));
         let workers = [0, 1].map(|i| {
             quiet.enter();
@@ -52,17 +52,17 @@ fn the_last_one_tells() {
 #[test]
 fn what_is_told_is_seen() {
     check(3, || {
-        let shared = Arc::new((Quiet::new(), AtomicBool::new(false)));
-        let teller = thread::spawn({
+        let shared = Arc::new((Quiescence::new(), AtomicBool::new(false)));
+        let notifier = thread::spawn({
             let shared = Arc::clone(&shared);
             move || {
                 shared.1.store(true, Relaxed);
-                shared.0.tell();
+                shared.0.notify();
             }
         });
         while !shared.1.load(Relaxed) {
             shared.0.wait_unless(|| shared.1.load(Relaxed));
         }
-        teller.join().unwrap();
+        notifier.join().unwrap();
     });
 }

@@ -1,11 +1,11 @@
-//! Models of waiting for items and for room.
+//! Models of waiting points, with asymmetric fences.
 #![cfg(loom)]
 
 use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
-use sateen_flow::gate::Gate;
+use sateen_sync::WaitPoint;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -21,19 +21,19 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 #[test]
 fn what_is_told_is_heard() {
     check(3, || {
-        let shared = Arc::new((Gate::new(), AtomicBool::new(false)));
-        let teller = thread::spawn({
+        let shared = Arc::new((WaitPoint::asymmetric(), AtomicBool::new(false)));
+        let notifier = thread::spawn({
             let shared = Arc::clone(&shared);
             move || {
                 shared.1.store(true, Relaxed);
-                shared.0.tell_one();
+                shared.0.notify_one();
             }
         });
         while !shared.1.load(Relaxed) {
             shared.0.wait(None, || shared.1.load(Relaxed));
         }
-        teller.join().unwrap();
-        assert!(!shared.0.is_wanted());
+        notifier.join().unwrap();
+        assert!(!shared.0.has_waiters());
     });
 }
 
@@ -44,7 +44,7 @@ fn each_item_finds_somebody() {
         items.fetch_update(Acquire, Relaxed, |n| n.checked_sub(1)).is_ok()
     }
     check(2, || {
-        let shared = Arc::new((Gate::new(), AtomicU32::new(0)));
+        let shared = Arc::new((WaitPoint::asymmetric(), AtomicU32::new(0)));
         let workers = [0, 1].map(|_| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
@@ -55,12 +55,12 @@ fn each_item_finds_somebody() {
         });
         for _ in 0..2 {
             shared.1.fetch_add(1, Release);
-            shared.0.tell_one();
+            shared.0.notify_one();
         }
         for worker in workers {
             worker.join().unwrap();
         }
-        assert!(!shared.0.is_wanted());
+        assert!(!shared.0.has_waiters());
     });
 }
 
@@ -68,7 +68,7 @@ fn each_item_finds_somebody() {
 #[test]
 fn a_dropped_wait_forgets_nothing() {
     check(3, || {
-        let shared = Arc::new((Gate::new(), AtomicBool::new(false)));
+        let shared = Arc::new((WaitPoint::asymmetric(), AtomicBool::new(false)));
         let waiter = thread::spawn({
             let shared = Arc::clone(&shared);
             move || {
@@ -77,23 +77,23 @@ fn a_dropped_wait_forgets_nothing() {
                 }
             }
         });
-        let teller = thread::spawn({
+        let notifier = thread::spawn({
             let shared = Arc::clone(&shared);
             move || {
                 shared.1.store(true, Relaxed);
-                shared.0.tell_one();
+                shared.0.notify_one();
             }
         });
         {
             let mut wait = pin!(shared.0.wait_async(|| shared.1.load(Relaxed)));
             if wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 // As one who has used what it was told, and left something.
-                shared.0.tell_one();
+                shared.0.notify_one();
             }
         }
         waiter.join().unwrap();
-        teller.join().unwrap();
-        assert!(!shared.0.is_wanted());
+        notifier.join().unwrap();
+        assert!(!shared.0.has_waiters());
     });
 }
 
@@ -101,7 +101,7 @@ fn a_dropped_wait_forgets_nothing() {
 #[test]
 fn the_end_is_heard_by_all() {
     check(2, || {
-        let shared = Arc::new((Gate::new(), AtomicBool::new(false)));
+        let shared = Arc::new((WaitPoint::asymmetric(), AtomicBool::new(false)));
         let workers = [0, 1].map(|_| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
@@ -111,10 +111,10 @@ fn the_end_is_heard_by_all() {
             })
         });
         shared.1.store(true, Relaxed);
-        shared.0.tell_all();
+        shared.0.notify_all();
         for worker in workers {
             worker.join().unwrap();
         }
-        assert!(!shared.0.is_wanted());
+        assert!(!shared.0.has_waiters());
     });
 }
