@@ -6,7 +6,7 @@ use common::{Watchdog, at_all_counts, with_runtime};
 use sateen_runtime::{
     CancelToken, Cancelled, JoinError, Spawn, check_cancelled, fork, join, scope, spawn, yield_now,
 };
-use sateen_sync::promise::{BrokenPromise, PackagedTask};
+use sateen_sync::oneshot::{self, RecvError};
 use sateen_sync::{Event, Mutex, park};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -276,16 +276,15 @@ fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
         let (never, went_on) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
         let begun = Arc::new(Event::new());
         let wait = (never.clone(), begun.clone());
-        let mut package = PackagedTask::new(move || {
+        let (package, result) = oneshot::package(move || {
             wait.1.set();
             wait.0.wait();
         });
-        let future = package.future().expect("the first");
-        let getter = rt.spawn(move || future.get());
+        let getter = rt.spawn(move || result.recv().map(|result| result.is_ok()));
         let runner = rt.spawn({
             let went_on = went_on.clone();
             move || {
-                package.run();
+                package();
                 went_on.store(true, SeqCst);
             }
         });
@@ -293,7 +292,7 @@ fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
         runner.cancel();
         assert!(is_cancelled(runner.join()));
         assert!(!went_on.load(SeqCst));
-        assert_eq!(getter.join().expect("nobody cancelled it"), Err(BrokenPromise));
+        assert_eq!(getter.join().expect("nobody cancelled it"), Err(RecvError));
     });
 }
 

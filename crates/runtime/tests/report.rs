@@ -9,29 +9,11 @@ use sateen_runtime::{
 };
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::timer::sleep;
-use sateen_sync::{Mutex, WaitCounter};
+use sateen_sync::{Event, Mutex};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-/// Opens once; those who wait say for what.
-#[repr(transparent)]
-struct Gate(WaitCounter);
-
-impl Gate {
-    fn new() -> Self {
-        Self(WaitCounter::new(1))
-    }
-
-    fn set(&self) {
-        self.0.done();
-    }
-
-    fn wait(&self) {
-        self.0.wait();
-    }
-}
 
 /// Reports until one is as wanted.
 fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
@@ -59,7 +41,7 @@ fn named<'a>(report: &'a Report, name: &str) -> &'a FiberInfo {
 #[test]
 fn names_places_and_waits_are_told() {
     at_all_counts(|rt| {
-        let (event, lock) = (Arc::new(Gate::new()), Arc::new(Mutex::new(())));
+        let (event, lock) = (Arc::new(Event::new()), Arc::new(Mutex::new(())));
         let guard = lock.lock();
         let inner = Arc::clone(&event);
         let reader = Spawn::new().name("reader").priority(Priority::High);
@@ -75,7 +57,7 @@ fn names_places_and_waits_are_told() {
         let place = seen.location.expect("a place");
         assert_eq!((place.file(), place.line()), (file!(), line));
         let wait = seen.waits_for.as_ref().expect("a wait");
-        assert_eq!((wait.kind, wait.place), ("wait counter", Arc::as_ptr(&event) as usize));
+        assert_eq!((wait.kind, wait.place), ("event", Arc::as_ptr(&event) as usize));
         assert!(!seen.partial && !seen.masked && seen.worker < rt.workers());
         assert_eq!(seen.stack_used.is_some(), cfg!(debug_assertions));
         let wait = named(&report, "locker").waits_for.as_ref().expect("a wait");
@@ -89,7 +71,7 @@ fn names_places_and_waits_are_told() {
             text.contains(&format!("task {id} \"reader\" (spawned at {place}) on worker")),
             "{text}"
         );
-        assert!(text.contains("waits for wait counter 0x"), "{text}");
+        assert!(text.contains("waits for event 0x"), "{text}");
         assert!(
             text.contains("all blocked, no timer pending, 2 outside wakers outstanding"),
             "{text}"
@@ -140,7 +122,7 @@ impl Lock {
 fn two_mutexes_taken_crosswise_are_a_named_deadlock() {
     at_all_counts(|rt| {
         let locks = Arc::new([Mutex::new(()), Mutex::new(())]);
-        let both = Arc::new([Gate::new(), Gate::new()]);
+        let both = Arc::new([Event::new(), Event::new()]);
         let token = CancelToken::new();
         let task = |name: &'static str, mine: usize| {
             let (locks, both) = (Arc::clone(&locks), Arc::clone(&both));
@@ -210,7 +192,7 @@ fn joining_in_a_circle_or_oneself_is_a_deadlock() {
         type Place = Arc<OnceLock<std::sync::Mutex<Option<JoinHandle<()>>>>>;
         let circle = |members: usize| {
             let places: Vec<Place> = (0..members).map(|_| Place::default()).collect();
-            let filled = Arc::new(Gate::new());
+            let filled = Arc::new(Event::new());
             let token = CancelToken::new();
             let tasks: Vec<_> = (0..members)
                 .map(|index| {
@@ -269,7 +251,7 @@ fn a_task_that_runs_another_in_place_waits_for_it() {
 #[test]
 fn branches_and_other_work_are_told_too() {
     at_all_counts(|rt| {
-        let event = Gate::new();
+        let event = Event::new();
         std::thread::scope(|threads| {
             let waiting = threads.spawn(|| {
                 rt.install(|| {
@@ -292,7 +274,7 @@ fn branches_and_other_work_are_told_too() {
 #[test]
 fn a_busy_worker_holds_nobody_up() {
     with_runtime(2, |rt| {
-        let (event, stop) = (Arc::new(Gate::new()), Arc::new(AtomicBool::new(false)));
+        let (event, stop) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
         let inner = Arc::clone(&event);
         let waits = rt.spawn_with(Spawn::new().on_worker(0), move || inner.wait());
         until(rt, |report| all_wait(report, 1));
@@ -306,7 +288,7 @@ fn a_busy_worker_holds_nobody_up() {
         assert_eq!(report.busy, 1);
         assert!(report.fibers.iter().all(|fiber| fiber.partial), "{report}");
         let seen = report.fibers.iter().find(|fiber| fiber.id == waits.id().get()).expect("seen");
-        assert_eq!(seen.waits_for.as_ref().expect("a wait").kind, "wait counter");
+        assert_eq!(seen.waits_for.as_ref().expect("a wait").kind, "event");
         let seen = report.fibers.iter().find(|fiber| fiber.id == busy.id().get()).expect("seen");
         assert_eq!(seen.state, FiberState::Running);
         stop.store(true, SeqCst);
@@ -358,7 +340,7 @@ fn fibers_come_and_go_while_several_look() {
                         }
                     });
                 }
-                let event = Arc::new(Gate::new());
+                let event = Arc::new(Event::new());
                 let lock = Arc::new(Mutex::new(0));
                 let tasks: Vec<_> = (0..10_000)
                     .map(|index| {
@@ -407,7 +389,7 @@ fn a_blocked_runtime_says_so_by_itself() {
             Runtime::builder().workers(workers).report_blocked(true).build().expect("a runtime");
         for _ in 0..2 {
             rt.spawn(|| sleep(Duration::from_millis(20))).join().expect("awake");
-            let event = Arc::new(Gate::new());
+            let event = Arc::new(Event::new());
             let inner = Arc::clone(&event);
             let task = rt.spawn_with(Spawn::new().name("reader"), move || inner.wait());
             // Until it has been said, and no worker has anything left to say.

@@ -63,8 +63,61 @@
 
 pub use sateen_runtime::*;
 
-/// Primitives on which a thread blocks, a task is suspended, and a future waits: written once each.
 pub mod sync {
+    //! Locks, events and channels that block a thread, suspend a task, or are awaited.
+    //!
+    //! | You need | Take | Known from |
+    //! |---|---|---|
+    //! | one at a time | [`Mutex`]; [`ReentrantMutex`] for its holder again | `std`, `parking_lot` |
+    //! | many readers or one writer | [`RwLock`] | `std`, `parking_lot` |
+    //! | at most *n* at a time | [`Semaphore`] | tokio |
+    //! | a flag to wait for | [`Event`], until it is reset; [`AutoEvent`], one waiter a `set` | Windows, `CreateEvent` |
+    //! | a value made once | [`OnceLock`], [`Lazy`], [`Once`] | `std` |
+    //! | rounds of *n* that meet | [`Barrier`] | `std` |
+    //! | a condition under a mutex | [`Condvar`] | `std`, `parking_lot` |
+    //! | the end of a group | [`WaitGroup`] | crossbeam |
+    //! | one value from one to one | [`oneshot`]; for more values, [`channel`](crate::channel) | tokio |
+    //! | several futures at once | [`combinators`], driven by [`block_on`] | `futures` |
+    //!
+    //! Each blocks for ever, with a time limit, or as a future (`_async`). A wait inside a task suspends
+    //! the task; on any other thread it blocks the thread. A future works under any executor.
+    //!
+    //! ```
+    //! use sateen::sync::Mutex;
+    //! let total = Mutex::new(0);
+    //! sateen::scope(|s| {
+    //!     for _ in 0..3 {
+    //!         s.spawn(|_| *total.lock() += 1);
+    //!     }
+    //! });
+    //! assert_eq!(*total.lock(), 3);
+    //! ```
+    //!
+    //! # Beside those
+    //!
+    //! | Module | What |
+    //! |---|---|
+    //! | [`poison`] | the locks with a memory of panics, like those of `std` |
+    //! | [`local`] | the same primitives for runtimes that are one thread, without atomics |
+    //! | [`timer`] | sleeping and time limits |
+    //! | [`counter`] | counters to which threads add without disturbing each other |
+    //! | [`spin`] | spinlocks, for threads |
+    //!
+    //! # For building primitives
+    //!
+    //! | Item | What |
+    //! |---|---|
+    //! | [`park`] | the hook through which everything blocks |
+    //! | [`WaitQueue`], [`wait_queue`] | the queue of waiters under every primitive |
+    //! | [`WaitPoint`] | waiting for changes that are made without a lock |
+    //! | [`EventCount`] | sleeping workers, and waking one of them |
+    //! | [`RawMutex`], [`RawRwLock`] | raw locks, for [`lock_api`] |
+    //!
+    //! # Features
+    //!
+    //! `lock_api_05` implements version 0.5 of `lock_api` beside 0.4. `study` adds what exists to be
+    //! measured beside the rest.
+
     pub use sateen_sync::*;
 }
 

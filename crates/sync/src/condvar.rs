@@ -310,7 +310,8 @@ impl<'a, T: ?Sized> Future for CondvarWait<'a, T> {
         let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };
         if let Some(guard) = this.guard.take() {
             let (condvar, raw) = (this.condvar, MutexGuard::raw(&guard));
-            if !waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), || !condvar.enter(raw)) {
+            if !waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), || !condvar.enter(raw))
+            {
                 two_mutexes();
             }
             this.inside = Some(Inside(condvar));

@@ -9,9 +9,9 @@
 //! * [`Mutex`], [`Condvar`], [`RwLock`], [`Event`]: built on it; each blocks, suspends or is awaited, for
 //!   ever or with a time limit. [`RawMutex`] and [`RawRwLock`] are for building others; [`ReentrantMutex`]
 //!   is for its holder again, and [`poison`] has locks that remember a panic.
-//! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitCounter`] and [`WaitGroup`], [`Once`], [`OnceLock`] and
+//! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitGroup`], [`Once`], [`OnceLock`] and
 //!   [`Lazy`]: likewise, and each with time limits.
-//! * [`oneshot`], [`promise`]: one value on its way; [`several`]: waiting for more than one thing.
+//! * [`oneshot`]: one value on its way; [`combinators`]: waiting for more than one future.
 //! * [`spin`]: the spinlock family, for threads: kinds of [`lock_api::RawMutex`] to choose from.
 //! * [`counter`]: counters that threads add to without disturbing each other.
 //! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
@@ -33,24 +33,23 @@
 mod auto_event;
 mod barrier;
 mod block_on;
+pub mod combinators;
 mod condvar;
 pub mod counter;
 mod event;
 mod event_count;
 mod identity;
 pub mod local;
-#[cfg(not(loom))]
+#[cfg(all(feature = "lock_api_05", not(loom)))]
 mod lock_api_05;
 mod mutex;
 mod once;
 pub mod oneshot;
 pub mod park;
 pub mod poison;
-pub mod promise;
 mod reentrant;
 mod rwlock;
 mod semaphore;
-pub mod several;
 pub mod spin;
 mod sys;
 mod thread_parker;
@@ -73,13 +72,12 @@ pub use event_count::EventCount;
 pub use lock_api;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use once::{Lazy, Once, OnceLock, OnceState};
-pub use promise::{PackagedTask, Promise, PromiseFuture, SharedFuture};
 pub use reentrant::{ContextId, MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 pub use rwlock::{
     MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RwLock, RwLockAsync, RwLockFuture,
     RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
-pub use wait_group::{CounterWait, WaitCounter, WaitGroup};
+pub use wait_group::WaitGroup;
 pub use wait_point::WaitPoint;
 pub use wait_queue::WaitQueue;

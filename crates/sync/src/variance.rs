@@ -145,17 +145,6 @@ struct Invariant11;
 /// ```
 struct Invariant12;
 
-/// `Promise`:
-/// ```
-/// type Of<'a> = sateen::sync::Promise<&'a str>;
-/// fn same<'a>(it: Of<'a>) -> Of<'a> { it }
-/// ```
-/// ```compile_fail
-/// type Of<'a> = sateen::sync::Promise<&'a str>;
-/// fn shorter<'a>(it: Of<'static>) -> Of<'a> { it }
-/// ```
-struct Invariant13;
-
 /// `poison::Mutex`:
 /// ```
 /// type Of<'a> = sateen::sync::poison::Mutex<&'a str>;

@@ -1,4 +1,4 @@
-//! Waiting until all have finished. Protocol and proof: the crate's `README.md`, section *Wait counter*.
+//! Waiting until all have finished. Protocol and proof: the crate's `README.md`, section *Wait group*.
 //!
 //! | bits | meaning | changed by |
 //! |---|---|---|
@@ -20,47 +20,44 @@ use std::task::{Context, Poll};
 const WAITERS: u64 = 1;
 const ONE: u64 = 2;
 
-/// A count of what is still to be finished, and waiting until it is 0: Go's `WaitGroup`.
+/// Waits until all of a group have finished. Each handle counts as one that has not.
 ///
-/// [`add`](Self::add) comes before the waiting. Those who wait when the count falls to 0 are released,
-/// even if it rises again before they run. It can be used again. What happened before each
-/// [`done`](Self::done) is visible after the wait. For handles that count themselves see [`WaitGroup`].
+/// A clone is one more; [`wait`](Self::wait) gives its own up first. Work that has no handle is counted
+/// with [`add`](Self::add) and [`done`](Self::done). What happened before a handle's drop, or a `done`,
+/// is visible after the wait.
 ///
-/// Cost: 40 bytes; one locked instruction for `add` and `done`, the last `done` also a spinlock if
-/// somebody waits.
+/// # Cost
+///
+/// One allocation for a group; one locked instruction to count up or down; the last one also takes a
+/// spinlock if somebody waits.
 ///
 /// ```
-/// use sateen::sync::WaitCounter;
+/// use sateen::sync::WaitGroup;
 ///
-/// static RUNNING: WaitCounter = WaitCounter::new(0);
-///
-/// RUNNING.add(2);
-/// for _ in 0..2 {
-///     std::thread::spawn(|| RUNNING.done());
+/// let group = WaitGroup::new();
+/// for _ in 0..3 {
+///     let group = group.clone();
+///     std::thread::spawn(move || {
+///         // ... work ...
+///         drop(group);
+///     });
 /// }
-/// RUNNING.wait();
+/// group.wait();
 /// ```
-pub struct WaitCounter {
-    word: AtomicU64,
-    queue: WaitQueue,
+#[derive(Debug)]
+pub struct WaitGroup {
+    counter: Arc<Counter>,
 }
 
-impl WaitCounter {
-    crate::sys::const_except_loom! {
-        /// A count of `n`.
-        ///
-        /// # Panics
-        /// If `n` is 2^63 or more.
-        pub const fn new(n: usize) -> Self {
-            assert!((n as u64) <= u64::MAX / ONE, "a wait counter counts to 2^63 - 1");
-            Self { word: AtomicU64::new(n as u64 * ONE), queue: WaitQueue::new() }
-        }
+impl WaitGroup {
+    /// A group of one: the returned handle.
+    pub fn new() -> Self {
+        Self { counter: Arc::new(Counter::new()) }
     }
 
-    /// How many have not finished, at some moment.
+    /// How many have not finished, at some moment; each handle is one.
     pub fn count(&self) -> usize {
-        // Ordering: Acquire pairs with the Release in `done`.
-        (self.word.load(Ordering::Acquire) / ONE) as usize
+        self.counter.count()
     }
 
     /// Counts `n` more.
@@ -68,18 +65,90 @@ impl WaitCounter {
     /// # Panics
     /// If the count would pass 2^63 - 1; it is not changed.
     pub fn add(&self, n: usize) {
-        let more = |word: u64| (n as u64).checked_mul(ONE)?.checked_add(word);
-        // Relaxed: it publishes nothing; a `done` that follows is ordered by the word.
-        let added = self.update(Ordering::Relaxed, more);
-        assert!(added.is_ok(), "a wait counter counts to 2^63 - 1");
+        self.counter.add(n);
     }
 
-    /// One has finished. The last one releases all who wait.
+    /// Counts one less of those that were [added](Self::add). More calls than were added end the wait
+    /// too early.
     ///
     /// # Panics
     /// If the count is 0. The last one, with the first panic of a waker, after all were released.
     pub fn done(&self) {
-        assert!(self.try_done(), "`done` called more often than was added");
+        assert!(self.counter.try_done(), "`done` called more often than was added");
+    }
+
+    /// Gives this handle up, and blocks the thread, or suspends the fiber, until no other is left.
+    pub fn wait(self) {
+        self.leave().wait();
+    }
+
+    /// [`wait`](Self::wait) with a limit; whether all had finished in time. The handle is given up
+    /// either way.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let group = sateen::sync::WaitGroup::new();
+    /// let other = group.clone();
+    /// assert!(!group.wait_timeout(Duration::from_millis(1)));
+    /// assert!(other.wait_timeout(Duration::ZERO));
+    /// ```
+    pub fn wait_timeout(self, timeout: Duration) -> bool {
+        self.leave().wait_timeout(timeout)
+    }
+
+    /// [`wait`](Self::wait) as a future. The handle is given up when it is first polled or dropped.
+    pub async fn wait_async(self) {
+        self.leave().wait_async().await;
+    }
+
+    fn leave(self) -> Arc<Counter> {
+        self.counter.clone()
+    }
+}
+
+impl Default for WaitGroup {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clone for WaitGroup {
+    /// One more that has not finished.
+    fn clone(&self) -> Self {
+        self.counter.add(1);
+        Self { counter: self.counter.clone() }
+    }
+}
+
+impl Drop for WaitGroup {
+    fn drop(&mut self) {
+        // The count is 0 here only after too many calls of `done`.
+        self.counter.try_done();
+    }
+}
+
+/// What the handles of a group share.
+struct Counter {
+    word: AtomicU64,
+    queue: WaitQueue,
+}
+
+impl Counter {
+    /// A count of one.
+    fn new() -> Self {
+        Self { word: AtomicU64::new(ONE), queue: WaitQueue::new() }
+    }
+
+    fn count(&self) -> usize {
+        // Ordering: Acquire pairs with the Release in `try_done`.
+        (self.word.load(Ordering::Acquire) / ONE) as usize
+    }
+
+    fn add(&self, n: usize) {
+        let more = |word: u64| (n as u64).checked_mul(ONE)?.checked_add(word);
+        // Relaxed: it publishes nothing; a `done` that follows is ordered by the word.
+        let added = self.update(Ordering::Relaxed, more);
+        assert!(added.is_ok(), "a wait group counts to 2^63 - 1");
     }
 
     /// False, changing nothing, if the count is 0.
@@ -89,7 +158,7 @@ impl WaitCounter {
             if word == ONE | WAITERS {
                 return self.done_slow();
             }
-            let order = if canary!("wait_counter_done_relaxed") {
+            let order = if canary!("wait_group_done_relaxed") {
                 Ordering::Relaxed
             } else {
                 Ordering::Release
@@ -139,61 +208,39 @@ impl WaitCounter {
         Err(word)
     }
 
-    /// Blocks the thread, or suspends the fiber, until the count is 0; at once if it is.
-    pub fn wait(&self) {
+    fn wait(&self) {
         if self.count() != 0 {
-            block(awaited("wait counter", self), self.wait_async());
+            block(awaited("wait group", self), self.wait_async());
         }
     }
 
-    /// [`wait`](Self::wait) with a limit; whether the count was 0 in time.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// let counter = sateen::sync::WaitCounter::new(1);
-    /// assert!(!counter.wait_timeout(Duration::from_millis(1)));
-    /// counter.done();
-    /// assert!(counter.wait_timeout(Duration::ZERO));
-    /// ```
-    pub fn wait_timeout(&self, timeout: Duration) -> bool {
-        block_timeout(awaited("wait counter", self), timeout, self.wait_async()).is_some()
+    /// Whether the count was 0 in time.
+    fn wait_timeout(&self, timeout: Duration) -> bool {
+        block_timeout(awaited("wait group", self), timeout, self.wait_async()).is_some()
     }
 
-    /// [`wait`](Self::wait) as a future, which may be dropped at any time.
-    ///
-    /// ```
-    /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
-    /// let counter = sateen::sync::WaitCounter::new(1);
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// let mut wait = pin!(counter.wait_async());
-    /// assert!(wait.as_mut().poll(&mut cx).is_pending());
-    /// counter.done();
-    /// assert!(wait.as_mut().poll(&mut cx).is_ready());
-    /// ```
-    pub fn wait_async(&self) -> CounterWait<'_> {
+    fn wait_async(&self) -> CounterWait<'_> {
         CounterWait { counter: self, waiter: Waiter::new(&self.queue) }
     }
 
     /// Under the queue's lock: true if it is 0, otherwise the word says that somebody waits.
     fn is_zero_or_join(&self) -> bool {
-        let waiters = if canary!("wait_counter_waiters_bit_missing") { 0 } else { WAITERS };
+        let waiters = if canary!("wait_group_waiters_bit_missing") { 0 } else { WAITERS };
         let join = |word: u64| (word >= ONE).then_some(word | waiters);
         // Relaxed: the word's own order of changes decides who sees whom.
         self.update(Ordering::Relaxed, join).is_err()
     }
 }
 
-impl fmt::Debug for WaitCounter {
+impl fmt::Debug for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WaitCounter").field("count", &self.count()).finish_non_exhaustive()
+        f.debug_struct("Counter").field("count", &self.count()).finish_non_exhaustive()
     }
 }
 
-/// The future of [`WaitCounter::wait_async`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct CounterWait<'a> {
-    counter: &'a WaitCounter,
+/// The future of [`Counter::wait_async`].
+struct CounterWait<'a> {
+    counter: &'a Counter,
     waiter: Waiter<'a>,
 }
 
@@ -212,103 +259,5 @@ impl Future for CounterWait<'_> {
             true => Poll::Pending,
             false => Poll::Ready(()),
         }
-    }
-}
-
-/// Handles that count themselves: waits until all clones are dropped.
-///
-/// Each clone stands for one that has not finished. [`wait`](Self::wait) gives its own up first. Work that
-/// has no handle is counted with [`add`](Self::add) and [`done`](Self::done).
-///
-/// Cost: one allocation for a group; otherwise as [`WaitCounter`].
-///
-/// ```
-/// use sateen::sync::WaitGroup;
-///
-/// let group = WaitGroup::new();
-/// for _ in 0..3 {
-///     let group = group.clone();
-///     std::thread::spawn(move || {
-///         // ... work ...
-///         drop(group);
-///     });
-/// }
-/// group.wait();
-/// ```
-#[derive(Debug)]
-pub struct WaitGroup {
-    counter: Arc<WaitCounter>,
-}
-
-impl WaitGroup {
-    /// A group of one: the handle returned.
-    pub fn new() -> Self {
-        Self { counter: Arc::new(WaitCounter::new(1)) }
-    }
-
-    /// Counts `n` more.
-    ///
-    /// # Panics
-    /// As [`WaitCounter::add`].
-    pub fn add(&self, n: usize) {
-        self.counter.add(n);
-    }
-
-    /// One of those that were [added](Self::add) has finished. More calls than were added end the
-    /// waiting too early, and panic once nothing is left.
-    ///
-    /// # Panics
-    /// As [`WaitCounter::done`].
-    pub fn done(&self) {
-        self.counter.done();
-    }
-
-    /// Gives this handle up, and blocks the thread, or suspends the fiber, until no other is left.
-    pub fn wait(self) {
-        self.leave().wait();
-    }
-
-    /// [`wait`](Self::wait) with a limit; whether all had finished in time. The handle is given up
-    /// either way.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// let group = sateen::sync::WaitGroup::new();
-    /// let other = group.clone();
-    /// assert!(!group.wait_timeout(Duration::from_millis(1)));
-    /// assert!(other.wait_timeout(Duration::ZERO));
-    /// ```
-    pub fn wait_timeout(self, timeout: Duration) -> bool {
-        self.leave().wait_timeout(timeout)
-    }
-
-    /// [`wait`](Self::wait) as a future. The handle is given up when it is first polled or dropped.
-    pub async fn wait_async(self) {
-        self.leave().wait_async().await;
-    }
-
-    fn leave(self) -> Arc<WaitCounter> {
-        self.counter.clone()
-    }
-}
-
-impl Default for WaitGroup {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clone for WaitGroup {
-    /// One more that has not finished.
-    fn clone(&self) -> Self {
-        self.counter.add(1);
-        Self { counter: self.counter.clone() }
-    }
-}
-
-impl Drop for WaitGroup {
-    fn drop(&mut self) {
-        // There is nothing to count down only after too many `done`.
-        self.counter.try_done();
     }
 }

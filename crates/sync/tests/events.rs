@@ -1,10 +1,10 @@
-//! Auto-reset event, barrier, wait counter and wait group.
+//! Auto-reset event, barrier and wait group.
 #![cfg(not(loom))]
 
 mod common;
 
 use common::{InlineTask, block_on, poll, poll_with, sized, waker_fn};
-use sateen_sync::{AutoEvent, Barrier, WaitCounter, WaitGroup};
+use sateen_sync::{AutoEvent, Barrier, WaitGroup};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -181,35 +181,33 @@ fn stress_rounds() {
 
 #[test]
 fn counting() {
-    let counter = WaitCounter::new(0);
-    counter.wait();
-    assert!(catch_unwind(AssertUnwindSafe(|| counter.done())).is_err());
-    assert_eq!(counter.count(), 0);
-    counter.add(2);
-    counter.add(0);
-    let mut early = Box::pin(counter.wait_async());
-    assert!(poll(early.as_mut()).is_pending());
-    counter.done();
-    assert!(!counter.wait_timeout(SHORT));
-    counter.done();
-    counter.add(1);
-    let mut late = Box::pin(counter.wait_async());
-    assert!(poll(late.as_mut()).is_pending());
-    assert!(poll(early.as_mut()).is_ready(), "it was 0 meanwhile");
+    let group = WaitGroup::new();
+    assert_eq!(group.count(), 1);
+    group.add(2);
+    group.add(0);
+    let mut early = Box::pin(group.clone().wait_async());
+    let mut late = Box::pin(group.clone().wait_async());
+    assert_eq!(group.count(), 5);
+    assert!(poll(early.as_mut()).is_pending() && poll(late.as_mut()).is_pending());
+    group.done();
     drop(late);
-    counter.done();
-    assert!(poll(Box::pin(counter.wait_async()).as_mut()).is_ready());
-    assert_eq!(format!("{counter:?}"), "WaitCounter { count: 0, .. }");
+    assert!(poll(early.as_mut()).is_pending());
+    group.done();
+    assert_eq!(group.count(), 1);
+    let other = group.clone();
+    assert!(!group.wait_timeout(SHORT));
+    drop(other);
+    assert!(poll(early.as_mut()).is_ready());
 }
 
 #[test]
 fn the_count_does_not_overflow() {
     const MOST: usize = usize::MAX / 2;
-    let counter = WaitCounter::new(MOST);
-    assert!(catch_unwind(AssertUnwindSafe(|| counter.add(1))).is_err());
-    assert!(catch_unwind(AssertUnwindSafe(|| counter.add(usize::MAX))).is_err());
-    assert_eq!(counter.count(), MOST);
-    assert!(catch_unwind(|| WaitCounter::new(MOST + 1)).is_err());
+    let group = WaitGroup::new();
+    group.add(MOST - 1);
+    assert!(catch_unwind(AssertUnwindSafe(|| group.add(1))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| group.add(usize::MAX))).is_err());
+    assert_eq!(group.count(), MOST);
 }
 
 #[test]

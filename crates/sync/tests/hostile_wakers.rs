@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Counter, poll, poll_with, waker_fn};
-use sateen_sync::{AutoEvent, Barrier, Mutex, OnceLock, Promise, Semaphore, WaitGroup, oneshot};
+use sateen_sync::{AutoEvent, Barrier, Mutex, OnceLock, Semaphore, WaitGroup, oneshot};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
@@ -159,10 +159,11 @@ fn two_panics() {
     assert!(poll_with(pin!(&mut receiver).as_mut(), &bomb).is_pending());
     unwinding(Box::new(sender));
 
-    let mut promise = Promise::<u8>::new();
-    let mut future = Box::pin(IntoFuture::into_future(promise.future().expect("the first")));
-    assert!(poll_with(future.as_mut(), &bomb).is_pending());
-    unwinding(Box::new(promise));
+    let (sender, receiver) = oneshot::channel::<u8>();
+    let shared = receiver.shared();
+    let mut wait = Box::pin(IntoFuture::into_future(shared.get_async()));
+    assert!(poll_with(wait.as_mut(), &bomb).is_pending());
+    unwinding(Box::new(sender));
 
     let group = WaitGroup::new();
     let one = group.clone();

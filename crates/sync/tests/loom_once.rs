@@ -1,4 +1,4 @@
-//! Models of `OnceLock`, the auto-reset event, the barrier, the wait counter, and waiting for several.
+//! Models of `OnceLock`, the auto-reset event, the barrier, the wait group, and combinators.
 #![cfg(loom)]
 
 mod loom_common;
@@ -7,8 +7,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::{model, poll};
-use sateen_sync::several::join_all_async;
-use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitCounter, block_on, oneshot};
+use sateen_sync::combinators::join_all;
+use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitGroup, block_on, oneshot};
 
 /// Two initialise: one does, both read.
 #[test]
@@ -133,19 +133,20 @@ fn a_barrier_early() {
 
 /// The last two finish while one waits; what they did is visible.
 #[test]
-fn a_wait_counter() {
+fn a_wait_group() {
     model(2, || {
-        let shared = Arc::new((WaitCounter::new(2), UnsafeCell::new(0), UnsafeCell::new(0)));
+        let group = WaitGroup::new();
+        let shared = Arc::new(((), UnsafeCell::new(0), UnsafeCell::new(0)));
         let others = [0, 1].map(|which| {
-            let shared = shared.clone();
+            let (group, shared) = (group.clone(), shared.clone());
             thread::spawn(move || {
                 let mine = if which == 0 { &shared.1 } else { &shared.2 };
                 // SAFETY: the model checks that nobody reads before both are done.
                 mine.with_mut(|n| unsafe { *n = 1 });
-                shared.0.done();
+                drop(group);
             })
         });
-        shared.0.wait();
+        group.wait();
         // SAFETY: as above.
         assert_eq!((shared.1.with(|n| unsafe { *n }), shared.2.with(|n| unsafe { *n })), (1, 1));
         for other in others {
@@ -164,7 +165,7 @@ fn children_are_polled_when_woken() {
             thread::spawn(move || first.send(1).unwrap()),
             thread::spawn(move || second.send(2).unwrap()),
         ];
-        assert_eq!(block_on(join_all_async((a, b))), (Ok(1), Ok(2)));
+        assert_eq!(block_on(join_all((a, b))), (Ok(1), Ok(2)));
         for thread in threads {
             thread.join().unwrap();
         }

@@ -1,4 +1,4 @@
-//! Models of the oneshot channel and of promises.
+//! Models of the oneshot channel.
 #![cfg(loom)]
 
 mod loom_common;
@@ -7,8 +7,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::model;
-use sateen_sync::oneshot::{self, BrokenPromise};
-use sateen_sync::{Promise, block_on};
+use sateen_sync::block_on;
+use sateen_sync::oneshot::{self, RecvError};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -68,28 +68,28 @@ fn the_receiver_leaves() {
 
 /// The sender leaves while the receiver begins to wait.
 #[test]
-fn a_broken_promise() {
+fn the_sender_leaves() {
     model(3, || {
         let (sender, receiver) = oneshot::channel::<u8>();
         let thread = thread::spawn(move || drop(sender));
-        assert_eq!(receiver.recv(), Err(BrokenPromise));
+        assert_eq!(receiver.recv(), Err(RecvError));
         thread.join().unwrap();
     });
 }
 
-/// Two wait for one promise.
+/// Two share a receiver: one receives, the other waits for it.
 #[test]
-fn a_shared_future() {
+fn a_shared_receiver() {
     model(2, || {
-        let mut promise = Promise::new();
-        let shared = promise.future().unwrap().share();
-        let thread = thread::spawn({
+        let (sender, receiver) = oneshot::channel();
+        let shared = receiver.shared();
+        let getter = thread::spawn({
             let shared = shared.clone();
             move || assert_eq!(shared.get(), Ok(&1))
         });
-        let setter = thread::spawn(move || promise.set_value(1));
-        assert_eq!(block_on(shared), Ok(1));
-        thread.join().unwrap();
+        let setter = thread::spawn(move || sender.send(1).unwrap());
+        assert_eq!(block_on(shared.get_async()), Ok(&1));
+        getter.join().unwrap();
         setter.join().unwrap();
     });
 }

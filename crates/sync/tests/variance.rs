@@ -2,11 +2,11 @@
 //! tried in `src/variance.rs`.)
 #![cfg(not(loom))]
 
-use sateen_sync::several::Each;
+use sateen_sync::combinators::Each;
 use sateen_sync::timer::{Timeout, Timer, TimerQueue};
 use sateen_sync::wait_queue::Waiter;
 use sateen_sync::{
-    Acquire, AutoEventWait, BarrierWait, CounterWait, EventWait, MappedReentrantMutexGuard,
+    Acquire, AutoEventWait, BarrierWait, EventWait, MappedReentrantMutexGuard,
     MappedRwLockReadGuard, SemaphoreGuard,
 };
 
@@ -28,7 +28,6 @@ shortens! {
     event_wait: EventWait<'static> => EventWait<'a>;
     auto_event_wait: AutoEventWait<'static> => AutoEventWait<'a>;
     barrier_wait: BarrierWait<'static> => BarrierWait<'a>;
-    counter_wait: CounterWait<'static> => CounterWait<'a>;
     acquire: Acquire<'static> => Acquire<'a>;
     semaphore_guard: SemaphoreGuard<'static> => SemaphoreGuard<'a>;
     timer: Timer<&'static TimerQueue> => Timer<&'a TimerQueue>;

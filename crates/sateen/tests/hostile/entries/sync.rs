@@ -1,9 +1,8 @@
-//! Locks, once-cells, promises.
+//! Locks, once-cells, oneshot channels.
 
 use super::{Entry, entry};
 use sateen::sync::{
-    Condvar, Lazy, Mutex, Once, OnceLock, PackagedTask, Promise, ReentrantMutex, RwLock, Semaphore,
-    oneshot,
+    Condvar, Lazy, Mutex, Once, OnceLock, ReentrantMutex, RwLock, Semaphore, oneshot,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,25 +80,19 @@ pub(super) static ALL: &[Entry] = &[
         drop(receiver);
         c.end(sender.send(c.bomb()));
     }),
-    entry("Promise: value dropped unread", |c| {
-        let mut promise = Promise::new();
-        let future = promise.future();
-        promise.set_value(c.bomb());
-        c.end(future);
-    }),
-    entry("Promise: shared by several", |c| {
-        let mut promise = Promise::new();
-        let shared = promise.future().map(|future| future.share());
+    entry("oneshot: shared by several", |c| {
+        let (sender, receiver) = oneshot::channel();
+        let shared = receiver.shared();
         let other = shared.clone();
-        promise.set_value(c.bomb());
+        _ = sender.send(c.bomb());
+        _ = shared.get();
         c.end(shared);
         drop(other);
     }),
-    entry("PackagedTask: closure", |c| {
+    entry("oneshot: packaged closure", |c| {
         let own = Arc::clone(c);
-        let mut task = PackagedTask::new(move || own.strike());
-        let future = task.future();
-        task.run();
-        c.end(future.map(|future| future.get()));
+        let (task, result) = oneshot::package(move || own.strike());
+        task();
+        c.end(result.recv());
     }),
 ];

@@ -1,5 +1,5 @@
 //! Futures that are polled only when they were woken. Protocol and proof: the crate's `README.md`,
-//! section *Waiting for several*.
+//! section *Combinators*.
 
 use crate::sys::ShortLock;
 use crate::wakers::{let_go, wake};
@@ -118,7 +118,7 @@ impl<F: Future> Children<F> {
             let (child, waker) = &self.wakers[index];
             // Before the poll: a wake-up during it counts for the next one.
             // Ordering: Acquire pairs with the Release in `wake_by_ref`.
-            if !canary!("several_note_cleared_late") {
+            if !canary!("combinators_note_cleared_late") {
                 child.noted.swap(false, Ordering::AcqRel);
             }
             // SAFETY: the slots are pinned in their box, and no slot is moved out of it.
@@ -127,7 +127,7 @@ impl<F: Future> Children<F> {
             let mut cx = Context::from_waker(waker);
             let result = match catch_unwind(AssertUnwindSafe(|| future.poll(&mut cx))) {
                 Ok(Poll::Pending) => {
-                    if canary!("several_note_cleared_late") {
+                    if canary!("combinators_note_cleared_late") {
                         child.noted.swap(false, Ordering::AcqRel);
                     }
                     continue;

@@ -1,16 +1,15 @@
-//! Waiting for several.
+//! Waiting for several futures at once.
 #![cfg(not(loom))]
 
 mod common;
 
 use common::{Counter, poll, poll_with, sized, waker_fn};
-use sateen_sync::oneshot::{self, BrokenPromise};
-use sateen_sync::several::{
-    Each, OneOf2, OneOf3, all_or_errors, all_or_errors_async, all_or_errors_timeout, first_ok,
-    first_ok_async, first_ok_timeout, join_all, join_all_async, join_all_timeout, race, race_async,
-    race_timeout, try_join_all, try_join_all_async, try_join_all_timeout,
+use sateen_sync::combinators::{
+    Each, OneOf2, OneOf3, all_or_errors, first_ok, join_all, race, try_join_all,
 };
-use sateen_sync::{Event, Promise, block_on};
+use sateen_sync::oneshot::{self, RecvError};
+use sateen_sync::timer::timeout_async;
+use sateen_sync::{Event, block_on};
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,68 +38,67 @@ impl Drop for Dropped<'_> {
 #[test]
 fn handles_of_different_types() {
     let (sender, receiver) = oneshot::channel();
-    let mut promise = Promise::new();
-    let shared = promise.future().unwrap().share();
+    let (shared_sender, shared) = oneshot::channel();
+    let shared = shared.shared();
     let event = Event::new();
     thread::scope(|s| {
         s.spawn(|| sender.send(1).unwrap());
-        s.spawn(|| promise.set_value("shared"));
+        s.spawn(|| shared_sender.send("shared").unwrap());
         s.spawn(|| event.set());
-        let all = (receiver, &shared, event.wait_async(), async { 4.0 }, ready('5'));
-        assert_eq!(join_all(all), (Ok(1), Ok("shared"), (), 4.0, '5'));
+        let all = (receiver, shared.get_async(), event.wait_async(), async { 4.0 }, ready('5'));
+        assert_eq!(block_on(join_all(all)), (Ok(1), Ok(&"shared"), (), 4.0, '5'));
     });
     let eight = (ready(1), ready(2), ready(3), ready(4), ready(5), ready(6), ready(7), ready('8'));
-    assert_eq!(join_all(eight), (1, 2, 3, 4, 5, 6, 7, '8'));
+    assert_eq!(block_on(join_all(eight)), (1, 2, 3, 4, 5, 6, 7, '8'));
 }
 
 #[test]
 fn collections() {
-    assert_eq!(join_all(vec![ready(1), ready(2)]), [1, 2]);
-    assert_eq!(join_all([ready(1), ready(2)]), [1, 2]);
-    assert_eq!(join_all(Each((0..3).map(ready))), [0, 1, 2]);
-    assert_eq!(join_all(vec![ready(1)].into_boxed_slice()), [1]);
-    assert_eq!(join_all(Vec::<oneshot::Receiver<u8>>::new()), []);
-    assert_eq!(first_ok(Vec::<oneshot::Receiver<u8>>::new()), Err(vec![]));
-    assert_eq!(try_join_all(Vec::<oneshot::Receiver<u8>>::new()), Ok(vec![]));
-    assert_eq!(all_or_errors(Vec::<oneshot::Receiver<u8>>::new()), Ok(vec![]));
-    assert!(catch_unwind(|| race(Vec::<std::future::Ready<u8>>::new())).is_err());
+    assert_eq!(block_on(join_all(vec![ready(1), ready(2)])), [1, 2]);
+    assert_eq!(block_on(join_all([ready(1), ready(2)])), [1, 2]);
+    assert_eq!(block_on(join_all(Each((0..3).map(ready)))), [0, 1, 2]);
+    assert_eq!(block_on(join_all(vec![ready(1)].into_boxed_slice())), [1]);
+    assert_eq!(block_on(join_all(Vec::<oneshot::Receiver<u8>>::new())), []);
+    assert_eq!(block_on(first_ok(Vec::<oneshot::Receiver<u8>>::new())), Err(vec![]));
+    assert_eq!(block_on(try_join_all(Vec::<oneshot::Receiver<u8>>::new())), Ok(vec![]));
+    assert_eq!(block_on(all_or_errors(Vec::<oneshot::Receiver<u8>>::new())), Ok(vec![]));
+    assert!(catch_unwind(|| block_on(race(Vec::<std::future::Ready<u8>>::new()))).is_err());
 }
 
 #[test]
 fn a_race() {
-    assert_eq!(race([ready(1), ready(2)]), (0, 1));
-    assert_eq!(race((ready(1), ready(2), ready(3))).into_inner(), 1);
-    assert_eq!(race((pending::<u8>(), ready('b'), pending::<u8>())), OneOf3::B('b'));
+    assert_eq!(block_on(race([ready(1), ready(2)])), (0, 1));
+    assert_eq!(block_on(race((ready(1), ready(2), ready(3)))).into_inner(), 1);
+    assert_eq!(block_on(race((pending::<u8>(), ready('b'), pending::<u8>()))), OneOf3::B('b'));
     let drops = AtomicUsize::new(0);
     let loser = |d| async move {
         let _dropped = d;
         pending::<()>().await
     };
-    race((loser(Dropped(&drops)), loser(Dropped(&drops)), async {}));
+    block_on(race((loser(Dropped(&drops)), loser(Dropped(&drops)), async {})));
     assert_eq!(drops.load(SeqCst), 2, "losers are dropped");
     let (sender, mut kept) = oneshot::channel();
     for _ in 0..2 {
-        assert_eq!(race((&mut kept, ready(()))), OneOf2::B(()));
+        assert_eq!(block_on(race((&mut kept, ready(())))), OneOf2::B(()));
     }
     sender.send(1).unwrap();
-    assert_eq!(race((&mut kept, pending::<()>())), OneOf2::A(Ok(1)));
+    assert_eq!(block_on(race((&mut kept, pending::<()>()))), OneOf2::A(Ok(1)));
 }
 
 #[test]
 fn successes_and_errors() {
     let no = |n: u8| ready(Err::<u8, u8>(n));
     let yes = |n: u8| ready(Ok::<u8, u8>(n));
-    assert_eq!(first_ok([no(1), yes(2), yes(3)]), Ok(2));
-    assert_eq!(first_ok([no(1), no(2)]), Err(vec![1, 2]));
-    assert_eq!(first_ok((no(1), ready(Ok::<_, u8>("two")))), Ok(OneOf2::B("two")));
-    assert_eq!(try_join_all((yes(1), ready(Ok::<_, u8>("two")))), Ok((1, "two")));
-    assert_eq!(try_join_all((pending::<Result<u8, u8>>(), no(2))), Err(2));
-    assert_eq!(all_or_errors([yes(1), no(2), yes(3), no(4)]), Err(vec![2, 4]));
-    assert_eq!(all_or_errors((yes(1), ready(Ok::<_, u8>("two")))), Ok((1, "two")));
+    assert_eq!(block_on(first_ok([no(1), yes(2), yes(3)])), Ok(2));
+    assert_eq!(block_on(first_ok([no(1), no(2)])), Err(vec![1, 2]));
+    assert_eq!(block_on(first_ok((no(1), ready(Ok::<_, u8>("two"))))), Ok(OneOf2::B("two")));
+    assert_eq!(block_on(try_join_all((yes(1), ready(Ok::<_, u8>("two"))))), Ok((1, "two")));
+    assert_eq!(block_on(try_join_all((pending::<Result<u8, u8>>(), no(2)))), Err(2));
+    assert_eq!(block_on(all_or_errors([yes(1), no(2), yes(3), no(4)])), Err(vec![2, 4]));
+    assert_eq!(block_on(all_or_errors((yes(1), ready(Ok::<_, u8>("two"))))), Ok((1, "two")));
     // Errors are in the order of the children, not of their failing.
     let (first, a) = oneshot::channel::<u8>();
-    let mut failing =
-        pin!(all_or_errors_async((async { a.await.map_err(|BrokenPromise| 1) }, no(2))));
+    let mut failing = pin!(all_or_errors((async { a.await.map_err(|RecvError| 1) }, no(2))));
     assert!(poll(failing.as_mut()).is_pending());
     drop(first);
     assert_eq!(poll(failing.as_mut()), Poll::Ready(Err(vec![1, 2])));
@@ -110,19 +108,22 @@ fn successes_and_errors() {
 fn time_limits() {
     type Never = std::future::Pending<Result<u8, u8>>;
     let never = || -> (Never, Never) { (pending(), pending()) };
-    assert_eq!(join_all_timeout(never(), SHORT), None);
-    assert_eq!(race_timeout(never(), SHORT), None);
-    assert_eq!(first_ok_timeout(never(), SHORT), None);
-    assert_eq!(try_join_all_timeout(never(), SHORT), None);
-    assert_eq!(all_or_errors_timeout(never(), SHORT), None);
-    assert_eq!(join_all_timeout((ready(1), ready(2)), Duration::MAX), Some((1, 2)));
+    assert_eq!(block_on(timeout_async(SHORT, join_all(never()))).ok(), None);
+    assert_eq!(block_on(timeout_async(SHORT, race(never()))).ok(), None);
+    assert_eq!(block_on(timeout_async(SHORT, first_ok(never()))).ok(), None);
+    assert_eq!(block_on(timeout_async(SHORT, try_join_all(never()))).ok(), None);
+    assert_eq!(block_on(timeout_async(SHORT, all_or_errors(never()))).ok(), None);
+    assert_eq!(
+        block_on(timeout_async(Duration::MAX, join_all((ready(1), ready(2))))).ok(),
+        Some((1, 2))
+    );
 }
 
 #[test]
 fn a_child_that_panics() {
     let finished = Cell::new(0);
     let (sender, receiver) = oneshot::channel();
-    let mut all = pin!(join_all_async((
+    let mut all = pin!(join_all((
         panicking::<()>(),
         async {
             receiver.await.unwrap();
@@ -143,23 +144,26 @@ fn a_child_that_panics() {
     }
     let (_sender, mut kept) = oneshot::channel::<u8>();
     let kept = std::cell::RefCell::new(&mut kept);
-    assert!(panics(|| race((&mut **kept.borrow_mut(), panicking::<()>()))));
+    assert!(panics(|| block_on(race((&mut **kept.borrow_mut(), panicking::<()>())))));
     assert!(kept.borrow_mut().try_recv().is_err(), "intact");
     let ok = ready(Ok::<u8, u8>(1));
     assert_eq!(
-        first_ok((panicking::<Result<u8, u8>>(), ok.clone())).map(OneOf2::into_inner),
+        block_on(first_ok((panicking::<Result<u8, u8>>(), ok.clone()))).map(OneOf2::into_inner),
         Ok(1)
     );
-    assert!(panics(|| first_ok((panicking::<Result<u8, u8>>(), ready(Err::<u8, u8>(1))))));
-    assert!(panics(|| try_join_all((panicking::<Result<u8, u8>>(), ok.clone()))));
-    assert!(panics(|| all_or_errors((panicking::<Result<u8, u8>>(), ok.clone()))));
+    assert!(panics(|| block_on(first_ok((
+        panicking::<Result<u8, u8>>(),
+        ready(Err::<u8, u8>(1))
+    )))));
+    assert!(panics(|| block_on(try_join_all((panicking::<Result<u8, u8>>(), ok.clone())))));
+    assert!(panics(|| block_on(all_or_errors((panicking::<Result<u8, u8>>(), ok.clone())))));
 }
 
 #[test]
 fn a_parent_waker_that_panics() {
     let (sender, receiver) = oneshot::channel();
     let (other, others) = oneshot::channel();
-    let mut all = pin!(join_all_async((receiver, others)));
+    let mut all = pin!(join_all((receiver, others)));
     assert!(poll_with(all.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| sender.send(1))).is_err());
     other.send(2).unwrap();
@@ -180,7 +184,7 @@ fn only_what_was_woken_is_polled() {
         })
     });
     let (wakes, waker) = Counter::new();
-    let mut all = pin!(join_all_async(Each(counted)));
+    let mut all = pin!(join_all(Each(counted)));
     assert!(poll_with(all.as_mut(), &waker).is_pending());
     for (n, sender) in senders.into_iter().enumerate() {
         assert_eq!(wakes.get(), n);
@@ -202,7 +206,7 @@ fn a_child_that_yields() {
         if left == 0 { Poll::Ready(()) } else { Poll::Pending }
     });
     let (wakes, waker) = Counter::new();
-    let mut all = pin!(join_all_async((child, pending::<()>())));
+    let mut all = pin!(join_all((child, pending::<()>())));
     for n in 1..=4 {
         assert!(poll_with(all.as_mut(), &waker).is_pending());
         assert_eq!(wakes.get(), n);
@@ -219,7 +223,7 @@ fn wakers_that_stay() {
             kept = Some(cx.waker().clone());
             Poll::<()>::Pending
         });
-        let mut all = pin!(race_async((child, pending::<()>())));
+        let mut all = pin!(race((child, pending::<()>())));
         assert!(poll_with(all.as_mut(), &waker).is_pending());
     }
     drop(waker);
@@ -230,12 +234,12 @@ fn wakers_that_stay() {
 
 #[test]
 fn polled_again_after_the_end() {
-    let mut all = pin!(first_ok_async([ready(Ok::<u8, u8>(1))]));
+    let mut all = pin!(first_ok([ready(Ok::<u8, u8>(1))]));
     assert!(poll(all.as_mut()).is_ready());
     assert!(catch_unwind(AssertUnwindSafe(|| poll(all.as_mut()).is_ready())).is_err());
     // Forgotten: nothing is dropped, nothing breaks.
     let (sender, receiver) = oneshot::channel();
-    let mut forgotten = Box::pin(try_join_all_async((receiver, pending::<Result<u8, _>>())));
+    let mut forgotten = Box::pin(try_join_all((receiver, pending::<Result<u8, _>>())));
     assert!(poll(forgotten.as_mut()).is_pending());
     std::mem::forget(forgotten);
     sender.send(1).unwrap();
@@ -251,7 +255,7 @@ fn a_child_that_blocks() {
             event.set();
             sender.send(1).unwrap();
         });
-        assert_eq!(join_all((async { event.wait() }, receiver)), ((), Ok(1)));
+        assert_eq!(block_on(join_all((async { event.wait() }, receiver))), ((), Ok(1)));
     });
 }
 
@@ -265,12 +269,12 @@ fn stress_across_threads() {
                 s.spawn(move || sender.send(n).is_ok());
             }
             if round % 2 == 0 {
-                assert_eq!(try_join_all(receivers), Ok((0..8).collect()));
+                assert_eq!(block_on(try_join_all(receivers)), Ok((0..8).collect()));
             } else {
                 let mut left = receivers;
                 let mut sum = 0;
                 while !left.is_empty() {
-                    let (which, value) = block_on(race_async(Each(left.iter_mut())));
+                    let (which, value) = block_on(race(Each(left.iter_mut())));
                     sum += value.unwrap();
                     drop(left.swap_remove(which));
                 }

@@ -4,10 +4,16 @@
 //! | bit | meaning | set by | who owns the value's slot then |
 //! |---|---|---|---|
 //! | none | | | the sender |
-//! | `SENT` 1 | the value is in the slot | the sender, once | the receiver, unless `DEAF` was set before |
-//! | `BROKEN` 2 | the sender is gone and sent nothing | the sender, once | nobody needs it |
-//! | `DEAF` 4 | the receiver is gone | the receiver, once | the sender, unless `SENT` was set before |
+//! | `SENT` 1 | the value is in the slot | the sender, once | the receiver, unless `CLOSED` was set before |
+//! | `DROPPED` 2 | the sender is gone and sent nothing | the sender, once | nobody needs it |
+//! | `CLOSED` 4 | the receiver is gone | the receiver, once | the sender, unless `SENT` was set before |
 //! | `WAITING` 8 | the receiver has left a waker | the receiver, under the short lock | |
+
+mod package;
+mod shared;
+
+pub use package::package;
+pub use shared::SharedReceiver;
 
 use crate::park::Awaited;
 use crate::sys::ShortLock;
@@ -23,14 +29,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 const SENT: u32 = 1;
-const BROKEN: u32 = 2;
-const DEAF: u32 = 4;
+const DROPPED: u32 = 2;
+const CLOSED: u32 = 4;
 const WAITING: u32 = 8;
 
 /// A channel for one value.
 ///
 /// The receiver blocks ([`recv`](Receiver::recv)) or is awaited (it is a future). A sender that is
-/// dropped without sending gives the receiver [`BrokenPromise`]; a receiver that is dropped gives the
+/// dropped without sending gives the receiver [`RecvError`]; a receiver that is dropped gives the
 /// sender its value back.
 ///
 /// Cost: one allocation; one locked instruction to send, and a spinlock if somebody waits.
@@ -52,15 +58,15 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 
 /// The sender is gone and has sent nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BrokenPromise;
+pub struct RecvError;
 
-impl fmt::Display for BrokenPromise {
+impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("broken promise: the sender was dropped without sending")
+        f.write_str("the sender was dropped without sending")
     }
 }
 
-impl std::error::Error for BrokenPromise {}
+impl std::error::Error for RecvError {}
 
 /// Why there is no value, or not yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +74,14 @@ pub enum TryRecvError {
     /// It has not been sent yet (within the time, if one was given).
     Empty,
     /// The sender is gone and has sent nothing, or the value was received before.
-    Broken,
+    Closed,
 }
 
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("nothing has been sent yet"),
-            Self::Broken => BrokenPromise.fmt(f),
+            Self::Closed => RecvError.fmt(f),
         }
     }
 }
@@ -112,7 +118,7 @@ impl<T> Inner<T> {
             if canary!("oneshot_send_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Receiver::take` and in `Receiver::drop`.
         let before = self.word.fetch_or(how, order);
-        if before & DEAF != 0 {
+        if before & CLOSED != 0 {
             return false;
         }
         if before & WAITING != 0
@@ -158,7 +164,7 @@ impl<T> Sender<T> {
         if inner.finish(SENT) {
             return Ok(());
         }
-        // SAFETY: `DEAF` was set before `SENT`, so the slot is still the sender's.
+        // SAFETY: `CLOSED` was set before `SENT`, so the slot is still the sender's.
         match unsafe { inner.take_value() } {
             Some(value) => Err(value),
             None => Ok(()),
@@ -168,14 +174,14 @@ impl<T> Sender<T> {
     /// Whether the receiver is gone: then nobody needs the value.
     pub fn is_closed(&self) -> bool {
         // Relaxed: it says nothing about the value.
-        self.inner.as_ref().is_none_or(|inner| inner.word.load(Ordering::Relaxed) & DEAF != 0)
+        self.inner.as_ref().is_none_or(|inner| inner.word.load(Ordering::Relaxed) & CLOSED != 0)
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if let Some(inner) = &self.inner {
-            inner.finish(BROKEN);
+            inner.finish(DROPPED);
         }
     }
 }
@@ -186,7 +192,7 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// Receives one value: by blocking, or as a future of `Result<T, BrokenPromise>`. See [`channel`].
+/// Receives one value: by blocking, or as a future of `Result<T, RecvError>`. See [`channel`].
 #[must_use = "a receiver that is dropped receives nothing"]
 pub struct Receiver<T> {
     /// `None` once it has received.
@@ -197,15 +203,15 @@ impl<T> Receiver<T> {
     /// Blocks the thread, or suspends the fiber, until the value is there.
     ///
     /// # Errors
-    /// [`BrokenPromise`] if the sender was dropped.
-    pub fn recv(mut self) -> Result<T, BrokenPromise> {
+    /// [`RecvError`] if the sender was dropped.
+    pub fn recv(mut self) -> Result<T, RecvError> {
         block(self.awaited(), &mut self)
     }
 
     /// [`recv`](Self::recv) with a limit; the receiver stays usable.
     ///
     /// # Errors
-    /// [`TryRecvError::Empty`] if the time was over, [`TryRecvError::Broken`].
+    /// [`TryRecvError::Empty`] if the time was over, [`TryRecvError::Closed`].
     ///
     /// ```
     /// use sateen::sync::oneshot::{self, TryRecvError};
@@ -217,12 +223,12 @@ impl<T> Receiver<T> {
     /// ```
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, TryRecvError> {
         if self.inner.is_none() {
-            return Err(TryRecvError::Broken);
+            return Err(TryRecvError::Closed);
         }
         let what = self.awaited();
         let received = block_pinned_timeout(what, timeout, Pin::new(&mut *self));
         match received {
-            Some(result) => result.map_err(|BrokenPromise| TryRecvError::Broken),
+            Some(result) => result.map_err(|RecvError| TryRecvError::Closed),
             None => Err(TryRecvError::Empty),
         }
     }
@@ -237,23 +243,28 @@ impl<T> Receiver<T> {
     /// let (sender, mut receiver) = oneshot::channel::<u8>();
     /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     /// drop(sender);
-    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Broken));
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
     /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        let Some(inner) = &self.inner else { return Err(TryRecvError::Broken) };
+        let Some(inner) = &self.inner else { return Err(TryRecvError::Closed) };
         // Ordering: Acquire pairs with the Release in `Inner::finish`.
         let word = inner.word.load(Ordering::Acquire);
-        self.take(word).ok_or(TryRecvError::Empty)?.map_err(|BrokenPromise| TryRecvError::Broken)
+        self.take(word).ok_or(TryRecvError::Empty)?.map_err(|RecvError| TryRecvError::Closed)
+    }
+
+    /// The same receiver for any number of waiters.
+    pub fn shared(self) -> SharedReceiver<T> {
+        SharedReceiver::new(self)
     }
 
     /// What `word`, read with Acquire, says has come.
-    fn take(&mut self, word: u32) -> Option<Result<T, BrokenPromise>> {
-        if word & (SENT | BROKEN) == 0 {
+    fn take(&mut self, word: u32) -> Option<Result<T, RecvError>> {
+        if word & (SENT | DROPPED) == 0 {
             return None;
         }
-        // SAFETY: after `SENT`, and `DEAF` is set by our drop only, the slot is the receiver's.
+        // SAFETY: after `SENT`, and `CLOSED` is set by our drop only, the slot is the receiver's.
         let value = self.inner.take().and_then(|inner| unsafe { inner.take_value() });
-        Some(value.ok_or(BrokenPromise))
+        Some(value.ok_or(RecvError))
     }
 
     fn awaited(&self) -> Awaited {
@@ -263,7 +274,7 @@ impl<T> Receiver<T> {
 }
 
 impl<T> Future for Receiver<T> {
-    type Output = Result<T, BrokenPromise>;
+    type Output = Result<T, RecvError>;
 
     /// # Panics
     /// If polled again after it was ready.
@@ -272,7 +283,7 @@ impl<T> Future for Receiver<T> {
         let inner = self.inner.as_ref().expect("a oneshot receiver was polled after it was ready");
         // Ordering: Acquire pairs with the Release in `Inner::finish`.
         let mut word = inner.word.load(Ordering::Acquire);
-        if word & (SENT | BROKEN) == 0 {
+        if word & (SENT | DROPPED) == 0 {
             // Dropping the old waker may run anything, so the word is looked at afterwards.
             let_go(inner.swap_waker(Some(cx.waker().clone())));
             let waiting = if canary!("oneshot_waiting_bit_missing") { 0 } else { WAITING };
@@ -288,9 +299,9 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let Some(inner) = &self.inner else { return };
         // Ordering: Acquire pairs with the Release in `Inner::finish`, for the value dropped here.
-        let before = inner.word.fetch_or(DEAF, Ordering::Acquire);
+        let before = inner.word.fetch_or(CLOSED, Ordering::Acquire);
         if before & SENT != 0 {
-            // SAFETY: `SENT` was set before `DEAF`, so the slot is the receiver's.
+            // SAFETY: `SENT` was set before `CLOSED`, so the slot is the receiver's.
             drop(unsafe { inner.take_value() });
         }
         let_go(inner.swap_waker(None));

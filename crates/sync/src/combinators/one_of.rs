@@ -1,14 +1,14 @@
 //! Tuples of futures of different types.
 
-use super::{Several, TrySeveral};
+use super::{Futures, TryFutures};
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The enumeration for one length of tuples, and what makes the tuples `Several`.
+/// The enumeration for one length of tuples, and what makes tuples collections of futures.
 macro_rules! one_of {
     ($name:ident: $first:ident $first_f:ident $($rest:ident $rest_f:ident)*) => {
-        #[doc = concat!("One of the members of a tuple: a future, or what [`race`](super::race) gives.")]
+        /// One of the members of a tuple: a future, or what [`race`](super::race) gives.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the variants stand for places")]
         pub enum $name<$first, $($rest),*> {
@@ -41,7 +41,7 @@ macro_rules! one_of {
             }
         }
 
-        impl<$first: IntoFuture, $($rest: IntoFuture),*> Several for ($first, $($rest),*) {
+        impl<$first: IntoFuture, $($rest: IntoFuture),*> Futures for ($first, $($rest),*) {
             type Child = $name<$first::IntoFuture, $($rest::IntoFuture),*>;
             type Joined = ($first::Output, $($rest::Output),*);
             type Won = $name<$first::Output, $($rest::Output),*>;
@@ -62,7 +62,7 @@ macro_rules! one_of {
             }
         }
 
-        impl<Er, $first, $($rest,)* $first_f, $($rest_f),*> TrySeveral for ($first_f, $($rest_f),*)
+        impl<Er, $first, $($rest,)* $first_f, $($rest_f),*> TryFutures for ($first_f, $($rest_f),*)
         where
             $first_f: IntoFuture<Output = Result<$first, Er>>,
             $($rest_f: IntoFuture<Output = Result<$rest, Er>>),*

@@ -1,12 +1,11 @@
-//! Oneshot channels, promises, shared futures, packaged tasks.
+//! Oneshot channels, shared receivers, packaged closures.
 #![cfg(not(loom))]
 
 mod common;
 
 use common::{Counter, InlineTask, Rng, poll, poll_with, sized, waker_fn};
-use sateen_sync::oneshot::{self, BrokenPromise, TryRecvError};
-use sateen_sync::{PackagedTask, Promise, block_on};
-use std::future::IntoFuture;
+use sateen_sync::block_on;
+use sateen_sync::oneshot::{self, RecvError, TryRecvError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -26,8 +25,8 @@ fn send_and_receive() {
     assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Empty));
     sender.send(1).unwrap();
     assert_eq!(receiver.try_recv(), Ok(1));
-    assert_eq!(receiver.try_recv(), Err(TryRecvError::Broken));
-    assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Broken));
+    assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Closed));
     assert!(catch_unwind(AssertUnwindSafe(|| receiver.recv())).is_err());
     let (sender, receiver) = oneshot::channel();
     sender.send(2).unwrap();
@@ -38,7 +37,7 @@ fn send_and_receive() {
 fn leaving() {
     let (sender, receiver) = oneshot::channel::<u8>();
     drop(sender);
-    assert_eq!(receiver.recv(), Err(BrokenPromise));
+    assert_eq!(receiver.recv(), Err(RecvError));
     let (sender, receiver) = oneshot::channel();
     drop(receiver);
     assert!(sender.is_closed());
@@ -90,87 +89,49 @@ fn wakers_of_a_receiver() {
 }
 
 #[test]
-fn a_promise_and_its_future() {
-    let mut promise = Promise::default();
-    let future = promise.future().unwrap();
-    assert!(promise.future().is_none(), "once");
-    assert!(!future.is_ready() && !future.wait_timeout(SHORT));
-    assert_eq!(format!("{future:?}"), "PromiseFuture { ready: false, .. }");
-    promise.set_result(Ok("value"));
-    future.wait();
-    assert_eq!(block_on(future), Ok("value"));
-
-    let mut promise = Promise::<u8>::new();
-    let (future, waiting) = (promise.future().unwrap(), Promise::<u8>::new().future().unwrap());
-    drop(promise);
-    assert_eq!((future.get(), block_on(waiting)), (Err(BrokenPromise), Err(BrokenPromise)));
-
-    let mut promise = Promise::<u8>::new();
-    let mut wait = Box::pin(promise.future().unwrap().into_future());
-    assert!(poll(wait.as_mut()).is_pending());
-    promise.set_panic(Box::new("panic"));
-    let panic = catch_unwind(AssertUnwindSafe(|| poll(wait.as_mut()).is_ready())).unwrap_err();
-    assert_eq!(panic.downcast_ref(), Some(&"panic"));
-
-    // Nobody listens: the value goes with the promise's state.
-    let value = Arc::new(());
-    let mut promise = Promise::new();
-    drop(promise.future());
-    promise.set_value(value.clone());
-    assert_eq!(Arc::strong_count(&value), 1);
-    let mut promise = Promise::<u8>::new();
-    let future = promise.future().unwrap();
-    std::mem::forget(promise);
-    assert!(!future.wait_timeout(SHORT));
-}
-
-#[test]
-fn many_share_a_future() {
-    let mut promise = Promise::new();
-    let shared = promise.future().unwrap().share();
-    assert!(shared.try_get().is_none() && shared.get_timeout(SHORT).is_none());
-    let mut waits: Vec<_> = (0..40).map(|_| Box::pin((&shared).into_future())).collect();
+fn many_share_a_receiver() {
+    let (sender, receiver) = oneshot::channel();
+    let shared = receiver.shared();
+    assert!(shared.get_timeout(SHORT).is_none());
+    assert_eq!(format!("{shared:?}"), "SharedReceiver { received: false, .. }");
+    let mut waits: Vec<_> = (0..40).map(|_| Box::pin(shared.get_async())).collect();
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
+    // The one that receives gives up: another one goes on.
+    drop(waits.swap_remove(0));
     let blocked = thread::spawn({
         let shared = shared.clone();
         move || shared.get().map(String::len)
     });
-    promise.set_value("value".to_owned());
+    sender.send("value".to_owned()).unwrap();
     assert_eq!(blocked.join().unwrap(), Ok(5));
     for mut wait in waits {
-        assert_eq!(poll(wait.as_mut()), Poll::Ready(Ok("value".to_owned())));
+        assert_eq!(poll(wait.as_mut()), Poll::Ready(Ok(&"value".to_owned())));
     }
-    assert!(shared.is_ready());
     assert!(std::ptr::eq(shared.get().unwrap(), shared.clone().get().unwrap()));
-    assert_eq!(format!("{shared:?}"), "SharedFuture { ready: true, .. }");
+    assert_eq!(format!("{shared:?}"), "SharedReceiver { received: true, .. }");
 
-    let mut promise = Promise::<u8>::new();
-    let shared = promise.future().unwrap().share();
-    promise.set_panic(Box::new("why".to_owned()));
-    for _ in 0..2 {
-        let panic = catch_unwind(AssertUnwindSafe(|| shared.get().copied())).unwrap_err();
-        assert!(panic.downcast_ref::<String>().unwrap().contains("why"));
-    }
-    let shared = Promise::<u8>::new().future().unwrap().share();
-    assert_eq!(block_on(shared), Err(BrokenPromise));
+    let (sender, receiver) = oneshot::channel::<u8>();
+    let shared = receiver.shared();
+    drop(sender);
+    assert_eq!(block_on(shared.get_async()), Err(RecvError));
+    assert_eq!(shared.get_timeout(SHORT), Some(Err(RecvError)));
 }
 
 #[test]
-fn packaged_tasks() {
-    let mut task = PackagedTask::new(|| 1);
-    let future = task.future().unwrap();
-    assert!(task.future().is_none(), "once");
-    task.run();
-    assert_eq!(future.get(), Ok(1));
-    let mut task = PackagedTask::new(|| -> u8 { panic!("inside") });
-    let future = task.future().unwrap();
-    task.run();
-    assert!(catch_unwind(AssertUnwindSafe(|| future.get())).is_err());
-    let mut task = PackagedTask::new(|| 1);
-    let future = task.future().unwrap();
+fn packages() {
+    let (task, result) = oneshot::package(|| 1);
+    task();
+    assert_eq!(result.recv().unwrap().unwrap(), 1);
+    let (task, result) = oneshot::package(|| -> u8 { panic!("inside") });
+    task();
+    let panic = result.recv().unwrap().unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"inside"));
+    let (task, result) = oneshot::package(|| 1);
     drop(task);
-    assert_eq!(future.get(), Err(BrokenPromise));
-    PackagedTask::new(|| 1).run();
+    assert_eq!(result.recv().err(), Some(RecvError));
+    let (task, result) = oneshot::package(|| 1);
+    drop(result);
+    task();
 }
 
 /// Everything is `Send` when the value is, without being `Sync`.
@@ -179,13 +140,14 @@ fn they_travel() {
     fn send<T: Send>(value: T) -> T {
         value
     }
-    let mut promise = send(Promise::<std::cell::Cell<u8>>::new());
-    let future = send(promise.future().unwrap());
-    let wait = send(future.into_future());
-    promise.set_value(1.into());
-    assert_eq!(block_on(send(wait)).unwrap().get(), 1);
     let (sender, receiver) = oneshot::channel::<std::cell::Cell<u8>>();
     drop(send((sender, receiver)));
+    let (task, result) = oneshot::package(|| std::cell::Cell::new(1));
+    send(task)();
+    assert_eq!(send(result).recv().unwrap().unwrap().get(), 1);
+    let (_sender, receiver) = oneshot::channel::<u8>();
+    let shared = send(receiver.shared());
+    drop(send(shared.get_async()));
 }
 
 /// Eight threads send to eight that block, await, give up or leave: each value arrives or comes back.

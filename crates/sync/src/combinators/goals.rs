@@ -1,7 +1,7 @@
 //! What is made of children that finish one by one.
 
 use super::children::Children;
-use super::{Several, TrySeveral};
+use super::{Futures, TryFutures};
 use sateen_base::unwind::FirstPanic;
 use std::any::Any;
 use std::future::Future;
@@ -10,11 +10,11 @@ use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-pub(super) type Output<S> = <<S as Several>::Child as Future>::Output;
+pub(super) type Output<S> = <<S as Futures>::Child as Future>::Output;
 type Panic = Box<dyn Any + Send>;
 
 /// What becomes of the results.
-pub(super) trait Goal<S: Several> {
+pub(super) trait Goal<S: Futures> {
     type Output;
 
     /// For `n` children.
@@ -27,30 +27,30 @@ pub(super) trait Goal<S: Several> {
     fn end(self) -> Self::Output;
 }
 
-/// The future of several.
-pub(super) struct Gather<S: Several, G> {
+/// The future of a collection.
+pub(super) struct Gather<S: Futures, G> {
     children: Children<S::Child>,
     /// `None` once it was ready.
     goal: Option<G>,
 }
 
 // The children are pinned in a box, and the goal is not pinned.
-impl<S: Several, G> Unpin for Gather<S, G> {}
+impl<S: Futures, G> Unpin for Gather<S, G> {}
 
-impl<S: Several, G: Goal<S>> Gather<S, G> {
-    pub(super) fn new(several: S) -> Self {
-        let children = Children::new(several.children());
+impl<S: Futures, G: Goal<S>> Gather<S, G> {
+    pub(super) fn new(futures: S) -> Self {
+        let children = Children::new(futures.children());
         let goal = Some(G::new(children.len()));
         Self { children, goal }
     }
 }
 
-impl<S: Several, G: Goal<S>> Future for Gather<S, G> {
+impl<S: Futures, G: Goal<S>> Future for Gather<S, G> {
     type Output = G::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<G::Output> {
         let Self { children, goal } = self.get_mut();
-        let added = goal.as_mut().expect("waiting for several was polled after it was ready");
+        let added = goal.as_mut().expect("a combinator was polled after it was ready");
         if children.poll(cx, |index, result| added.add(index, result)).is_pending() {
             return Poll::Pending;
         }
@@ -71,12 +71,12 @@ fn empty<T>(n: usize) -> Vec<Option<T>> {
     (0..n).map(|_| None).collect()
 }
 
-pub(super) struct JoinAll<S: Several> {
+pub(super) struct JoinAll<S: Futures> {
     outputs: Vec<Option<Output<S>>>,
     panic: FirstPanic,
 }
 
-impl<S: Several> Goal<S> for JoinAll<S> {
+impl<S: Futures> Goal<S> for JoinAll<S> {
     type Output = S::Joined;
 
     fn new(n: usize) -> Self {
@@ -97,11 +97,11 @@ impl<S: Several> Goal<S> for JoinAll<S> {
     }
 }
 
-pub(super) struct Race<S: Several> {
+pub(super) struct Race<S: Futures> {
     first: Option<(usize, Result<Output<S>, Panic>)>,
 }
 
-impl<S: Several> Goal<S> for Race<S> {
+impl<S: Futures> Goal<S> for Race<S> {
     type Output = S::Won;
 
     fn new(n: usize) -> Self {
@@ -123,13 +123,13 @@ impl<S: Several> Goal<S> for Race<S> {
     }
 }
 
-pub(super) struct FirstOk<S: TrySeveral> {
+pub(super) struct FirstOk<S: TryFutures> {
     ok: Option<S::Ok>,
     errors: Vec<Option<S::Error>>,
     panic: FirstPanic,
 }
 
-impl<S: TrySeveral> Goal<S> for FirstOk<S> {
+impl<S: TryFutures> Goal<S> for FirstOk<S> {
     type Output = Result<S::Ok, Vec<S::Error>>;
 
     fn new(n: usize) -> Self {
@@ -158,13 +158,13 @@ impl<S: TrySeveral> Goal<S> for FirstOk<S> {
 }
 
 /// All results, or errors: the first to come (`EARLY`), or all of them.
-pub(super) struct TryAll<S: TrySeveral, const EARLY: bool> {
+pub(super) struct TryAll<S: TryFutures, const EARLY: bool> {
     oks: Vec<Option<S::Ok>>,
     errors: Vec<Option<S::Error>>,
     panic: FirstPanic,
 }
 
-impl<S: TrySeveral, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
+impl<S: TryFutures, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
     type Output = Result<S::AllOk, Vec<S::Error>>;
 
     fn new(n: usize) -> Self {

@@ -1,0 +1,36 @@
+//! A closure with a receiver of its result.
+
+use super::{Receiver, channel};
+use crate::park::Cancelled;
+use sateen_base::unwind::discard;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
+
+/// A closure for somebody else to run, and a receiver of what it returns or panics with: C++'s
+/// `packaged_task`.
+///
+/// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without having run, or
+/// if the task that runs it is cancelled: that unwinding goes on.
+///
+/// # Panics
+/// The returned closure panics with the panic of the receiver's waker, not with one of `f`.
+///
+/// ```
+/// use sateen::sync::oneshot;
+///
+/// let (task, result) = oneshot::package(|| 6 * 7);
+/// std::thread::spawn(task);
+/// assert_eq!(result.recv().unwrap().unwrap(), 42);
+/// ```
+pub fn package<T>(f: impl FnOnce() -> T) -> (impl FnOnce(), Receiver<thread::Result<T>>) {
+    let (sender, receiver) = channel();
+    let run = move || match catch_unwind(AssertUnwindSafe(f)) {
+        // The cancelling is the runner's, not the receiver's.
+        Err(cancelled) if cancelled.is::<Cancelled>() => {
+            discard(sender);
+            resume_unwind(cancelled);
+        }
+        result => _ = sender.send(result),
+    };
+    (run, receiver)
+}
