@@ -1,5 +1,5 @@
 //! The spinlock family: exclusion, conservation and panics, every kind alike.
-#![cfg(not(loom))]
+#![cfg(all(feature = "study", not(loom)))]
 
 mod common;
 

@@ -6,7 +6,6 @@ mod common;
 use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
-use sateen_sync::spin::NoAtomics;
 use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use sateen_sync::{WaitQueue, park};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,7 +47,8 @@ fn ready_means_no_waiting() {
 fn the_front_is_for_those_who_come_back() {
     let queue = WaitQueue::new();
     let mut waiters = [(); 3].map(|()| Box::pin(Waiter::new(&queue)));
-    for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Back, Position::Front]) {
+    for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Back, Position::Front])
+    {
         assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
     }
     for expected in [2, 0, 1] {
@@ -57,7 +57,8 @@ fn the_front_is_for_those_who_come_back() {
     }
     // A waiter can be used again, and one that came back to the front is not passed over by a
     // notification of all, nor does it hide the others from it.
-    for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Front, Position::Back]) {
+    for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Front, Position::Back])
+    {
         assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
     }
     assert_eq!(queue.notify_all(), 3);
@@ -332,6 +333,7 @@ fn stress_threads_futures_and_cancelled_futures() {
     stress::<RawSpinLock>(sized(3_000));
 }
 
+#[cfg(feature = "study")]
 #[test]
 fn stress_under_each_kind_of_lock() {
     use sateen_sync::spin::*;
@@ -347,9 +349,10 @@ fn stress_under_each_kind_of_lock() {
     stress::<Kernel>(rounds);
 }
 
+#[cfg(feature = "study")]
 #[test]
 fn a_queue_without_atomics_serves_the_futures_of_a_thread() {
-    let queue = WaitQueue::<NoAtomics>::with_lock();
+    let queue = WaitQueue::<sateen_sync::spin::NoAtomics>::with_lock();
     let mut waits = [(); 3].map(|()| Box::pin(queue.wait_unless_async(|| false)));
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
     assert!(queue.notify_one());
@@ -362,7 +365,7 @@ fn a_queue_without_atomics_serves_the_futures_of_a_thread() {
 fn stress<L: RawMutex + Send + Sync>(rounds: usize) {
     const PERMITS: usize = 2;
     let semaphore =
-        Semaphore::<L> { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::with_lock() };
+        Semaphore::<L> { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::default() };
     let inside = AtomicUsize::new(0);
     thread::scope(|s| {
         for seed in 0..8 {

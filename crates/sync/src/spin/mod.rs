@@ -1,34 +1,35 @@
-//! The spinlock family: raw locks of many kinds under one interface, to be measured against each other.
+//! Spinlocks: raw locks for threads, of several kinds under one interface.
 //!
-//! Each kind is a [`lock_api::RawMutex`], so `lock_api::Mutex<Kind, T>` is a mutex; [`Mutex`] is a short name
-//! for that. Other structures take the kind as a type parameter.
+//! Each kind is a [`lock_api::RawMutex`], so `lock_api::Mutex<Kind, T>` is a mutex; [`Mutex`] is a short
+//! name for that. Other structures take the kind as a type parameter.
 //!
 //! | Kind | Waits by | Take it when |
 //! |---|---|---|
-//! | [`Ttas`] | spinning, then yielding | sections are a few instructions, threads have cores of their own |
-//! | [`TtasAdaptive`] | spinning as long as that has helped before, then yielding, then naps | the same, but how long sections are is not known |
-//! | [`TtasFutex`] | spinning, then sleeping in the kernel | sections may be long, or threads outnumber cores |
 //! | [`TtasAdaptiveFutex`] | spinning as long as that has helped before, then sleeping | nothing is known: take this one |
-//! | [`Ticket`] | spinning in a line | everybody must get its turn, and has a core |
-//! | [`Mcs`] | spinning in a line, each on its own word | the same with many cores |
-//! | [`OsMutex`] | as the platform likes | C code does, and the two are compared |
-//! | [`Kernel`] | sleeping; enters the kernel even when nobody else is there | to see what that costs |
-//! | [`NoAtomics`] | never | there is one thread |
+//! | [`Ttas`] | spinning, then yielding | sections are a few instructions, threads have cores of their own |
+//! | [`Mcs`] | spinning in a line, each on its own word | everybody must get its turn, and has a core |
+//! | [`NoAtomics`] | never | there is one thread, and the code is generic over its lock |
 //!
-//! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these here block the thread.
+//! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these block the thread.
+//!
+//! The feature `study` adds kinds that show what a choice costs: `TtasAdaptive` (spins as long as that
+//! has helped, then naps), `TtasFutex` (spins, then sleeps), `Ticket` (spins in a line on one word),
+//! `OsMutex` (the platform's own) and `Kernel` (enters the kernel at each call).
 //!
 //! # What holds for all
 //!
-//! They are not re-entrant: whoever locks twice waits for itself for ever ([`NoAtomics`] ends the process). There is
-//! no poisoning: a guard that is dropped by a panic unlocks, and others see what the section left behind;
-//! [`crate::poison`] has locks that remember. A thread that ends without dropping its guard, by
-//! `mem::forget` or by being killed, leaves the lock locked for ever: no kind notices.
+//! They are not re-entrant: a thread that locks twice waits for itself for ever ([`NoAtomics`] ends the
+//! process).
 //!
-//! A lock must outlive the call that unlocks it, as borrows make sure. (Some unlocks look at the lock after
-//! they have given it back.)
+//! There is no poisoning: a guard that a panic drops unlocks, and others see what the section left
+//! behind; [`crate::poison`] has locks that remember. A thread that ends without dropping its guard
+//! leaves the lock locked for ever.
 //!
-//! Limits of the spinning are a type parameter: [`SpinConfig`]. States, protocols and proof sketches are in
-//! the `README.md` of this folder.
+//! A lock must outlive the call that unlocks it, as borrows ensure: some kinds look at the lock after
+//! they have given it back.
+//!
+//! Limits of the spinning are a type parameter: [`SpinConfig`]. States, protocols and proof sketches are
+//! in the `README.md` of this folder.
 //!
 //! ```
 //! use sateen::sync::spin::{Mutex, TtasAdaptiveFutex};
@@ -37,27 +38,37 @@
 //! assert_eq!(*HITS.lock(), 1);
 //! ```
 
+#[cfg(any(feature = "study", loom))]
 mod adaptive;
 mod adaptive_futex;
 mod config;
 mod experience;
+#[cfg(any(feature = "study", loom))]
 mod futex;
+#[cfg(any(feature = "study", loom))]
 mod kernel;
 mod mcs;
 mod no_atomics;
+#[cfg(any(feature = "study", loom))]
 mod os_mutex;
+#[cfg(any(feature = "study", loom))]
 mod ticket;
 mod ttas;
 mod wait;
 
+#[cfg(any(feature = "study", loom))]
 pub use adaptive::TtasAdaptive;
 pub use adaptive_futex::TtasAdaptiveFutex;
 pub use config::{Cores, Limits, OneCore, SpinConfig, Standard};
+#[cfg(any(feature = "study", loom))]
 pub use futex::TtasFutex;
+#[cfg(any(feature = "study", loom))]
 pub use kernel::Kernel;
 pub use mcs::Mcs;
 pub use no_atomics::NoAtomics;
+#[cfg(any(feature = "study", loom))]
 pub use os_mutex::OsMutex;
+#[cfg(any(feature = "study", loom))]
 pub use ticket::Ticket;
 pub use ttas::Ttas;
 
@@ -73,8 +84,8 @@ pub type Mutex<K, T> = lock_api::Mutex<K, T>;
 /// Guard of a [`Mutex`].
 pub type MutexGuard<'a, K, T> = lock_api::MutexGuard<'a, K, T>;
 
-/// What the kinds have in common: `Default`, `Debug`, and the interface. The type has `new`, `take`, `take_slow`,
-/// `try_take`, `give` and `is_held`; why it excludes is said where this is used.
+/// What the kinds have in common: `Default`, `Debug`, and the interface. The type has `new`, `take`,
+/// `take_slow`, `try_take`, `give` and `is_held`; each use says why the kind excludes.
 macro_rules! raw_mutex {
     ($kind:ident $(<$c:ident>)?) => {
         impl $(<$c: $crate::spin::SpinConfig>)? Default for $kind $(<$c>)? {

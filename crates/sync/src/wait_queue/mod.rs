@@ -36,9 +36,7 @@ use std::task::Waker;
 /// notifier sees the waiter. A primitive that wants to skip the lock when nobody waits keeps a
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
 ///
-/// `L` is the kind of that lock: one of [`spin`](crate::spin), or any [`lock_api::RawMutex`] that blocks its thread if
-/// it blocks at all, never a lock that is made of a wait queue. With one that is not `Sync` the queue and its
-/// waiters stay on their thread. [`new`](Self::new) makes the default kind, [`with_lock`](WaitQueue::with_lock) any.
+/// `L` is the kind of that lock; the feature `study` makes queues with others than the default.
 ///
 /// Cost: 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
 ///
@@ -83,19 +81,22 @@ pub struct Outcome {
 
 impl WaitQueue {
     crate::sys::const_except_loom! {
-        /// An empty queue under the default lock.
+        /// An empty queue.
         pub const fn new() -> Self {
-            Self::with_lock()
+            Self::empty()
         }
     }
 }
 
+#[cfg(feature = "study")]
 impl<L: RawMutex> WaitQueue<L> {
     crate::sys::const_except_loom! {
-        /// An empty queue under a lock of kind `L`.
+        /// An empty queue under a lock of kind `L`: one of [`spin`](crate::spin), or any other that
+        /// blocks its thread if it blocks at all. Never a lock that is made of a wait queue.
         ///
-        /// Some kinds look at the lock once more after they have given it back: with those, a waiter that was
-        /// notified must not free the queue while the notifier may still be in it. The default kind does not.
+        /// Some kinds look at the lock once more after they have given it back: with those, a waiter
+        /// that was notified must not free the queue while the notifier may still be in it. With a
+        /// kind that is not `Sync` the queue and its waiters stay on their thread.
         ///
         /// ```
         /// use sateen::sync::{WaitQueue, spin::TtasAdaptiveFutex};
@@ -104,6 +105,14 @@ impl<L: RawMutex> WaitQueue<L> {
         /// assert!(!WAITERS.notify_one());
         /// ```
         pub const fn with_lock() -> Self {
+            Self::empty()
+        }
+    }
+}
+
+impl<L: RawMutex> WaitQueue<L> {
+    crate::sys::const_except_loom! {
+        const fn empty() -> Self {
             Self { lock: ShortLock::new(), list: UnsafeCell::new(List::new()) }
         }
     }
@@ -287,7 +296,7 @@ impl<L: RawMutex> WaitQueue<L> {
 
 impl<L: RawMutex> Default for WaitQueue<L> {
     fn default() -> Self {
-        Self::with_lock()
+        Self::empty()
     }
 }
 
