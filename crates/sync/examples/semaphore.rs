@@ -25,8 +25,8 @@ impl Semaphore {
         self.permits.fetch_update(Ordering::Acquire, Ordering::Relaxed, less).is_ok()
     }
 
-    /// The condition to wait for. It is checked under the queue's lock, which is what makes the loops
-    /// below free of lost wake-ups.
+    /// The condition to wait for. It is checked under the queue's lock, which is what makes the
+    /// loops below free of lost wake-ups.
     fn free(&self) -> bool {
         self.permits.load(Ordering::Relaxed) > 0
     }

@@ -1,9 +1,10 @@
-//! An event that resets itself. Protocol and proof: the crate's `README.md`, section *Auto-reset event*.
+//! An event that resets itself. Protocol and proof: the crate's `README.md`, section *Auto-reset
+//! event*.
 //!
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
 //! | `SET` 1 | the next that comes is let through | `set`, when nobody waits | who comes, `reset` |
-//! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
+//! | `WAITERS` 2 | the queue may not be empty | a waiter, under the queue's lock | `set`, under it |
 
 use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
@@ -19,11 +20,12 @@ use std::task::{Context, Poll};
 const SET: u32 = 1;
 const WAITERS: u32 = 2;
 
-/// An auto-reset event: each [`set`](Self::set) lets one waiter through, the first in the queue, or the
-/// next that comes.
+/// An auto-reset event: each [`set`](Self::set) lets one waiter through, the first in the queue, or
+/// the next that comes.
 ///
-/// Setting it several times while nobody waits lets one through. What happened before `set` is visible
-/// to the one it lets through. For an event that lets everybody through see [`Event`](crate::Event).
+/// Setting it several times while nobody waits lets one through. What happened before `set` is
+/// visible to the one it lets through. For an event that lets everybody through see
+/// [`Event`](crate::Event).
 ///
 /// Cost: 40 bytes; one locked instruction to set it or to pass it when nobody waits.
 ///
@@ -72,8 +74,9 @@ impl AutoEvent {
         self.queue.notify_one_then(|outcome| {
             let set = if outcome.found { 0 } else { SET };
             let waiters = if outcome.more { WAITERS } else { 0 };
-            // Ordering: Release as in `set`; a waiter that was found gets it through the queue's lock.
-            // While `WAITERS` is set nobody else changes the word, but for adding to what is there.
+            // Ordering: Release as in `set`; a waiter that was found gets it through the queue's
+            // lock. While `WAITERS` is set nobody else changes the word, but for adding to what is
+            // there.
             self.word.swap(set | waiters, Ordering::AcqRel);
         });
     }
@@ -129,8 +132,8 @@ impl AutoEvent {
         block_timeout(awaited("auto-reset event", self), timeout, self.wait_async()).is_some()
     }
 
-    /// [`wait`](Self::wait) as a future. Dropped after it was let through and before it noticed, it lets
-    /// the next one through.
+    /// [`wait`](Self::wait) as a future. Dropped after it was let through and before it noticed, it
+    /// lets the next one through.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
@@ -145,15 +148,17 @@ impl AutoEvent {
         AutoEventWait { event: self, waiter: Waiter::new(&self.queue) }
     }
 
-    /// Under the queue's lock: true if it was set and is passed, otherwise the word says that somebody
-    /// waits. Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes the lock after us.
+    /// Under the queue's lock: true if it was set and is passed, otherwise the word says that
+    /// somebody waits. Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes
+    /// the lock after us.
     fn pass_or_join(&self) -> bool {
         loop {
             if self.try_wait() {
                 return true;
             }
             let waiters = if canary!("auto_event_waiters_bit_missing") { 0 } else { WAITERS };
-            // Relaxed: the word's own order of changes decides who sees whom; the lock publishes the node.
+            // Relaxed: the word's own order of changes decides who sees whom; the lock publishes
+            // the node.
             let word = self.word.load(Ordering::Relaxed);
             if word & SET == 0
                 && self
@@ -210,7 +215,8 @@ impl Future for AutoEventWait<'_> {
 
 impl Drop for AutoEventWait<'_> {
     fn drop(&mut self) {
-        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the
+        // drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         if let CancelOutcome::Notified(_) = waiter.cancel() {
             self.event.set();

@@ -13,11 +13,11 @@ use std::task::{Context, Poll};
 
 /// Lets `n` arrive before any goes on; then the next `n`, and so on.
 ///
-/// One of each round is told that it is the leader: the last to arrive. What any of a round did before
-/// it arrived is visible to all of that round when they go on.
+/// One of each round is told that it is the leader: the last to arrive. What any of a round did
+/// before it arrived is visible to all of that round when they go on.
 ///
-/// Who gives up waiting (a time limit, a future dropped) takes its arrival back, so that the round still
-/// needs as many: unless the round was complete by then.
+/// Who gives up waiting (a time limit, a future dropped) takes its arrival back, so that the round
+/// still needs as many: unless the round was complete by then.
 ///
 /// Cost: 64 bytes; one spinlock an arrival, and the waking.
 ///
@@ -27,7 +27,8 @@ use std::task::{Context, Poll};
 /// let barrier = Barrier::new(3);
 /// let leaders = std::thread::scope(|s| {
 ///     let arrive = || barrier.wait().is_leader();
-///     [0; 3].map(|_| s.spawn(arrive)).into_iter().filter_map(|t| t.join().ok()).filter(|l| *l).count()
+///     let threads = [0; 3].map(|_| s.spawn(arrive));
+///     threads.into_iter().filter_map(|t| t.join().ok()).filter(|leads| *leads).count()
 /// });
 /// assert_eq!(leaders, 1);
 /// ```
@@ -80,8 +81,9 @@ impl Barrier {
         block(awaited("barrier", self), self.wait_async())
     }
 
-    /// [`wait`](Self::wait) with a limit. `None`: the round was not complete in time, and the arrival is
-    /// taken back. The limit is this participant's alone: the others go on waiting, for somebody else.
+    /// [`wait`](Self::wait) with a limit. `None`: the round was not complete in time, and the
+    /// arrival is taken back. The limit is this participant's alone: the others go on waiting, for
+    /// somebody else.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
@@ -222,7 +224,8 @@ impl Future for BarrierWait<'_> {
 
 impl Drop for BarrierWait<'_> {
     fn drop(&mut self) {
-        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the
+        // drop.
         unsafe { Pin::new_unchecked(self) }.take_back();
     }
 }

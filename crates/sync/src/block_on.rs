@@ -39,9 +39,9 @@ pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     }
 }
 
-/// What a future is polled with. The context's own token would not do: something that blocks inside the
-/// future (a lock, another `block_on`) may take it. So the signal is kept here, and the token only ends
-/// the parking.
+/// What a future is polled with. The context's own token would not do: something that blocks inside
+/// the future (a lock, another `block_on`) may take it. So the signal is kept here, and the token
+/// only ends the parking.
 struct Signal {
     woken: AtomicBool,
     context: Waker,
@@ -68,14 +68,16 @@ impl Signal {
         if canary!("block_on_token_first") {
             self.context.wake_by_ref();
         }
-        // Ordering: Release pairs with the Acquire in `wait`. Whoever set it first wakes the context.
+        // Ordering: Release pairs with the Acquire in `wait`. Whoever set it first wakes the
+        // context.
         if !self.woken.swap(true, Ordering::Release) && !canary!("block_on_token_first") {
             self.context.wake_by_ref();
         }
     }
 }
 
-/// A static of our own, unlike the table behind [`std::task::Wake`]: by its address [`context_of`] knows it.
+/// A static of our own, unlike the table behind [`std::task::Wake`]: by its address [`context_of`]
+/// knows it.
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
 
 /// # Safety
@@ -101,13 +103,14 @@ unsafe fn release(signal: *const ()) {
     drop(unsafe { Arc::from_raw(signal.cast::<Signal>()) });
 }
 
-/// The waker of the context that waits, if `waker` is one that [`block_on`] polls with, else `waker`: so that
-/// whoever runs contexts knows its own.
+/// The waker of the context that waits, if `waker` is one that [`block_on`] polls with, else
+/// `waker`: so that whoever runs contexts knows its own.
 #[doc(hidden)]
 pub fn context_of(waker: &Waker) -> &Waker {
     if !std::ptr::eq(waker.vtable(), &TABLE) {
         return waker;
     }
-    // SAFETY: a waker with our table has a count of a signal, which lives as long as the waker is borrowed.
+    // SAFETY: a waker with our table has a count of a signal, which lives as long as the waker is
+    // borrowed.
     unsafe { &(*waker.data().cast::<Signal>()).context }
 }

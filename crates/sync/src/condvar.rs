@@ -15,10 +15,11 @@ use std::task::{Context, Poll};
 
 /// Waits, with a mutex unlocked meanwhile, until somebody says that what it guards has changed.
 ///
-/// * **It never wakes without a notification,** so one notification ends one wait. The condition may
-///   have changed back until the mutex is locked again: [`wait_while`](Self::wait_while) looks again.
-/// * **A notification is used or passed on:** a waiter that was notified and is dropped, or unwinds out
-///   of its wait (cancelled), notifies the next.
+/// * **It never wakes without a notification,** so one notification ends one wait. The condition
+///   may have changed back until the mutex is locked again: [`wait_while`](Self::wait_while) looks
+///   again.
+/// * **A notification is used or passed on:** a waiter that was notified and is dropped, or unwinds
+///   out of its wait (cancelled), notifies the next.
 /// * **Locking again is not interrupted** by cancellation, and not timed.
 /// * Notify with the mutex locked, or after it was: a waiter joins before it unlocks the mutex, and
 ///   only that makes it seen for certain.
@@ -66,7 +67,8 @@ impl Condvar {
     /// Unlocks, waits for a notification, and locks again.
     ///
     /// # Panics
-    /// If others wait here with another mutex. If a waker run by the unlock does; it is locked again then.
+    /// If others wait here with another mutex. If a waker run by the unlock does; it is locked
+    /// again then.
     pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
         self.wait_raw(MutexGuard::raw(guard), None);
     }
@@ -168,7 +170,8 @@ impl Condvar {
         let _relock = Relock(mutex);
         mutex.release();
         let notified = park::waiting_for(awaited("condvar", self), || {
-            // A waker that ran in the unlock may have blocked here, and taken our token: first look.
+            // A waker that ran in the unlock may have blocked here, and taken our token: first
+            // look.
             waiter.as_mut().take_permit().is_some() || waiter.wait_joined(deadline)
         });
         WaitTimeoutResult(!notified)
@@ -177,7 +180,8 @@ impl Condvar {
     /// Under the queue's lock: counts a waiter with this mutex; false if others use another one.
     fn enter(&self, mutex: &RawMutex) -> bool {
         let mutex = std::ptr::from_ref(mutex).addr();
-        // Relaxed: who notifies sees the count through the mutex, which this waiter has yet to unlock.
+        // Relaxed: who notifies sees the count through the mutex, which this waiter has yet to
+        // unlock.
         if self.inside.load(Ordering::Relaxed) == 0 {
             self.mutex.store(mutex, Ordering::Relaxed);
         } else if self.mutex.load(Ordering::Relaxed) != mutex {
@@ -211,9 +215,9 @@ impl Condvar {
         self.inside.load(Ordering::Relaxed) != 0
     }
 
-    /// [`wait`](Self::wait) as a future, which takes the guard and gives a new one. It unlocks when it is
-    /// first polled. Dropped early it leaves the mutex unlocked (locked, if it was never polled: the
-    /// guard is dropped with it), and passes on a notification that it was given.
+    /// [`wait`](Self::wait) as a future, which takes the guard and gives a new one. It unlocks when
+    /// it is first polled. Dropped early it leaves the mutex unlocked (locked, if it was never
+    /// polled: the guard is dropped with it), and passes on a notification that it was given.
     ///
     /// A poll panics as [`wait`](Self::wait) does. (Timed:
     /// [`timeout_async`](crate::timer::timeout_async).)
@@ -304,7 +308,8 @@ impl<'a, T: ?Sized> Future for CondvarWait<'a, T> {
     type Output = MutexGuard<'a, T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: `waiter` and `lock` are pinned with us, and nothing moves them; the others are plain.
+        // SAFETY: `waiter` and `lock` are pinned with us, and nothing moves them; the others are
+        // plain.
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: as above.
         let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };

@@ -3,7 +3,7 @@
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
-//! | `WAITERS` 2 | the queue may not be empty | a waiter that joins, under the queue's lock | `set`, under it |
+//! | `WAITERS` 2 | the queue may not be empty | a waiter, under the queue's lock | `set`, under it |
 
 use crate::park::waiting_for;
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -23,11 +23,12 @@ const WAITERS: u32 = 2;
 
 /// A manual-reset event: everybody waits until it is set, nobody after that, until it is reset.
 ///
-/// [`set`](Self::set) releases exactly those who wait at that moment, even if [`reset`](Self::reset)
-/// follows before they run. What happened before `set` is visible after the wait it ended.
+/// [`set`](Self::set) releases exactly those who wait at that moment, even if
+/// [`reset`](Self::reset) follows before they run. What happened before `set` is visible after the
+/// wait it ended.
 ///
-/// Cost: 40 bytes; one load to wait for an event that is set, one locked instruction to set one that
-/// nobody waits for.
+/// Cost: 40 bytes; one load to wait for an event that is set, one locked instruction to set one
+/// that nobody waits for.
 ///
 /// ```
 /// use sateen::sync::Event;
@@ -158,7 +159,8 @@ impl Event {
                 Err(seen) => word = seen,
             }
         }
-        // Ordering: Acquire, and `SET` may be gone again: what was seen pairs with the Release in `set`.
+        // Ordering: Acquire, and `SET` may be gone again: what was seen pairs with the Release in
+        // `set`.
         acquire_fence!(self.word);
         true
     }

@@ -1,18 +1,20 @@
 //! Sleeping workers, and waking one of them: one futex a sleeper, one bitmap for all.
 //!
-//! The protocol and its proof are in the crate's `README.md`, section *Eventcount*. State of a slot:
+//! The protocol and its proof are in the crate's `README.md`, section *Eventcount*. State of a
+//! slot:
 //!
 //! | word | bit in the bitmap | meaning | leaves it |
 //! |---|---|---|---|
 //! | `AWAKE` 0 | 0 | not announced | owner: `announce` |
-//! | `ANNOUNCED` 1 | 1 | will sleep soon, is rescanning | owner: `sleep`, `cancel`; notifier: clears the bit |
-//! | `ASLEEP` 2 | 1 | sleeps in the kernel or is about to | owner: time-out; notifier: clears the bit |
+//! | `ANNOUNCED` 1 | 1 | rescans, will sleep soon | owner: `sleep`, `cancel`; notifier: clears the bit |
+//! | `ASLEEP` 2 | 1 | sleeps in the kernel, or soon will | owner: time-out; notifier: clears the bit |
 //! | 1 or 2 | 0 | claimed by one notifier, which is about to say so | that notifier |
 //! | `NOTIFIED` 3 | 0 | a notification waits to be taken | owner: `sleep`, `cancel` |
 //!
 //! Who may touch what: only the slot's owner sets its bit and writes the words other than
-//! `NOTIFIED`; whoever clears a set bit, owner or notifier, decides what becomes of the announcement;
-//! `count` is raised before a bit is set and lowered after one was cleared, so it is never too low.
+//! `NOTIFIED`; whoever clears a set bit, owner or notifier, decides what becomes of the
+//! announcement; `count` is raised before a bit is set and lowered after one was cleared, so it is
+//! never too low.
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::CachePadded;
@@ -32,9 +34,10 @@ const NOTIFIED: u32 = 3;
 /// # The fence is the caller's
 ///
 /// A worker must not fall asleep while work is published, and whoever publishes must not pay for
-/// sleepers that are not there. Each side writes its own word and then reads the other's, which needs
-/// a full fence between write and read on both sides, or a light one on one side and a heavy one on
-/// the other ([`sateen_base::fence`]). This type issues none, because only the caller knows which:
+/// sleepers that are not there. Each side writes its own word and then reads the other's, which
+/// needs a full fence between write and read on both sides, or a light one on one side and a heavy
+/// one on the other ([`sateen_base::fence`]). This type issues none, because only the caller knows
+/// which:
 ///
 /// ```text
 /// sleeper                                   publisher
@@ -47,19 +50,19 @@ const NOTIFIED: u32 = 3;
 ///
 /// * A heavy fence of the sleeper allows a light one of the publisher, and the other way round. Two
 ///   light ones lose wake-ups.
-/// * The fence lies after `announce` returned and before the first read of the rescan; and after the
-///   work can be seen and before `has_sleepers`.
-/// * With both, either the rescan finds the work or `has_sleepers` is true and `notify_one` finds the
-///   slot (or another announced one).
+/// * The fence lies after `announce` returned and before the first read of the rescan; and after
+///   the work can be seen and before `has_sleepers`.
+/// * With both, either the rescan finds the work or `has_sleepers` is true and `notify_one` finds
+///   the slot (or another announced one).
 /// * Without the sleeper's fence, sleep timed and rescan: that is what time-outs are for.
 /// * What happened before a notification is visible to the notified worker.
 ///
 /// A notification is never lost: it is handed either to [`sleep`](Self::sleep), which returns true,
-/// or to [`cancel`](Self::cancel), which returns false. Whoever is handed one must look for work once
-/// more, or pass it on.
+/// or to [`cancel`](Self::cancel), which returns false. Whoever is handed one must look for work
+/// once more, or pass it on.
 ///
-/// Each slot has one owner at a time, who alone calls `announce`, `sleep` and `cancel` for it. Memory:
-/// 128 bytes a slot, taken in [`new`](Self::new); nothing allocates afterwards.
+/// Each slot has one owner at a time, who alone calls `announce`, `sleep` and `cancel` for it.
+/// Memory: 128 bytes a slot, taken in [`new`](Self::new); nothing allocates afterwards.
 ///
 /// ```
 /// use sateen::sync::EventCount;
@@ -86,7 +89,8 @@ const NOTIFIED: u32 = 3;
 /// });
 /// ```
 pub struct EventCount {
-    /// How many slots are announced, or a little more. Read on hot paths; written on sleep and wake.
+    /// How many slots are announced, or a little more. Read on hot paths; written on sleep and
+    /// wake.
     count: CachePadded<AtomicUsize>,
     /// Bit `s % 64` of word `s / 64` is set while slot `s` is announced and unclaimed.
     bits: Box<[AtomicU64]>,
@@ -115,15 +119,15 @@ impl EventCount {
         self.slots.len()
     }
 
-    /// Whether any slot is announced: one relaxed load of a word that is written only when workers go
-    /// to sleep or are woken. Issue the publisher's fence first (see [`EventCount`]).
+    /// Whether any slot is announced: one relaxed load of a word that is written only when workers
+    /// go to sleep or are woken. Issue the publisher's fence first (see [`EventCount`]).
     #[inline(always)]
     pub fn has_sleepers(&self) -> bool {
         self.sleepers() != 0
     }
 
-    /// How many slots are announced, at some moment; while one is just being announced or claimed it
-    /// may already, or still, be counted.
+    /// How many slots are announced, at some moment; while one is just being announced or claimed
+    /// it may already, or still, be counted.
     #[inline(always)]
     pub fn sleepers(&self) -> usize {
         // Relaxed: the caller's fence orders it after the publication of its work.
@@ -179,9 +183,10 @@ impl EventCount {
         false
     }
 
-    /// Blocks the OS thread until `slot` is notified (true) or `timeout` is over (false: the slot is
-    /// still announced; cancel it or sleep again). To be called after [`announce`](Self::announce);
-    /// returns at once if the notification came in between. `None` waits for ever.
+    /// Blocks the OS thread until `slot` is notified (true) or `timeout` is over (false: the slot
+    /// is still announced; cancel it or sleep again). To be called after
+    /// [`announce`](Self::announce); returns at once if the notification came in between. `None`
+    /// waits for ever.
     ///
     /// Cost: a futex wait; a notification that is already there costs one locked instruction.
     ///
@@ -211,8 +216,8 @@ impl EventCount {
         }
     }
 
-    /// Notifies one announced slot, which one is unspecified (now: the lowest), and wakes it; `None`
-    /// if none is announced. Issue the publisher's fence first (see [`EventCount`]).
+    /// Notifies one announced slot, which one is unspecified (now: the lowest), and wakes it;
+    /// `None` if none is announced. Issue the publisher's fence first (see [`EventCount`]).
     ///
     /// Cost: 64 slots a load; if one is found three locked instructions, and a system call if it
     /// sleeps already.
@@ -243,7 +248,8 @@ impl EventCount {
     pub fn notify(&self, slot: usize) -> bool {
         assert!(slot < self.slots.len(), "no slot {slot}");
         let (index, bit) = (slot / 64, 1 << (slot % 64));
-        // Relaxed: the caller's fence orders it after the publication; most often the bit is not set.
+        // Relaxed: the caller's fence orders it after the publication; most often the bit is not
+        // set.
         let claimed = self.bits[index].load(Ordering::Relaxed) & bit != 0 && self.claim(index, bit);
         if claimed {
             self.wake(slot);

@@ -5,11 +5,12 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
-/// Tells a context of one thread from all others, as [`ReentrantMutex`](crate::ReentrantMutex) does. For those who
-/// run contexts: see [`Blocker::identity`](crate::park::Blocker::identity).
+/// Tells a context of one thread from all others, as [`ReentrantMutex`](crate::ReentrantMutex)
+/// does. For those who run contexts: see [`Blocker::identity`](crate::park::Blocker::identity).
 ///
-/// It is made where the context begins to run, and dropped where it ends. It can leave its thread in no way, and no
-/// other ever has its number: so what is locked with it is used on this thread alone.
+/// It is made where the context begins to run, and dropped where it ends. It can leave its thread
+/// in no way, and no other ever has its number: so what is locked with it is used on this thread
+/// alone.
 ///
 /// Cost: a word. The number is drawn when it is first asked for.
 ///

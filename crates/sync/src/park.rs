@@ -10,8 +10,8 @@
 //! 2. check the condition, and leave if it holds;
 //! 3. [`park`]; go to 2.
 //!
-//! A wake-up between 1 and 3 leaves a token that makes 3 return at once, so none is lost. A token may
-//! also be left over from an earlier wait, so 3 is always inside a loop.
+//! A wake-up between 1 and 3 leaves a token that makes 3 return at once, so none is lost. A token
+//! may also be left over from an earlier wait, so 3 is always inside a loop.
 //!
 //! While thread-locals are being destroyed (a lock taken in another thread-local's destructor), the
 //! thread's own parker may be gone. [`current_waker`] then gives a waker that does nothing and
@@ -32,19 +32,21 @@ use std::task::Waker;
 
 /// How the code that runs on a thread blocks; implemented by whoever runs it.
 ///
-/// | An implementation | |
-/// |---|---|
-/// | must | keep one token per context: a wake before [`park`](Blocker::park) makes it return at once |
-/// | must | make what the waker did before `wake` visible to the context after `park` |
-/// | may | return from `park` for no reason |
-/// | may | unwind out of `park`, with [`Cancelled`]: the primitives of this crate withdraw the wait then |
+/// An implementation
+///
+/// * must keep one token per context: a wake before [`park`](Blocker::park) makes it return at once;
+/// * must make what the waker did before `wake` visible to the context after `park`;
+/// * may return from `park` for no reason;
+/// * may unwind out of `park` with [`Cancelled`]: the primitives of this crate then withdraw the wait.
 ///
 /// # Safety
-/// | An implementation | |
-/// |---|---|
-/// | must | resume a context on the thread where it blocked |
-/// | must not | unwind out of `park` of a context that is [masked](Blocker::mask): guards would outlive their locks |
-/// | must not | unwind out of [`waker`](Blocker::waker), or any other method but `park` and `park_until` |
+/// An implementation
+///
+/// * must resume a context on the thread where it blocked;
+/// * must not unwind out of `park` of a context that is [masked](Blocker::mask): guards would outlive
+///   their locks;
+/// * must not unwind out of [`waker`](Blocker::waker), or any other method but `park` and
+///   `park_until`.
 ///
 /// ```
 /// use sateen::sync::park::{self, Blocker, ThreadParker};
@@ -96,8 +98,8 @@ pub unsafe trait Blocker: 'static {
     /// A timer was armed in [`timers`](Blocker::timers) that comes before all others there.
     fn earlier_timer(&self) {}
 
-    /// Who the calling context is to [`ReentrantMutex`](crate::ReentrantMutex), from its beginning to its end. `None`:
-    /// one with the rest of its thread.
+    /// Who the calling context is to [`ReentrantMutex`](crate::ReentrantMutex), from its beginning
+    /// to its end. `None`: one with the rest of its thread.
     fn identity(&self) -> Option<&Identity> {
         None
     }
@@ -114,8 +116,8 @@ pub unsafe trait Blocker: 'static {
 
 /// What a task that is cancelled unwinds with, out of [`park`](Blocker::park) and elsewhere.
 ///
-/// The task's boundary catches it, and its joiner learns of it by an error. Code that catches panics lets it through
-/// by resuming the unwinding.
+/// The task's boundary catches it, and its joiner learns of it by an error. Code that catches
+/// panics lets it through by resuming the unwinding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -155,8 +157,8 @@ impl Awaited {
     /// ```
     ///
     /// # Safety
-    /// Whenever somebody [waits for](waiting_for) the result, or a copy of it, `owner` may be called with this place,
-    /// on the thread that waits, until the wait is over.
+    /// Whenever somebody [waits for](waiting_for) the result, or a copy of it, `owner` may be
+    /// called with this place, on the thread that waits, until the wait is over.
     #[inline]
     pub const unsafe fn with_owner(self, owner: OwnerOf) -> Self {
         Self { owner: Some(owner), ..self }
@@ -174,8 +176,9 @@ impl Awaited {
         self.place
     }
 
-    /// What tells its owner, if something does. To be called with [`place`](Self::place), on the thread where the
-    /// context blocked and only while it waits, so that the primitive is still there.
+    /// What tells its owner, if something does. To be called with [`place`](Self::place), on the
+    /// thread where the context blocked and only while it waits, so that the primitive is still
+    /// there.
     #[inline]
     pub const fn owner(&self) -> Option<OwnerOf> {
         self.owner
@@ -212,8 +215,8 @@ impl Own {
     }
 }
 
-/// Whether blocking on this thread suspends something cheaper than the thread: then looking on for long before one
-/// blocks does not pay.
+/// Whether blocking on this thread suspends something cheaper than the thread: then looking on for
+/// long before one blocks does not pay.
 #[inline]
 pub fn suspends() -> bool {
     installed().is_some()
@@ -222,7 +225,8 @@ pub fn suspends() -> bool {
 /// Makes `blocker` the way the calling thread blocks (`None`: it sleeps in the kernel) and returns
 /// what was there before.
 ///
-/// Takes effect for this thread only. Does nothing, returning `None`, when the thread's locals are gone.
+/// Takes effect for this thread only. Does nothing, returning `None`, when the thread's locals are
+/// gone.
 ///
 /// See [`Blocker`] for an example.
 ///
@@ -231,9 +235,9 @@ pub fn suspends() -> bool {
 /// ```
 ///
 /// # Safety
-/// No wait is in progress on this thread: its waker and its parking would not match, and it might sleep for ever.
-/// What was there before is there again when the caller returns to whoever installed it, or to code of theirs. What
-/// is returned is used for that only.
+/// No wait is in progress on this thread: its waker and its parking would not match, and it might
+/// sleep for ever. What was there before is there again when the caller returns to whoever
+/// installed it, or to code of theirs. What is returned is used for that only.
 pub unsafe fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(|cell| cell.replace(blocker)).unwrap_or(None)
 }
@@ -246,8 +250,8 @@ pub(crate) fn installed() -> Option<&'static dyn Blocker> {
 
 /// A waker for the calling context: of the installed blocker, else of the plain thread.
 ///
-/// Cost on a plain thread: one thread-local and one reference count; it allocates at a thread's first
-/// call only.
+/// Cost on a plain thread: one thread-local and one reference count; it allocates at a thread's
+/// first call only.
 ///
 /// ```
 /// let waker = sateen::sync::park::current_waker();
@@ -261,8 +265,8 @@ pub fn current_waker() -> Waker {
     }
 }
 
-/// Blocks the calling context until a waker from [`current_waker`] is woken; at once if one was since
-/// the last call. May return for no reason: call it in a loop that checks what it waits for.
+/// Blocks the calling context until a waker from [`current_waker`] is woken; at once if one was
+/// since the last call. May return for no reason: call it in a loop that checks what it waits for.
 ///
 /// See [`current_waker`] for an example.
 pub fn park() {
@@ -321,8 +325,8 @@ pub fn waiting_for<R>(what: Awaited, wait: impl FnOnce() -> R) -> R {
     wait()
 }
 
-/// Runs `f`, in which blocking does not end in the unwinding of a cancelled task: for waits that must
-/// come to their end, such as locking again after a condition wait.
+/// Runs `f`, in which blocking does not end in the unwinding of a cancelled task: for waits that
+/// must come to their end, such as locking again after a condition wait.
 pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
     let Some(blocker) = installed() else { return f() };
     struct Over(&'static dyn Blocker);
@@ -337,7 +341,8 @@ pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A number that tells the calling context (task or thread) from all others that ever lived: never 0.
+/// A number that tells the calling context (task or thread) from all others that ever lived: never
+/// 0.
 ///
 /// Cost: one thread-local; a plain thread draws its number at its first call.
 #[inline]
@@ -355,12 +360,12 @@ pub(crate) fn known_context_id() -> u64 {
     CONTEXT_ID.with(Cell::get)
 }
 
-/// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns the
-/// one before. For whoever runs contexts; ids with the top bit set are those of plain threads.
+/// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns
+/// the one before. For whoever runs contexts; ids with the top bit set are those of plain threads.
 ///
 /// # Safety
-/// The caller runs the contexts of this thread, and `id` is that of the one which runs next. (What is told by it: what
-/// waits for itself, and what reports say.)
+/// The caller runs the contexts of this thread, and `id` is that of the one which runs next. (What
+/// is told by it: what waits for itself, and what reports say.)
 #[inline]
 pub unsafe fn set_context_id(id: u64) -> u64 {
     CONTEXT_ID.with(|cell| cell.replace(id))

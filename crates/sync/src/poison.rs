@@ -1,18 +1,19 @@
 //! Locks that remember a panic: `std`'s types and names, on this crate's locks.
 //!
-//! A critical section that ends in a panic may leave its value half changed. These locks tell the next
-//! locker, by `std`'s own [`PoisonError`], from which the guard can be taken all the same.
+//! A critical section that ends in a panic may leave its value half changed. These locks tell the
+//! next locker, by `std`'s own [`PoisonError`], from which the guard can be taken all the same.
 //!
-//! How do they know? `std` asks `std::thread::panicking` when the guard is dropped. That is a question
-//! about the thread, and tasks share threads: while one task is suspended in the middle of unwinding,
-//! every other one on its worker is told that it panics. So there are two forms:
+//! How do they know? `std` asks `std::thread::panicking` when the guard is dropped. That is a
+//! question about the thread, and tasks share threads: while one task is suspended in the middle of
+//! unwinding, every other one on its worker is told that it panics. So there are two forms:
 //!
-//! * [`Mutex::with`], [`RwLock::with`] run the critical section as a closure and see how it ends. Exact.
-//! * Guards ask the thread, when they are made and when they are dropped, and poison if the answer has
-//!   become *yes* in between. On a thread of its own that is exact, as in `std`. In a task it errs in
-//!   two cases: if another task of the worker begins to unwind, and suspends within that, while the
-//!   guard is held and suspended over (poisoned for nothing); and if the guard was made during such a
-//!   suspended unwinding (a panic is missed).
+//! * [`Mutex::with`], [`RwLock::with`] run the critical section as a closure and see how it ends.
+//!   Exact.
+//! * Guards ask the thread, when they are made and when they are dropped, and poison if the answer
+//!   has become *yes* in between. On a thread of its own that is exact, as in `std`. In a task it
+//!   errs in two cases: if another task of the worker begins to unwind, and suspends within that,
+//!   while the guard is held and suspended over (poisoned for nothing); and if the guard was made
+//!   during such a suspended unwinding (a panic is missed).
 
 use crate::{mutex, rwlock};
 use sateen_base::prim::{AtomicBool, Ordering};
@@ -22,8 +23,8 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resu
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use std::thread::panicking;
 
-/// Whether a critical section has ended in a panic. Changed and read under the lock (relaxed suffices),
-/// but for `is_poisoned`, which promises nothing about when.
+/// Whether a critical section has ended in a panic. Changed and read under the lock (relaxed
+/// suffices), but for `is_poisoned`, which promises nothing about when.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 

@@ -4,16 +4,19 @@ use crate::mutex::RawMutex;
 use crate::park;
 use std::num::NonZeroUsize;
 
-/// A mutex that its holder may lock again, as often as it unlocks. It gives shared access only: a `Cell`
-/// or `RefCell` inside makes the value mutable.
+/// A mutex that its holder may lock again, as often as it unlocks. It gives shared access only: a
+/// `Cell` or `RefCell` inside makes the value mutable.
 ///
-/// The holder is the calling context: a task of a runtime (wherever its thread serves others meanwhile),
-/// one poll of a spawned future, a branch that another worker took, otherwise the thread. So guards are not `Send`,
-/// and there is no awaited form: a future has no place to which it is bound. The type and its guards are `lock_api`'s.
+/// The holder is the calling context: a task of a runtime (wherever its thread serves others
+/// meanwhile), one poll of a spawned future, a branch that another worker took, otherwise the
+/// thread. So guards are not `Send`, and there is no awaited form: a future has no place to which
+/// it is bound. The type and its guards are `lock_api`'s.
 ///
-/// One whose guard was forgotten stays locked, for its holder until that ends, for all others for ever.
+/// One whose guard was forgotten stays locked, for its holder until that ends, for all others for
+/// ever.
 ///
-/// Cancelling a task does not end its wait for the lock, as for [`RwLock`](crate::RwLock), but one with a time limit.
+/// Cancelling a task does not end its wait for the lock, as for [`RwLock`](crate::RwLock), but one
+/// with a time limit.
 ///
 /// # Panics
 /// Locking panics if it is locked `usize::MAX` times.
@@ -45,9 +48,10 @@ pub type MappedReentrantMutexGuard<'a, T> =
 #[derive(Debug)]
 pub struct ContextId;
 
-// SAFETY: a number belongs to one identity of the process, an identity to one thread. So threads get different
-// numbers, at one time and one after another. A context keeps its identity from its beginning to its end, and guards
-// are not `Send`: where one is used, the number is that of the lock.
+// SAFETY: a number belongs to one identity of the process, an identity to one thread. So threads
+// get different numbers, at one time and one after another. A context keeps its identity from its
+// beginning to its end, and guards are not `Send`: where one is used, the number is that of the
+// lock.
 unsafe impl lock_api::GetThreadId for ContextId {
     const INIT: Self = Self;
 

@@ -12,8 +12,8 @@ pub(crate) use loom::thread_local;
 #[cfg(not(loom))]
 pub(crate) use std::thread_local;
 
-/// A thread-local that needs no initialisation at run time and no destructor, so that it can be read
-/// at any time in a thread's life.
+/// A thread-local that needs no initialisation at run time and no destructor, so that it can be
+/// read at any time in a thread's life.
 macro_rules! plain_thread_local {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $init:expr;) => {
         #[cfg(not(loom))]
@@ -74,8 +74,8 @@ impl FutexWord {
         }
     }
 
-    /// Wakes the thread that sleeps in [`FutexWord::wait`], if one does; to be called after changing
-    /// the word.
+    /// Wakes the thread that sleeps in [`FutexWord::wait`], if one does; to be called after
+    /// changing the word.
     #[cfg(not(loom))]
     pub(crate) fn wake(&self) {
         sateen_base::os::futex_wake_one(&self.word);
@@ -99,8 +99,8 @@ impl FutexWord {
     }
 }
 
-/// The lock of a wait queue or a timer queue, of kind `L`. Under loom a mutex of the model takes its place,
-/// whose waiting the checker understands; the kinds have models of their own.
+/// The lock of a wait queue or a timer queue, of kind `L`. Under loom a mutex of the model takes
+/// its place, whose waiting the checker understands; the kinds have models of their own.
 #[derive(Debug)]
 pub(crate) struct ShortLock<L = RawSpinLock> {
     #[cfg(not(loom))]
@@ -126,8 +126,8 @@ impl<L: RawMutex> ShortLock<L> {
         }
     }
 
-    /// Runs `f` while holding the lock. If `f` unwinds the process aborts: what it was changing may be
-    /// half changed, and others spin.
+    /// Runs `f` while holding the lock. If `f` unwinds the process aborts: what it was changing may
+    /// be half changed, and others spin.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
         self.with_foreign(|| {
@@ -138,8 +138,8 @@ impl<L: RawMutex> ShortLock<L> {
         })
     }
 
-    /// The same for an `f` that calls foreign code, with everything in order whenever it does. If it unwinds the lock
-    /// is given back.
+    /// The same for an `f` that calls foreign code, with everything in order whenever it does. If
+    /// it unwinds the lock is given back.
     #[inline]
     pub(crate) fn with_foreign<R>(&self, f: impl FnOnce() -> R) -> R {
         #[cfg(not(loom))]
@@ -150,8 +150,8 @@ impl<L: RawMutex> ShortLock<L> {
     }
 }
 
-/// Holds a lock. A panic of the lock's own code ends the process: a node that is about to be freed must get out of its
-/// list.
+/// Holds a lock. A panic of the lock's own code ends the process: a node that is about to be freed
+/// must get out of its list.
 #[cfg(not(loom))]
 struct Held<'a, L: RawMutex>(&'a L);
 
@@ -177,8 +177,8 @@ impl<L: RawMutex> Drop for Held<'_, L> {
     }
 }
 
-/// Whether `deadline` has passed. Under loom it has, as soon as anybody asks: what a clock could decide,
-/// the interleavings do.
+/// Whether `deadline` has passed. Under loom it has, as soon as anybody asks: what a clock could
+/// decide, the interleavings do.
 pub(crate) fn has_passed(deadline: Instant) -> bool {
     cfg!(loom) || Instant::now() >= deadline
 }

@@ -103,8 +103,8 @@ impl ThreadParker {
                 return true;
             }
         }
-        // Ordering: Acquire as above. One exchange both withdraws the announcement and takes a token
-        // that came at the last moment.
+        // Ordering: Acquire as above. One exchange both withdraws the announcement and takes a
+        // token that came at the last moment.
         word.swap(EMPTY, Ordering::Acquire) == TOKEN
     }
 }

@@ -1,8 +1,9 @@
-//! Waiting until all have finished. Protocol and proof: the crate's `README.md`, section *Wait group*.
+//! Waiting until all have finished. Protocol and proof: the crate's `README.md`, section *Wait
+//! group*.
 //!
 //! | bits | meaning | changed by |
 //! |---|---|---|
-//! | 0 `WAITERS` | the queue may not be empty | a waiter that joins sets it, the last `done` clears it, both under the queue's lock |
+//! | 0 `WAITERS` | the queue may not be empty | under its lock: a waiter that joins, the last `done` |
 //! | 1..64 | how many have not finished | `add`, `done` |
 
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -22,14 +23,14 @@ const ONE: u64 = 2;
 
 /// Waits until all of a group have finished. Each handle counts as one that has not.
 ///
-/// A clone is one more; [`wait`](Self::wait) gives its own up first. Work that has no handle is counted
-/// with [`add`](Self::add) and [`done`](Self::done). What happened before a handle's drop, or a `done`,
-/// is visible after the wait.
+/// A clone is one more; [`wait`](Self::wait) gives its own up first. Work that has no handle is
+/// counted with [`add`](Self::add) and [`done`](Self::done). What happened before a handle's drop,
+/// or a `done`, is visible after the wait.
 ///
 /// # Cost
 ///
-/// One allocation for a group; one locked instruction to count up or down; the last one also takes a
-/// spinlock if somebody waits.
+/// One allocation for a group; one locked instruction to count up or down; the last one also takes
+/// a spinlock if somebody waits.
 ///
 /// ```
 /// use sateen::sync::WaitGroup;
@@ -68,8 +69,8 @@ impl WaitGroup {
         self.counter.add(n);
     }
 
-    /// Counts one less of those that were [added](Self::add). More calls than were added end the wait
-    /// too early.
+    /// Counts one less of those that were [added](Self::add). More calls than were added end the
+    /// wait too early.
     ///
     /// # Panics
     /// If the count is 0. The last one, with the first panic of a waker, after all were released.
@@ -163,7 +164,8 @@ impl Counter {
             } else {
                 Ordering::Release
             };
-            // Ordering: Release pairs with the Acquire in `count`, `is_zero_or_join` and `done_slow`.
+            // Ordering: Release pairs with the Acquire in `count`, `is_zero_or_join` and
+            // `done_slow`.
             match self.word.compare_exchange_weak(word, word - ONE, order, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(seen) => word = seen,

@@ -1,9 +1,9 @@
 //! The waiting point: announce, fence, look again, sleep. Protocol and proof: the crate's
 //! `README.md`, section *Waiting point*.
 //!
-//! | word | meaning | changed by |
-//! |---|---|---|
-//! | `waiting` | how many have announced that they wait and were not notified yet | a waiter: +1 first, -1 when it leaves unnotified; a notifier: -1 for the waiter it notifies |
+//! The word `waiting` counts the waiters that have announced themselves and were not notified yet. A
+//! waiter raises it before anything else, and lowers it when it leaves without a notification. A
+//! notifier lowers it for the waiter that it notifies.
 
 use crate::park::current_waker;
 use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
@@ -22,8 +22,8 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 /// Where threads, fibers and futures wait for a change that others make without a lock.
 ///
 /// A waiter announces itself, fences, looks again, and sleeps. A notifier makes its change, fences,
-/// and looks whether anybody is announced. So either the waiter sees the change or the notifier sees
-/// the waiter, and a notifier for which nobody waits takes no lock.
+/// and looks whether anybody is announced. So either the waiter sees the change or the notifier
+/// sees the waiter, and a notifier for which nobody waits takes no lock.
 ///
 /// The caller chooses the fences: [`new`](Self::new) issues full ones on both sides;
 /// [`asymmetric`](Self::asymmetric) makes the notifier's free and the waiter's heavy
@@ -149,8 +149,8 @@ impl WaitPoint {
     /// `ready` reads what the notifiers change. It runs under a spinlock, bound by the rules of
     /// [`WaitQueue::wait_unless`].
     ///
-    /// At an [asymmetric](Self::asymmetric) point the waiter first sleeps for at most 100 µs without
-    /// the heavy fence, which interrupts running threads: most waits end in that time.
+    /// At an [asymmetric](Self::asymmetric) point the waiter first sleeps for at most 100 µs
+    /// without the heavy fence, which interrupts running threads: most waits end in that time.
     #[cold]
     pub fn wait(&self, deadline: Option<Instant>, ready: impl Fn() -> bool) {
         let mut waiter = pin!(Waiter::new(&self.queue));

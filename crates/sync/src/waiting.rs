@@ -13,8 +13,9 @@ pub(crate) fn awaited<T: ?Sized>(kind: &'static str, place: &T) -> Awaited {
 
 /// Blocks the calling context (thread or fiber) until `future` is ready.
 ///
-/// For the futures of this crate's primitives: when they are pending, joining was the last thing they
-/// did, so that nothing took the context's token in between. Futures of others: [`crate::block_on`].
+/// For the futures of this crate's primitives: when they are pending, joining was the last thing
+/// they did, so that nothing took the context's token in between. Futures of others:
+/// [`crate::block_on`].
 ///
 /// The future is polled when it is woken and at spurious returns of `park`; if `park` unwinds it is
 /// dropped, and withdraws its wait.

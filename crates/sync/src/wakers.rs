@@ -15,7 +15,8 @@ fn wake_quietly(waker: Waker) {
     run_and_discard(|| waker.wake());
 }
 
-/// Drops one that is not used any more. Its panic ends here: there is more to do for the caller, or for who called it.
+/// Drops one that is not used any more. Its panic ends here: there is more to do for the caller, or
+/// for who called it.
 #[inline]
 pub(crate) fn let_go(waker: Option<Waker>) {
     if let Some(waker) = waker {

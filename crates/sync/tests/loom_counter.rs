@@ -13,8 +13,8 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
     model.check(f);
 }
 
-/// Thread numbers as `sateen_base::thread_number` hands them out: under a lock with this word. There is one,
-/// number 0.
+/// Thread numbers as `sateen_base::thread_number` hands them out: under a lock with this word.
+/// There is one, number 0.
 struct Numbers {
     word: SpinWord,
     free: AtomicBool,

@@ -60,7 +60,7 @@ fn three_lockers() {
 }
 
 /// One thread locks again and again: the waiter it wakes loses races, rejoins at the front, and
-/// (patience being 1 in the model) bars the other, which then queues behind it.
+/// (one is the limit in the model) bars the other, which then queues behind it.
 #[test]
 fn a_waiter_that_loses_races() {
     model(2, || {
@@ -120,7 +120,8 @@ fn dropped_while_another_thread_unlocks() {
         let mutex = Arc::new(Mutex::new(0));
         let own = mutex.clone();
         let guard = mutex.lock();
-        // SAFETY: the guard is dropped before the mutex, which `own` keeps until the other is joined.
+        // SAFETY: the guard is dropped before the mutex, which `own` keeps until the other is
+        // joined.
         let guard: sateen_sync::MutexGuard<'static, i32> = unsafe { std::mem::transmute(guard) };
         let mut first = Box::pin(own.lock_async());
         let mut second = Box::pin(own.lock_async());

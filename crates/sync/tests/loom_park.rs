@@ -74,8 +74,8 @@ fn the_threads_own_waker() {
     });
 }
 
-/// Two wakers of one `block_on`, one of which is woken while the future blocks in its first poll: the
-/// future is polled again after each.
+/// Two wakers of one `block_on`, one of which is woken while the future blocks in its first poll:
+/// the future is polled again after each.
 #[test]
 fn block_on_misses_no_waker() {
     model(2, || {

@@ -123,7 +123,8 @@ fn closing() {
     });
 }
 
-/// Who is told that it is closed sees what was done before: also where a permit was there at the first look.
+/// Who is told that it is closed sees what was done before: also where a permit was there at the
+/// first look.
 #[test]
 fn closing_publishes() {
     model(3, || {

@@ -1,4 +1,5 @@
-//! Models of the spinlock family: exclusion, and no waiter left behind. Those that sleep are in `loom_spin_futex.rs`.
+//! Models of the spinlock family: exclusion, and no waiter left behind. Those that sleep are in
+//! `loom_spin_futex.rs`.
 #![cfg(loom)]
 
 mod spin_model;
@@ -7,10 +8,11 @@ use sateen_sync::spin::{Mcs, Ticket, Ttas, TtasAdaptive};
 use spin_model::model;
 
 macro_rules! kinds {
-    ($($name:ident: $kind:ty, $preemptions:literal, $threads:literal, $turns:literal, $tries:literal;)*) => { $(
+    // Preemptions, threads, turns, and whether they try to lock, too.
+    ($($name:ident: $kind:ty, $($how:literal),*;)*) => { $(
         #[test]
         fn $name() {
-            model::<$kind>($preemptions, $threads, $turns, $tries);
+            model::<$kind>($($how),*);
         }
     )* };
 }

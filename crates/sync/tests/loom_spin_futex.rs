@@ -7,10 +7,11 @@ use sateen_sync::spin::{Kernel, TtasAdaptiveFutex, TtasFutex};
 use spin_model::model;
 
 macro_rules! kinds {
-    ($($name:ident: $kind:ty, $preemptions:literal, $threads:literal, $turns:literal, $tries:literal;)*) => { $(
+    // Preemptions, threads, turns, and whether they try to lock, too.
+    ($($name:ident: $kind:ty, $($how:literal),*;)*) => { $(
         #[test]
         fn $name() {
-            model::<$kind>($preemptions, $threads, $turns, $tries);
+            model::<$kind>($($how),*);
         }
     )* };
 }
@@ -20,7 +21,8 @@ kinds! {
     futex_three: TtasFutex, 2, 3, 1, false;
     kernel_two: Kernel, 3, 2, 1, true;
     kernel_three: Kernel, 2, 3, 1, false;
-    // Two turns: the other sleeps in the first one's, comes as the heir in its second one, and goes back to sleep.
+    // Two turns: the other sleeps in the first one's, comes as the heir in its second one, and goes
+    // back to sleep.
     adaptive_futex_two: TtasAdaptiveFutex, 3, 2, 2, false;
     // Three: in the third one it has come often enough, and the lock is handed over.
     adaptive_futex_due: TtasAdaptiveFutex, 2, 2, 3, false;

@@ -88,7 +88,8 @@ fn armed_again_as_soon_as_it_has_fired() {
     });
 }
 
-/// The waker is replaced while it fires: the newest one is woken, or the owner learns that it has fired.
+/// The waker is replaced while it fires: the newest one is woken, or the owner learns that it has
+/// fired.
 #[test]
 fn the_newest_waker_is_woken() {
     model(|| {

@@ -49,8 +49,8 @@ fn a_dropped_waiter_passes_the_permit_on() {
     });
 }
 
-/// A waiter whose time runs out while it is being notified either has the permit, or has left and the
-/// permit went to the next.
+/// A waiter whose time runs out while it is being notified either has the permit, or has left and
+/// the permit went to the next.
 #[test]
 fn a_timed_wait_loses_no_permit() {
     model(3, || {
@@ -67,8 +67,8 @@ fn a_timed_wait_loses_no_permit() {
     });
 }
 
-/// The waker of a future is replaced while it is being notified: the newest one is woken, or the poll
-/// that brings it finds the notification.
+/// The waker of a future is replaced while it is being notified: the newest one is woken, or the
+/// poll that brings it finds the notification.
 #[test]
 fn the_newest_waker_is_woken() {
     model(3, || {
@@ -140,8 +140,8 @@ fn an_event_releases_everybody() {
     });
 }
 
-/// Who waits when the event is set is released even if it is reset at once; who comes after the reset
-/// is not released by the set before it.
+/// Who waits when the event is set is released even if it is reset at once; who comes after the
+/// reset is not released by the set before it.
 #[test]
 fn set_and_reset() {
     model(2, || {

@@ -259,8 +259,8 @@ fn a_waker_that_drops_its_task() {
     assert!(mutex.try_lock().is_some());
 }
 
-/// Whoever takes the lock and finds itself the last user frees it, while the one before may still be
-/// inside its unlock. (For checkers of memory errors; here it must merely not crash.)
+/// Whoever takes the lock and finds itself the last user frees it, while the one before may still
+/// be inside its unlock. (For checkers of memory errors; here it must merely not crash.)
 #[test]
 fn the_last_user_frees_it() {
     struct Shared {
@@ -277,8 +277,8 @@ fn the_last_user_frees_it() {
             let last = *users == 0;
             drop(users);
             if last {
-                // SAFETY: allocated as a box; all others have uncounted themselves under the lock, and
-                // touch nothing of it once they let somebody else have it.
+                // SAFETY: allocated as a box; all others have uncounted themselves under the lock,
+                // and touch nothing of it once they let somebody else have it.
                 drop(unsafe { Box::from_raw(self.0.cast_mut()) });
             }
         }

@@ -150,7 +150,8 @@ fn they_travel() {
     drop(send(shared.get_async()));
 }
 
-/// Eight threads send to eight that block, await, give up or leave: each value arrives or comes back.
+/// Eight threads send to eight that block, await, give up or leave: each value arrives or comes
+/// back.
 #[test]
 fn stress_conserves_values() {
     let (sent, received, back) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));

@@ -96,8 +96,8 @@ fn primitives_block_through_the_blocker() {
     assert_eq!(waiter.join().unwrap(), 1);
 }
 
-/// A wait that is cancelled by unwinding out of `park` is withdrawn; if it had just been notified, the
-/// next waiter gets its turn.
+/// A wait that is cancelled by unwinding out of `park` is withdrawn; if it had just been notified,
+/// the next waiter gets its turn.
 #[test]
 fn unwinding_out_of_park_withdraws_the_wait() {
     for notified_first in [false, true] {

@@ -57,8 +57,8 @@ fn a_reader_does_not_poison_a_writer_does() {
     assert!(lock.is_poisoned());
 }
 
-/// While the thread unwinds for another reason, a section that ends well does not poison, in either form;
-/// one that panics does in the form that sees it.
+/// While the thread unwinds for another reason, a section that ends well does not poison, in either
+/// form; one that panics does in the form that sees it.
 #[test]
 fn inside_another_unwinding() {
     struct LocksWhenDropped<'a>(&'a Mutex<i32>, &'a Mutex<i32>);

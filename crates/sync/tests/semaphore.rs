@@ -221,8 +221,8 @@ fn forgotten_guards_and_futures() {
     assert!(poll(next.as_mut()).is_ready());
 }
 
-/// Eight threads take one to five of six permits, block, await, give up: never too many out at once,
-/// and all back in the end.
+/// Eight threads take one to five of six permits, block, await, give up: never too many out at
+/// once, and all back in the end.
 #[test]
 fn stress_conserves_permits() {
     const PERMITS: usize = 6;

@@ -1,4 +1,5 @@
-//! Sleeping, time-outs and `block_on`, on plain threads and under a blocker that fires timers itself.
+//! Sleeping, time-outs and `block_on`, on plain threads and under a blocker that fires timers
+//! itself.
 #![cfg(not(loom))]
 
 mod common;
@@ -222,7 +223,8 @@ fn block_on_waits_for_what_is_woken_elsewhere() {
     });
 }
 
-/// What blocks inside the future may take the context's token: the outer wait does not miss its own.
+/// What blocks inside the future may take the context's token: the outer wait does not miss its
+/// own.
 #[test]
 fn block_on_inside_block_on() {
     for _ in 0..sized(200) {

@@ -12,8 +12,8 @@ use sateen_sync::spin::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two numbers whose sum never changes, if one section runs at a time. Some sections move something and
-/// panic before they are through, having put it right.
+/// Two numbers whose sum never changes, if one section runs at a time. Some sections move something
+/// and panic before they are through, having put it right.
 fn conserves<K: RawMutex + Send + Sync>(threads: usize, sections: usize) {
     let accounts = Mutex::<K, _>::new((1_000_000usize, 0usize));
     let inside = AtomicUsize::new(0);

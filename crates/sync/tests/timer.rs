@@ -276,8 +276,8 @@ fn a_forgotten_timer() {
     assert_eq!(counter.get(), 1);
 }
 
-/// Owners arm, disarm and drop while two others fire: every timer either fires once or not at all, and
-/// what fired is what was counted.
+/// Owners arm, disarm and drop while two others fire: every timer either fires once or not at all,
+/// and what fired is what was counted.
 #[test]
 fn stress_firing_against_leaving() {
     const ROUNDS: u64 = sized(3_000) as u64;

@@ -1,5 +1,5 @@
-//! What gives values out only stays covariant: it can stand for one of a shorter lifetime. (What must be invariant is
-//! tried in `src/variance.rs`.)
+//! What gives values out only stays covariant: it can stand for one of a shorter lifetime. (What
+//! must be invariant is tried in `src/variance.rs`.)
 #![cfg(not(loom))]
 
 use sateen_sync::combinators::Each;

@@ -151,8 +151,8 @@ fn everybody_is_woken_though_wakers_panic() {
     assert!(queue.is_empty());
 }
 
-/// A waker whose wake drops the task, and with it the very future that is being notified: the permit
-/// goes to the next one.
+/// A waker whose wake drops the task, and with it the very future that is being notified: the
+/// permit goes to the next one.
 #[test]
 fn a_waker_that_drops_its_task() {
     let queue: &'static WaitQueue = Box::leak(Box::default());

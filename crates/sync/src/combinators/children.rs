@@ -12,8 +12,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A fixed set of futures. Each has a waker of its own, which notes its index for the next poll: so a
-/// poll costs what was woken, not what there is.
+/// A fixed set of futures. Each has a waker of its own, which notes its index for the next poll: so
+/// a poll costs what was woken, not what there is.
 pub(super) struct Children<F> {
     /// `None`: finished.
     slots: Pin<Box<[Option<F>]>>,
@@ -61,8 +61,8 @@ impl Wake for ChildWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Ordering: Release pairs with the Acquire of the swap in `poll`: what came before this wake-up
-        // is visible to the child's next poll, also if it was noted already.
+        // Ordering: Release pairs with the Acquire of the swap in `poll`: what came before this
+        // wake-up is visible to the child's next poll, also if it was noted already.
         if self.noted.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -97,8 +97,8 @@ impl<F: Future> Children<F> {
         self.slots.len()
     }
 
-    /// Polls those that were woken, and tells `done` of each that finished, with its value or its panic,
-    /// until `done` breaks or all have finished: then ready.
+    /// Polls those that were woken, and tells `done` of each that finished, with its value or its
+    /// panic, until `done` breaks or all have finished: then ready.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -153,7 +153,8 @@ impl<F: Future> Children<F> {
 
 impl<F> Drop for Children<F> {
     fn drop(&mut self) {
-        // Wakers that are still somewhere keep the shared part alive: not the parent's waker with it.
+        // Wakers that are still somewhere keep the shared part alive: not the parent's waker with
+        // it.
         let_go(self.shared.with(|woken| woken.parent.take()));
     }
 }

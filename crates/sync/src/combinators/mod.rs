@@ -9,12 +9,12 @@
 //! | [`all_or_errors`] | never | all values, or all errors, in order |
 //!
 //! Everything that is a future, or turns into one, takes part: task handles, a oneshot's receiver,
-//! timers, any `async` block. The members come as a tuple of up to eight different types, as a vector
-//! or an array of one type, or as an iterator in [`Each`].
+//! timers, any `async` block. The members come as a tuple of up to eight different types, as a
+//! vector or an array of one type, or as an iterator in [`Each`].
 //!
 //! Each is awaited. [`block_on`](crate::block_on) blocks a thread, or suspends a fiber, until it is
-//! ready, and [`timeout_async`](crate::timer::timeout_async) ends it after a time. Members that have not
-//! finished at the end are dropped: pass them by `&mut` to keep them.
+//! ready, and [`timeout_async`](crate::timer::timeout_async) ends it after a time. Members that
+//! have not finished at the end are dropped: pass them by `&mut` to keep them.
 //!
 //! ```
 //! use sateen::sync::{block_on, combinators::join_all, timer::timeout_async};
@@ -30,8 +30,8 @@
 //!
 //! # Cost
 //!
-//! Two allocations and one for each member. A poll costs as much as there are members that were woken,
-//! however many wait.
+//! Two allocations and one for each member. A poll costs as much as there are members that were
+//! woken, however many wait.
 
 mod children;
 mod goals;
@@ -137,7 +137,10 @@ macro_rules! collection {
             }
         }
 
-        impl<F: IntoFuture<Output = Result<T, E>>, T, E $(, const $n: usize)?> TryFutures for $type {
+        impl<F, T, E $(, const $n: usize)?> TryFutures for $type
+        where
+            F: IntoFuture<Output = Result<T, E>>,
+        {
             type Ok = T;
             type Error = E;
             type AllOk = Vec<T>;
@@ -173,8 +176,9 @@ pub fn join_all<S: Futures>(futures: S) -> impl Future<Output = S::Joined> {
     Gather::<S, JoinAll<S>>::new(futures)
 }
 
-/// Waits for the first to finish, and drops the others. Of a tuple it gives the result as the variant
-/// of its member, else index and result. Of those that are ready at once, the first in order wins.
+/// Waits for the first to finish, and drops the others. Of a tuple it gives the result as the
+/// variant of its member, else index and result. Of those that are ready at once, the first in
+/// order wins.
 ///
 /// ```
 /// use sateen::sync::block_on;

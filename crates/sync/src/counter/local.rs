@@ -4,12 +4,15 @@ use sateen_base::prim::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::fmt;
 
-/// Counts for one thread, and adds what it has counted to a shared total when it is flushed or dropped.
+/// Counts for one thread, and adds what it has counted to a shared total when it is flushed or
+/// dropped.
 ///
-/// For loops: additions cost what a local variable costs, and the total is touched once. Nobody sees them before
-/// the flush. A panic drops the handle and so flushes it; [`std::mem::forget`] loses what was not flushed.
+/// For loops: additions cost what a local variable costs, and the total is touched once. Nobody
+/// sees them before the flush. A panic drops the handle and so flushes it; [`std::mem::forget`]
+/// loses what was not flushed.
 ///
-/// Cost: an addition is no atomic access; a flush is one locked instruction, and nothing if there is nothing to add.
+/// Cost: an addition is no atomic access; a flush is one locked instruction, and nothing if there
+/// is nothing to add.
 ///
 /// ```
 /// use sateen::sync::counter::LocalCounter;
@@ -66,7 +69,8 @@ impl<'a> LocalCounter<'a> {
         self.pending.get()
     }
 
-    /// Adds to the total what was not flushed yet. It publishes nothing else: the total is a number, not a signal.
+    /// Adds to the total what was not flushed yet. It publishes nothing else: the total is a
+    /// number, not a signal.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,13 +1,14 @@
-//! Counters that many threads add to: what an addition costs, and what reading the total can promise.
+//! Counters that many threads add to: what an addition costs, and what reading the total can
+//! promise.
 //!
 //! | | An addition | Reading |
 //! |---|---|---|
-//! | an atomic | one locked instruction on a line that all share: 5 ns alone, more with each core that adds | a load |
+//! | an atomic | one locked instruction on a shared line: 5 ns alone, more with each core | a load |
 //! | [`StripedCounter`] | a load and a store of a line that only this thread writes | a load for each stripe |
-//! | [`LocalCounter`] | an addition in a register or the caller's frame | of the shared atomic: misses what was not flushed |
+//! | [`LocalCounter`] | an addition in a register or frame | a load, which misses what was not flushed |
 //!
-//! Additions are of `u64` and wrap around, like the atomic's `fetch_add`. So a counter may go down too
-//! ([`StripedCounter::sub`]), and one that may fall below zero is read as `sum() as i64`.
+//! Additions are of `u64` and wrap around, like the atomic's `fetch_add`. So a counter may go down
+//! too ([`StripedCounter::sub`]), and one that may fall below zero is read as `sum() as i64`.
 //!
 //! Protocol and proof sketch are in the crate's `README.md`.
 

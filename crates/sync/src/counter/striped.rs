@@ -8,17 +8,18 @@ use std::fmt;
 
 /// A counter that threads add to without disturbing each other.
 ///
-/// The thread with number `i` ([`thread_number`]) writes stripe `i` alone, by a load and a store. Numbers are
-/// small, and given back when a thread ends: the next thread goes on with the stripe and what is in it. Threads
-/// whose number is `STRIPES` or more, and those that are just ending, share one stripe by locked instructions;
-/// so `STRIPES` should be no less than the number of threads that live at the same time.
+/// The thread with number `i` ([`thread_number`]) writes stripe `i` alone, by a load and a store.
+/// Numbers are small, and given back when a thread ends: the next thread goes on with the stripe
+/// and what is in it. Threads whose number is `STRIPES` or more, and those that are just ending,
+/// share one stripe by locked instructions; so `STRIPES` should be no less than the number of
+/// threads that live at the same time.
 ///
-/// [`StripedCounter::new`] makes one of 64 stripes, [`StripedCounter::with_stripes`] any other. It makes no
-/// allocation and can be a `static`; it takes `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64, so counters in great
-/// numbers are better plain atomics.
+/// [`StripedCounter::new`] makes one of 64 stripes, [`StripedCounter::with_stripes`] any other. It
+/// makes no allocation and can be a `static`; it takes `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64,
+/// so counters in great numbers are better plain atomics.
 ///
-/// Cost: an addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe; the first one
-/// of a thread also finds it a number. A sum loads `STRIPES + 1` lines.
+/// Cost: an addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe;
+/// the first one of a thread also finds it a number. A sum loads `STRIPES + 1` lines.
 ///
 /// An addition in a signal handler may get lost, or undo one that it interrupted.
 ///
@@ -110,11 +111,13 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         self.add(n.wrapping_neg());
     }
 
-    /// Adds `n` to the stripe of the thread with `number`, which must be the caller's, if there is one.
+    /// Adds `n` to the stripe of the thread with `number`, which must be the caller's, if there is
+    /// one.
     #[inline(always)]
     fn add_to_stripe(&self, number: u32, n: u64) -> bool {
         let Some(stripe) = self.stripes.get(number as usize) else { return false };
-        // Relaxed: the one writer reads what it wrote; its predecessor's writes came with the number.
+        // Relaxed: the one writer reads what it wrote; its predecessor's writes came with the
+        // number.
         stripe.store(stripe.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
         true
     }
@@ -142,14 +145,17 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
 
     /// The total, modulo 2⁶⁴.
     ///
-    /// * It has every addition that happens before the call and none that happens after it. So it is exact when
-    ///   there is no addition meanwhile: after the threads were joined, under a lock that they add under.
-    /// * Of each thread's concurrent additions it has the first few, in their order, and the number of them is
-    ///   chosen for each thread alone: it is no snapshot.
-    /// * While additions only add and do not wrap around, it is therefore no less than the total when the call began
-    ///   and no more than the total when it ends (*intermediate value linearizability*, Rinberg and
-    ///   Keidar, DISC 2020), and sums that happen one after the other never go down.
-    /// * With subtractions it may lie outside of that, by no more than what was added or subtracted during the call.
+    /// * It has every addition that happens before the call and none that happens after it. So it
+    ///   is exact when there is no addition meanwhile: after the threads were joined, under a lock
+    ///   that they add under.
+    /// * Of each thread's concurrent additions it has the first few, in their order, and the number
+    ///   of them is chosen for each thread alone: it is no snapshot.
+    /// * While additions only add and do not wrap around, it is therefore no less than the total
+    ///   when the call began and no more than the total when it ends (*intermediate value
+    ///   linearizability*, Rinberg and Keidar, DISC 2020), and sums that happen one after the other
+    ///   never go down.
+    /// * With subtractions it may lie outside of that, by no more than what was added or subtracted
+    ///   during the call.
     ///
     /// ```
     /// let counter = sateen::sync::counter::StripedCounter::new();
@@ -162,7 +168,8 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         all.fold(0, |sum, stripe| sum.wrapping_add(stripe.load(Ordering::Relaxed)))
     }
 
-    /// Sets the total to 0. Alone with it: an addition at the same time could not be told from one before.
+    /// Sets the total to 0. Alone with it: an addition at the same time could not be told from one
+    /// before.
     ///
     /// ```
     /// let mut counter = sateen::sync::counter::StripedCounter::new();

@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 
-/// A channel without a limit, for the fibers and futures of one thread: many senders, many receivers,
-/// first in, first out. A panic of a waker ends where it is woken: no message is lost by it.
+/// A channel without a limit, for the fibers and futures of one thread: many senders, many
+/// receivers, first in, first out. A panic of a waker ends where it is woken: no message is lost by
+/// it.
 ///
 /// Cost: sending allocates when the buffer grows.
 ///

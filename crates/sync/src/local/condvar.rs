@@ -13,9 +13,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Waiting for a condition under a [`Mutex`](super::Mutex), for the fibers and futures of one thread.
+/// Waiting for a condition under a [`Mutex`](super::Mutex), for the fibers and futures of one
+/// thread.
 ///
-/// It never wakes without a notification. One that was notified and is then dropped notifies the next.
+/// It never wakes without a notification. One that was notified and is then dropped notifies the
+/// next.
 ///
 /// ```
 /// use sateen::sync::local::{Condvar, Mutex};
@@ -169,7 +171,8 @@ impl<G> Future for Notified<'_, G> {
 
 impl<G> Drop for Notified<'_, G> {
     fn drop(&mut self) {
-        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the
+        // drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         if let CancelOutcome::Notified(permit) = waiter.cancel() {
             drop(PassOn(self.condvar, permit));

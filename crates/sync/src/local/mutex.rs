@@ -11,10 +11,11 @@ use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Mutual exclusion of the fibers and futures of one thread, for critical sections in which they wait.
+/// Mutual exclusion of the fibers and futures of one thread, for critical sections in which they
+/// wait.
 ///
-/// Fair: handed to whoever waits longest. No poisoning. See the [module](super) for what they have in
-/// common.
+/// Fair: handed to whoever waits longest. No poisoning. See the [module](super) for what they have
+/// in common.
 ///
 /// Cost: 48 bytes and the value; a load and a store to lock, and to unlock.
 ///

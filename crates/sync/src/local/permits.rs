@@ -1,4 +1,5 @@
-//! Permits of one thread, given first come first served: what locks, semaphores and channels are made of.
+//! Permits of one thread, given first come first served: what locks, semaphores and channels are
+//! made of.
 
 use super::queue::{CancelOutcome, LocalQueue, LocalWaiter};
 use crate::wait_queue::Permit;
@@ -9,10 +10,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Free permits and who waits for some. At any moment outside this module the first waiter wants more
-/// than there are, or it is closed and nobody waits.
+/// Free permits and who waits for some. At any moment outside this module the first waiter wants
+/// more than there are, or it is closed and nobody waits.
 ///
-/// Permits are handed to waiters, who own them from then on: in one thread nobody is idle meanwhile.
+/// Permits are handed to waiters, who own them from then on: in one thread nobody is idle
+/// meanwhile.
 pub(super) struct Permits {
     free: Cell<usize>,
     closed: Cell<bool>,
@@ -96,8 +98,8 @@ impl Permits {
     }
 }
 
-/// The future of [`Permits::take`]. Dropped with permits that it was handed and did not notice, it puts
-/// them back.
+/// The future of [`Permits::take`]. Dropped with permits that it was handed and did not notice, it
+/// puts them back.
 pub(super) struct Take<'a> {
     permits: &'a Permits,
     n: usize,
@@ -134,7 +136,8 @@ impl Future for Take<'_> {
 
 impl Drop for Take<'_> {
     fn drop(&mut self) {
-        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the
+        // drop.
         match unsafe { Pin::new_unchecked(&mut self.waiter) }.cancel() {
             CancelOutcome::Notified(Permit::One) => {
                 self.permits.put(self.n);

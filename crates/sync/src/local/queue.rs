@@ -1,7 +1,8 @@
 //! The waiters of one thread: an intrusive FIFO without atomics and without a lock.
 //!
-//! All fields are cells, and nothing is borrowed across foreign code, so a waker may come back to the
-//! same queue. Only one thread ever gets here: the pointers make everything `!Send` and `!Sync`.
+//! All fields are cells, and nothing is borrowed across foreign code, so a waker may come back to
+//! the same queue. Only one thread ever gets here: the pointers make everything `!Send` and
+//! `!Sync`.
 
 use crate::wait_queue::Permit;
 use crate::wakers::let_go;
@@ -62,13 +63,15 @@ impl LocalQueue {
         node.waker.take()
     }
 
-    /// Notifies all who wait now. Their panics are kept until all are woken; then the first goes on.
+    /// Notifies all who wait now. Their panics are kept until all are woken; then the first goes
+    /// on.
     pub(super) fn notify_all(&self) {
         let limit = self.tickets.get();
         self.notify_while(Permit::All, |node_ticket, _| node_ticket < limit);
     }
 
-    /// Notifies waiters from the front, in order, for as long as `more` (ticket, what it wants) says so.
+    /// Notifies waiters from the front, in order, for as long as `more` (ticket, what it wants)
+    /// says so.
     pub(super) fn notify_while(&self, permit: Permit, more: impl Fn(u64, usize) -> bool) {
         let mut panics = FirstPanic::default();
         while let Some(node) = self.head.get() {
@@ -112,8 +115,8 @@ impl LocalQueue {
     }
 }
 
-/// A place in a [`LocalQueue`], used pinned. Whoever holds one looks, when it is dropped, whether there
-/// is a permit to give back: [`cancel`](Self::cancel).
+/// A place in a [`LocalQueue`], used pinned. Whoever holds one looks, when it is dropped, whether
+/// there is a permit to give back: [`cancel`](Self::cancel).
 pub(super) struct LocalWaiter<'q> {
     queue: &'q LocalQueue,
     node: Node,

@@ -17,7 +17,8 @@ const ALL: usize = usize::MAX;
 /// Many readers or one writer, of the fibers and futures of one thread.
 ///
 /// First come, first served: a reader that comes after a waiting writer waits too, so reading again
-/// while reading may wait for ever. No poisoning. See the [module](super) for what they have in common.
+/// while reading may wait for ever. No poisoning. See the [module](super) for what they have in
+/// common.
 ///
 /// ```
 /// use sateen::sync::local::RwLock;
@@ -100,8 +101,8 @@ macro_rules! side {
             type Target = T;
             #[inline]
             fn deref(&self) -> &T {
-                // SAFETY: while this guard owns a permit nobody has all, and a writer's guard has all;
-                // the result borrows the guard.
+                // SAFETY: while this guard owns a permit nobody has all, and a writer's guard has
+                // all; the result borrows the guard.
                 self.lock.value.with(|value| unsafe { &*value })
             }
         }

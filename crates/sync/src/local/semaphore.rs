@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 
 /// A counted number of permits, for the fibers and futures of one thread.
 ///
-/// As [`sateen_sync::Semaphore`](crate::Semaphore): first come first served, permits are guards, and it
-/// can be closed. See the [module](super) for what the local forms have in common.
+/// As [`sateen_sync::Semaphore`](crate::Semaphore): first come first served, permits are guards,
+/// and it can be closed. See the [module](super) for what the local forms have in common.
 ///
 /// ```
 /// use sateen::sync::local::Semaphore;

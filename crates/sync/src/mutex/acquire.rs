@@ -1,6 +1,6 @@
 //! One locker in the slow path, whether it blocks or is polled.
 
-use super::raw::{PATIENCE, RawMutex, STARVED, spins};
+use super::raw::{BARGE_LIMIT, RawMutex, STARVED, spins};
 use crate::wait_queue::{CancelOutcome, Position, Waiter};
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
@@ -33,7 +33,7 @@ impl<'a> Acquire<'a> {
     pub(super) fn attempt(mut self: Pin<&mut Self>, mut waker: impl FnMut() -> Waker) -> Poll<()> {
         let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
         let place = if lost == 0 { Position::Back } else { Position::Front };
-        let starved = if lost >= PATIENCE { STARVED } else { 0 };
+        let starved = if lost >= BARGE_LIMIT { STARVED } else { 0 };
         let rounds = if on_the_way { spins() } else { 0 };
         let state = loop {
             if raw.spin(on_the_way, rounds) {
@@ -49,8 +49,8 @@ impl<'a> Acquire<'a> {
         state
     }
 
-    /// Blocks until notified, or (false) until `deadline`, having left the queue. To be called after a
-    /// pending [`attempt`](Self::attempt).
+    /// Blocks until notified, or (false) until `deadline`, having left the queue. To be called
+    /// after a pending [`attempt`](Self::attempt).
     pub(super) fn wait_until(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         let notified = self.as_mut().waiter().wait_joined(deadline);
         if notified {
@@ -86,7 +86,8 @@ impl<'a> Acquire<'a> {
 
 impl Drop for Acquire<'_> {
     fn drop(&mut self) {
-        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the
+        // drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         if matches!(waiter.cancel(), CancelOutcome::Notified(_)) || self.on_the_way.get() {
             self.raw.pass_on();

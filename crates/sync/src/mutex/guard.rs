@@ -64,7 +64,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
     }
 
-    /// A guard of a part of the value, if `part` finds it; otherwise this one back, with the reason.
+    /// A guard of a part of the value, if `part` finds it; otherwise this one back, with the
+    /// reason.
     ///
     /// # Errors
     /// The guard, and what `part` returned.
@@ -119,8 +120,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The value for as long as the mutex lives, which stays locked.
     pub fn leak(this: Self) -> &'a mut T {
         let this = ManuallyDrop::new(this);
-        // SAFETY: the lock is held for ever: nobody else gets at the value through the mutex, but by
-        // `&mut` or by value, when this borrow of the mutex is over.
+        // SAFETY: the lock is held for ever: nobody else gets at the value through the mutex, but
+        // by `&mut` or by value, when this borrow of the mutex is over.
         this.mutex.value.with_mut(|value| unsafe { &mut *value })
     }
 }

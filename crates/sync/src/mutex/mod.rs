@@ -8,7 +8,7 @@ pub(crate) use acquire::Acquire;
 pub(crate) use guard::Relock;
 pub use guard::{MappedMutexGuard, MutexGuard};
 pub use raw::RawMutex;
-pub(crate) use raw::{PATIENCE, spins};
+pub(crate) use raw::{BARGE_LIMIT, spins};
 
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::{Duration, Instant};
@@ -20,17 +20,19 @@ use std::task::{Context, Poll};
 /// A lock around a value. [`lock`](Self::lock) blocks a thread and suspends a fiber,
 /// [`lock_async`](Self::lock_async) waits in a future; all wait in one queue.
 ///
-/// * **Fairness is eventual.** A running locker may overtake those who wait: handing the lock to one
-///   that sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
-///   newcomers, so nobody waits for ever behind lockers; [`try_lock`](Self::try_lock) is not barred.
-///   [`fair`](Self::fair) makes one on which nobody is ever overtaken,
+/// * **Fairness is eventual.** A running locker may overtake those who wait: handing the lock to
+///   one that sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
+///   newcomers, so nobody waits for ever behind lockers; [`try_lock`](Self::try_lock) is not
+///   barred. [`fair`](Self::fair) makes one on which nobody is ever overtaken,
 ///   [`unlock_fair`](MutexGuard::unlock_fair) is so for once.
 /// * **No poisoning.** A panic under the lock unlocks it; the value is as the panic left it.
 ///   [`poison::Mutex`](crate::poison::Mutex) poisons.
-/// * **Guards are `Send`** if the value is: a future may hold one across an await and go on elsewhere.
-/// * Locking again while holding it waits for ever; [`ReentrantMutex`](crate::ReentrantMutex) counts.
-/// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. If that waker
-///   panics, the panic leaves the unlock; the lock stays usable.
+/// * **Guards are `Send`** if the value is: a future may hold one across an await and go on
+///   elsewhere.
+/// * Locking again while holding it waits for ever; [`ReentrantMutex`](crate::ReentrantMutex)
+///   counts.
+/// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. If that
+///   waker panics, the panic leaves the unlock; the lock stays usable.
 ///
 /// Names, guards and arguments are those of `lock_api` and `parking_lot`.
 ///
@@ -69,12 +71,12 @@ impl<T> Mutex<T> {
     }
 
     crate::sys::const_except_loom! {
-        /// An unlocked mutex on which lockers take turns in the order in which they came: an unlock lets
-        /// the first waiter have the lock next, and newcomers, `try_lock` too, find it taken until that
-        /// one has come. (The lock is not handed over to it; it is only kept free.)
+        /// An unlocked mutex on which lockers take turns in the order in which they came: an unlock
+        /// lets the first waiter have the lock next, and newcomers, `try_lock` too, find it taken
+        /// until that one has come. (The lock is not handed over to it; it is only kept free.)
         ///
-        /// Contended, each turn costs a wake-up: for a few threads fighting over a short section, this
-        /// is slower by an order of magnitude. Uncontended, locking costs the same, and
+        /// Contended, each turn costs a wake-up: for a few threads fighting over a short section,
+        /// this is slower by an order of magnitude. Uncontended, locking costs the same, and
         /// unlocking a call more.
         ///
         /// ```
@@ -188,7 +190,8 @@ impl<T: ?Sized> Mutex<T> {
     /// assert_eq!(mutex.into_inner(), 2);
     /// ```
     pub fn get_mut(&mut self) -> &mut T {
-        // SAFETY: the exclusive borrow of the mutex covers the value for as long as the result lives.
+        // SAFETY: the exclusive borrow of the mutex covers the value for as long as the result
+        // lives.
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 }

@@ -1,16 +1,17 @@
-//! The lock itself: one word and one wait queue. Protocol and proof: the crate's `README.md`, section
-//! *Mutex*.
+//! The lock itself: one word and one wait queue. Protocol and proof: the crate's `README.md`,
+//! section *Mutex*.
 //!
 //! | bit | set | meaning |
 //! |---|---|---|
 //! | `LOCKED` 1 | by the taker | held |
-//! | `WAITERS` 2 | by a waiter that joins the queue, under the queue's lock | the queue may not be empty |
-//! | `WAKING` 4 | by the unlocker that notifies, under the queue's lock | one notified waiter is on its way |
-//! | `STARVED` 8 | by a waiter that rejoins after `PATIENCE` lost races, likewise; by a fair unlock that notifies | newcomers queue, they do not barge |
-//! | `FAIR` 16 | by the constructor, for good | every unlock is fair, and `try_lock` is barred too |
+//! | `WAITERS` 2 | by a waiter that joins, under the queue's lock | the queue may not be empty |
+//! | `WAKING` 4 | by the unlocker that notifies, under that lock | one woken waiter is on its way |
+//! | `STARVED` 8 | by a waiter after `BARGE_LIMIT` lost races, by a fair unlock | newcomers do not barge |
+//! | `FAIR` 16 | by the constructor, for good | each unlock is fair, `try_lock` is barred too |
 //!
-//! `FAIR` aside, the only word ever seen by an uncontended lock is 0 or `LOCKED`. `WAKING` belongs to the waiter on
-//! its way: it clears it when it takes the lock or rejoins the queue, or hands it on when dropped.
+//! `FAIR` aside, the only word ever seen by an uncontended lock is 0 or `LOCKED`. `WAKING` belongs
+//! to the waiter on its way: it clears it when it takes the lock or rejoins the queue, or hands it
+//! on when dropped.
 
 use super::acquire::Acquire;
 use crate::park::{self, Awaited};
@@ -30,11 +31,12 @@ const WAKING: u8 = 4;
 pub(super) const STARVED: u8 = 8;
 const FAIR: u8 = 16;
 
-/// Lost races after which a waiter bars newcomers. Counted and not timed: a race costs a thread some
-/// microseconds and a fiber far less, and the bar should be as rare for both.
-pub(crate) const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
-/// Doubling rounds of `pause` before queueing, less than the wait would cost otherwise: 63 pauses before a
-/// thread sleeps; one before a fiber suspends, which is cheap, and often makes way for the holder.
+/// Lost races after which a waiter bars newcomers. Counted and not timed: a race costs a thread
+/// some microseconds and a fiber far less, and the bar should be as rare for both.
+pub(crate) const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
+/// Doubling rounds of `pause` before queueing, less than the wait would cost otherwise: 63 pauses
+/// before a thread sleeps; one before a fiber suspends, which is cheap, and often makes way for the
+/// holder.
 pub(crate) fn spins() -> u32 {
     match crate::park::installed() {
         _ if cfg!(loom) => 0,
@@ -45,15 +47,16 @@ pub(crate) fn spins() -> u32 {
 
 /// The lock under [`Mutex`](super::Mutex), without data: for building other locks.
 ///
-/// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. It may be unlocked by
-/// another thread than the one that locked it.
+/// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. It may be unlocked
+/// by another thread than the one that locked it.
 ///
-/// Neither locking nor unlocking it unwinds: cancelling a task does not end its wait for the lock, but for one with
-/// a time limit, and a waker's panic ends in the unlock. (The guards of `lock_api` could not stand either while
-/// they give the lock away for a while. [`Mutex`](super::Mutex) has guards that can.)
+/// Neither locking nor unlocking it unwinds: cancelling a task does not end its wait for the lock,
+/// but for one with a time limit, and a waker's panic ends in the unlock. (The guards of `lock_api`
+/// could not stand either while they give the lock away for a while. [`Mutex`](super::Mutex) has
+/// guards that can.)
 ///
-/// An unlock has made its last access to the lock before the next user can be through with it: whoever
-/// takes the lock, and learns thereby that nobody else will, may free it.
+/// An unlock has made its last access to the lock before the next user can be through with it:
+/// whoever takes the lock, and learns thereby that nobody else will, may free it.
 ///
 /// ```
 /// use lock_api::RawMutex as _;
@@ -93,8 +96,9 @@ impl RawMutex {
         self.owner.set();
     }
 
-    /// As [`acquire`](Self::acquire), but the wait does not end in the unwinding of a cancelled task. For guards
-    /// that have given the lock away for a while: they stand for a lock that is held.
+    /// As [`acquire`](Self::acquire), but the wait does not end in the unwinding of a cancelled
+    /// task. For guards that have given the lock away for a while: they stand for a lock that is
+    /// held.
     #[inline]
     pub(crate) fn acquire_uninterrupted(&self) {
         if !self.acquire_fast() {
@@ -115,9 +119,10 @@ impl RawMutex {
 
     /// Takes the lock if nobody holds it, waits or is on the way.
     ///
-    /// Looking before exchanging costs little when the line is here, and spares a failing exchange while
-    /// a waiter is on its way: the usual state of a contended lock. (8 threads on 2 cores: 9.9 ns instead
-    /// of 19.5.) Comparing with a constant lets the exchange start before the look is through.
+    /// Looking before exchanging costs little when the line is here, and spares a failing exchange
+    /// while a waiter is on its way: the usual state of a contended lock. (8 threads on 2 cores:
+    /// 9.9 ns instead of 19.5.) Comparing with a constant lets the exchange start before the look
+    /// is through.
     #[inline(always)]
     fn acquire_fast(&self) -> bool {
         // Ordering: Acquire pairs with the Release of the last unlock.
@@ -155,7 +160,8 @@ impl RawMutex {
         })
     }
 
-    /// Takes the lock if it is free; barges past everybody who waits, unless the lock is a fair one.
+    /// Takes the lock if it is free; barges past everybody who waits, unless the lock is a fair
+    /// one.
     #[inline]
     pub(crate) fn try_acquire(&self) -> bool {
         let barred = |word| word & LOCKED != 0 || word & (FAIR | STARVED) == FAIR | STARVED;
@@ -231,8 +237,8 @@ impl RawMutex {
         }
     }
 
-    /// Gives the lock back so that the first waiter gets it next, if there is one: newcomers are barred
-    /// until it has come. The caller holds it.
+    /// Gives the lock back so that the first waiter gets it next, if there is one: newcomers are
+    /// barred until it has come. The caller holds it.
     pub(crate) fn release_fair(&self) {
         self.release_slow(STARVED);
     }
@@ -269,12 +275,13 @@ impl RawMutex {
                 }
                 continue;
             }
-            // Nobody is on the way, and only the holder can change that: `WAKING` is still clear when
-            // the closure runs.
+            // Nobody is on the way, and only the holder can change that: `WAKING` is still clear
+            // when the closure runs.
             let found = self.queue.notify_one_then(|outcome| {
                 if outcome.found {
-                    // Ordering: Release as in `release`. The waiter that was taken out cannot return
-                    // before this closure's lock is released, so the mutex still exists then.
+                    // Ordering: Release as in `release`. The waiter that was taken out cannot
+                    // return before this closure's lock is released, so the mutex still exists
+                    // then.
                     self.update(Ordering::Release, |word| {
                         (word & !LOCKED & !no_more(outcome.more)) | WAKING | bar
                     });
@@ -288,7 +295,8 @@ impl RawMutex {
         }
     }
 
-    /// A notified waiter gives up: its place on the way to the lock goes to the next, if there is one.
+    /// A notified waiter gives up: its place on the way to the lock goes to the next, if there is
+    /// one.
     pub(super) fn pass_on(&self) {
         if canary!("mutex_permit_dropped") {
             return;
@@ -334,8 +342,8 @@ impl RawMutex {
     }
 }
 
-/// Who holds a lock, for reports: whoever took it last. Not cleared by the unlock, and not modelled: it
-/// decides nothing.
+/// Who holds a lock, for reports: whoever took it last. Not cleared by the unlock, and not
+/// modelled: it decides nothing.
 struct Owner(#[cfg(not(loom))] sateen_base::prim::AtomicU64);
 
 impl Owner {
@@ -393,8 +401,9 @@ impl fmt::Debug for RawMutex {
     }
 }
 
-// The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as anybody. They stand for
-// a lock that is held, so here neither call unwinds: waits are not interrupted, and panics of wakers end here.
+// The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as anybody.
+// They stand for a lock that is held, so here neither call unwinds: waits are not interrupted, and
+// panics of wakers end here.
 // SAFETY: only a successful exchange that sets `LOCKED` on a word without it lets a caller through,
 // and only `unlock` clears it.
 unsafe impl lock_api::RawMutex for RawMutex {

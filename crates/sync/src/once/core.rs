@@ -1,4 +1,5 @@
-//! Who initialises, and who waits for it. Protocol and proof: the crate's `README.md`, section *Once*.
+//! Who initialises, and who waits for it. Protocol and proof: the crate's `README.md`, section
+//! *Once*.
 //!
 //! | state, bits 0 and 1 | meaning | leaves it |
 //! |---|---|---|
@@ -7,8 +8,8 @@
 //! | `RUNNING` 2 | somebody is at it | that one: to any other |
 //! | `COMPLETE` 3 | done | never |
 //!
-//! Bit 2, `WAITERS`: the queue may not be empty. Set by a waiter that joins, under the queue's lock;
-//! cleared under it by whoever ends `RUNNING`. Never together with `COMPLETE`.
+//! Bit 2, `WAITERS`: the queue may not be empty. Set by a waiter that joins, under the queue's
+//! lock; cleared under it by whoever ends `RUNNING`. Never together with `COMPLETE`.
 
 use crate::park::{self, Awaited};
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -29,10 +30,12 @@ const COMPLETE: u32 = 3;
 const STATE: u32 = 3;
 const WAITERS: u32 = 4;
 
-/// The state of a [`Once`](super::Once), a [`OnceLock`](super::OnceLock) and a [`Lazy`](super::Lazy).
+/// The state of a [`Once`](super::Once), a [`OnceLock`](super::OnceLock) and a
+/// [`Lazy`](super::Lazy).
 pub(super) struct Core {
     word: AtomicU32,
-    /// The context that runs the initialiser, 0 if none or not known: to report what waits for itself.
+    /// The context that runs the initialiser, 0 if none or not known: to report what waits for
+    /// itself.
     owner: AtomicU64,
     queue: WaitQueue,
 }

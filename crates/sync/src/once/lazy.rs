@@ -7,7 +7,8 @@ use std::ops::Deref;
 
 /// A value that is made when it is first used: std's `LazyLock` whose waiting suspends a fiber.
 ///
-/// If the initialiser panics, or its task is cancelled within, the value is poisoned: every use panics.
+/// If the initialiser panics, or its task is cancelled within, the value is poisoned: every use
+/// panics.
 ///
 /// Cost: 56 bytes, the value and the initialiser; one load to use it.
 ///
@@ -30,8 +31,8 @@ enum Cell<T, F> {
 
 // SAFETY: value and initialiser go where the cell goes.
 unsafe impl<T: Send, F: Send> Send for Lazy<T, F> {}
-// SAFETY: one thread takes the initialiser and writes the value (both are sent there), then all read
-// the value (it is shared).
+// SAFETY: one thread takes the initialiser and writes the value (both are sent there), then all
+// read the value (it is shared).
 unsafe impl<T: Send + Sync, F: Send> Sync for Lazy<T, F> {}
 
 impl<T, F: FnOnce() -> T> Lazy<T, F> {

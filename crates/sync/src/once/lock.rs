@@ -7,12 +7,13 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 
-/// A value that is written once and then read without locking: std's `OnceLock` whose waiting suspends
-/// a fiber and can be awaited.
+/// A value that is written once and then read without locking: std's `OnceLock` whose waiting
+/// suspends a fiber and can be awaited.
 ///
-/// It is not poisoned: if an initialiser panics, fails, or its future is dropped, the next one begins.
-/// An initialiser that comes back to the same cell panics instead of waiting for itself, where that can
-/// be seen: within one thread or fiber. (An asynchronous one is not known by thread, and would wait.)
+/// It is not poisoned: if an initialiser panics, fails, or its future is dropped, the next one
+/// begins. An initialiser that comes back to the same cell panics instead of waiting for itself,
+/// where that can be seen: within one thread or fiber. (An asynchronous one is not known by thread,
+/// and would wait.)
 ///
 /// Cost: 48 bytes and the value; one load to read it.
 ///
@@ -71,7 +72,8 @@ impl<T> OnceLock<T> {
         self.value.with_mut(|value| unsafe { (*value).as_mut() })
     }
 
-    /// Writes the value; if another one is being written, blocks until it is known whether that succeeds.
+    /// Writes the value; if another one is being written, blocks until it is known whether that
+    /// succeeds.
     ///
     /// # Errors
     /// The value comes back if there is one already.
@@ -84,8 +86,8 @@ impl<T> OnceLock<T> {
         value.map_or(Ok(()), Err)
     }
 
-    /// The value; if there is none yet, that of `f`. One caller's `f` runs, the others block until it
-    /// has.
+    /// The value; if there is none yet, that of `f`. One caller's `f` runs, the others block until
+    /// it has.
     ///
     /// # Panics
     /// With the panic of `f`, and the cell stays empty; if called by its own initialiser.
@@ -101,8 +103,8 @@ impl<T> OnceLock<T> {
     ///
     /// ```
     /// let cell = sateen::sync::OnceLock::new();
-    /// assert_eq!(cell.get_or_try_init(|| "x".parse::<u8>().map_err(|_| "no number")), Err("no number"));
-    /// assert_eq!(cell.get_or_try_init(|| "1".parse::<u8>().map_err(|_| "no number")), Ok(&1));
+    /// assert_eq!(cell.get_or_try_init(|| "x".parse::<u8>().map_err(|_| "no")), Err("no"));
+    /// assert_eq!(cell.get_or_try_init(|| "1".parse::<u8>().map_err(|_| "no")), Ok(&1));
     /// ```
     ///
     /// # Errors
@@ -167,8 +169,8 @@ impl<T> OnceLock<T> {
     }
 
     fn write(&self, running: Running<'_>, new: T) {
-        // SAFETY: the caller's turn: nobody else writes, and nobody reads until it is complete. What is
-        // replaced is `None`.
+        // SAFETY: the caller's turn: nobody else writes, and nobody reads until it is complete.
+        // What is replaced is `None`.
         self.value.with_mut(|value| unsafe { *value = Some(new) });
         running.complete();
     }

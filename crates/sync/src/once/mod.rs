@@ -16,8 +16,9 @@ use std::pin::pin;
 /// Runs one closure, once: std's `Once` whose waiting suspends a fiber and can be awaited.
 ///
 /// A closure that panics (or whose task is cancelled) poisons it: later calls panic, except
-/// [`call_once_force`](Self::call_once_force). A closure that comes back to the same `Once` panics (and
-/// so poisons it) instead of waiting for itself, where that can be seen: within one thread or fiber.
+/// [`call_once_force`](Self::call_once_force). A closure that comes back to the same `Once` panics
+/// (and so poisons it) instead of waiting for itself, where that can be seen: within one thread or
+/// fiber.
 ///
 /// Cost: 48 bytes; one load once it is complete.
 ///
@@ -56,8 +57,8 @@ impl Once {
         }
     }
 
-    /// Runs `f`, unless a closure has been run; if one is running, blocks until it has. What the closure
-    /// did is visible afterwards.
+    /// Runs `f`, unless a closure has been run; if one is running, blocks until it has. What the
+    /// closure did is visible afterwards.
     ///
     /// # Panics
     /// If it is poisoned; with the panic of `f`, which poisons it; if called by its own closure.

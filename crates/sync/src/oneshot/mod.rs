@@ -4,9 +4,9 @@
 //! | bit | meaning | set by | who owns the value's slot then |
 //! |---|---|---|---|
 //! | none | | | the sender |
-//! | `SENT` 1 | the value is in the slot | the sender, once | the receiver, unless `CLOSED` was set before |
+//! | `SENT` 1 | the value is in the slot | the sender, once | the receiver, unless `CLOSED` came first |
 //! | `DROPPED` 2 | the sender is gone and sent nothing | the sender, once | nobody needs it |
-//! | `CLOSED` 4 | the receiver is gone | the receiver, once | the sender, unless `SENT` was set before |
+//! | `CLOSED` 4 | the receiver is gone | the receiver, once | the sender, unless `SENT` came first |
 //! | `WAITING` 8 | the receiver has left a waker | the receiver, under the short lock | |
 
 mod package;
@@ -98,8 +98,8 @@ struct Inner<T> {
     waker: UnsafeCell<Option<Waker>>,
 }
 
-// SAFETY: the value is moved from the sender's thread to the receiver's, never shared; who owns it is
-// decided by the word. The waker is `Send`.
+// SAFETY: the value is moved from the sender's thread to the receiver's, never shared; who owns it
+// is decided by the word. The waker is `Send`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
@@ -287,7 +287,8 @@ impl<T> Future for Receiver<T> {
             // Dropping the old waker may run anything, so the word is looked at afterwards.
             let_go(inner.swap_waker(Some(cx.waker().clone())));
             let waiting = if canary!("oneshot_waiting_bit_missing") { 0 } else { WAITING };
-            // Either this sees that it was sent, or the sender sees `WAITING` and then takes the waker.
+            // Either this sees that it was sent, or the sender sees `WAITING` and then takes the
+            // waker.
             // Ordering: Acquire as above.
             word = inner.word.fetch_or(waiting, Ordering::Acquire);
         }

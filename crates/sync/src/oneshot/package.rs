@@ -9,8 +9,8 @@ use std::thread;
 /// A closure for somebody else to run, and a receiver of what it returns or panics with: C++'s
 /// `packaged_task`.
 ///
-/// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without having run, or
-/// if the task that runs it is cancelled: that unwinding goes on.
+/// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without having run,
+/// or if the task that runs it is cancelled: that unwinding goes on.
 ///
 /// # Panics
 /// The returned closure panics with the panic of the receiver's waker, not with one of `f`.

@@ -1,7 +1,7 @@
 //! One locker that has to wait, as a future; blocking forms run it too.
 
 use super::raw::{Kind, RawRwLock};
-use crate::mutex::{self, PATIENCE};
+use crate::mutex::{self, BARGE_LIMIT};
 use crate::wait_queue::{Position, Waiter};
 use std::future::Future;
 use std::pin::Pin;
@@ -48,7 +48,8 @@ impl Future for Acquire<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // SAFETY: `gate` and `waiter` are pinned with us and never moved; the others are plain values.
+        // SAFETY: `gate` and `waiter` are pinned with us and never moved; the others are plain
+        // values.
         let this = unsafe { self.get_unchecked_mut() };
         let (raw, kind) = (this.raw, this.kind);
         // The caller makes a guard of each `Ready`: this lock was taken once.
@@ -73,7 +74,7 @@ impl Future for Acquire<'_> {
                 this.done();
                 return Poll::Ready(());
             }
-            let bar = this.lost >= PATIENCE;
+            let bar = this.lost >= BARGE_LIMIT;
             this.lost = this.lost.saturating_add(1);
             if waiter
                 .as_mut()

@@ -1,15 +1,15 @@
 //! The raw lock under `lock_api`'s traits.
 //!
-//! The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as anybody, and stand for a
-//! lock that is held. So no call here unwinds between giving the lock back and having it again: waits without a
-//! time limit are not interrupted, and a waker's panic ends in the unlock. A timed wait and an upgrade may unwind:
-//! the guard is what it was then.
+//! The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as
+//! anybody, and stand for a lock that is held. So no call here unwinds between giving the lock back
+//! and having it again: waits without a time limit are not interrupted, and a waker's panic ends in
+//! the unlock. A timed wait and an upgrade may unwind: the guard is what it was then.
 
 use super::raw::{HELD_READ, HELD_UPGRADABLE, HELD_WRITE, Kind, RawRwLock};
 use sateen_base::prim::time::{Duration, Instant};
 
-// SAFETY: `Kind::grant` lets a writer in only where nobody is, a reader only where no writer is; what
-// was granted is taken back by the unlock of its kind only.
+// SAFETY: `Kind::grant` lets a writer in only where nobody is, a reader only where no writer is;
+// what was granted is taken back by the unlock of its kind only.
 unsafe impl lock_api::RawRwLock for RawRwLock {
     #[cfg(not(loom))]
     #[allow(clippy::declare_interior_mutable_const)]
@@ -101,8 +101,8 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock {
     }
 }
 
-// SAFETY: a recursive reader is a reader; it waits for a writer that holds the lock only, and there is
-// none while it holds the lock itself.
+// SAFETY: a recursive reader is a reader; it waits for a writer that holds the lock only, and there
+// is none while it holds the lock itself.
 unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     fn lock_shared_recursive(&self) {
@@ -126,8 +126,8 @@ unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
     }
 }
 
-// SAFETY: `UPGRADABLE` lets neither writers nor other upgradable readers in; upgrading needs the readers
-// gone, and is one step.
+// SAFETY: `UPGRADABLE` lets neither writers nor other upgradable readers in; upgrading needs the
+// readers gone, and is one step.
 unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
     #[inline]
     fn lock_upgradable(&self) {

@@ -16,17 +16,19 @@ use std::task::{Context, Poll};
 /// A lock around a value that many may read or one may write. Blocking suspends a fiber;
 /// [`RwLockAsync`] adds the futures.
 ///
-/// The type and its guards are `lock_api`'s, with all they offer: upgradable reading, downgrading, timed
-/// and fair forms, guards of parts. A `use` of `parking_lot`'s names can be swapped for these.
+/// The type and its guards are `lock_api`'s, with all they offer: upgradable reading, downgrading,
+/// timed and fair forms, guards of parts. A `use` of `parking_lot`'s names can be swapped for
+/// these.
 ///
-/// * **Writers do not starve:** one that waits for readers bars new ones. Readers do not either: who
-///   waits lines up in order, and whoever has lost sixteen races at the head of the line bars newcomers.
+/// * **Writers do not starve:** one that waits for readers bars new ones. Readers do not either:
+///   who waits lines up in order, and whoever has lost sixteen races at the head of the line bars
+///   newcomers.
 /// * So a reader that reads again may wait for a writer that waits for the reader:
 ///   `read_recursive` does not. It is the only form for that.
 /// * **No poisoning;** [`poison::RwLock`](crate::poison::RwLock) poisons. Guards are `Send`.
-/// * **Cancelling a task does not end its wait** for `read`, `write` or `upgradable_read`: a guard takes its lock
-///   again by the same calls after `unlocked`, and must have it then. It ends waits with a time limit, awaited ones,
-///   and upgrades.
+/// * **Cancelling a task does not end its wait** for `read`, `write` or `upgradable_read`: a guard
+///   takes its lock again by the same calls after `unlocked`, and must have it then. It ends waits
+///   with a time limit, awaited ones, and upgrades.
 /// * A waker that panics does so in vain: its panic is reported, and ends there.
 ///
 /// Cost: 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.

@@ -4,14 +4,14 @@
 //! | bits | set | meaning |
 //! |---|---|---|
 //! | `WRITER` 1 | by the writer | held exclusively: no readers, no `UPGRADABLE` |
-//! | `UPGRADABLE` 2 | by the upgradable reader | held upgradably; it is not counted in the readers |
-//! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for the readers to leave; newcomers are barred |
+//! | `UPGRADABLE` 2 | by the upgradable reader | held upgradably; not counted as a reader |
+//! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for readers to leave; newcomers are barred |
 //! | `HEAD` 8 | by who holds the gate, under the queue's lock | it waits for the word to admit it |
 //! | `BARRED` 16 | by the same one, and by a fair unlock while `HEAD` | newcomers go to the gate |
-//! | 32 and up | by readers | how many hold it shared; none gets in while the highest of them, `FULL`, is set |
+//! | 32 and up | by readers | how many hold it shared; none gets in while the highest bit, `FULL`, is set |
 //!
-//! `HEAD` and `BARRED` are cleared by who holds the gate, when it gets in or gives up; `UPGRADING` by who
-//! set it, likewise.
+//! `HEAD` and `BARRED` are cleared by who holds the gate, when it gets in or gives up; `UPGRADING`
+//! by who set it, likewise.
 
 use super::acquire::Acquire;
 use crate::mutex::{RawMutex, spins};
@@ -54,7 +54,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The word after `word` was granted this; none if it cannot be. `head`: whoever asks holds the gate.
+    /// The word after `word` was granted this; none if it cannot be. `head`: whoever asks holds the
+    /// gate.
     #[inline(always)]
     fn grant(self, word: usize, head: bool) -> Option<usize> {
         let bar = if head { 0 } else { BARRED };
@@ -79,8 +80,8 @@ impl Kind {
 /// The lock under [`RwLock`](super::RwLock), without data: for building other locks.
 ///
 /// It implements all of `lock_api`'s traits for such locks, so `lock_api::RwLock<RawRwLock, T>` has
-/// upgradable and timed locking, downgrading and fair unlocking. Any thread may unlock it. It must not
-/// be freed while an unlock is still in progress.
+/// upgradable and timed locking, downgrading and fair unlocking. Any thread may unlock it. It must
+/// not be freed while an unlock is still in progress.
 ///
 /// Neither locking nor unlocking it unwinds, as of [`RawMutex`](crate::RawMutex).
 pub struct RawRwLock {
@@ -165,8 +166,8 @@ impl RawRwLock {
             || self.take_for(kind, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Under the queue's lock, before joining: true if the lock can be had after all, otherwise the word
-    /// says that somebody waits.
+    /// Under the queue's lock, before joining: true if the lock can be had after all, otherwise the
+    /// word says that somebody waits.
     pub(super) fn cannot_join(&self, kind: Kind, bar: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while kind.grant(word, true).is_none() {
@@ -177,8 +178,8 @@ impl RawRwLock {
                 _ => HEAD | if bar { BARRED } else { 0 },
             };
             let mark = if canary!("rwlock_head_bit_missing") { mark & !HEAD } else { mark };
-            // Relaxed: the word's own order of changes decides whether who gives the lock back sees the
-            // mark, and the queue's lock publishes the node.
+            // Relaxed: the word's own order of changes decides whether who gives the lock back sees
+            // the mark, and the queue's lock publishes the node.
             let new = word | mark;
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return false,
@@ -203,7 +204,8 @@ impl RawRwLock {
     /// Gives it back, or (`add`) changes what is held.
     #[inline]
     pub(super) fn give_back(&self, held: usize, add: usize) {
-        // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a writer.
+        // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a
+        // writer.
         let word = self.word.fetch_add(add.wrapping_sub(held), give_back());
         // While other readers hold it nobody who waits can get in.
         if word & (HEAD | UPGRADING) != 0 && (held != READER || word < 2 * READER) {
@@ -211,7 +213,8 @@ impl RawRwLock {
         }
     }
 
-    /// Those who wait look again; `word` is what it was. A waker's panic ends here: see `conventions.rs`.
+    /// Those who wait look again; `word` is what it was. A waker's panic ends here: see
+    /// `conventions.rs`.
     #[cold]
     fn changed(&self, word: usize) {
         if word & (HEAD | UPGRADING) != 0 {

@@ -67,7 +67,8 @@ impl<'a> Future for Acquire<'a> {
 
 impl Drop for Acquire<'_> {
     fn drop(&mut self) {
-        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the drop.
+        // SAFETY: if the waiter ever queued we are pinned; nothing moves before the end of the
+        // drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         match waiter.cancel() {
             CancelOutcome::Notified(Permit::One) if !canary!("semaphore_turn_dropped") => {

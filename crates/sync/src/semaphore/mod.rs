@@ -18,11 +18,11 @@ use word::{CLOSED, MAX, WAITERS, WAKING, Word};
 /// A counted number of permits: at most so many at a time.
 ///
 /// * **First come, first served.** While anybody waits, newcomers queue, and
-///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so one who wants many is not
-///   starved by those who want few. A waiter that was woken should be polled or dropped soon: others
-///   wait for it.
-/// * **Permits are guards**, given back when dropped. [`SemaphoreGuard::forget`] keeps them out of the
-///   semaphore, [`add_permits`](Self::add_permits) puts new ones in.
+///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so one who wants many is
+///   not starved by those who want few. A waiter that was woken should be polled or dropped soon:
+///   others wait for it.
+/// * **Permits are guards**, given back when dropped. [`SemaphoreGuard::forget`] keeps them out of
+///   the semaphore, [`add_permits`](Self::add_permits) puts new ones in.
 /// * **[`close`](Self::close)** ends all waiting with an error, for good.
 ///
 /// Cost: 40 bytes; uncontended, one locked instruction to take and one to give back.
@@ -88,8 +88,8 @@ impl Semaphore {
         }
     }
 
-    /// Takes `n` permits; while there are fewer, or others wait, a thread blocks and a fiber suspends.
-    /// Taking 0 never waits.
+    /// Takes `n` permits; while there are fewer, or others wait, a thread blocks and a fiber
+    /// suspends. Taking 0 never waits.
     ///
     /// # Errors
     /// [`AcquireError::Closed`] if it is or becomes closed; [`AcquireError::TooMany`].
@@ -153,8 +153,8 @@ impl Semaphore {
         }
     }
 
-    /// [`acquire`](Self::acquire) as a future, which may be dropped at any time. Its errors are the same;
-    /// too large an `n` shows when it is polled.
+    /// [`acquire`](Self::acquire) as a future, which may be dropped at any time. Its errors are the
+    /// same; too large an `n` shows when it is polled.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
@@ -172,8 +172,8 @@ impl Semaphore {
     /// Puts `n` new permits in.
     ///
     /// # Panics
-    /// If there were more than [`MAX_PERMITS`](Self::MAX_PERMITS) free then; nothing is added. Or with
-    /// the panic of a waker; they are added.
+    /// If there were more than [`MAX_PERMITS`](Self::MAX_PERMITS) free then; nothing is added. Or
+    /// with the panic of a waker; they are added.
     pub fn add_permits(&self, n: usize) {
         assert!(self.put(n), "adding {n} permits: more than a semaphore can hold");
     }
@@ -204,8 +204,8 @@ impl Semaphore {
         self.load().permits() as usize
     }
 
-    /// Ends it: all who wait, and all who come, get [`AcquireError::Closed`]. Guards that are out stay
-    /// good.
+    /// Ends it: all who wait, and all who come, get [`AcquireError::Closed`]. Guards that are out
+    /// stay good.
     ///
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
@@ -242,8 +242,8 @@ impl Semaphore {
         } else {
             Ordering::AcqRel
         };
-        // Ordering: who takes permits acquires what was released by those who put them back, so every
-        // exchange does both; Acquire on failure as in `load`.
+        // Ordering: who takes permits acquires what was released by those who put them back, so
+        // every exchange does both; Acquire on failure as in `load`.
         self.word
             .compare_exchange_weak(old.0, new.0, order, Ordering::Acquire)
             .map(|_| ())

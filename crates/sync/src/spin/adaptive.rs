@@ -9,12 +9,13 @@ use std::marker::PhantomData;
 
 /// Test and test-and-set that learns from earlier waits how long to spin.
 ///
-/// Like [`super::Ttas`], but a wait yields once, then spins up to four times as long as spinning has taken lately, at most [`SpinConfig::TESTS`]
-/// tests: a lock whose waits are short is spun for, one whose waits are long is not. After that a waiter
-/// yields its time slice, and after some yields it naps for 50 µs at a time, so that a crowd leaves the cores to the holder.
+/// Like [`super::Ttas`], but a wait yields once, then spins up to four times as long as spinning
+/// has taken lately, at most [`SpinConfig::TESTS`] tests: a lock whose waits are short is spun for,
+/// one whose waits are long is not. After that a waiter yields its time slice, and after some
+/// yields it naps for 50 µs at a time, so that a crowd leaves the cores to the holder.
 ///
-/// Take it for short sections where the platform's way of sleeping costs too much, or there is none. Nobody is
-/// woken: a napping waiter finds out up to 50 µs late.
+/// Take it for short sections where the platform's way of sleeping costs too much, or there is
+/// none. Nobody is woken: a napping waiter finds out up to 50 µs late.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::TtasAdaptive, _>::new(1);
@@ -47,8 +48,9 @@ impl<C: SpinConfig> TtasAdaptive<C> {
         let mut waiter = Waiter::<C>::new();
         let wait = self.experience.begin(&waiter);
         let mut yields = 0;
-        // Before spinning: meanwhile the holder gets on with the line to itself, so that threads that hardly do anything else take
-        // turns of many sections. (Eight threads that increment, `counter/adaptive-mutex` of the lab: 5.2 to 5.4 ns, 14 to 16 without.)
+        // Before spinning: meanwhile the holder gets on with the line to itself, so that threads
+        // that hardly do anything else take turns of many sections. (Eight threads that increment,
+        // `counter/adaptive-mutex` of the lab: 5.2 to 5.4 ns, 14 to 16 without.)
         yield_now();
         loop {
             while self.word.is_held() {

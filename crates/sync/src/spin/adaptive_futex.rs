@@ -3,16 +3,17 @@
 //! | bit of `word` | set | meaning |
 //! |---|---|---|
 //! | `LOCKED` 1 | by the taker; kept by an unlock that hands over | held |
-//! | `HEIR` 2 | by an unlock that chooses a sleeper | one that slept is on its way |
-//! | `DUE` 4 | by the heir, while `LOCKED` | the heir has waited long enough: the next unlock hands over |
-//! | 8 and up | counted up by who goes to sleep, down by the unlock that chooses it | how many sleep |
+//! | `WOKEN` 2 | by an unlock that chooses a sleeper | a woken waiter is on its way |
+//! | `DUE` 4 | by the woken waiter, while `LOCKED` | the next unlock hands the lock over |
+//! | 8 and up | +1 by a sleeper, -1 by the unlock that chooses it | how many sleep |
 //!
 //! | futex | 0 | 1 |
 //! |---|---|---|
-//! | `chosen` | sleepers wait | one of them, whoever takes the 1 away, is the heir |
-//! | `handed` | the heir waits | the lock is the heir's |
+//! | `chosen` | sleepers wait | the one that takes the 1 away is the woken waiter |
+//! | `handed` | the woken waiter waits | the lock is the woken waiter's |
 //!
-//! `HEIR` and `DUE` belong to the heir: it clears them when it takes the lock, an unlock when it hands over.
+//! `WOKEN` and `DUE` belong to the woken waiter, which clears them when it takes the lock. An unlock
+//! that hands over clears them for it.
 
 use super::config::{SpinConfig, Standard};
 use super::experience::Experience;
@@ -25,26 +26,27 @@ use sateen_base::prim::searched::AtomicU32;
 use std::marker::PhantomData;
 
 const LOCKED: u32 = 1;
-const HEIR: u32 = 2;
+const WOKEN: u32 = 2;
 const DUE: u32 = 4;
 const SLEEPER: u32 = 8;
 
-/// How often an heir that came in vain goes back to sleep before it has the lock handed over.
-const PATIENCE: u32 = if cfg!(loom) { 1 } else { 16 };
+/// How often a woken waiter that finds the lock held goes back to sleep before it asks for a
+/// hand-over.
+const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// Of the addition that unlocks; weakened to see the model fail.
+/// The ordering of the subtraction that unlocks; a canary weakens it.
 #[inline(always)]
 fn give() -> Ordering {
     if canary!("adaptive_futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// Of the exchange by which an heir goes back to sleep; as above.
+/// The ordering of the exchange by which a woken waiter goes back to sleep.
 #[inline(always)]
 fn resign() -> Ordering {
     if canary!("adaptive_futex_resign_relaxed") { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// Of the store that says who is chosen, or has the lock handed over; as above.
+/// The ordering of the store that chooses a sleeper, or hands the lock over.
 #[inline(always)]
 fn hand_over() -> Ordering {
     if canary!("adaptive_futex_hand_over_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -52,12 +54,16 @@ fn hand_over() -> Ordering {
 
 /// Test and test-and-set that learns from earlier waits how long to spin, and sleeps otherwise.
 ///
-/// Uncontended, a locked instruction to take it and another to give it back. Whoever finds it held spins up to four times as
-/// long as spinning has taken lately, at most [`SpinConfig::TESTS`] tests, then sleeps in the kernel. An unlock wakes one
-/// sleeper, the *heir*, and nobody else is woken before it has got the lock or gone back to sleep. Running threads may
-/// overtake it; one that has come in vain sixteen times has the lock handed over.
+/// Take it when nothing is known of sections, threads and cores.
 ///
-/// Take it when nothing is known of sections, threads and cores. It is 16 bytes.
+/// A thread that finds the lock held spins up to four times as long as spinning has taken lately, at
+/// most [`SpinConfig::TESTS`] tests, and then sleeps in the kernel. An unlock wakes one sleeper; no
+/// other is woken before that one has got the lock or gone back to sleep. Running threads may take the
+/// lock first; a sleeper that has lost it sixteen times has it handed over.
+///
+/// # Cost
+///
+/// 16 bytes. Uncontended, a locked instruction to take it and another to give it back.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::TtasAdaptiveFutex, _>::new(1);
@@ -86,8 +92,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Takes it if it is free, whoever sleeps. Without looking first: a lock that is shared is often free, but not in
-    /// this core's cache, and looking would fetch its line twice.
+    /// Takes the lock if it is free, also past sleepers. It does not look first: a shared lock is
+    /// often free but not in this core's cache, and a look would fetch its line twice.
     #[inline(always)]
     fn take(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
@@ -104,7 +110,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
         self.experience.in_vain(wait, &waiter);
         if self.sleep() {
-            self.inherit(&mut waiter);
+            self.take_woken(&mut waiter);
         }
     }
 
@@ -123,7 +129,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Sleeps until it is the heir (true), unless the lock has become free meanwhile, and was taken.
+    /// Sleeps until it is the woken waiter (true), or takes the lock if it has become free (false).
     fn sleep(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -145,10 +151,10 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// The heir's way to the lock: by spinning; else it goes back to sleep, so that the next unlock wakes somebody; and
-    /// having come in vain often enough, by having it handed over.
+    /// The woken waiter's way to the lock. It spins; else it goes back to sleep, so that the next
+    /// unlock wakes a sleeper; after `BARGE_LIMIT` such rounds it asks for a hand-over.
     #[cold]
-    fn inherit(&self, waiter: &mut Waiter<C>) {
+    fn take_woken(&self, waiter: &mut Waiter<C>) {
         let mut came = 0;
         waiter.again();
         loop {
@@ -158,7 +164,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                     return;
                 }
             } else if !waiter.test(waiter.limit(), || self.is_held()) {
-                if came == PATIENCE {
+                if came == BARGE_LIMIT {
                     break;
                 }
                 if self.resign(word) {
@@ -174,8 +180,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             if take_away(&self.handed) || word & LOCKED == 0 && self.claim(word) {
                 return;
             }
-            // Without `HEIR` it is being handed over just now.
-            let still = if canary!("adaptive_futex_due_again") { 0 } else { HEIR };
+            // Without `WOKEN` an unlock is handing it over just now.
+            let still = if canary!("adaptive_futex_due_again") { 0 } else { WOKEN };
             if word & (LOCKED | still | DUE) == LOCKED | still {
                 // Relaxed: the word's own order of changes decides whether the holder sees it.
                 let _ = self.word.compare_exchange(
@@ -190,22 +196,24 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// The heir is a sleeper again, if the lock is still held: so its next unlock looks for one.
+    /// Turns the woken waiter into a sleeper again, if the lock is still held: so the holder's unlock
+    /// looks for one.
     fn resign(&self, word: u32) -> bool {
-        let new = word - HEIR + SLEEPER;
-        if canary!("adaptive_futex_heir_stays") {
+        let new = word - WOKEN + SLEEPER;
+        if canary!("adaptive_futex_woken_stays") {
             return self
                 .word
                 .compare_exchange(word, word, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         }
-        // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes after this heir's was taken away.
+        // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes after
+        // this waiter's was taken away.
         self.word.compare_exchange(word, new, resign(), Ordering::Relaxed).is_ok()
     }
 
-    /// The heir takes the lock, which looked free.
+    /// The woken waiter takes the lock, which looked free.
     fn claim(&self, word: u32) -> bool {
-        let new = (word | LOCKED) & !(HEIR | DUE);
+        let new = (word | LOCKED) & !(WOKEN | DUE);
         // Ordering: Acquire pairs with the Release in `give`.
         self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
@@ -224,26 +232,28 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// The lock was given back, and somebody sleeps or is on the way.
+    /// After the lock was given back while a waiter sleeps or is on its way.
     #[cold]
     fn give_slow(&self, mut word: u32) {
         word -= LOCKED;
         while word & LOCKED == 0 {
             let due = word & DUE != 0 && !canary!("adaptive_futex_due_ignored");
             let (new, futex) = if due {
-                ((word | LOCKED) & !(HEIR | DUE), &self.handed)
-            } else if word & HEIR == 0 && word >= SLEEPER {
-                (word - SLEEPER + HEIR, &self.chosen)
+                ((word | LOCKED) & !(WOKEN | DUE), &self.handed)
+            } else if word & WOKEN == 0 && word >= SLEEPER {
+                (word - SLEEPER + WOKEN, &self.chosen)
             } else {
                 return;
             };
             if canary!("adaptive_futex_none_chosen") && !due {
                 return;
             }
-            // Ordering: Acquire, for the heir's sake: if somebody had the lock since, what it did there is handed over too.
+            // Ordering: Acquire, for the woken waiter's sake: if another thread had the lock since,
+            // what it did there is handed over too.
             match self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
-                    // Ordering: Release publishes the critical section to the heir, in `take_away`.
+                    // Ordering: Release publishes the critical section to the woken waiter, in
+                    // `take_away`.
                     futex.word().store(1, hand_over());
                     futex.wake();
                     return;
@@ -251,7 +261,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 Err(seen) => word = seen,
             }
         }
-        // Whoever holds it now will see to the others.
+        // The unlock of the present holder sees the sleepers.
     }
 
     fn is_held(&self) -> bool {
@@ -259,13 +269,13 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     }
 }
 
-/// Takes a 1 away, if there is one.
+/// Takes a 1 away; whether there was one.
 fn take_away(futex: &FutexWord) -> bool {
     // Ordering: Acquire pairs with the Release in `give_slow`.
     futex.word().load(Ordering::Relaxed) == 1
         && futex.word().compare_exchange(1, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
-// SAFETY: changes of the word that set `LOCKED` in one without it let one through; a handing over lets the heir through
-// instead of the one who unlocks, and there is one heir.
+// SAFETY: an exchange that sets `LOCKED` on a word without it lets one thread through. A hand-over lets
+// the woken waiter through instead of the thread that unlocks, and there is one woken waiter.
 raw_mutex!(TtasAdaptiveFutex<C>);

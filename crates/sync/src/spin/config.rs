@@ -2,8 +2,8 @@
 
 /// How long a kind of lock spins. Implement it, or take [`Standard`], [`Limits`] or [`OneCore`].
 ///
-/// A *test* looks at the lock once and then pauses for about 30 ns, measured when a lock is first waited for: `pause`
-/// takes tenfold longer on some processors than on others.
+/// A *test* looks at the lock once and then pauses for about 30 ns, measured when a lock is first
+/// waited for: `pause` takes tenfold longer on some processors than on others.
 ///
 /// ```
 /// use sateen::sync::spin::{Mutex, SpinConfig, Ttas};
@@ -17,8 +17,9 @@
 pub trait SpinConfig: 'static {
     /// The most tests in a wait before the thread lets others run: yields its time slice or sleeps.
     const TESTS: u32 = 100;
-    /// After how many collisions the back-off stops growing. A collision is an exchange that was lost to
-    /// another thread; after the n-th, one waits for a random number of tests below 2ⁿ. At most 16 count.
+    /// The back-off stops growing after so many collisions. A collision is an exchange that was
+    /// lost to another thread; after the n-th, one waits for a random number of tests below 2ⁿ. At
+    /// most 16 count.
     const COLLISIONS: u32 = 5;
     /// Whether there is a second core that the holder could run on.
     const CORES: Cores = Cores::Detect;
@@ -27,8 +28,8 @@ pub trait SpinConfig: 'static {
 /// Whether spinning can help at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cores {
-    /// Found out when a lock is first waited for: by the cores that the thread which waits and the first thread of
-    /// the process may use.
+    /// Found out when a lock is first waited for: by the cores that the thread which waits and the
+    /// first thread of the process may use.
     Detect,
     /// There is one core: never spin, let others run at once.
     One,

@@ -5,7 +5,8 @@ use super::wait::Waiter;
 #[cfg(not(loom))]
 use sateen_base::prim::{AtomicU32, Ordering};
 
-/// Experience of one lock: how many tests spinning takes, in eighths, a moving average of the waits that it ended.
+/// Experience of one lock: how many tests spinning takes, in eighths, a moving average of the waits
+/// that it ended.
 ///
 /// A hint, changed by loads and stores: whatever it holds is right. Hence not modelled.
 pub(super) struct Experience(#[cfg(not(loom))] AtomicU32);
@@ -34,8 +35,8 @@ impl Experience {
         Wait { usual, limit: (usual / 2 + Self::FEW).min(waiter.limit()) }
     }
 
-    /// It has ended by spinning. Only what is far off is corrected: the caller holds the lock now, and what is learned lies
-    /// beside its word.
+    /// It has ended by spinning. Only what is far off is corrected: the caller holds the lock now,
+    /// and what is learned lies beside its word.
     #[inline]
     pub(super) fn spun<C: SpinConfig>(&self, wait: Wait, waiter: &Waiter<C>) {
         let (usual, seen) = (wait.usual, 8 * waiter.tests);

@@ -26,11 +26,11 @@ fn give() -> Ordering {
 
 /// Test and test-and-set that sleeps when spinning has not helped.
 ///
-/// Uncontended, a locked instruction to take it and another to give it back. A waiter spins for at most
-/// [`SpinConfig::TESTS`] tests, not at all while others sleep, then sleeps in the kernel.
+/// Uncontended, a locked instruction to take it and another to give it back. A waiter spins for at
+/// most [`SpinConfig::TESTS`] tests, not at all while others sleep, then sleeps in the kernel.
 ///
-/// Take it where threads outnumber cores or sections may be long, and it is known how long spinning is worth it;
-/// otherwise [`TtasAdaptiveFutex`](super::TtasAdaptiveFutex).
+/// Take it where threads outnumber cores or sections may be long, and it is known how long spinning
+/// is worth it; otherwise [`TtasAdaptiveFutex`](super::TtasAdaptiveFutex).
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::TtasFutex, _>::new(1);
@@ -65,7 +65,8 @@ impl<C: SpinConfig> TtasFutex<C> {
         }
     }
 
-    /// Spins for at most `limit` tests, or until somebody sleeps: those who sleep have waited longer.
+    /// Spins for at most `limit` tests, or until somebody sleeps: those who sleep have waited
+    /// longer.
     fn spin(&self, waiter: &mut Waiter<C>, limit: u32) -> bool {
         loop {
             match self.get() {

@@ -12,8 +12,8 @@ use sateen_base::prim::Ordering;
 
 /// A mutex whose every lock and every unlock enters the kernel, as the mutexes of old did.
 ///
-/// To measure against: nobody should take it for work. Locking asks the kernel to sleep while the lock is held, unlocking asks
-/// it to wake somebody, whether anybody is there or not.
+/// To measure against: nobody should take it for work. Locking asks the kernel to sleep while the
+/// lock is held, unlocking asks it to wake somebody, whether anybody is there or not.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Kernel, _>::new(1);

@@ -11,9 +11,10 @@
 //! | null | nobody waits, or the first who does has not linked its node yet |
 //! | a node | the first that waits |
 //!
-//! Nodes lie on the stacks of those who wait. `tail` is changed by exchanges. `next` belongs to the holder, but for the one who
-//! exchanged `HOLDER` for its node: it writes `next` once, and the holder reads it before it may change it. A node's `next` is written
-//! once by whoever queued behind it; its `turn` once by the holder.
+//! Nodes lie on the stacks of those who wait. `tail` is changed by exchanges. `next` belongs to the
+//! holder, but for the one who exchanged `HOLDER` for its node: it writes `next` once, and the
+//! holder reads it before it may change it. A node's `next` is written once by whoever queued
+//! behind it; its `turn` once by the holder.
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
@@ -40,14 +41,17 @@ fn holder() -> *mut Node {
     ptr::without_provenance_mut(1)
 }
 
-/// The queue lock of Mellor-Crummey and Scott, in the variant (K42's) that needs a node only while waiting.
+/// The queue lock of Mellor-Crummey and Scott, in the variant (K42's) that needs a node only while
+/// waiting.
 ///
-/// First come, first served, and each waiter spins on a word of its own stack, so that a hand-over touches one line however
-/// many wait. Uncontended, two locked instructions. The nodes need no memory and the guard may be sent.
+/// First come, first served, and each waiter spins on a word of its own stack, so that a hand-over
+/// touches one line however many wait. Uncontended, two locked instructions. The nodes need no
+/// memory and the guard may be sent.
 ///
-/// Take it where many cores want the same lock all the time and fairness matters. Where threads outnumber
-/// cores it collapses by nature, like [`super::Ticket`] (2.0 µs an acquisition there): the lock is handed to a thread whether it runs or not. After
-/// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on.
+/// Take it where many cores want the same lock all the time and fairness matters. Where threads
+/// outnumber cores it collapses by nature, like [`super::Ticket`] (2.0 µs an acquisition there):
+/// the lock is handed to a thread whether it runs or not. After [`SpinConfig::TESTS`] tests waiters
+/// yield their time slices, so that it goes on.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Mcs, _>::new(1);
@@ -89,7 +93,8 @@ impl<C: SpinConfig> Mcs<C> {
                 last = self.tail.load(Ordering::Relaxed);
                 continue;
             }
-            // Ordering: Release publishes the node's fields to whoever queues behind it; Acquire pairs with that, for `last`.
+            // Ordering: Release publishes the node's fields to whoever queues behind it; Acquire
+            // pairs with that, for `last`.
             match self.tail.compare_exchange(last, me, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(seen) => last = seen,
@@ -98,8 +103,9 @@ impl<C: SpinConfig> Mcs<C> {
         let link = if last == holder() {
             &self.next
         } else {
-            // SAFETY: `last` was the tail, so its owner waits, or holds the lock and cannot get out of `take_slow`
-            // before this link is written: the exchange of the tail fails it (`leave_queue`).
+            // SAFETY: `last` was the tail, so its owner waits, or holds the lock and cannot get out
+            // of `take_slow` before this link is written: the exchange of the tail fails it
+            // (`leave_queue`).
             unsafe { &(*last).next }
         };
         // Ordering: Release publishes the node to the holder, which loads the link with Acquire.
@@ -117,7 +123,8 @@ impl<C: SpinConfig> Mcs<C> {
         if next.is_null() {
             // Before the exchange: whoever sees `HOLDER` may link itself here at once.
             self.next.store(ptr::null_mut(), Ordering::Relaxed);
-            // Ordering: Release keeps the store above before it: who sees `HOLDER` writes `next` later.
+            // Ordering: Release keeps the store above before it: who sees `HOLDER` writes `next`
+            // later.
             let left =
                 self.tail.compare_exchange(me, holder(), Ordering::Release, Ordering::Relaxed);
             if canary!("mcs_leaves_unlinked") {

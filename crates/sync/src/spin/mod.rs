@@ -1,35 +1,36 @@
 //! Spinlocks: raw locks for threads, of several kinds under one interface.
 //!
-//! Each kind is a [`lock_api::RawMutex`], so `lock_api::Mutex<Kind, T>` is a mutex; [`Mutex`] is a short
-//! name for that. Other structures take the kind as a type parameter.
+//! Each kind is a [`lock_api::RawMutex`], so `lock_api::Mutex<Kind, T>` is a mutex; [`Mutex`] is a
+//! short name for that. Other structures take the kind as a type parameter.
 //!
 //! | Kind | Waits by | Take it when |
 //! |---|---|---|
-//! | [`TtasAdaptiveFutex`] | spinning as long as that has helped before, then sleeping | nothing is known: take this one |
-//! | [`Ttas`] | spinning, then yielding | sections are a few instructions, threads have cores of their own |
-//! | [`Mcs`] | spinning in a line, each on its own word | everybody must get its turn, and has a core |
+//! | [`TtasAdaptiveFutex`] | spinning as long as that has helped, then sleeping | nothing is known |
+//! | [`Ttas`] | spinning, then yielding | sections are short, each thread has a core |
+//! | [`Mcs`] | spinning in a line | turns must be strict, each thread has a core |
 //! | [`NoAtomics`] | never | there is one thread, and the code is generic over its lock |
 //!
-//! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these block the thread.
+//! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these block the
+//! thread.
 //!
-//! The feature `study` adds kinds that show what a choice costs: `TtasAdaptive` (spins as long as that
-//! has helped, then naps), `TtasFutex` (spins, then sleeps), `Ticket` (spins in a line on one word),
-//! `OsMutex` (the platform's own) and `Kernel` (enters the kernel at each call).
+//! The feature `study` adds kinds that show what a choice costs: `TtasAdaptive` (spins as long as
+//! that has helped, then naps), `TtasFutex` (spins, then sleeps), `Ticket` (spins in a line on one
+//! word), `OsMutex` (the platform's own) and `Kernel` (enters the kernel at each call).
 //!
 //! # What holds for all
 //!
-//! They are not re-entrant: a thread that locks twice waits for itself for ever ([`NoAtomics`] ends the
-//! process).
+//! They are not re-entrant: a thread that locks twice waits for itself for ever ([`NoAtomics`] ends
+//! the process).
 //!
 //! There is no poisoning: a guard that a panic drops unlocks, and others see what the section left
 //! behind; [`crate::poison`] has locks that remember. A thread that ends without dropping its guard
 //! leaves the lock locked for ever.
 //!
-//! A lock must outlive the call that unlocks it, as borrows ensure: some kinds look at the lock after
-//! they have given it back.
+//! A lock must outlive the call that unlocks it, as borrows ensure: some kinds look at the lock
+//! after they have given it back.
 //!
-//! Limits of the spinning are a type parameter: [`SpinConfig`]. States, protocols and proof sketches are
-//! in the `README.md` of this folder.
+//! Limits of the spinning are a type parameter: [`SpinConfig`]. States, protocols and proof
+//! sketches are in the `README.md` of this folder.
 //!
 //! ```
 //! use sateen::sync::spin::{Mutex, TtasAdaptiveFutex};
@@ -84,8 +85,8 @@ pub type Mutex<K, T> = lock_api::Mutex<K, T>;
 /// Guard of a [`Mutex`].
 pub type MutexGuard<'a, K, T> = lock_api::MutexGuard<'a, K, T>;
 
-/// What the kinds have in common: `Default`, `Debug`, and the interface. The type has `new`, `take`,
-/// `take_slow`, `try_take`, `give` and `is_held`; each use says why the kind excludes.
+/// What the kinds have in common: `Default`, `Debug`, and the interface. The type has `new`,
+/// `take`, `take_slow`, `try_take`, `give` and `is_held`; each use says why the kind excludes.
 macro_rules! raw_mutex {
     ($kind:ident $(<$c:ident>)?) => {
         impl $(<$c: $crate::spin::SpinConfig>)? Default for $kind $(<$c>)? {

@@ -24,13 +24,15 @@ fn call() -> Ordering {
 
 /// The ticket lock: first come, first served.
 ///
-/// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter draws a ticket and spins until it is
-/// called, pausing the longer the more are before it.
+/// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter draws
+/// a ticket and spins until it is called, pausing the longer the more are before it.
 ///
-/// Take it where everybody must get its turn, sections are a few instructions, and each thread has a core. Where threads outnumber
-/// cores it collapses by nature: the lock is handed to a thread whether it runs or not, and nobody else may use it until that one has.
-/// (Eight threads on two cores with sections of 50 ns: 2.8 µs an acquisition, where [`super::TtasAdaptiveFutex`] takes 95 ns.)
-/// After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on, at some microseconds a turn.
+/// Take it where everybody must get its turn, sections are a few instructions, and each thread has
+/// a core. Where threads outnumber cores it collapses by nature: the lock is handed to a thread
+/// whether it runs or not, and nobody else may use it until that one has. (Eight threads on two
+/// cores with sections of 50 ns: 2.8 µs an acquisition, where [`super::TtasAdaptiveFutex`] takes 95
+/// ns.) After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on, at
+/// some microseconds a turn.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ticket, _>::new(1);
@@ -92,7 +94,8 @@ impl<C: SpinConfig> Ticket<C> {
     /// Draws the ticket that was called when the caller looked, if nobody has drawn it.
     #[inline(always)]
     fn draw_if_next(&self, called: u64) -> bool {
-        // If `next` is still equal to what was served then, so is `serving`: it never passes `next`.
+        // If `next` is still equal to what was served then, so is `serving`: it never passes
+        // `next`.
         let drawn = called + 1;
         self.next.compare_exchange(called, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

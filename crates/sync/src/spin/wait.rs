@@ -41,8 +41,8 @@ impl<C: SpinConfig> Waiter<C> {
         Self { tests: 0, collisions: 0, random: 0, machine, config: PhantomData }
     }
 
-    /// The most tests to make: none on one core, where the holder cannot get on meanwhile, and none in models, where
-    /// waits are to get to what comes after.
+    /// The most tests to make: none on one core, where the holder cannot get on meanwhile, and none
+    /// in models, where waits are to get to what comes after.
     pub(super) fn limit(&self) -> u32 {
         if cfg!(loom) || self.machine & ONE_CORE != 0 { 0 } else { C::TESTS }
     }
@@ -54,7 +54,8 @@ impl<C: SpinConfig> Waiter<C> {
             return false;
         }
         self.tests += 1;
-        // Looking at a line that nobody changes costs little, and who sees late that it was changed comes late.
+        // Looking at a line that nobody changes costs little, and who sees late that it was changed
+        // comes late.
         for _ in 0..self.machine & !ONE_CORE {
             prim::spin_loop();
             if !held() {
@@ -80,8 +81,8 @@ impl<C: SpinConfig> Waiter<C> {
         }
     }
 
-    /// Backs off after an exchange that was lost: for a random time, on average twice as long as after
-    /// the one before.
+    /// Backs off after an exchange that was lost: for a random time, on average twice as long as
+    /// after the one before.
     #[cold]
     pub(super) fn collided(&mut self) {
         self.collisions = (self.collisions + 1).min(C::COLLISIONS).min(16);

@@ -8,8 +8,8 @@ fn base() -> Instant {
     *BASE.get_or_init(Instant::now)
 }
 
-/// What is before the base is due since then; what is more than 584 years after it, is due then. Never
-/// `u64::MAX`.
+/// What is before the base is due since then; what is more than 584 years after it, is due then.
+/// Never `u64::MAX`.
 pub(super) fn ticks(at: Instant) -> u64 {
     let nanos = at.saturating_duration_since(base()).as_nanos();
     u64::try_from(nanos).unwrap_or(u64::MAX).min(u64::MAX - 1)

@@ -1,10 +1,10 @@
-//! Timers of threads that nobody fires timers for: one queue, and one thread that is started when it is
-//! first needed.
+//! Timers of threads that nobody fires timers for: one queue, and one thread that is started when
+//! it is first needed.
 //!
 //! | `served` | meaning | leaves it |
 //! |---|---|---|
 //! | `NOT` 0 | there is no thread | whoever starts it: `STARTING` |
-//! | `STARTING` 1 | somebody is just starting it | that one: `SERVED`, or `NOT` if the system refused |
+//! | `STARTING` 1 | a thread is starting it | that thread: `SERVED`, or `NOT` if the system refused |
 //! | `SERVED` 2 | the thread runs, for good | |
 
 use super::TimerQueue;
@@ -62,8 +62,9 @@ impl Fallback {
         }
     }
 
-    /// Whether somebody will fire the queue: starts the thread if there is none. False if the system
-    /// gives no thread (or somebody is just trying): then ask again soon, and fire it yourself.
+    /// Whether somebody will fire the queue: starts the thread if there is none. False if the
+    /// system gives no thread (or somebody is just trying): then ask again soon, and fire it
+    /// yourself.
     #[inline]
     pub(super) fn is_served(&'static self) -> bool {
         // Relaxed: nothing of the thread's is used but the parker, which orders by itself.
@@ -90,8 +91,8 @@ impl Fallback {
         thread.spawn(move || self.run()).map(drop)
     }
 
-    /// A timer was armed that comes before all others. The token that this leaves is either there when
-    /// the thread parks, or wakes it; then it reads the new time.
+    /// A timer was armed that comes before all others. The token that this leaves is either there
+    /// when the thread parks, or wakes it; then it reads the new time.
     pub(super) fn earlier_timer(&self) {
         self.parker.unpark();
     }

@@ -1,7 +1,7 @@
 //! The heap under a timer queue's lock: four children a node, each timer knows its place.
 //!
-//! Who may touch what: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the holder
-//! of the queue's lock. A timer that is not `ARMED` belongs to its owner alone.
+//! Who may touch what: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the
+//! holder of the queue's lock. A timer that is not `ARMED` belongs to its owner alone.
 
 use sateen_base::canary;
 use sateen_base::prim::{AtomicU32, Ordering, UnsafeCell};
@@ -11,7 +11,7 @@ use std::task::Waker;
 /// | state | in the heap | waker | leaves it |
 /// |---|---|---|---|
 /// | `IDLE` 0 | no | none | owner, under the lock: `ARMED` |
-/// | `ARMED` 1 | yes | some | owner, under the lock: `IDLE`; who fires: `FIRED`; who closes: `IDLE` |
+/// | `ARMED` 1 | yes | some | under the lock: owner and closer `IDLE`, firer `FIRED` |
 /// | `FIRED` 2 | no | none: who fired took it | owner, under the lock: `ARMED` |
 pub(super) const IDLE: u32 = 0;
 pub(super) const ARMED: u32 = 1;
@@ -45,13 +45,13 @@ impl Node {
     /// The owner's reading; what it says of `ARMED` may be over, the others stay.
     #[inline]
     pub(super) fn state(&self) -> u32 {
-        // Ordering: Acquire pairs with the Release in `give_back`: whoever took it out of the heap is
-        // through with it.
+        // Ordering: Acquire pairs with the Release in `give_back`: whoever took it out of the heap
+        // is through with it.
         self.state.load(Ordering::Acquire)
     }
 
-    /// Under the lock, and out of the heap: takes the waker and gives the node back to its owner, who
-    /// may free it from that moment.
+    /// Under the lock, and out of the heap: takes the waker and gives the node back to its owner,
+    /// who may free it from that moment.
     ///
     /// # Safety
     /// The lock is held, and the node is `ARMED` but no longer in the heap.
@@ -109,8 +109,8 @@ impl Heap {
         self.entries.first().map_or(u64::MAX, |first| first.at)
     }
 
-    /// Whether one more fits, after moving to `room` if that is larger; then `room` holds what is to be
-    /// freed.
+    /// Whether one more fits, after moving to `room` if that is larger; then `room` holds what is
+    /// to be freed.
     pub(super) fn has_room(&mut self, room: &mut Room) -> bool {
         if self.entries.len() == self.entries.capacity() && room.0.capacity() > self.entries.len() {
             room.0.extend_from_slice(&self.entries);
@@ -122,8 +122,8 @@ impl Heap {
     /// Arms `node` for `at`, to wake `waker`. There is room.
     ///
     /// # Safety
-    /// `node` is not armed, and stays valid and in place until it is out of the heap again. The lock is
-    /// held.
+    /// `node` is not armed, and stays valid and in place until it is out of the heap again. The
+    /// lock is held.
     pub(super) unsafe fn insert(&mut self, at: u64, node: NonNull<Node>, waker: Waker) {
         // SAFETY: valid by the caller's promise.
         let node_ref = unsafe { node.as_ref() };
@@ -157,8 +157,8 @@ impl Heap {
     pub(super) unsafe fn pop(&mut self, now: u64, state: u32) -> Option<Waker> {
         let first = *self.entries.first().filter(|first| first.at <= now)?;
         self.take_out(0);
-        // SAFETY: nodes in the heap are valid, and after `take_out` this one still is: only the store
-        // in `give_back` hands it to its owner. The lock is held.
+        // SAFETY: nodes in the heap are valid, and after `take_out` this one still is: only the
+        // store in `give_back` hands it to its owner. The lock is held.
         let waker = unsafe { first.node.as_ref().give_back(state) };
         debug_assert!(waker.is_some(), "an armed timer has a waker");
         waker

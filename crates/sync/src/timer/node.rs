@@ -19,15 +19,16 @@ use std::task::Waker;
 /// See [`TimerQueue`] for an example.
 pub struct Timer<Q: Deref<Target = TimerQueue>> {
     node: Node,
-    /// Where the node is or was armed: what `queue` led to then. It is not asked twice, since it might
-    /// answer differently.
+    /// Where the node is or was armed: what `queue` led to then. It is not asked twice, since it
+    /// might answer differently.
     armed_in: *const TimerQueue,
     queue: Q,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node is accessed under the queue's lock while it is armed, and otherwise by the owner;
-// the waker in it is `Send`. `armed_in` leads to a queue that `queue`, which goes along, keeps alive.
+// SAFETY: the node is accessed under the queue's lock while it is armed, and otherwise by the
+// owner; the waker in it is `Send`. `armed_in` leads to a queue that `queue`, which goes along,
+// keeps alive.
 unsafe impl<Q: Deref<Target = TimerQueue> + Send> Send for Timer<Q> {}
 // SAFETY: a shared timer tells the atomic state only.
 unsafe impl<Q: Deref<Target = TimerQueue> + Sync> Sync for Timer<Q> {}
@@ -43,9 +44,9 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         &self.queue
     }
 
-    /// Arms it, for another time if it is armed already: `waker` is woken soon after `deadline`, at once
-    /// if that has passed, when somebody fires the queue. True if it is the earliest of the queue now:
-    /// then whoever serves the queue must learn of it.
+    /// Arms it, for another time if it is armed already: `waker` is woken soon after `deadline`, at
+    /// once if that has passed, when somebody fires the queue. True if it is the earliest of the
+    /// queue now: then whoever serves the queue must learn of it.
     ///
     /// On a [closed](TimerQueue::close) queue it is not armed.
     pub fn arm(mut self: Pin<&mut Self>, deadline: Instant, waker: Waker) -> bool {
@@ -54,9 +55,9 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         let this = unsafe { self.get_unchecked_mut() };
         let queue: *const TimerQueue = &raw const *this.queue;
         this.armed_in = queue;
-        // SAFETY: `queue` is kept borrowed, so what it led to stays where it is until `Q` is moved or
-        // dropped: we are pinned, and drop it after the node has left. The same pinning keeps the node
-        // in place.
+        // SAFETY: `queue` is kept borrowed, so what it led to stays where it is until `Q` is moved
+        // or dropped: we are pinned, and drop it after the node has left. The same pinning keeps
+        // the node in place.
         unsafe { (*queue).arm(&this.node, deadline, waker) }
     }
 

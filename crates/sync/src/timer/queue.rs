@@ -14,8 +14,9 @@ use std::task::Waker;
 /// Pending timers of one worker, or of everybody else.
 ///
 /// It has no thread and no clock: whoever serves it sleeps until [`earliest`](Self::earliest), then
-/// calls [`fire`](Self::fire). Anybody may, so that an idle worker fires a busy one's timers. Who arms a
-/// timer that becomes the earliest must wake the one who sleeps: reading `earliest` orders nothing.
+/// calls [`fire`](Self::fire). Anybody may, so that an idle worker fires a busy one's timers. Who
+/// arms a timer that becomes the earliest must wake the one who sleeps: reading `earliest` orders
+/// nothing.
 ///
 /// Cost: arming, disarming and firing take a short lock for a logarithmic number of steps in a heap
 /// with four children a node. The heap holds 16 bytes a timer and grows, by doubling, while it is
@@ -41,8 +42,8 @@ pub struct TimerQueue {
     heap: UnsafeCell<Heap>,
 }
 
-// SAFETY: the heap's pointers lead to pinned nodes, which may be reached from any thread that holds the
-// lock; the wakers in them are `Send`.
+// SAFETY: the heap's pointers lead to pinned nodes, which may be reached from any thread that holds
+// the lock; the wakers in them are `Send`.
 unsafe impl Send for TimerQueue {}
 // SAFETY: as above; every access to the heap takes the lock.
 unsafe impl Sync for TimerQueue {}
@@ -77,8 +78,8 @@ impl TimerQueue {
         self.fire_with(now, Waker::wake)
     }
 
-    /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for whoever cannot call just
-    /// any waker where it fires timers.
+    /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for whoever
+    /// cannot call just any waker where it fires timers.
     ///
     /// # Panics
     /// With the first panic of `wake`, after it has had all.
@@ -100,9 +101,9 @@ impl TimerQueue {
         if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED, wake) }
     }
 
-    /// For whoever will serve it no longer: takes all timers out and wakes their wakers without firing
-    /// them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is false after arming
-    /// one). The futures of this module then go elsewhere.
+    /// For whoever will serve it no longer: takes all timers out and wakes their wakers without
+    /// firing them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is false
+    /// after arming one). The futures of this module then go elsewhere.
     ///
     /// # Panics
     /// As [`fire`](Self::fire).
@@ -193,7 +194,8 @@ impl TimerQueue {
         self.locked(|heap| unsafe { heap.remove(node) })
     }
 
-    /// Runs `f` on the heap under the lock, and tells the world its earliest time. `f` must not unwind.
+    /// Runs `f` on the heap under the lock, and tells the world its earliest time. `f` must not
+    /// unwind.
     pub(super) fn locked<R>(&self, f: impl FnOnce(&mut Heap) -> R) -> R {
         self.lock.with(|| {
             self.heap.with_mut(|heap| {

@@ -14,8 +14,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Blocks the thread, or suspends the fiber, for at least `duration`; for ever if no clock goes that
-/// far.
+/// Blocks the thread, or suspends the fiber, for at least `duration`; for ever if no clock goes
+/// that far.
 ///
 /// ```
 /// sateen::sync::timer::sleep(std::time::Duration::from_millis(1));
@@ -47,12 +47,14 @@ fn wait(park: impl Fn(), over: impl Fn() -> bool) {
     });
 }
 
-/// A future that is ready when `duration` has passed since this call; never if no clock goes that far.
+/// A future that is ready when `duration` has passed since this call; never if no clock goes that
+/// far.
 ///
-/// Its timer belongs to the worker that polls it first, if a runtime's worker does; otherwise to one
-/// thread of this crate, started by the first such timer. If the system refuses that thread the future
-/// wakes itself again and again, trying to start it each time: late by the time a round takes, and busy,
-/// but ready in the end. It may be polled from another thread next time, and dropped on any.
+/// Its timer belongs to the worker that polls it first, if a runtime's worker does; otherwise to
+/// one thread of this crate, started by the first such timer. If the system refuses that thread the
+/// future wakes itself again and again, trying to start it each time: late by the time a round
+/// takes, and busy, but ready in the end. It may be polled from another thread next time, and
+/// dropped on any.
 ///
 /// ```
 /// use sateen::sync::{block_on, timer::sleep_async};
@@ -169,8 +171,8 @@ impl fmt::Debug for Sleep {
     }
 }
 
-/// Gives `future` no longer than `duration` from now: its result, or [`Elapsed`]. The future is polled
-/// first, so one that is ready in the last moment wins; it is dropped with the time-out.
+/// Gives `future` no longer than `duration` from now: its result, or [`Elapsed`]. The future is
+/// polled first, so one that is ready in the last moment wins; it is dropped with the time-out.
 ///
 /// ```
 /// use sateen::sync::{block_on, timer::{timeout_async, Elapsed}, Event};

@@ -48,7 +48,8 @@ pub enum Position {
 pub(super) struct Node {
     pub(super) state: State,
     pub(super) waker: Option<Waker>,
-    /// Rises with each joining; tells those who came before a `notify_all` from those who came after.
+    /// Rises with each joining; tells those who came before a `notify_all` from those who came
+    /// after.
     ticket: u64,
     prev: Link,
     next: Link,
@@ -85,8 +86,8 @@ impl List {
     /// Links an idle node.
     ///
     /// # Safety
-    /// `node` is valid, `Idle`, not in a list, and stays valid and in place until it has been unlinked
-    /// or popped. This list's lock is held.
+    /// `node` is valid, `Idle`, not in a list, and stays valid and in place until it has been
+    /// unlinked or popped. This list's lock is held.
     pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, place: Position) {
         let (prev, next) = match place {
             Position::Back => (self.tail, None),
@@ -141,8 +142,8 @@ impl List {
         None
     }
 
-    /// Takes waiters with tickets below `limit` out until the batch is full. To be called under the lock,
-    /// like everything that has the list.
+    /// Takes waiters with tickets below `limit` out until the batch is full. To be called under the
+    /// lock, like everything that has the list.
     pub(super) fn fill(&mut self, batch: &mut Batch, limit: u64) {
         while !batch.is_full() {
             // SAFETY: whoever has the list holds its lock.

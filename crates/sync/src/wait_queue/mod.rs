@@ -4,12 +4,14 @@
 //! kept by one place in this module:
 //!
 //! * A waker is cloned before the queue's lock is taken and dropped after it was released; it is
-//!   taken out under the lock and woken afterwards. (Wakers poll inline, drop tasks, panic, re-enter.)
-//! * A waiter learns that it was notified only under the lock, so once it knows, its notifier has left
-//!   the lock and touches nothing but the waker it took.
+//!   taken out under the lock and woken afterwards. (Wakers poll inline, drop tasks, panic,
+//!   re-enter.)
+//! * A waiter learns that it was notified only under the lock, so once it knows, its notifier has
+//!   left the lock and touches nothing but the waker it took.
 //! * A waiter unlinks itself in `Drop`, from any thread; notified and then dropped, it passes the
 //!   permit on.
-//! * Nothing unwinds while the lock is held: closures that run under it are caught, and go on after it.
+//! * Nothing unwinds while the lock is held: closures that run under it are caught, and go on after
+//!   it.
 
 mod list;
 mod waiter;
@@ -28,8 +30,8 @@ use sateen_base::unwind::FirstPanic;
 use std::fmt;
 use std::task::Waker;
 
-/// First come, first notified: where threads, fibers and futures wait for a condition that the owner
-/// of the queue defines. The base of every blocking primitive here.
+/// First come, first notified: where threads, fibers and futures wait for a condition that the
+/// owner of the queue defines. The base of every blocking primitive here.
 ///
 /// The queue's lock orders everything: the condition is checked under it when a waiter joins, and a
 /// notifier takes it after changing the condition. So either the waiter sees the change, or the
@@ -65,7 +67,8 @@ pub struct WaitQueue<L = RawSpinLock> {
 }
 
 // SAFETY: the list's pointers lead to nodes of pinned waiters, which may be reached from any thread
-// that holds the lock; the wakers in them are `Send`. While waiters refer to it the queue does not move.
+// that holds the lock; the wakers in them are `Send`. While waiters refer to it the queue does not
+// move.
 unsafe impl<L: Send> Send for WaitQueue<L> {}
 // SAFETY: as above; every access takes the lock, which threads may share.
 unsafe impl<L: Sync> Sync for WaitQueue<L> {}
@@ -94,9 +97,9 @@ impl<L: RawMutex> WaitQueue<L> {
         /// An empty queue under a lock of kind `L`: one of [`spin`](crate::spin), or any other that
         /// blocks its thread if it blocks at all. Never a lock that is made of a wait queue.
         ///
-        /// Some kinds look at the lock once more after they have given it back: with those, a waiter
-        /// that was notified must not free the queue while the notifier may still be in it. With a
-        /// kind that is not `Sync` the queue and its waiters stay on their thread.
+        /// Some kinds look at the lock once more after they have given it back: with those, a
+        /// waiter that was notified must not free the queue while the notifier may still be in it.
+        /// With a kind that is not `Sync` the queue and its waiters stay on their thread.
         ///
         /// ```
         /// use sateen::sync::{WaitQueue, spin::TtasAdaptiveFutex};
@@ -117,11 +120,12 @@ impl<L: RawMutex> WaitQueue<L> {
         }
     }
 
-    /// Blocks the caller (thread or fiber) until it is notified, unless `ready` says there is no need
-    /// to wait.
+    /// Blocks the caller (thread or fiber) until it is notified, unless `ready` says there is no
+    /// need to wait.
     ///
-    /// `ready` runs once, under the queue's spinlock: it should be short. If it blocks, or uses this queue, all who
-    /// use the queue wait for it, and itself perhaps for ever. If it panics nobody joins, and the panic goes on.
+    /// `ready` runs once, under the queue's spinlock: it should be short. If it blocks, or uses
+    /// this queue, all who use the queue wait for it, and itself perhaps for ever. If it panics
+    /// nobody joins, and the panic goes on.
     ///
     /// A return says that the caller was notified, not that the condition still holds: loop.
     /// If [`park`](crate::park::park) unwinds the wait is withdrawn.
@@ -133,8 +137,9 @@ impl<L: RawMutex> WaitQueue<L> {
         }
     }
 
-    /// As [`wait_unless`](Self::wait_unless), but no longer than until `deadline`. False: the time is
-    /// over, and the caller was not notified. True: it was, also at the last moment, or `ready` held.
+    /// As [`wait_unless`](Self::wait_unless), but no longer than until `deadline`. False: the time
+    /// is over, and the caller was not notified. True: it was, also at the last moment, or `ready`
+    /// held.
     ///
     /// ```
     /// # use std::time::Instant;
@@ -148,8 +153,9 @@ impl<L: RawMutex> WaitQueue<L> {
         !waiter.as_mut().enqueue(Position::Back, waker, ready) || waiter.wait_joined(Some(deadline))
     }
 
-    /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when it is first polled, and `ready` runs then; dropped
-    /// early it leaves, and hands a permit that it was given to the next.
+    /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when it is first polled,
+    /// and `ready` runs then; dropped early it leaves, and hands a permit that it was given to the
+    /// next.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
@@ -218,8 +224,8 @@ impl<L: RawMutex> WaitQueue<L> {
         found
     }
 
-    /// Notifies all who wait at the moment of the call, in order; how many. Those who join meanwhile
-    /// stay. The lock is held for sixteen waiters at a time.
+    /// Notifies all who wait at the moment of the call, in order; how many. Those who join
+    /// meanwhile stay. The lock is held for sixteen waiters at a time.
     ///
     /// # Panics
     /// With the first panic of a waker, after all have been notified and woken.
@@ -227,8 +233,8 @@ impl<L: RawMutex> WaitQueue<L> {
         self.notify_all_with(|| ())
     }
 
-    /// The same, running `first` under the queue's lock before the first waiter is taken out: exactly
-    /// those who joined before it ran are notified.
+    /// The same, running `first` under the queue's lock before the first waiter is taken out:
+    /// exactly those who joined before it ran are notified.
     ///
     /// `first` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
     ///
@@ -264,8 +270,8 @@ impl<L: RawMutex> WaitQueue<L> {
         count
     }
 
-    /// Runs `f` under the queue's lock: for primitives whose own state it guards. `f` is bound by the
-    /// same rules as in [`wait_unless`](Self::wait_unless).
+    /// Runs `f` under the queue's lock: for primitives whose own state it guards. `f` is bound by
+    /// the same rules as in [`wait_unless`](Self::wait_unless).
     pub(crate) fn under_lock<R>(&self, f: impl FnOnce() -> R) -> R {
         self.locked(|_| f())
     }
@@ -275,7 +281,8 @@ impl<L: RawMutex> WaitQueue<L> {
         self.locked(|list| list.is_empty())
     }
 
-    /// Runs `f` on the list under the lock. `f` calls foreign code, which may unwind, while the list is in order.
+    /// Runs `f` on the list under the lock. `f` calls foreign code, which may unwind, while the
+    /// list is in order.
     #[inline]
     fn locked_foreign<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
         self.lock.with_foreign(|| {

@@ -43,9 +43,9 @@ pub struct Waiter<'q, L: RawMutex = RawSpinLock> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node is accessed under the queue's lock or by the owner; the waker in it is `Send`. The
-// waiter moves between threads only as a whole (before it is pinned) or by its owner's `Pin<&mut _>`.
-// Threads may share the lock.
+// SAFETY: the node is accessed under the queue's lock or by the owner; the waker in it is `Send`.
+// The waiter moves between threads only as a whole (before it is pinned) or by its owner's
+// `Pin<&mut _>`. Threads may share the lock.
 unsafe impl<L: RawMutex + Sync> Send for Waiter<'_, L> {}
 
 /// What [`Waiter::cancel`] found.
@@ -81,7 +81,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// [`wait_unless`](WaitQueue::wait_unless).
     ///
     /// # Panics
-    /// If it waits already, or holds a permit that has not been taken; if `ready` does, and then it does not wait.
+    /// If it waits already, or holds a permit that has not been taken; if `ready` does, and then it
+    /// does not wait.
     pub fn enqueue(
         self: Pin<&mut Self>,
         place: Position,
@@ -111,7 +112,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         if !queued {
             // SAFETY: it was not linked, so the node is still ours alone.
             let unused = this.node.with_mut(|node| unsafe { (*node).waker.take() });
-            // No lock is held. What `ready` has taken the caller is to have: no panic may come between.
+            // No lock is held. What `ready` has taken the caller is to have: no panic may come
+            // between.
             let_go(unused);
         }
         queued
@@ -136,8 +138,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         }
     }
 
-    /// As [`wait`](Self::wait), but no longer than until `deadline`: true if it was notified (also at the
-    /// last moment), the permit taken; false if the time is over, and it has left the queue.
+    /// As [`wait`](Self::wait), but no longer than until `deadline`: true if it was notified (also
+    /// at the last moment), the permit taken; false if the time is over, and it has left the queue.
     ///
     /// A deadline that has passed is one look at the queue.
     ///
@@ -190,7 +192,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         if !this.involved.get() {
             return Poll::Ready(None);
         }
-        // `will_wake` compares pointers and runs no foreign code, so it may be asked under the lock.
+        // `will_wake` compares pointers and runs no foreign code, so it may be asked under the
+        // lock.
         let current = this.queue.locked(|_| match this.take_notified() {
             Some(permit) => Err(permit),
             // SAFETY: the lock is held.
@@ -214,7 +217,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             let old = self.node.with_mut(|node| unsafe { (*node).waker.replace(waker) });
             (Poll::Pending, old)
         });
-        // No lock is held here: dropping a waker may run anything. The permit must not be lost by a panic.
+        // No lock is held here: dropping a waker may run anything. The permit must not be lost by a
+        // panic.
         let_go(unused);
         state
     }

@@ -27,8 +27,9 @@ impl<K: RawMutex> Guarded<K> {
     }
 }
 
-/// `threads` lock, each for some `turns`; the first tries to, before, if it `tries`. In sections that it has got by trying, or
-/// has several of, it lets others run, so that they come to wait without a preemption being spent on it.
+/// `threads` lock, each for some `turns`; the first tries to, before, if it `tries`. In sections
+/// that it has got by trying, or has several of, it lets others run, so that they come to wait
+/// without a preemption being spent on it.
 pub(crate) fn model<K: RawMutex + Default + Send + Sync + 'static>(
     preemptions: usize,
     threads: usize,
