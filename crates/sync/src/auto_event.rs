@@ -3,8 +3,8 @@
 //!
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
-//! | `SET` 1 | the next that comes is let through | `set`, when nobody waits | who comes, `reset` |
-//! | `WAITERS` 2 | the queue may not be empty | a waiter, under the queue's lock | `set`, under it |
+//! | `SET` 1 | the next waiter passes | `set`, when nobody waits | that waiter, `reset` |
+//! | `WAITERS` 2 | the queue may not be empty | a waiter, under its lock | `set`, under it |
 
 use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
@@ -157,8 +157,8 @@ impl AutoEvent {
                 return true;
             }
             let waiters = if canary!("auto_event_waiters_bit_missing") { 0 } else { WAITERS };
-            // Relaxed: the word's own order of changes decides who sees whom; the lock publishes
-            // the node.
+            // Relaxed: the word's own order of changes decides which side sees the other; the lock
+            // publishes the node.
             let word = self.word.load(Ordering::Relaxed);
             if word & SET == 0
                 && self

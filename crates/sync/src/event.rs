@@ -3,7 +3,7 @@
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
-//! | `WAITERS` 2 | the queue may not be empty | a waiter, under the queue's lock | `set`, under it |
+//! | `WAITERS` 2 | the queue may not be empty | a waiter, under its lock | `set`, under it |
 
 use crate::park::waiting_for;
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -60,7 +60,7 @@ impl Event {
         self.word.load(Ordering::Acquire) & SET != 0
     }
 
-    /// Sets it and releases all who wait; nothing if it is set already.
+    /// Sets it and releases all that wait; does nothing if it is set already.
     ///
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
@@ -83,13 +83,13 @@ impl Event {
     /// released from those who come later (and may find it reset).
     #[cold]
     fn set_slow(&self) {
-        // Ordering: Release as in `set`. Those who were queued get it through the queue's lock.
+        // Ordering: Release as in `set`. Queued waiters get it through the queue's lock.
         self.queue.notify_all_with(|| {
             self.word.swap(SET, Ordering::Release);
         });
     }
 
-    /// Makes those who come from now on wait.
+    /// Makes later callers wait.
     pub fn reset(&self) {
         // Relaxed: it publishes nothing. It keeps `WAITERS`: somebody may have just joined.
         self.word.fetch_and(!SET, Ordering::Relaxed);
@@ -152,8 +152,8 @@ impl Event {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & SET == 0 {
             let new = if canary!("event_waiters_bit_missing") { word } else { word | WAITERS };
-            // Relaxed: the word's own order of changes decides who sees whom; the queue's lock
-            // publishes the node.
+            // Relaxed: the word's own order of changes decides which side sees the other; the
+            // queue's lock publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return false,
                 Err(seen) => word = seen,

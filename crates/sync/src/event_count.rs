@@ -6,15 +6,14 @@
 //! | word | bit in the bitmap | meaning | leaves it |
 //! |---|---|---|---|
 //! | `AWAKE` 0 | 0 | not announced | owner: `announce` |
-//! | `ANNOUNCED` 1 | 1 | rescans, will sleep soon | owner: `sleep`, `cancel`; notifier: clears the bit |
-//! | `ASLEEP` 2 | 1 | sleeps in the kernel, or soon will | owner: time-out; notifier: clears the bit |
+//! | `ANNOUNCED` 1 | 1 | rescans, may sleep soon | owner: `sleep`, `cancel`; notifier: clears bit |
+//! | `ASLEEP` 2 | 1 | sleeps in the kernel, or soon will | owner: time-out; notifier: clears bit |
 //! | 1 or 2 | 0 | claimed by one notifier, which is about to say so | that notifier |
 //! | `NOTIFIED` 3 | 0 | a notification waits to be taken | owner: `sleep`, `cancel` |
 //!
-//! Who may touch what: only the slot's owner sets its bit and writes the words other than
-//! `NOTIFIED`; whoever clears a set bit, owner or notifier, decides what becomes of the
-//! announcement; `count` is raised before a bit is set and lowered after one was cleared, so it is
-//! never too low.
+//! Access: only the slot's owner sets its bit and writes the words other than `NOTIFIED`; the one
+//! that clears a set bit, owner or notifier, decides what becomes of the announcement; `count` is
+//! raised before a bit is set and lowered after one was cleared, so it is never too low.
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::CachePadded;
@@ -33,11 +32,11 @@ const NOTIFIED: u32 = 3;
 ///
 /// # The fence is the caller's
 ///
-/// A worker must not fall asleep while work is published, and whoever publishes must not pay for
-/// sleepers that are not there. Each side writes its own word and then reads the other's, which
-/// needs a full fence between write and read on both sides, or a light one on one side and a heavy
-/// one on the other ([`sateen_base::fence`]). This type issues none, because only the caller knows
-/// which:
+/// A worker must not fall asleep while work is published, and a publisher must not pay for sleepers
+/// that are not there. Each side writes its own word and then reads the other's, which needs a full
+/// fence between write and read on both sides, or a light one on one side and a heavy one on the
+/// other ([`sateen_base::fence`]). This type issues none, because only the caller knows which ones
+/// it needs:
 ///
 /// ```text
 /// sleeper                                   publisher
@@ -58,8 +57,8 @@ const NOTIFIED: u32 = 3;
 /// * What happened before a notification is visible to the notified worker.
 ///
 /// A notification is never lost: it is handed either to [`sleep`](Self::sleep), which returns true,
-/// or to [`cancel`](Self::cancel), which returns false. Whoever is handed one must look for work
-/// once more, or pass it on.
+/// or to [`cancel`](Self::cancel), which returns false. A worker that is handed one must look for
+/// work once more, or pass it on.
 ///
 /// Each slot has one owner at a time, who alone calls `announce`, `sleep` and `cancel` for it.
 /// Memory: 128 bytes a slot, taken in [`new`](Self::new); nothing allocates afterwards.
@@ -89,8 +88,8 @@ const NOTIFIED: u32 = 3;
 /// });
 /// ```
 pub struct EventCount {
-    /// How many slots are announced, or a little more. Read on hot paths; written on sleep and
-    /// wake.
+    /// How many slots are announced, or a little more. Hot paths read it; sleeping and waking write
+    /// it.
     count: CachePadded<AtomicUsize>,
     /// Bit `s % 64` of word `s / 64` is set while slot `s` is announced and unclaimed.
     bits: Box<[AtomicU64]>,
@@ -119,23 +118,26 @@ impl EventCount {
         self.slots.len()
     }
 
-    /// Whether any slot is announced: one relaxed load of a word that is written only when workers
-    /// go to sleep or are woken. Issue the publisher's fence first (see [`EventCount`]).
+    /// Whether any slot is announced. Issue the publisher's fence first (see [`EventCount`]).
+    ///
+    /// # Cost
+    ///
+    /// One relaxed load of a word that is written only when workers go to sleep or are woken.
     #[inline(always)]
     pub fn has_sleepers(&self) -> bool {
         self.sleepers() != 0
     }
 
-    /// How many slots are announced, at some moment; while one is just being announced or claimed
-    /// it may already, or still, be counted.
+    /// How many slots are announced, at some moment. A slot that is just being announced or claimed
+    /// may already, or still, be counted.
     #[inline(always)]
     pub fn sleepers(&self) -> usize {
         // Relaxed: the caller's fence orders it after the publication of its work.
         self.count.load(Ordering::Relaxed)
     }
 
-    /// How many slots are announced and not yet notified: each is looked at once, one after
-    /// another. Exact while none is announced, notified or cancelled.
+    /// How many slots are announced and not yet notified, looked at one after another. Exact while
+    /// none is announced, notified or cancelled.
     ///
     /// Cost: 64 slots a load.
     pub fn announced(&self) -> usize {
@@ -145,8 +147,8 @@ impl EventCount {
         self.bits.iter().map(count).sum()
     }
 
-    /// Says that the owner of `slot` is about to sleep. Then issue the sleeper's fence, rescan, and
-    /// call [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
+    /// Announces that the owner of `slot` is about to sleep. Then issue the sleeper's fence,
+    /// rescan, and call [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
     ///
     /// # Panics
     /// If there is no such slot, or it is announced already.
@@ -156,15 +158,15 @@ impl EventCount {
         assert!(before == AWAKE, "slot {slot} is announced already");
         // Relaxed: the bit below publishes it, and nobody looks at it before.
         word.store(ANNOUNCED, Ordering::Relaxed);
-        // Before the bit, so that whoever clears the bit never lowers a count of 0.
+        // Before the bit, so that clearing the bit never lowers a count of 0.
         self.count.fetch_add(1, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `claim`: a notifier's `NOTIFIED` comes after
         // `ANNOUNCED`. Else it could be overwritten.
         self.bits[slot / 64].fetch_or(1 << (slot % 64), Ordering::Release);
     }
 
-    /// Takes the announcement of `slot` back. True: it was still there. False: a notification had
-    /// already been given to it; it is taken now, and the caller must act on it.
+    /// Takes the announcement of `slot` back. True if it was still there. False if a notification
+    /// had already been given to it: the notification is taken now, and the caller must act on it.
     ///
     /// Waits for a notifier that is between its two steps (a few instructions, unless preempted).
     ///
@@ -183,10 +185,11 @@ impl EventCount {
         false
     }
 
-    /// Blocks the OS thread until `slot` is notified (true) or `timeout` is over (false: the slot
-    /// is still announced; cancel it or sleep again). To be called after
-    /// [`announce`](Self::announce); returns at once if the notification came in between. `None`
+    /// Blocks the OS thread until `slot` is notified (true) or `timeout` is over (false). `None`
     /// waits for ever.
+    ///
+    /// Call it after [`announce`](Self::announce). It returns at once if the notification came in
+    /// between. After a time-out the slot is still announced: cancel it or sleep again.
     ///
     /// Cost: a futex wait; a notification that is already there costs one locked instruction.
     ///
@@ -216,8 +219,8 @@ impl EventCount {
         }
     }
 
-    /// Notifies one announced slot, which one is unspecified (now: the lowest), and wakes it;
-    /// `None` if none is announced. Issue the publisher's fence first (see [`EventCount`]).
+    /// Notifies one announced slot and wakes it; `None` if none is announced. It is unspecified
+    /// which one (now: the lowest). Issue the publisher's fence first (see [`EventCount`]).
     ///
     /// Cost: 64 slots a load; if one is found three locked instructions, and a system call if it
     /// sleeps already.
@@ -257,7 +260,7 @@ impl EventCount {
         claimed
     }
 
-    /// Clears `bit`; true for the one caller who found it set.
+    /// Clears `bit`; true for the one caller that found it set.
     fn claim(&self, index: usize, bit: u64) -> bool {
         // Ordering: Acquire pairs with the Release in `announce`.
         let claimed = self.bits[index].fetch_and(!bit, Ordering::Acquire) & bit != 0;

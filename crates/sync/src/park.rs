@@ -34,17 +34,19 @@ use std::task::Waker;
 ///
 /// An implementation
 ///
-/// * must keep one token per context: a wake before [`park`](Blocker::park) makes it return at once;
+/// * must keep one token per context: a wake before [`park`](Blocker::park) makes it return at
+///   once;
 /// * must make what the waker did before `wake` visible to the context after `park`;
 /// * may return from `park` for no reason;
-/// * may unwind out of `park` with [`Cancelled`]: the primitives of this crate then withdraw the wait.
+/// * may unwind out of `park` with [`Cancelled`]: the primitives of this crate then withdraw the
+///   wait.
 ///
 /// # Safety
 /// An implementation
 ///
 /// * must resume a context on the thread where it blocked;
-/// * must not unwind out of `park` of a context that is [masked](Blocker::mask): guards would outlive
-///   their locks;
+/// * must not unwind out of `park` of a context that is [masked](Blocker::mask): guards would
+///   outlive their locks;
 /// * must not unwind out of [`waker`](Blocker::waker), or any other method but `park` and
 ///   `park_until`.
 ///

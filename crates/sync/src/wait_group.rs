@@ -3,7 +3,7 @@
 //!
 //! | bits | meaning | changed by |
 //! |---|---|---|
-//! | 0 `WAITERS` | the queue may not be empty | under its lock: a waiter that joins, the last `done` |
+//! | 0 `WAITERS` | the queue may not be empty | under its lock: a waiter, the last `done` |
 //! | 1..64 | how many have not finished | `add`, `done` |
 
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -174,7 +174,8 @@ impl Counter {
         false
     }
 
-    /// Under the queue's lock, so that exactly those are released who waited when it became 0.
+    /// Under the queue's lock, so that exactly the waiters are released that waited when it became
+    /// 0.
     #[cold]
     fn done_slow(&self) -> bool {
         let mut done = false;
@@ -183,8 +184,8 @@ impl Counter {
                 let left = word.checked_sub(ONE)?;
                 Some(if left < ONE { 0 } else { left })
             };
-            // Ordering: Release as in `done`; Acquire takes up what the others published, for those
-            // who wait and get it through the queue's lock.
+            // Ordering: Release as in `done`; Acquire takes up what the others published; the
+            // waiters get it through the queue's lock.
             match self.update(Ordering::AcqRel, last) {
                 Ok(before) => {
                     done = true;
@@ -229,7 +230,7 @@ impl Counter {
     fn is_zero_or_join(&self) -> bool {
         let waiters = if canary!("wait_group_waiters_bit_missing") { 0 } else { WAITERS };
         let join = |word: u64| (word >= ONE).then_some(word | waiters);
-        // Relaxed: the word's own order of changes decides who sees whom.
+        // Relaxed: the word's own order of changes decides which side sees the other.
         self.update(Ordering::Relaxed, join).is_err()
     }
 }

@@ -1,8 +1,8 @@
 //! The waiting point: announce, fence, look again, sleep. Protocol and proof: the crate's
 //! `README.md`, section *Waiting point*.
 //!
-//! The word `waiting` counts the waiters that have announced themselves and were not notified yet. A
-//! waiter raises it before anything else, and lowers it when it leaves without a notification. A
+//! The word `waiting` counts the waiters that have announced themselves and were not notified yet.
+//! A waiter raises it before anything else, and lowers it when it leaves without a notification. A
 //! notifier lowers it for the waiter that it notifies.
 
 use crate::park::current_waker;

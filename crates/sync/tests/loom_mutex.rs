@@ -59,8 +59,8 @@ fn three_lockers() {
     });
 }
 
-/// One thread locks again and again: the waiter it wakes loses races, rejoins at the front, and
-/// (one is the limit in the model) bars the other, which then queues behind it.
+/// One thread locks again and again. The waiter that it wakes loses a race, rejoins at the front,
+/// and bars the other, which then queues behind it. (One lost race is the limit in the model.)
 #[test]
 fn a_waiter_that_loses_races() {
     model(2, || {

@@ -3,9 +3,9 @@
 //!
 //! | | An addition | Reading |
 //! |---|---|---|
-//! | an atomic | one locked instruction on a shared line: 5 ns alone, more with each core | a load |
-//! | [`StripedCounter`] | a load and a store of a line that only this thread writes | a load for each stripe |
-//! | [`LocalCounter`] | an addition in a register or frame | a load, which misses what was not flushed |
+//! | an atomic | a locked instruction on a shared line: 5 ns alone, more with each core | a load |
+//! | [`StripedCounter`] | a load and a store of a line that this thread alone writes | a load a stripe |
+//! | [`LocalCounter`] | an addition in a register or frame | a load; what was not flushed is missing |
 //!
 //! Additions are of `u64` and wrap around, like the atomic's `fetch_add`. So a counter may go down
 //! too ([`StripedCounter::sub`]), and one that may fall below zero is read as `sum() as i64`.

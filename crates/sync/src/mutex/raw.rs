@@ -6,7 +6,7 @@
 //! | `LOCKED` 1 | by the taker | held |
 //! | `WAITERS` 2 | by a waiter that joins, under the queue's lock | the queue may not be empty |
 //! | `WAKING` 4 | by the unlocker that notifies, under that lock | one woken waiter is on its way |
-//! | `STARVED` 8 | by a waiter after `BARGE_LIMIT` lost races, by a fair unlock | newcomers do not barge |
+//! | `STARVED` 8 | by a waiter that lost `BARGE_LIMIT` races, a fair unlock | newcomers do not barge |
 //! | `FAIR` 16 | by the constructor, for good | each unlock is fair, `try_lock` is barred too |
 //!
 //! `FAIR` aside, the only word ever seen by an uncontended lock is 0 or `LOCKED`. `WAKING` belongs
@@ -31,12 +31,11 @@ const WAKING: u8 = 4;
 pub(super) const STARVED: u8 = 8;
 const FAIR: u8 = 16;
 
-/// Lost races after which a waiter bars newcomers. Counted and not timed: a race costs a thread
-/// some microseconds and a fiber far less, and the bar should be as rare for both.
+/// The lost races after which a waiter bars newcomers. It is counted, not timed: a race costs a
+/// thread some microseconds and a fiber far less, and the bar should be equally rare for both.
 pub(crate) const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
-/// Doubling rounds of `pause` before queueing, less than the wait would cost otherwise: 63 pauses
-/// before a thread sleeps; one before a fiber suspends, which is cheap, and often makes way for the
-/// holder.
+/// The doubling rounds of `pause` before queueing. A thread pauses 63 times, which costs less than
+/// sleeping; a fiber pauses once, as suspending is cheap and often makes way for the holder.
 pub(crate) fn spins() -> u32 {
     match crate::park::installed() {
         _ if cfg!(loom) => 0,
@@ -50,13 +49,12 @@ pub(crate) fn spins() -> u32 {
 /// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. It may be unlocked
 /// by another thread than the one that locked it.
 ///
-/// Neither locking nor unlocking it unwinds: cancelling a task does not end its wait for the lock,
-/// but for one with a time limit, and a waker's panic ends in the unlock. (The guards of `lock_api`
-/// could not stand either while they give the lock away for a while. [`Mutex`](super::Mutex) has
-/// guards that can.)
+/// Neither locking nor unlocking it unwinds. Cancelling a task ends its wait only if that has a
+/// time limit, and a waker's panic ends in the unlock. (The guards of `lock_api` could not bear
+/// either while they give the lock away for a while; those of [`Mutex`](super::Mutex) can.)
 ///
-/// An unlock has made its last access to the lock before the next user can be through with it:
-/// whoever takes the lock, and learns thereby that nobody else will, may free it.
+/// An unlock makes its last access to the lock before the next holder can be through with it: a
+/// thread that takes the lock, and learns thereby that no other will, may free it.
 ///
 /// ```
 /// use lock_api::RawMutex as _;
@@ -81,7 +79,8 @@ impl RawMutex {
     }
 
     crate::sys::const_except_loom! {
-        /// A free lock that nobody overtakes anybody on; see [`Mutex::fair`](super::Mutex::fair).
+        /// A free lock on which no locker overtakes another; see
+        /// [`Mutex::fair`](super::Mutex::fair).
         pub const fn fair() -> Self {
             Self { word: AtomicU8::new(FAIR), queue: WaitQueue::new(), owner: Owner::new() }
         }
@@ -97,8 +96,7 @@ impl RawMutex {
     }
 
     /// As [`acquire`](Self::acquire), but the wait does not end in the unwinding of a cancelled
-    /// task. For guards that have given the lock away for a while: they stand for a lock that is
-    /// held.
+    /// task. For guards that have given the lock away for a while and stand for a held lock.
     #[inline]
     pub(crate) fn acquire_uninterrupted(&self) {
         if !self.acquire_fast() {
@@ -117,12 +115,12 @@ impl RawMutex {
         taken
     }
 
-    /// Takes the lock if nobody holds it, waits or is on the way.
+    /// Takes the lock if no thread holds it, waits for it or is on its way.
     ///
-    /// Looking before exchanging costs little when the line is here, and spares a failing exchange
-    /// while a waiter is on its way: the usual state of a contended lock. (8 threads on 2 cores:
-    /// 9.9 ns instead of 19.5.) Comparing with a constant lets the exchange start before the look
-    /// is through.
+    /// A look before the exchange costs little when the line is in this cache. It saves a failing
+    /// exchange while a waiter is on its way, which is the usual state of a contended lock. (8
+    /// threads on 2 cores: 9.9 ns instead of 19.5.) Comparing with a constant lets the exchange
+    /// start before the look has its result.
     #[inline(always)]
     fn acquire_fast(&self) -> bool {
         // Ordering: Acquire pairs with the Release of the last unlock.
@@ -147,7 +145,7 @@ impl RawMutex {
 
     fn acquire_queued(&self, deadline: Option<Instant>) -> bool {
         let place = std::ptr::from_ref(self).expose_provenance();
-        // SAFETY: who waits borrows the mutex.
+        // SAFETY: a waiter borrows the mutex.
         let what = unsafe { Awaited::new("mutex", place).with_owner(owner_of) };
         park::waiting_for(what, || {
             let mut acquire = pin!(Acquire::new(self));
@@ -160,8 +158,7 @@ impl RawMutex {
         })
     }
 
-    /// Takes the lock if it is free; barges past everybody who waits, unless the lock is a fair
-    /// one.
+    /// Takes the lock if it is free. It barges past all waiters, unless the lock is a fair one.
     #[inline]
     pub(crate) fn try_acquire(&self) -> bool {
         let barred = |word| word & LOCKED != 0 || word & (FAIR | STARVED) == FAIR | STARVED;
@@ -177,7 +174,7 @@ impl RawMutex {
         self.owner.set();
     }
 
-    /// Whether somebody waits, or is on the way, at some moment.
+    /// Whether a waiter is queued or on its way, at some moment.
     pub(crate) fn has_waiters(&self) -> bool {
         self.word.load(Ordering::Relaxed) & (WAITERS | WAKING) != 0
     }
@@ -222,8 +219,8 @@ impl RawMutex {
         self.word.load(Ordering::Relaxed) & LOCKED != 0
     }
 
-    /// Gives the lock back and wakes a waiter, if there is one and none is on its way already. The
-    /// caller holds it.
+    /// Gives the lock back, and wakes a waiter if there is one and none is on its way. The caller
+    /// holds the lock.
     #[inline]
     pub(crate) fn release(&self) {
         let order =
@@ -237,8 +234,8 @@ impl RawMutex {
         }
     }
 
-    /// Gives the lock back so that the first waiter gets it next, if there is one: newcomers are
-    /// barred until it has come. The caller holds it.
+    /// Gives the lock back so that the first waiter, if there is one, gets it next: newcomers are
+    /// barred until it has come. The caller holds the lock.
     pub(crate) fn release_fair(&self) {
         self.release_slow(STARVED);
     }
@@ -254,7 +251,7 @@ impl RawMutex {
         }
     }
 
-    /// `bar` is `STARVED` if whoever waits is to be the next.
+    /// `bar` is `STARVED` if a waiter must be the next.
     #[cold]
     fn release_slow(&self, bar: u8) {
         loop {
@@ -262,8 +259,8 @@ impl RawMutex {
             let bar = if word & FAIR != 0 { STARVED } else { bar };
             let bar = if canary!("mutex_fair_unbarred") { 0 } else { bar };
             if word & WAITERS == 0 || word & WAKING != 0 {
-                // Nobody to wake, or somebody is on the way already, and the others are woken by
-                // whoever takes the lock.
+                // Nobody to wake, or somebody is on the way already, and the thread that takes the
+                // lock wakes the others.
                 // Ordering: Release as in `release`.
                 let new = word & !LOCKED | if word & WAKING != 0 { bar } else { 0 };
                 if self
@@ -295,8 +292,7 @@ impl RawMutex {
         }
     }
 
-    /// A notified waiter gives up: its place on the way to the lock goes to the next, if there is
-    /// one.
+    /// A notified waiter gives up: the next waiter, if there is one, is woken instead.
     pub(super) fn pass_on(&self) {
         if canary!("mutex_permit_dropped") {
             return;
@@ -342,8 +338,8 @@ impl RawMutex {
     }
 }
 
-/// Who holds a lock, for reports: whoever took it last. Not cleared by the unlock, and not
-/// modelled: it decides nothing.
+/// The owner of a lock, for reports: the context that took it last. Unlocking does not clear it. It
+/// decides nothing, and so is not modelled.
 struct Owner(#[cfg(not(loom))] sateen_base::prim::AtomicU64);
 
 impl Owner {
@@ -383,7 +379,7 @@ fn no_more(more: bool) -> u8 {
     if more { 0 } else { WAITERS }
 }
 
-/// Newcomers respect `STARVED`; whoever has been woken may take whatever is free.
+/// Newcomers respect `STARVED`; a woken waiter may take any free lock.
 #[inline(always)]
 fn may_take(word: u8, on_the_way: bool) -> bool {
     word & LOCKED == 0 && (on_the_way || word & STARVED == 0)
@@ -401,9 +397,9 @@ impl fmt::Debug for RawMutex {
     }
 }
 
-// The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as anybody.
-// They stand for a lock that is held, so here neither call unwinds: waits are not interrupted, and
-// panics of wakers end here.
+// The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by these calls, and stand for
+// a held lock all the while. So neither call unwinds: waits are not interrupted, and panics of
+// wakers end here.
 // SAFETY: only a successful exchange that sets `LOCKED` on a word without it lets a caller through,
 // and only `unlock` clears it.
 unsafe impl lock_api::RawMutex for RawMutex {
@@ -450,7 +446,7 @@ unsafe impl lock_api::RawMutexFair for RawMutex {
     }
 }
 
-// SAFETY: as for `RawMutex`: true is returned only to who took the lock.
+// SAFETY: as for `RawMutex`: true is returned only to a caller that took the lock.
 unsafe impl lock_api::RawMutexTimed for RawMutex {
     type Duration = Duration;
     type Instant = Instant;

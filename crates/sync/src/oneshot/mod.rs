@@ -1,12 +1,12 @@
 //! One value from one sender to one receiver. Protocol and proof: the crate's `README.md`, section
 //! *Oneshot*.
 //!
-//! | bit | meaning | set by | who owns the value's slot then |
+//! | bit | meaning | set by | then owns the value's slot |
 //! |---|---|---|---|
 //! | none | | | the sender |
-//! | `SENT` 1 | the value is in the slot | the sender, once | the receiver, unless `CLOSED` came first |
+//! | `SENT` 1 | the value is in the slot | the sender, once | receiver, unless `CLOSED` is first |
 //! | `DROPPED` 2 | the sender is gone and sent nothing | the sender, once | nobody needs it |
-//! | `CLOSED` 4 | the receiver is gone | the receiver, once | the sender, unless `SENT` came first |
+//! | `CLOSED` 4 | the receiver is gone | the receiver, once | sender, unless `SENT` is first |
 //! | `WAITING` 8 | the receiver has left a waker | the receiver, under the short lock | |
 
 mod package;
@@ -98,8 +98,8 @@ struct Inner<T> {
     waker: UnsafeCell<Option<Waker>>,
 }
 
-// SAFETY: the value is moved from the sender's thread to the receiver's, never shared; who owns it
-// is decided by the word. The waker is `Send`.
+// SAFETY: the value is moved from the sender's thread to the receiver's, never shared; the word
+// decides which one owns it. The waker is `Send`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}

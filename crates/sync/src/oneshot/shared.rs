@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 
 /// A receiver that any number of waiters share: each clone gives the same value, by reference.
 ///
-/// [`Receiver::shared`] makes it. One of those who wait receives, the others wait for that one; if
-/// it gives up, another goes on.
+/// [`Receiver::shared`] makes it. One waiter receives and the others wait for it; if it gives up,
+/// another goes on.
 ///
 /// # Cost
 ///

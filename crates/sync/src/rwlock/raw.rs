@@ -5,13 +5,13 @@
 //! |---|---|---|
 //! | `WRITER` 1 | by the writer | held exclusively: no readers, no `UPGRADABLE` |
 //! | `UPGRADABLE` 2 | by the upgradable reader | held upgradably; not counted as a reader |
-//! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for readers to leave; newcomers are barred |
-//! | `HEAD` 8 | by who holds the gate, under the queue's lock | it waits for the word to admit it |
+//! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for readers; newcomers are barred |
+//! | `HEAD` 8 | by the holder of the gate, under the queue's lock | it waits for the word to admit it |
 //! | `BARRED` 16 | by the same one, and by a fair unlock while `HEAD` | newcomers go to the gate |
-//! | 32 and up | by readers | how many hold it shared; none gets in while the highest bit, `FULL`, is set |
+//! | 32 and up | by readers | how many hold it shared; full while the highest bit, `FULL`, is set |
 //!
-//! `HEAD` and `BARRED` are cleared by who holds the gate, when it gets in or gives up; `UPGRADING`
-//! by who set it, likewise.
+//! The holder of the gate clears `HEAD` and `BARRED` when it gets in or gives up. The one that set
+//! `UPGRADING` clears it likewise.
 
 use super::acquire::Acquire;
 use crate::mutex::{RawMutex, spins};
@@ -45,7 +45,8 @@ fn give_back() -> Ordering {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
-    /// By somebody who may be reading already: must not wait for who waits for the readers.
+    /// For a caller that may be reading already: it must not wait for a waiter that waits for
+    /// readers.
     ReadAgain,
     Upgradable,
     Write,
@@ -54,7 +55,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The word after `word` was granted this; none if it cannot be. `head`: whoever asks holds the
+    /// The word after `word` was granted this; none if it cannot be. `head`: the caller holds the
     /// gate.
     #[inline(always)]
     fn grant(self, word: usize, head: bool) -> Option<usize> {
@@ -86,7 +87,8 @@ impl Kind {
 /// Neither locking nor unlocking it unwinds, as of [`RawMutex`](crate::RawMutex).
 pub struct RawRwLock {
     word: AtomicUsize,
-    /// Where those who cannot get in line up. Its holder is the head, who alone waits for the word.
+    /// Where those who cannot get in line up. Its holder is the head, which alone waits for the
+    /// word.
     pub(super) gate: RawMutex,
     /// The head and the upgrading reader wait here: two at most.
     pub(super) queue: WaitQueue,
@@ -105,7 +107,7 @@ impl RawRwLock {
     pub(super) fn try_take(&self, kind: Kind, head: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while let Some(new) = kind.grant(word, head) {
-            // Ordering: Acquire pairs with the Release of those who gave it back.
+            // Ordering: Acquire pairs with the Release of those that gave it back.
             match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(seen) => word = seen,
@@ -121,7 +123,7 @@ impl RawRwLock {
             if self.try_take(kind, false) {
                 return true;
             }
-            // A newcomer does not spin past somebody who waits.
+            // A newcomer does not spin past a waiter.
             if round == spins || self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 {
                 break;
             }
@@ -178,8 +180,8 @@ impl RawRwLock {
                 _ => HEAD | if bar { BARRED } else { 0 },
             };
             let mark = if canary!("rwlock_head_bit_missing") { mark & !HEAD } else { mark };
-            // Relaxed: the word's own order of changes decides whether who gives the lock back sees
-            // the mark, and the queue's lock publishes the node.
+            // Relaxed: the word's own order of changes decides whether an unlock sees the mark, and
+            // the queue's lock publishes the node.
             let new = word | mark;
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return false,
@@ -189,7 +191,7 @@ impl RawRwLock {
         true
     }
 
-    /// Who waited for the word, as the head or to upgrade, gives up.
+    /// A waiter for the word, the head or one that upgrades, gives up.
     pub(super) fn give_up(&self, kind: Kind) {
         if kind == Kind::Upgrade {
             self.changed(self.word.fetch_and(!UPGRADING, Ordering::Relaxed));
@@ -207,13 +209,13 @@ impl RawRwLock {
         // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a
         // writer.
         let word = self.word.fetch_add(add.wrapping_sub(held), give_back());
-        // While other readers hold it nobody who waits can get in.
+        // While other readers hold it no waiter can get in.
         if word & (HEAD | UPGRADING) != 0 && (held != READER || word < 2 * READER) {
             self.changed(word);
         }
     }
 
-    /// Those who wait look again; `word` is what it was. A waker's panic ends here: see
+    /// Lets the waiters look again; `word` is what it was. A waker's panic ends here: see
     /// `conventions.rs`.
     #[cold]
     fn changed(&self, word: usize) {
@@ -222,7 +224,7 @@ impl RawRwLock {
         }
     }
 
-    /// Whoever waits at the head is the next: newcomers are barred until it has come.
+    /// Makes the waiter at the head the next: newcomers are barred until it has come.
     pub(super) fn bar(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & HEAD != 0 {

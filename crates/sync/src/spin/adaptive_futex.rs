@@ -12,8 +12,8 @@
 //! | `chosen` | sleepers wait | the one that takes the 1 away is the woken waiter |
 //! | `handed` | the woken waiter waits | the lock is the woken waiter's |
 //!
-//! `WOKEN` and `DUE` belong to the woken waiter, which clears them when it takes the lock. An unlock
-//! that hands over clears them for it.
+//! `WOKEN` and `DUE` belong to the woken waiter, which clears them when it takes the lock. An
+//! unlock that hands over clears them for it.
 
 use super::config::{SpinConfig, Standard};
 use super::experience::Experience;
@@ -56,10 +56,10 @@ fn hand_over() -> Ordering {
 ///
 /// Take it when nothing is known of sections, threads and cores.
 ///
-/// A thread that finds the lock held spins up to four times as long as spinning has taken lately, at
-/// most [`SpinConfig::TESTS`] tests, and then sleeps in the kernel. An unlock wakes one sleeper; no
-/// other is woken before that one has got the lock or gone back to sleep. Running threads may take the
-/// lock first; a sleeper that has lost it sixteen times has it handed over.
+/// A thread that finds the lock held spins up to four times as long as spinning has taken lately,
+/// at most [`SpinConfig::TESTS`] tests, and then sleeps in the kernel. An unlock wakes one sleeper;
+/// no other is woken before that one has got the lock or gone back to sleep. Running threads may
+/// take the lock first; a sleeper that has lost it sixteen times has it handed over.
 ///
 /// # Cost
 ///
@@ -196,8 +196,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Turns the woken waiter into a sleeper again, if the lock is still held: so the holder's unlock
-    /// looks for one.
+    /// Turns the woken waiter into a sleeper again, if the lock is still held: so the holder's
+    /// unlock looks for one.
     fn resign(&self, word: u32) -> bool {
         let new = word - WOKEN + SLEEPER;
         if canary!("adaptive_futex_woken_stays") {
@@ -206,8 +206,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 .compare_exchange(word, word, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         }
-        // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes after
-        // this waiter's was taken away.
+        // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes
+        // after this waiter's was taken away.
         self.word.compare_exchange(word, new, resign(), Ordering::Relaxed).is_ok()
     }
 
@@ -276,6 +276,6 @@ fn take_away(futex: &FutexWord) -> bool {
         && futex.word().compare_exchange(1, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
-// SAFETY: an exchange that sets `LOCKED` on a word without it lets one thread through. A hand-over lets
-// the woken waiter through instead of the thread that unlocks, and there is one woken waiter.
+// SAFETY: an exchange that sets `LOCKED` on a word without it lets one thread through. A hand-over
+// lets the woken waiter through instead of the thread that unlocks, and there is one woken waiter.
 raw_mutex!(TtasAdaptiveFutex<C>);

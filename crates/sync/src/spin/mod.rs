@@ -5,7 +5,7 @@
 //!
 //! | Kind | Waits by | Take it when |
 //! |---|---|---|
-//! | [`TtasAdaptiveFutex`] | spinning as long as that has helped, then sleeping | nothing is known |
+//! | [`TtasAdaptiveFutex`] | spinning while that has helped, then sleeping | nothing is known |
 //! | [`Ttas`] | spinning, then yielding | sections are short, each thread has a core |
 //! | [`Mcs`] | spinning in a line | turns must be strict, each thread has a core |
 //! | [`NoAtomics`] | never | there is one thread, and the code is generic over its lock |

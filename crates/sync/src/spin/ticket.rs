@@ -30,9 +30,9 @@ fn call() -> Ordering {
 /// Take it where everybody must get its turn, sections are a few instructions, and each thread has
 /// a core. Where threads outnumber cores it collapses by nature: the lock is handed to a thread
 /// whether it runs or not, and nobody else may use it until that one has. (Eight threads on two
-/// cores with sections of 50 ns: 2.8 µs an acquisition, where [`super::TtasAdaptiveFutex`] takes 95
-/// ns.) After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on, at
-/// some microseconds a turn.
+/// cores with sections of 50 ns: 2.8 µs an acquisition, where [`super::TtasAdaptiveFutex`] takes
+/// 95 ns.) After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on,
+/// at some microseconds a turn.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ticket, _>::new(1);

@@ -3,8 +3,8 @@
 //!
 //! | `served` | meaning | leaves it |
 //! |---|---|---|
-//! | `NOT` 0 | there is no thread | whoever starts it: `STARTING` |
-//! | `STARTING` 1 | a thread is starting it | that thread: `SERVED`, or `NOT` if the system refused |
+//! | `NOT` 0 | there is no thread | its starter: `STARTING` |
+//! | `STARTING` 1 | a thread is starting it | it: `SERVED`, or `NOT` if the system refused |
 //! | `SERVED` 2 | the thread runs, for good | |
 
 use super::TimerQueue;
