@@ -28,7 +28,7 @@ impl Lane {
         Self {
             items: AtomicU32::new(0),
             hold: Hold::new(),
-            gate: WaitPoint::new(),
+            gate: WaitPoint::asymmetric(),
             done: AtomicBool::new(false),
             handled: UnsafeCell::new(0),
         }

@@ -16,7 +16,7 @@ struct Flow {
 
 impl Flow {
     fn new() -> Arc<Self> {
-        Arc::new(Self { lane: Lane::new(1, 0), gate: WaitPoint::new(), idle: Idle::new() })
+        Arc::new(Self { lane: Lane::new(1, 0), gate: WaitPoint::asymmetric(), idle: Idle::new() })
     }
 
     fn add(&self) {

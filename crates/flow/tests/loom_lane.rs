@@ -25,7 +25,7 @@ struct Flow {
 impl Flow {
     fn new(capacity: usize) -> Arc<Self> {
         let aborted = AtomicBool::new(false);
-        Arc::new(Self { lane: Lane::new(capacity, 0), gate: WaitPoint::new(), aborted })
+        Arc::new(Self { lane: Lane::new(capacity, 0), gate: WaitPoint::asymmetric(), aborted })
     }
 
     /// Works as a worker does; the sum of what it has handled.

@@ -22,7 +22,7 @@ struct Crew {
 impl Crew {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            gate: WaitPoint::new(),
+            gate: WaitPoint::asymmetric(),
             time: Timekeeper::new(),
             due: AtomicBool::new(false),
             new: AtomicU32::new(0),
