@@ -27,7 +27,10 @@ const WAITERS: u32 = 2;
 /// visible to the one it lets through. For an event that lets everybody through see
 /// [`Event`](crate::Event).
 ///
-/// Cost: 40 bytes; one locked instruction to set it or to pass it when nobody waits.
+/// # Cost
+/// 40 bytes; one locked instruction to set it or to pass it when nobody waits.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::AutoEvent;

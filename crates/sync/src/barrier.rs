@@ -11,15 +11,18 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Lets `n` arrive before any goes on; then the next `n`, and so on.
+/// A meeting point: the `n`-th arrival of a round lets all `n` go on. Then the next round begins.
 ///
-/// One of each round is told that it is the leader: the last to arrive. What any of a round did
-/// before it arrived is visible to all of that round when they go on.
+/// The last to arrive is the round's leader. What any of a round did before it arrived is visible
+/// to all of that round afterwards.
 ///
-/// Who gives up waiting (a time limit, a future dropped) takes its arrival back, so that the round
-/// still needs as many: unless the round was complete by then.
+/// A participant that gives up (a time limit, a dropped future) takes its arrival back, unless the
+/// round was complete by then: so the round still needs as many.
 ///
-/// Cost: 64 bytes; one spinlock an arrival, and the waking.
+/// # Cost
+/// 64 bytes; one spinlock an arrival, and the waking.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::Barrier;
@@ -83,10 +86,12 @@ impl Barrier {
 
     /// [`wait`](Self::wait) with a limit. `None`: the round was not complete in time, and the
     /// arrival is taken back. The limit is this participant's alone: the others go on waiting, for
-    /// somebody else.
+    /// another one.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
+    ///
+    /// # Examples
     ///
     /// ```
     /// use std::time::Duration;
@@ -104,6 +109,8 @@ impl Barrier {
     ///
     /// # Panics
     /// As [`wait`](Self::wait); and if polled again after it was ready.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};

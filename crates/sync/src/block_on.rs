@@ -14,7 +14,10 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 ///
 /// The future is polled in place, so it needs to be neither `Send` nor `'static`.
 ///
-/// Cost: one allocation, and a context's suspension for each time it is pending.
+/// # Cost
+/// One allocation, and a context's suspension for each time it is pending.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::{Mutex, block_on};
@@ -68,8 +71,8 @@ impl Signal {
         if canary!("block_on_token_first") {
             self.context.wake_by_ref();
         }
-        // Ordering: Release pairs with the Acquire in `wait`. Whoever set it first wakes the
-        // context.
+        // Ordering: Release pairs with the Acquire in `wait`. The waker that sets it first wakes
+        // the context.
         if !self.woken.swap(true, Ordering::Release) && !canary!("block_on_token_first") {
             self.context.wake_by_ref();
         }
@@ -104,7 +107,7 @@ unsafe fn release(signal: *const ()) {
 }
 
 /// The waker of the context that waits, if `waker` is one that [`block_on`] polls with, else
-/// `waker`: so that whoever runs contexts knows its own.
+/// `waker`: so that a runtime knows the wakers of its contexts.
 #[doc(hidden)]
 pub fn context_of(waker: &Waker) -> &Waker {
     if !std::ptr::eq(waker.vtable(), &TABLE) {

@@ -13,20 +13,24 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Waits, with a mutex unlocked meanwhile, until somebody says that what it guards has changed.
+/// A condition variable: waits, with a mutex unlocked, until a notification says that the value has
+/// changed.
 ///
 /// * **It never wakes without a notification,** so one notification ends one wait. The condition
-///   may have changed back until the mutex is locked again: [`wait_while`](Self::wait_while) looks
+///   may have changed back before the mutex is locked again: [`wait_while`](Self::wait_while) looks
 ///   again.
 /// * **A notification is used or passed on:** a waiter that was notified and is dropped, or unwinds
 ///   out of its wait (cancelled), notifies the next.
 /// * **Locking again is not interrupted** by cancellation, and not timed.
-/// * Notify with the mutex locked, or after it was: a waiter joins before it unlocks the mutex, and
-///   only that makes it seen for certain.
+/// * Notify while the mutex is locked, or afterwards: a waiter joins before it unlocks the mutex,
+///   and only that makes it visible for certain.
 ///
 /// Names and arguments are those of `parking_lot`.
 ///
-/// Cost: 48 bytes. A notification that finds nobody is one relaxed load.
+/// # Cost
+/// 48 bytes. A notification that finds nobody is one relaxed load.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::{Condvar, Mutex};
@@ -45,7 +49,7 @@ use std::task::{Context, Poll};
 /// # setter.join().unwrap();
 /// ```
 pub struct Condvar {
-    /// How many are between joining and leaving. Changed upwards under the queue's lock.
+    /// How many are between joining and leaving. Raised under the queue's lock.
     inside: AtomicUsize,
     /// Whose mutex they use. Meaningless while `inside` is 0; accessed under the queue's lock.
     mutex: AtomicUsize,
@@ -54,7 +58,7 @@ pub struct Condvar {
 
 impl Condvar {
     crate::sys::const_except_loom! {
-        /// One that nobody waits for.
+        /// A condition variable without waiters.
         pub const fn new() -> Self {
             Self {
                 inside: AtomicUsize::new(0),
@@ -73,7 +77,7 @@ impl Condvar {
         self.wait_raw(MutexGuard::raw(guard), None);
     }
 
-    /// Waits as long as `condition` holds of the value; it is asked with the mutex locked.
+    /// Waits as long as `condition` holds for the value; it runs with the mutex locked.
     ///
     /// # Panics
     /// As [`wait`](Self::wait), or if `condition` does.
@@ -91,6 +95,8 @@ impl Condvar {
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
+    ///
+    /// # Examples
     ///
     /// ```
     /// let (mutex, condvar) = (sateen::sync::Mutex::new(()), sateen::sync::Condvar::new());
@@ -166,7 +172,7 @@ impl Condvar {
             two_mutexes();
         }
         let _inside = Inside(self);
-        // Locks again in the end, whatever happens before.
+        // Locks again in the end, whatever happens in between.
         let _relock = Relock(mutex);
         mutex.release();
         let notified = park::waiting_for(awaited("condvar", self), || {
@@ -180,7 +186,7 @@ impl Condvar {
     /// Under the queue's lock: counts a waiter with this mutex; false if others use another one.
     fn enter(&self, mutex: &RawMutex) -> bool {
         let mutex = std::ptr::from_ref(mutex).addr();
-        // Relaxed: who notifies sees the count through the mutex, which this waiter has yet to
+        // Relaxed: a notifier sees the count through the mutex, which this waiter has yet to
         // unlock.
         if self.inside.load(Ordering::Relaxed) == 0 {
             self.mutex.store(mutex, Ordering::Relaxed);
@@ -191,7 +197,7 @@ impl Condvar {
         true
     }
 
-    /// Ends the wait of the one who waits longest; whether there was one.
+    /// Ends the wait of the one that waits longest; whether there was one.
     ///
     /// # Panics
     /// If its waker does; it is notified nevertheless.
@@ -200,7 +206,7 @@ impl Condvar {
         self.has_waiters() && self.queue.notify_one()
     }
 
-    /// Ends the wait of all who wait; how many.
+    /// Ends all waits; how many.
     ///
     /// # Panics
     /// With the first panic of a waker, when all are notified.

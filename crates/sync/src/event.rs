@@ -21,14 +21,17 @@ use std::task::{Context, Poll};
 const SET: u32 = 1;
 const WAITERS: u32 = 2;
 
-/// A manual-reset event: everybody waits until it is set, nobody after that, until it is reset.
+/// A manual-reset event: callers wait until it is set, and pass from then on until it is reset.
 ///
-/// [`set`](Self::set) releases exactly those who wait at that moment, even if
+/// [`set`](Self::set) releases exactly the callers that wait at that moment, even if
 /// [`reset`](Self::reset) follows before they run. What happened before `set` is visible after the
 /// wait it ended.
 ///
-/// Cost: 40 bytes; one load to wait for an event that is set, one locked instruction to set one
+/// # Cost
+/// 40 bytes; one load to wait for an event that is set, one locked instruction to set one
 /// that nobody waits for.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::Event;
@@ -79,8 +82,8 @@ impl Event {
         self.set_slow();
     }
 
-    /// Under the queue's lock, so that the event is set at the moment that divides those who are
-    /// released from those who come later (and may find it reset).
+    /// Under the queue's lock: setting the event divides the waiters that are released from those
+    /// that come later, and may find it reset.
     #[cold]
     fn set_slow(&self) {
         // Ordering: Release as in `set`. Queued waiters get it through the queue's lock.
@@ -91,7 +94,7 @@ impl Event {
 
     /// Makes later callers wait.
     pub fn reset(&self) {
-        // Relaxed: it publishes nothing. It keeps `WAITERS`: somebody may have just joined.
+        // Relaxed: it publishes nothing. It keeps `WAITERS`: a waiter may have just joined.
         self.word.fetch_and(!SET, Ordering::Relaxed);
     }
 
@@ -144,7 +147,7 @@ impl Event {
         EventWait { event: self, waiter: Waiter::new(&self.queue), joined: false }
     }
 
-    /// Under the queue's lock: true if it is set, otherwise the word says that somebody waits.
+    /// Under the queue's lock: true if it is set; otherwise the word says that a waiter is queued.
     ///
     /// Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes the queue's lock
     /// after us.

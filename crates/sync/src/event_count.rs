@@ -38,6 +38,8 @@ const NOTIFIED: u32 = 3;
 /// other ([`sateen_base::fence`]). This type issues none, because only the caller knows which ones
 /// it needs:
 ///
+/// # Examples
+///
 /// ```text
 /// sleeper                                   publisher
 ///   announce(slot)                            publish the work
@@ -139,7 +141,8 @@ impl EventCount {
     /// How many slots are announced and not yet notified, looked at one after another. Exact while
     /// none is announced, notified or cancelled.
     ///
-    /// Cost: 64 slots a load.
+    /// # Cost
+    /// 64 slots a load.
     pub fn announced(&self) -> usize {
         // Ordering: Acquire pairs with the Release in `announce`: what the owner did before is
         // seen.
@@ -191,7 +194,8 @@ impl EventCount {
     /// Call it after [`announce`](Self::announce). It returns at once if the notification came in
     /// between. After a time-out the slot is still announced: cancel it or sleep again.
     ///
-    /// Cost: a futex wait; a notification that is already there costs one locked instruction.
+    /// # Cost
+    /// A futex wait; a notification that is already there costs one locked instruction.
     ///
     /// # Panics
     /// If there is no such slot, or it is not announced.
@@ -222,7 +226,8 @@ impl EventCount {
     /// Notifies one announced slot and wakes it; `None` if none is announced. It is unspecified
     /// which one (now: the lowest). Issue the publisher's fence first (see [`EventCount`]).
     ///
-    /// Cost: 64 slots a load; if one is found three locked instructions, and a system call if it
+    /// # Cost
+    /// 64 slots a load; if one is found three locked instructions, and a system call if it
     /// sleeps already.
     pub fn notify_one(&self) -> Option<usize> {
         if !self.has_sleepers() {

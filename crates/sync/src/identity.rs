@@ -1,4 +1,4 @@
-//! Who holds a re-entrant lock.
+//! The identity of a context, by which re-entrant locks know their holder.
 
 use crate::sys::plain_thread_local;
 use std::cell::Cell;
@@ -6,13 +6,16 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 /// Tells a context of one thread from all others, as [`ReentrantMutex`](crate::ReentrantMutex)
-/// does. For those who run contexts: see [`Blocker::identity`](crate::park::Blocker::identity).
+/// does. For runtimes: see [`Blocker::identity`](crate::park::Blocker::identity).
 ///
-/// It is made where the context begins to run, and dropped where it ends. It can leave its thread
-/// in no way, and no other ever has its number: so what is locked with it is used on this thread
+/// It is made where the context begins to run, and dropped where the context ends. It cannot leave
+/// its thread, and no other ever has its number: so what is locked with it is used on this thread
 /// alone.
 ///
-/// Cost: a word. The number is drawn when it is first asked for.
+/// # Cost
+/// A word. The number is drawn when it is first asked for.
+///
+/// # Examples
 ///
 /// ```compile_fail,E0277
 /// let here = sateen::sync::park::Identity::new();

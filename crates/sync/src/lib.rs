@@ -2,7 +2,7 @@
 //!
 //! * [`park`]: the hook through which everything here blocks. A plain thread sleeps in the kernel;
 //!   the runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
-//! * [`EventCount`]: where workers sleep when there is nothing to do, and who is woken.
+//! * [`EventCount`]: where workers sleep when there is nothing to do, and waking one of them.
 //! * [`WaitPoint`]: waiting for changes that are made without a lock.
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
 //! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.

@@ -1,17 +1,17 @@
 //! The parking hook: how code blocks without knowing whether it runs on a thread or on a fiber.
 //!
-//! Whoever runs code on a thread may [`install`] a [`Blocker`] there. The runtime does on each of
-//! its workers, so that blocking suspends the fiber and the worker goes on; on every other thread
-//! blocking is sleeping in the kernel ([`ThreadParker`]).
+//! An owner of threads may [`install`] a [`Blocker`] on them. The runtime installs one on each of
+//! its workers, so that a fiber that blocks is suspended and the worker goes on. Every other thread
+//! blocks by sleeping in the kernel ([`ThreadParker`]).
 //!
-//! Blocking follows one pattern, which every primitive of this crate uses:
+//! Every primitive of this crate blocks in one pattern:
 //!
 //! 1. take [`current_waker`] and put it where the other side will find it;
 //! 2. check the condition, and leave if it holds;
 //! 3. [`park`]; go to 2.
 //!
 //! A wake-up between 1 and 3 leaves a token that makes 3 return at once, so none is lost. A token
-//! may also be left over from an earlier wait, so 3 is always inside a loop.
+//! may also be left over from an earlier wait: hence the loop.
 //!
 //! While thread-locals are being destroyed (a lock taken in another thread-local's destructor), the
 //! thread's own parker may be gone. [`current_waker`] then gives a waker that does nothing and
@@ -30,7 +30,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// How the code that runs on a thread blocks; implemented by whoever runs it.
+/// How the code on a thread blocks. A runtime implements it for its workers.
 ///
 /// An implementation
 ///
@@ -89,37 +89,40 @@ pub unsafe trait Blocker: 'static {
     /// As [`park`](Blocker::park), but returns soon after `deadline` at the latest.
     fn park_until(&self, deadline: Instant);
 
-    /// What the context is about to wait for (or, `None`, no longer waits for): for reports only.
+    /// Says what the context is about to wait for, or (`None`) that its wait is over: for reports
+    /// only.
     fn waits_for(&self, _what: Option<Awaited>) {}
 
-    /// Where timers of futures polled here go, if this thread's runner fires timers itself.
+    /// Where futures that are polled here arm their timers, if the thread's owner fires timers
+    /// itself.
     fn timers(&self) -> Option<Arc<TimerQueue>> {
         None
     }
 
-    /// A timer was armed in [`timers`](Blocker::timers) that comes before all others there.
+    /// Says that a timer was armed in [`timers`](Blocker::timers) that comes before all others
+    /// there.
     fn earlier_timer(&self) {}
 
-    /// Who the calling context is to [`ReentrantMutex`](crate::ReentrantMutex), from its beginning
-    /// to its end. `None`: one with the rest of its thread.
+    /// The identity of the calling context for [`ReentrantMutex`](crate::ReentrantMutex), from its
+    /// beginning to its end. `None`: that of its thread.
     fn identity(&self) -> Option<&Identity> {
         None
     }
 
-    /// From now on (until unmasked as often as masked) `park` of this context must not unwind.
+    /// Forbids `park` of this context to unwind, until it is unmasked as often as masked.
     fn mask(&self) {}
 
     /// Ends one [`mask`](Blocker::mask).
     ///
     /// # Safety
-    /// One of the calling context's that the caller began, and that nobody else ends.
+    /// The mask is one of the calling context that the caller began, and nobody else ends it.
     unsafe fn unmask(&self) {}
 }
 
-/// What a task that is cancelled unwinds with, out of [`park`](Blocker::park) and elsewhere.
+/// The panic with which a cancelled task unwinds, out of [`park`](Blocker::park) and elsewhere.
 ///
-/// The task's boundary catches it, and its joiner learns of it by an error. Code that catches
-/// panics lets it through by resuming the unwinding.
+/// The task's boundary catches it, and the joiner learns of it by an error. Code that catches
+/// panics should let it through by resuming the unwinding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -139,7 +142,8 @@ pub struct Awaited {
     owner: Option<OwnerOf>,
 }
 
-/// Tells the [`context_id`] that owns the primitive at an address, 0 for none.
+/// A function that returns the [`context_id`] of the owner of the primitive at an address, 0 for
+/// none.
 pub type OwnerOf = unsafe fn(usize) -> u64;
 
 impl Awaited {
@@ -149,7 +153,7 @@ impl Awaited {
         Self { kind, place, owner: None }
     }
 
-    /// The same, with what tells its owner.
+    /// The same, with a function that returns its owner.
     ///
     /// ```compile_fail,E0133
     /// use sateen::sync::park::{Awaited, OwnerOf};
@@ -159,8 +163,8 @@ impl Awaited {
     /// ```
     ///
     /// # Safety
-    /// Whenever somebody [waits for](waiting_for) the result, or a copy of it, `owner` may be
-    /// called with this place, on the thread that waits, until the wait is over.
+    /// While a context [waits for](waiting_for) the result, or a copy of it, `owner` may be called
+    /// with this address on the waiting thread.
     #[inline]
     pub const unsafe fn with_owner(self, owner: OwnerOf) -> Self {
         Self { owner: Some(owner), ..self }
@@ -172,14 +176,14 @@ impl Awaited {
         self.kind
     }
 
-    /// Its address.
+    /// The address of the primitive.
     #[inline]
     pub const fn place(&self) -> usize {
         self.place
     }
 
-    /// What tells its owner, if something does. To be called with [`place`](Self::place), on the
-    /// thread where the context blocked and only while it waits, so that the primitive is still
+    /// The function that returns its owner, if there is one. Call it with [`place`](Self::place),
+    /// on the thread where the context blocked, and only while it waits: so the primitive is still
     /// there.
     #[inline]
     pub const fn owner(&self) -> Option<OwnerOf> {
@@ -192,7 +196,7 @@ plain_thread_local! {
 }
 
 plain_thread_local! {
-    /// Of what runs here as no context of a blocker's.
+    /// The identity of what runs here outside any context of a blocker.
     static IDENTITY: Identity = Identity::new();
 }
 
@@ -217,18 +221,17 @@ impl Own {
     }
 }
 
-/// Whether blocking on this thread suspends something cheaper than the thread: then looking on for
-/// long before one blocks does not pay.
+/// Whether blocking on this thread suspends something cheaper than the thread. Then long spinning
+/// before a wait does not pay.
 #[inline]
 pub fn suspends() -> bool {
     installed().is_some()
 }
 
-/// Makes `blocker` the way the calling thread blocks (`None`: it sleeps in the kernel) and returns
-/// what was there before.
+/// Makes `blocker` the way in which the calling thread blocks (`None`: it sleeps in the kernel),
+/// and returns the blocker that was there before.
 ///
-/// Takes effect for this thread only. Does nothing, returning `None`, when the thread's locals are
-/// gone.
+/// It has no effect, and returns `None`, when the thread's locals are gone.
 ///
 /// See [`Blocker`] for an example.
 ///
@@ -238,8 +241,8 @@ pub fn suspends() -> bool {
 ///
 /// # Safety
 /// No wait is in progress on this thread: its waker and its parking would not match, and it might
-/// sleep for ever. What was there before is there again when the caller returns to whoever
-/// installed it, or to code of theirs. What is returned is used for that only.
+/// sleep for ever. The former blocker is installed again before control returns to the code that
+/// installed that one. The result is used for that only.
 pub unsafe fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(|cell| cell.replace(blocker)).unwrap_or(None)
 }
@@ -250,10 +253,11 @@ pub(crate) fn installed() -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(Cell::get).unwrap_or(None)
 }
 
-/// A waker for the calling context: of the installed blocker, else of the plain thread.
+/// A waker for the calling context, from the installed blocker or else the plain thread.
 ///
-/// Cost on a plain thread: one thread-local and one reference count; it allocates at a thread's
-/// first call only.
+/// # Cost
+/// On a plain thread, one thread-local and one reference count. It allocates at a thread's first
+/// call only.
 ///
 /// ```
 /// let waker = sateen::sync::park::current_waker();
@@ -299,7 +303,7 @@ pub fn park_until(deadline: Instant) {
     }
 }
 
-/// Where the calling thread's runner wants timers to be armed, if it fires any.
+/// Where the calling thread's owner wants timers to be armed, if it fires any.
 #[cfg(not(loom))]
 pub(crate) fn timers() -> Option<Arc<TimerQueue>> {
     installed()?.timers()
@@ -327,8 +331,8 @@ pub fn waiting_for<R>(what: Awaited, wait: impl FnOnce() -> R) -> R {
     wait()
 }
 
-/// Runs `f`, in which blocking does not end in the unwinding of a cancelled task: for waits that
-/// must come to their end, such as locking again after a condition wait.
+/// Runs `f` so that a wait in it does not end in the unwinding of a cancelled task. For waits that
+/// must come to their end: locking again after a condition wait, for example.
 pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
     let Some(blocker) = installed() else { return f() };
     struct Over(&'static dyn Blocker);
@@ -343,10 +347,11 @@ pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A number that tells the calling context (task or thread) from all others that ever lived: never
-/// 0.
+/// The number of the calling context (task or thread), never 0. No other context of the process
+/// ever has it.
 ///
-/// Cost: one thread-local; a plain thread draws its number at its first call.
+/// # Cost
+/// One thread-local; a plain thread draws its number at its first call.
 #[inline]
 pub fn context_id() -> u64 {
     match CONTEXT_ID.with(Cell::get) {
@@ -355,19 +360,20 @@ pub fn context_id() -> u64 {
     }
 }
 
-/// The same, but 0 for a plain thread that has not drawn one: for where each instruction counts.
+/// The same, but 0 for a plain thread that has not drawn one: for hot paths.
 #[cfg(not(loom))]
 #[inline(always)]
 pub(crate) fn known_context_id() -> u64 {
     CONTEXT_ID.with(Cell::get)
 }
 
-/// Makes `id` the calling context's number (0: the thread draws one when it needs it) and returns
-/// the one before. For whoever runs contexts; ids with the top bit set are those of plain threads.
+/// Makes `id` the calling context's number (0: the thread draws one when it needs it), and returns
+/// the number before. For runtimes, which run contexts. Numbers with the top bit set are those of
+/// plain threads.
 ///
 /// # Safety
-/// The caller runs the contexts of this thread, and `id` is that of the one which runs next. (What
-/// is told by it: what waits for itself, and what reports say.)
+/// The caller runs the contexts of this thread, and `id` is the number of the one that runs next.
+/// (The number decides what waits for itself, and what reports say.)
 #[inline]
 pub unsafe fn set_context_id(id: u64) -> u64 {
     CONTEXT_ID.with(|cell| cell.replace(id))

@@ -4,22 +4,23 @@ use crate::mutex::RawMutex;
 use crate::park;
 use std::num::NonZeroUsize;
 
-/// A mutex that its holder may lock again, as often as it unlocks. It gives shared access only: a
+/// A mutex that its holder may lock again; it unlocks as often. It gives shared access only: a
 /// `Cell` or `RefCell` inside makes the value mutable.
 ///
-/// The holder is the calling context: a task of a runtime (wherever its thread serves others
-/// meanwhile), one poll of a spawned future, a branch that another worker took, otherwise the
-/// thread. So guards are not `Send`, and there is no awaited form: a future has no place to which
-/// it is bound. The type and its guards are `lock_api`'s.
+/// The holder is the calling context: a task of a runtime (even while its thread serves others),
+/// one poll of a spawned future, a branch that another worker took, or else the thread. So guards
+/// are not `Send`, and there is no awaited form: a future is bound to no context. The type and its
+/// guards are those of `lock_api`.
 ///
-/// One whose guard was forgotten stays locked, for its holder until that ends, for all others for
-/// ever.
+/// A mutex whose guard was forgotten stays locked: its holder may lock it again, all others never.
 ///
-/// Cancelling a task does not end its wait for the lock, as for [`RwLock`](crate::RwLock), but one
-/// with a time limit.
+/// As for [`RwLock`](crate::RwLock), cancelling a task ends its wait for the lock only if that has
+/// a time limit.
 ///
 /// # Panics
 /// Locking panics if it is locked `usize::MAX` times.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::ReentrantMutex;
@@ -44,7 +45,8 @@ pub type ReentrantMutexGuard<'a, T> = lock_api::ReentrantMutexGuard<'a, RawMutex
 pub type MappedReentrantMutexGuard<'a, T> =
     lock_api::MappedReentrantMutexGuard<'a, RawMutex, ContextId, T>;
 
-/// Tells [`ReentrantMutex`] who asks, by the context's [`Identity`](park::Identity).
+/// The number by which [`ReentrantMutex`] knows its caller: that of the context's
+/// [`Identity`](park::Identity).
 #[derive(Debug)]
 pub struct ContextId;
 

@@ -26,7 +26,10 @@ const TOKEN: u32 = 2;
 /// At most one token is kept. One thread at a time may park (a second one would not be unsafe, but
 /// may sleep for ever); any thread may unpark. In an [`Arc`] it turns into a [`std::task::Waker`].
 ///
-/// Cost: one locked instruction if the token is there, otherwise a sleep in the kernel.
+/// # Cost
+/// One locked instruction if the token is there, otherwise a sleep in the kernel.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::park::ThreadParker;

@@ -32,6 +32,8 @@ const ONE: u64 = 2;
 /// One allocation for a group; one locked instruction to count up or down; the last one also takes
 /// a spinlock if somebody waits.
 ///
+/// # Examples
+///
 /// ```
 /// use sateen::sync::WaitGroup;
 ///

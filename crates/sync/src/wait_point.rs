@@ -34,6 +34,8 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 /// A notification for nobody is a fence and a load. A wait is two locked instructions on the count,
 /// and the queue's spinlock.
 ///
+/// # Examples
+///
 /// ```
 /// use sateen::sync::WaitPoint;
 /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -119,7 +121,7 @@ impl WaitPoint {
         found
     }
 
-    /// Wakes all who are announced, after a change that all wait for.
+    /// Wakes all announced waiters, after a change that all wait for.
     #[inline]
     pub fn notify_all(&self) {
         if !canary!("wait_point_notify_unfenced") {

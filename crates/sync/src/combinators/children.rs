@@ -104,7 +104,7 @@ impl<F: Future> Children<F> {
         cx: &mut Context<'_>,
         mut done: impl FnMut(usize, std::thread::Result<F::Output>) -> ControlFlow<()>,
     ) -> Poll<()> {
-        // The parent first: whoever is woken from here on wakes it.
+        // The parent first: a child that is woken from here on wakes it.
         let parent = cx.waker().clone();
         self.round.clear();
         let old = self.shared.with(|woken| {

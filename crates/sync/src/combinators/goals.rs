@@ -60,7 +60,7 @@ impl<S: Futures, G: Goal<S>> Future for Gather<S, G> {
     }
 }
 
-/// Goes on with the panic of a child, whoever else unwinds on this thread: a result is missing.
+/// Goes on with the panic of a child, also while this thread unwinds: a result is missing.
 fn go_on(panic: &mut FirstPanic) {
     if let Some(panic) = panic.take() {
         resume_unwind(panic);

@@ -206,6 +206,8 @@ pub fn race<S: Futures>(futures: S) -> impl Future<Output = S::Won> {
 /// # Errors
 /// All errors, in order, if none succeeds.
 ///
+/// # Examples
+///
 /// ```
 /// use sateen::sync::{block_on, combinators::first_ok};
 /// use std::future::ready;
@@ -224,6 +226,8 @@ pub fn first_ok<S: TryFutures>(futures: S) -> impl Future<Output = Result<S::Ok,
 ///
 /// # Errors
 /// The first to come.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::{block_on, combinators::try_join_all};
@@ -250,6 +254,8 @@ fn first<E>(errors: Vec<E>) -> E {
 ///
 /// # Errors
 /// All errors, in order, if there is any.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::{block_on, combinators::all_or_errors};

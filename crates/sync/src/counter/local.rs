@@ -11,8 +11,11 @@ use std::fmt;
 /// sees them before the flush. A panic drops the handle and so flushes it; [`std::mem::forget`]
 /// loses what was not flushed.
 ///
-/// Cost: an addition is no atomic access; a flush is one locked instruction, and nothing if there
+/// # Cost
+/// An addition is no atomic access; a flush is one locked instruction, and nothing if there
 /// is nothing to add.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::counter::LocalCounter;

@@ -84,7 +84,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
 
     /// Adds `n`, wrapping around.
     ///
-    /// It orders nothing: whoever sees the addition in a sum sees nothing else by that.
+    /// It orders nothing: a sum that contains the addition shows nothing else.
     #[inline(always)]
     pub fn add(&self, n: u64) {
         if !self.add_to_stripe(thread_number::get(), n) {

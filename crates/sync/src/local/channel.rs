@@ -14,7 +14,10 @@ use std::rc::Rc;
 /// receivers, first in, first out. A panic of a waker ends where it is woken: no message is lost by
 /// it.
 ///
-/// Cost: sending allocates when the buffer grows.
+/// # Cost
+/// Sending allocates when the buffer grows.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::local::{RecvError, unbounded};
@@ -32,6 +35,8 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 ///
 /// # Errors
 /// [`ZeroCapacity`].
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::local::{TrySendError, bounded};
@@ -81,7 +86,7 @@ impl<T> Chan<T> {
     fn get(&self) -> Result<T, RecvError> {
         let value = self.buffer.borrow_mut().pop_front();
         if let Some(room) = &self.room {
-            // The waker of who sends is foreign code, and the message is in our hands.
+            // The sender's waker is foreign code, and this receiver holds the message.
             room.put_quietly(1);
         }
         value.ok_or(RecvError)

@@ -112,7 +112,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait now.
+    /// Wakes all present waiters.
     ///
     /// # Panics
     /// With the first panic of a waker, after all have been notified.

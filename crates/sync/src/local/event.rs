@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 /// A manual-reset event for the fibers and futures of one thread: everybody waits until it is set,
 /// nobody after that, until it is reset.
 ///
-/// [`set`](Self::set) releases all who wait at that moment, even if [`reset`](Self::reset) follows
+/// [`set`](Self::set) releases all that wait at that moment, even if [`reset`](Self::reset) follows
 /// before they run.
 ///
 /// ```
@@ -38,7 +38,7 @@ impl Event {
         self.set.get()
     }
 
-    /// Sets it and releases all who wait.
+    /// Sets it and releases all that wait.
     ///
     /// # Panics
     /// With the first panic of a waker, after all have been released.
@@ -47,7 +47,7 @@ impl Event {
         self.queue.notify_all();
     }
 
-    /// Makes those who come from now on wait.
+    /// Makes later callers wait.
     pub fn reset(&self) {
         self.set.set(false);
     }

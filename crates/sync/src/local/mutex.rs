@@ -14,10 +14,13 @@ use std::task::{Context, Poll};
 /// Mutual exclusion of the fibers and futures of one thread, for critical sections in which they
 /// wait.
 ///
-/// Fair: handed to whoever waits longest. No poisoning. See the [module](super) for what they have
-/// in common.
+/// Fair: the lock is handed to the longest waiter. No poisoning. See the [module](super) for what
+/// they have in common.
 ///
-/// Cost: 48 bytes and the value; a load and a store to lock, and to unlock.
+/// # Cost
+/// 48 bytes and the value; a load and a store to lock, and to unlock.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::local::Mutex;

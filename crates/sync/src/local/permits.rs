@@ -10,10 +10,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Free permits and who waits for some. At any moment outside this module the first waiter wants
+/// Free permits, and waiters for some. At any moment outside this module the first waiter wants
 /// more than there are, or it is closed and nobody waits.
 ///
-/// Permits are handed to waiters, who own them from then on: in one thread nobody is idle
+/// Permits are handed to waiters, which own them from then on: in one thread nobody is idle
 /// meanwhile.
 pub(super) struct Permits {
     free: Cell<usize>,
@@ -91,7 +91,7 @@ impl Permits {
         left.is_some()
     }
 
-    /// Nobody waits any more: who waits, or would have to, gets [`Closed`].
+    /// Ends all waits: waiters, and callers that would have to wait, get [`Closed`].
     pub(super) fn close(&self) {
         self.closed.set(true);
         self.queue.notify_all();

@@ -40,7 +40,7 @@ struct Node {
 pub(super) struct LocalQueue {
     head: Cell<Link>,
     tail: Cell<Link>,
-    /// The next waiter's; tells those who came before a `notify_all` from those who came during it.
+    /// The next waiter's; so a `notify_all` knows which waiters came before it.
     tickets: Cell<u64>,
 }
 
@@ -63,7 +63,7 @@ impl LocalQueue {
         node.waker.take()
     }
 
-    /// Notifies all who wait now. Their panics are kept until all are woken; then the first goes
+    /// Notifies all present waiters. Their panics are kept until all are woken; then the first goes
     /// on.
     pub(super) fn notify_all(&self) {
         let limit = self.tickets.get();
@@ -115,8 +115,8 @@ impl LocalQueue {
     }
 }
 
-/// A place in a [`LocalQueue`], used pinned. Whoever holds one looks, when it is dropped, whether
-/// there is a permit to give back: [`cancel`](Self::cancel).
+/// A waiter of a [`LocalQueue`], used pinned. Its owner looks, when it is dropped, whether there is
+/// a permit to give back: [`cancel`](Self::cancel).
 pub(super) struct LocalWaiter<'q> {
     queue: &'q LocalQueue,
     node: Node,

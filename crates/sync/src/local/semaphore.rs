@@ -97,7 +97,7 @@ impl Semaphore {
         self.permits.free()
     }
 
-    /// Ends it: all who wait, and all who come, get [`AcquireError::Closed`].
+    /// Closes it: all waits, and all later calls, end with [`AcquireError::Closed`].
     pub fn close(&self) {
         self.permits.close();
     }

@@ -20,8 +20,8 @@ use std::task::{Context, Poll};
 /// A lock around a value. [`lock`](Self::lock) blocks a thread and suspends a fiber,
 /// [`lock_async`](Self::lock_async) waits in a future; all wait in one queue.
 ///
-/// * **Fairness is eventual.** A running locker may overtake those who wait: handing the lock to
-///   one that sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
+/// * **Fairness is eventual.** A running locker may overtake waiters: handing the lock to one that
+///   sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
 ///   newcomers, so nobody waits for ever behind lockers; [`try_lock`](Self::try_lock) is not
 ///   barred. [`fair`](Self::fair) makes one on which nobody is ever overtaken,
 ///   [`unlock_fair`](MutexGuard::unlock_fair) is so for once.
@@ -36,8 +36,11 @@ use std::task::{Context, Poll};
 ///
 /// Names, guards and arguments are those of `lock_api` and `parking_lot`.
 ///
-/// Cost: 48 bytes and the value. Uncontended, one locked instruction to lock and one to unlock; a
+/// # Cost
+/// 48 bytes and the value. Uncontended, one locked instruction to lock and one to unlock; a
 /// contended lock spins for less than a microsecond or two, then queues.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::Mutex;
@@ -177,7 +180,7 @@ impl<T: ?Sized> Mutex<T> {
         self.raw.release();
     }
 
-    /// Where the value is: for those who know that they hold the lock.
+    /// The address of the value, for code that knows that it holds the lock.
     pub fn data_ptr(&self) -> *mut T {
         self.value.with_mut(|value| value)
     }

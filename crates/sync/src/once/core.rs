@@ -1,15 +1,16 @@
-//! Who initialises, and who waits for it. Protocol and proof: the crate's `README.md`, section
-//! *Once*.
+//! Choosing the one that initialises, and waiting for it. Protocol and proof: the crate's
+//! `README.md`, section *Once*.
 //!
 //! | state, bits 0 and 1 | meaning | leaves it |
 //! |---|---|---|
-//! | `INCOMPLETE` 0 | nobody has begun, or whoever did gave up | somebody begins: `RUNNING` |
-//! | `POISONED` 1 | the last one panicked | somebody insists: `RUNNING` |
-//! | `RUNNING` 2 | somebody is at it | that one: to any other |
+//! | `INCOMPLETE` 0 | no initialiser has begun, or it gave up | one begins: `RUNNING` |
+//! | `POISONED` 1 | the last one panicked | one that insists begins: `RUNNING` |
+//! | `RUNNING` 2 | an initialiser runs | that one: to any other |
 //! | `COMPLETE` 3 | done | never |
 //!
-//! Bit 2, `WAITERS`: the queue may not be empty. Set by a waiter that joins, under the queue's
-//! lock; cleared under it by whoever ends `RUNNING`. Never together with `COMPLETE`.
+//! Bit 2, `WAITERS`: the queue may not be empty. A waiter that joins sets it, and the initialiser
+//! that ends `RUNNING` clears it, both under the queue's lock. It is never set together with
+//! `COMPLETE`.
 
 use crate::park::{self, Awaited};
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -34,13 +35,13 @@ const WAITERS: u32 = 4;
 /// [`Lazy`](super::Lazy).
 pub(super) struct Core {
     word: AtomicU32,
-    /// The context that runs the initialiser, 0 if none or not known: to report what waits for
-    /// itself.
+    /// The context that runs the initialiser, 0 if none or not known: to report an initialiser that
+    /// waits for itself.
     owner: AtomicU64,
     queue: WaitQueue,
 }
 
-/// What one who comes finds.
+/// What a caller finds.
 pub(super) enum Turn<'a> {
     Complete,
     Poisoned,
@@ -48,16 +49,16 @@ pub(super) enum Turn<'a> {
     Mine(Running<'a>),
 }
 
-/// What one who comes wants.
+/// What a caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wants {
     /// To initialise, unless poisoned.
     Begin,
     /// To initialise, poisoned or not.
     Insist,
-    /// Only to wait until somebody has, or has panicked.
+    /// Only to wait until another has initialised, or has panicked.
     Wait,
-    /// Only to wait until somebody has.
+    /// Only to wait until another has initialised.
     WaitOn,
 }
 
@@ -126,12 +127,12 @@ impl Core {
             core.owner.load(Ordering::Relaxed)
         }
         let place = std::ptr::from_ref(self).expose_provenance();
-        // SAFETY: who waits borrows the core.
+        // SAFETY: a waiter borrows the core.
         unsafe { Awaited::new("once", place).with_owner(owner) }
     }
 
-    /// What the word says to one who comes; `join` to mark it, under the queue's lock, for one who
-    /// will wait. `None`: wait.
+    /// What the word tells the caller; `None`: to wait. With `join`, under the queue's lock, the
+    /// word is marked for a caller that will wait.
     fn look(&self, wants: Wants, join: bool) -> Option<Turn<'_>> {
         // Ordering: Acquire pairs with the Release in `finish`.
         let mut word = self.word.load(Ordering::Acquire);
@@ -148,7 +149,7 @@ impl Core {
                 (false, true) => word | waiters,
                 (false, false) => return None,
             };
-            // Ordering: Acquire for what an initialiser that gave up has done.
+            // Ordering: Acquire, for what an initialiser did that gave up.
             match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) if begins => {
                     return Some(Turn::Mine(Running { core: self, end: INCOMPLETE }));
@@ -159,7 +160,7 @@ impl Core {
         }
     }
 
-    /// Ends `RUNNING` and wakes all who wait.
+    /// Ends `RUNNING` and wakes all waiters.
     fn finish(&self, end: u32) {
         self.owner.store(0, Ordering::Relaxed);
         let order =
@@ -190,7 +191,8 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // Mostly while the initialiser's panic unwinds: a waker's panic must not end the process.
+        // This runs mostly while the initialiser's panic unwinds: a waker's panic must not end the
+        // process.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.core.finish(self.end))) {
             std::mem::forget(panic);
         }

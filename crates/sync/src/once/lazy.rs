@@ -1,16 +1,19 @@
-//! A value that is made when it is first used.
+//! A value that is made at its first use.
 
 use super::Once;
 use sateen_base::prim::UnsafeCell;
 use std::fmt;
 use std::ops::Deref;
 
-/// A value that is made when it is first used: std's `LazyLock` whose waiting suspends a fiber.
+/// A value that is made at its first use: std's `LazyLock`, but a wait suspends a fiber.
 ///
 /// If the initialiser panics, or its task is cancelled within, the value is poisoned: every use
 /// panics.
 ///
-/// Cost: 56 bytes, the value and the initialiser; one load to use it.
+/// # Cost
+/// 56 bytes, the value and the initialiser; one load to use it.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::Lazy;
@@ -19,7 +22,7 @@ use std::ops::Deref;
 /// ```
 pub struct Lazy<T, F = fn() -> T> {
     once: Once,
-    /// Written by whoever runs the initialiser; afterwards the value is read only.
+    /// Written by the one initialiser that runs; afterwards the value is read only.
     cell: UnsafeCell<Cell<T, F>>,
 }
 
@@ -43,7 +46,8 @@ impl<T, F: FnOnce() -> T> Lazy<T, F> {
         }
     }
 
-    /// The value, made now if it was not: one caller makes it, the others block until it is there.
+    /// The value. If it was not made yet, one caller makes it, and the others block until it is
+    /// there.
     ///
     /// # Panics
     /// With the panic of the initialiser; if an earlier call did; if called by the initialiser.

@@ -8,14 +8,16 @@ use std::fmt;
 use std::future::Future;
 
 /// A value that is written once and then read without locking: std's `OnceLock` whose waiting
-/// suspends a fiber and can be awaited.
+/// suspends a fiber, or is awaited.
 ///
 /// It is not poisoned: if an initialiser panics, fails, or its future is dropped, the next one
-/// begins. An initialiser that comes back to the same cell panics instead of waiting for itself,
-/// where that can be seen: within one thread or fiber. (An asynchronous one is not known by thread,
-/// and would wait.)
+/// begins. An initialiser that uses its own cell panics instead of waiting for itself, if both uses
+/// are on one thread or fiber. (An asynchronous initialiser belongs to no thread, and would wait.)
 ///
-/// Cost: 48 bytes and the value; one load to read it.
+/// # Cost
+/// 48 bytes and the value; one load to read it.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::OnceLock;
@@ -27,7 +29,7 @@ use std::future::Future;
 /// ```
 pub struct OnceLock<T> {
     core: Core,
-    /// Written by whoever runs the initialiser, read by everybody once it is complete.
+    /// Written by the one initialiser that runs; read by all once it is complete.
     value: UnsafeCell<Option<T>>,
 }
 
@@ -50,14 +52,14 @@ impl<T> OnceLock<T> {
         if self.core.is_complete() { self.read() } else { None }
     }
 
-    /// Of a complete cell, or one that the caller initialises.
+    /// The value of a complete cell, or of one that the caller initialises.
     #[inline]
     fn read(&self) -> Option<&T> {
         // SAFETY: nobody writes to a complete cell while it is borrowed.
         self.value.with(|value| unsafe { (*value).as_ref() })
     }
 
-    /// Of a complete cell.
+    /// The value of a complete cell.
     #[inline]
     fn completed(&self) -> &T {
         match self.read() {
@@ -66,14 +68,14 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value, exclusively.
+    /// The value, by exclusive reference.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         // SAFETY: the exclusive borrow of the cell covers the value.
         self.value.with_mut(|value| unsafe { (*value).as_mut() })
     }
 
-    /// Writes the value; if another one is being written, blocks until it is known whether that
-    /// succeeds.
+    /// Writes the value. While another call writes one, it blocks until that has succeeded or
+    /// failed.
     ///
     /// # Errors
     /// The value comes back if there is one already.
@@ -86,8 +88,8 @@ impl<T> OnceLock<T> {
         value.map_or(Ok(()), Err)
     }
 
-    /// The value; if there is none yet, that of `f`. One caller's `f` runs, the others block until
-    /// it has.
+    /// The value. If there is none, it becomes the result of `f`: one caller's `f` runs, and the
+    /// others block until it has returned.
     ///
     /// # Panics
     /// With the panic of `f`, and the cell stays empty; if called by its own initialiser.
@@ -99,7 +101,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The same for an `f` that may fail, and the cell then stays empty.
+    /// The same for an `f` that may fail; the cell then stays empty.
     ///
     /// ```
     /// let cell = sateen::sync::OnceLock::new();
@@ -134,6 +136,8 @@ impl<T> OnceLock<T> {
     /// # Panics
     /// With the panic of the initialiser, and the cell stays empty.
     ///
+    /// # Examples
+    ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
     /// let cell = sateen::sync::OnceLock::new();
@@ -148,7 +152,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The same for an initialiser that may fail, and the cell then stays empty.
+    /// The same for an initialiser that may fail; the cell then stays empty.
     ///
     /// # Errors
     /// That of the initialiser.

@@ -20,7 +20,10 @@ use std::pin::pin;
 /// (and so poisons it) instead of waiting for itself, where that can be seen: within one thread or
 /// fiber.
 ///
-/// Cost: 48 bytes; one load once it is complete.
+/// # Cost
+/// 48 bytes; one load once it is complete.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::Once;
@@ -158,6 +161,8 @@ impl Once {
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
+    ///
+    /// # Examples
     ///
     /// ```
     /// use std::time::Duration;

@@ -39,7 +39,10 @@ const WAITING: u32 = 8;
 /// dropped without sending gives the receiver [`RecvError`]; a receiver that is dropped gives the
 /// sender its value back.
 ///
-/// Cost: one allocation; one locked instruction to send, and a spinlock if somebody waits.
+/// # Cost
+/// One allocation; one locked instruction to send, and a spinlock if somebody waits.
+///
+/// # Examples
 ///
 /// ```
 /// let (sender, receiver) = sateen::sync::oneshot::channel();
@@ -152,6 +155,8 @@ impl<T> Sender<T> {
     /// # Panics
     /// If the receiver's waker panics; the value is sent nevertheless.
     ///
+    /// # Examples
+    ///
     /// ```
     /// let (sender, receiver) = sateen::sync::oneshot::channel();
     /// drop(receiver);
@@ -213,6 +218,8 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError::Empty`] if the time was over, [`TryRecvError::Closed`].
     ///
+    /// # Examples
+    ///
     /// ```
     /// use sateen::sync::oneshot::{self, TryRecvError};
     /// use std::time::Duration;
@@ -237,6 +244,8 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// [`TryRecvError`].
+    ///
+    /// # Examples
     ///
     /// ```
     /// use sateen::sync::oneshot::{self, TryRecvError};

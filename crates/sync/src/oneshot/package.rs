@@ -15,6 +15,8 @@ use std::thread;
 /// # Panics
 /// The returned closure panics with the panic of the receiver's waker, not with one of `f`.
 ///
+/// # Examples
+///
 /// ```
 /// use sateen::sync::oneshot;
 ///

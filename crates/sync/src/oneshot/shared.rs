@@ -20,6 +20,8 @@ use std::task::{Context, Poll};
 /// One allocation; a clone is one reference count. Waiting costs what waiting for a
 /// [`OnceLock`] does.
 ///
+/// # Examples
+///
 /// ```
 /// let (sender, receiver) = sateen::sync::oneshot::channel();
 /// let shared = receiver.shared();

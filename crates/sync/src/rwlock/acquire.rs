@@ -14,7 +14,7 @@ pub(super) struct Acquire<'a> {
     stage: Stage,
     gate: mutex::Acquire<'a>,
     waiter: Waiter<'a>,
-    /// How often it looked again in vain.
+    /// How often it looked again without success.
     lost: u32,
 }
 

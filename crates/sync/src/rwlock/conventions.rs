@@ -79,7 +79,7 @@ unsafe impl lock_api::RawRwLockDowngrade for RawRwLock {
     }
 }
 
-// SAFETY: true is returned only to who was let in.
+// SAFETY: true is returned only to a caller that was let in.
 unsafe impl lock_api::RawRwLockTimed for RawRwLock {
     type Duration = Duration;
     type Instant = Instant;
@@ -174,7 +174,7 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
     }
 }
 
-// SAFETY: true is returned only to who was let in, or upgraded.
+// SAFETY: true is returned only to a caller that was let in, or upgraded.
 unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock {
     fn try_lock_upgradable_for(&self, timeout: Duration) -> bool {
         self.take_for(Kind::Upgradable, timeout)

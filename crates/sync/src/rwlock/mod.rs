@@ -31,7 +31,10 @@ use std::task::{Context, Poll};
 ///   with a time limit, awaited ones, and upgrades.
 /// * A waker that panics does so in vain: its panic is reported, and ends there.
 ///
-/// Cost: 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.
+/// # Cost
+/// 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::RwLock;

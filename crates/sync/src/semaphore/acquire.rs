@@ -1,4 +1,4 @@
-//! One taker in the slow path.
+//! A caller that waits for permits.
 
 use super::word::{CLOSED, WAITERS, WAKING};
 use super::{AcquireError, Semaphore, SemaphoreGuard};
@@ -44,11 +44,11 @@ impl<'a> Future for Acquire<'a> {
             if waiter.as_mut().poll_wait(cx).is_pending() {
                 return Poll::Pending;
             }
-            // Unless it was `close` that notified us, which the word says.
+            // Unless `close` notified this waiter, which the word says.
             *on_the_way = true;
         }
         loop {
-            // Whatever `take` gives or throws, `WAKING` is no longer ours; but if it gives nothing.
+            // Unless `take` gives nothing, `WAKING` is no longer this waiter's, even if it unwinds.
             let turn = std::mem::take(on_the_way);
             match semaphore.take(n, turn) {
                 Err(AcquireError::NoPermits) => *on_the_way = turn,
@@ -104,7 +104,8 @@ impl Semaphore {
             let Some(left) = word.less(n as u64).filter(|_| !barred) else {
                 return Err(AcquireError::NoPermits);
             };
-            // Who leaves permits behind for the next waiter keeps `WAKING` and takes that one out.
+            // A taker that leaves permits behind for the next waiter keeps `WAKING` and takes that
+            // one out.
             let next = on_the_way && left.has(WAITERS) && left.permits() > 0;
             let new = match (on_the_way, next) {
                 (false, _) | (true, true) => left,
@@ -124,7 +125,8 @@ impl Semaphore {
         }
     }
 
-    /// Under the queue's lock: true if there is no need to join; otherwise the word says who waits.
+    /// Under the queue's lock: true if there is no need to join; otherwise the word says that a
+    /// waiter is queued.
     fn cannot_join(&self, n: usize, on_the_way: bool) -> bool {
         let mut word = self.load();
         loop {

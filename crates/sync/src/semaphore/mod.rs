@@ -15,17 +15,20 @@ use sateen_base::prim::time::Duration;
 use std::fmt;
 use word::{CLOSED, MAX, WAITERS, WAKING, Word};
 
-/// A counted number of permits: at most so many at a time.
+/// A number of permits, of which callers take some and give them back.
 ///
 /// * **First come, first served.** While anybody waits, newcomers queue, and
-///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so one who wants many is
-///   not starved by those who want few. A waiter that was woken should be polled or dropped soon:
-///   others wait for it.
+///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so callers that want few
+///   permits do not starve one that wants many. A waiter that was woken should be polled or dropped
+///   soon: others wait for it.
 /// * **Permits are guards**, given back when dropped. [`SemaphoreGuard::forget`] keeps them out of
 ///   the semaphore, [`add_permits`](Self::add_permits) puts new ones in.
 /// * **[`close`](Self::close)** ends all waiting with an error, for good.
 ///
-/// Cost: 40 bytes; uncontended, one locked instruction to take and one to give back.
+/// # Cost
+/// 40 bytes; uncontended, one locked instruction to take and one to give back.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::Semaphore;
@@ -50,7 +53,7 @@ pub struct Semaphore {
 pub enum AcquireError {
     /// The semaphore is closed.
     Closed,
-    /// There are too few at the moment, or somebody waits who came first.
+    /// There are too few at the moment, or another waiter came first.
     NoPermits,
     /// The time was over.
     TimedOut,
@@ -113,6 +116,8 @@ impl Semaphore {
     /// # Errors
     /// [`AcquireError::NoPermits`], [`AcquireError::Closed`], [`AcquireError::TooMany`].
     ///
+    /// # Examples
+    ///
     /// ```
     /// use sateen::sync::{AcquireError, Semaphore};
     /// let semaphore = Semaphore::new(3);
@@ -131,6 +136,8 @@ impl Semaphore {
     ///
     /// # Errors
     /// [`AcquireError::TimedOut`], and as `acquire`.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use sateen::sync::{AcquireError, Semaphore};
@@ -204,11 +211,13 @@ impl Semaphore {
         self.load().permits() as usize
     }
 
-    /// Ends it: all who wait, and all who come, get [`AcquireError::Closed`]. Guards that are out
-    /// stay good.
+    /// Closes it: all waits, and all later calls, end with [`AcquireError::Closed`]. Guards that
+    /// are out stay valid.
     ///
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use sateen::sync::{AcquireError, Semaphore};
@@ -218,7 +227,7 @@ impl Semaphore {
     /// ```
     pub fn close(&self) {
         self.queue.notify_all_with(|| {
-            // Ordering: Release pairs with the Acquire in `load`, for those who see it closed.
+            // Ordering: Release pairs with the Acquire in `load`, for callers that see it closed.
             self.word.fetch_or(CLOSED, Ordering::Release);
         });
     }
@@ -242,8 +251,8 @@ impl Semaphore {
         } else {
             Ordering::AcqRel
         };
-        // Ordering: who takes permits acquires what was released by those who put them back, so
-        // every exchange does both; Acquire on failure as in `load`.
+        // Ordering: a taker acquires what was released by those that put its permits back, so every
+        // exchange does both; Acquire on failure as in `load`.
         self.word
             .compare_exchange_weak(old.0, new.0, order, Ordering::Acquire)
             .map(|_| ())
@@ -279,8 +288,8 @@ impl<'a> SemaphoreGuard<'a> {
         self.n
     }
 
-    /// Never gives them back: the semaphore has as many fewer, until somebody
-    /// [adds](Semaphore::add_permits) some.
+    /// Keeps them for good: the semaphore has as many fewer, until new ones are
+    /// [added](Semaphore::add_permits).
     ///
     /// ```
     /// let semaphore = sateen::sync::Semaphore::new(1);

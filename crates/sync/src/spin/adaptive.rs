@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 /// one whose waits are long is not. After that a waiter yields its time slice, and after some
 /// yields it naps for 50 µs at a time, so that a crowd leaves the cores to the holder.
 ///
-/// Take it for short sections where the platform's way of sleeping costs too much, or there is
-/// none. Nobody is woken: a napping waiter finds out up to 50 µs late.
+/// Take it for short sections where the platform's way of sleeping costs too much, or is missing.
+/// No unlock wakes a thread: a napping waiter may be 50 µs late.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::TtasAdaptive, _>::new(1);
@@ -48,8 +48,8 @@ impl<C: SpinConfig> TtasAdaptive<C> {
         let mut waiter = Waiter::<C>::new();
         let wait = self.experience.begin(&waiter);
         let mut yields = 0;
-        // Before spinning: meanwhile the holder gets on with the line to itself, so that threads
-        // that hardly do anything else take turns of many sections. (Eight threads that increment,
+        // Before spinning: the holder has the line to itself meanwhile, so that threads that hardly
+        // do anything else take turns of many sections. (Eight threads that increment,
         // `counter/adaptive-mutex` of the lab: 5.2 to 5.4 ns, 14 to 16 without.)
         yield_now();
         loop {

@@ -65,6 +65,8 @@ fn hand_over() -> Ordering {
 ///
 /// 16 bytes. Uncontended, a locked instruction to take it and another to give it back.
 ///
+/// # Examples
+///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::TtasAdaptiveFutex, _>::new(1);
 /// *lock.lock() += 1;
@@ -225,7 +227,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
 
     #[inline(always)]
     fn give(&self) {
-        // Ordering: Release publishes the critical section to whoever takes the lock next.
+        // Ordering: Release publishes the critical section to the thread that takes the lock next.
         let word = self.word.fetch_sub(LOCKED, give());
         if word != LOCKED {
             self.give_slow(word);

@@ -8,7 +8,7 @@ use sateen_base::prim::{AtomicU32, Ordering};
 /// Experience of one lock: how many tests spinning takes, in eighths, a moving average of the waits
 /// that it ended.
 ///
-/// A hint, changed by loads and stores: whatever it holds is right. Hence not modelled.
+/// A hint, changed by loads and stores: every value is right. Hence it is not modelled.
 pub(super) struct Experience(#[cfg(not(loom))] AtomicU32);
 
 /// A wait that has begun.
@@ -35,8 +35,8 @@ impl Experience {
         Wait { usual, limit: (usual / 2 + Self::FEW).min(waiter.limit()) }
     }
 
-    /// It has ended by spinning. Only what is far off is corrected: the caller holds the lock now,
-    /// and what is learned lies beside its word.
+    /// The wait has ended by spinning. Only a value that is far off is corrected: the caller holds
+    /// the lock now, and the value lies beside its word.
     #[inline]
     pub(super) fn spun<C: SpinConfig>(&self, wait: Wait, waiter: &Waiter<C>) {
         let (usual, seen) = (wait.usual, 8 * waiter.tests);
@@ -45,7 +45,7 @@ impl Experience {
         }
     }
 
-    /// It has to go on otherwise: the next may take longer, unless this was as long as any may.
+    /// Spinning did not end the wait: the next may spin longer, unless this one reached the limit.
     pub(super) fn in_vain<C: SpinConfig>(&self, wait: Wait, waiter: &Waiter<C>) {
         let longer = wait.usual * 2 + 8 * Self::FEW;
         self.set(if wait.limit < waiter.limit() { longer } else { 0 });

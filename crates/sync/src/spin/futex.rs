@@ -18,7 +18,7 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const SLEPT_ON: u32 = 2;
 
-/// Of the exchange that unlocks; weakened to see the model fail.
+/// The ordering of the exchange that unlocks; a canary weakens it.
 #[inline(always)]
 fn give() -> Ordering {
     if canary!("futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -29,8 +29,8 @@ fn give() -> Ordering {
 /// Uncontended, a locked instruction to take it and another to give it back. A waiter spins for at
 /// most [`SpinConfig::TESTS`] tests, not at all while others sleep, then sleeps in the kernel.
 ///
-/// Take it where threads outnumber cores or sections may be long, and it is known how long spinning
-/// is worth it; otherwise [`TtasAdaptiveFutex`](super::TtasAdaptiveFutex).
+/// Take it where threads outnumber cores or sections may be long, and you know how long spinning
+/// pays; otherwise [`TtasAdaptiveFutex`](super::TtasAdaptiveFutex).
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::TtasFutex, _>::new(1);
@@ -65,8 +65,7 @@ impl<C: SpinConfig> TtasFutex<C> {
         }
     }
 
-    /// Spins for at most `limit` tests, or until somebody sleeps: those who sleep have waited
-    /// longer.
+    /// Spins for at most `limit` tests, or until a thread sleeps: sleepers have waited longer.
     fn spin(&self, waiter: &mut Waiter<C>, limit: u32) -> bool {
         loop {
             match self.get() {
@@ -80,7 +79,7 @@ impl<C: SpinConfig> TtasFutex<C> {
 
     /// Sleeps until it is free, and takes it.
     fn sleep(&self, waiter: &mut Waiter<C>, limit: u32) {
-        // Whoever has slept does not know whether others do.
+        // A thread that has slept does not know whether others sleep.
         // Ordering: Acquire pairs with the Release in `give`.
         while self.word.word().swap(SLEPT_ON, Ordering::Acquire) != FREE {
             self.word.wait(SLEPT_ON, None);

@@ -10,10 +10,10 @@ use crate::sys::FutexWord;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
-/// A mutex whose every lock and every unlock enters the kernel, as the mutexes of old did.
+/// A mutex that enters the kernel at each lock and each unlock, as old mutexes did.
 ///
-/// To measure against: nobody should take it for work. Locking asks the kernel to sleep while the
-/// lock is held, unlocking asks it to wake somebody, whether anybody is there or not.
+/// For comparison only. Locking asks the kernel to sleep while the lock is held. Unlocking asks it
+/// to wake a thread, even if none sleeps.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Kernel, _>::new(1);

@@ -8,12 +8,12 @@
 //!
 //! | `next` | meaning |
 //! |---|---|
-//! | null | nobody waits, or the first who does has not linked its node yet |
+//! | null | nobody waits, or the first waiter has not linked its node yet |
 //! | a node | the first that waits |
 //!
-//! Nodes lie on the stacks of those who wait. `tail` is changed by exchanges. `next` belongs to the
-//! holder, but for the one who exchanged `HOLDER` for its node: it writes `next` once, and the
-//! holder reads it before it may change it. A node's `next` is written once by whoever queued
+//! Nodes lie on the waiters' stacks. `tail` is changed by exchanges. `next` belongs to the holder,
+//! but for the waiter that exchanged `HOLDER` for its node: it writes `next` once, and the holder
+//! reads it before it may change it. A node's `next` is written once by the waiter that queued
 //! behind it; its `turn` once by the holder.
 
 use super::config::{SpinConfig, Standard};
@@ -93,8 +93,8 @@ impl<C: SpinConfig> Mcs<C> {
                 last = self.tail.load(Ordering::Relaxed);
                 continue;
             }
-            // Ordering: Release publishes the node's fields to whoever queues behind it; Acquire
-            // pairs with that, for `last`.
+            // Ordering: Release publishes the node's fields to the waiter that queues behind it;
+            // Acquire pairs with that, for `last`.
             match self.tail.compare_exchange(last, me, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(seen) => last = seen,
@@ -121,10 +121,10 @@ impl<C: SpinConfig> Mcs<C> {
         // Ordering: Acquire pairs with the Release of the link.
         let mut next = node.next.load(Ordering::Acquire);
         if next.is_null() {
-            // Before the exchange: whoever sees `HOLDER` may link itself here at once.
+            // Before the exchange: a waiter that sees `HOLDER` may link itself here at once.
             self.next.store(ptr::null_mut(), Ordering::Relaxed);
-            // Ordering: Release keeps the store above before it: who sees `HOLDER` writes `next`
-            // later.
+            // Ordering: Release keeps the store above before it: a waiter that sees `HOLDER` writes
+            // `next` later.
             let left =
                 self.tail.compare_exchange(me, holder(), Ordering::Release, Ordering::Relaxed);
             if canary!("mcs_leaves_unlinked") {
@@ -187,7 +187,8 @@ impl<C: SpinConfig> Mcs<C> {
         let mut tests = 0_u64;
         while !done() {
             tests += 1;
-            // A model gives all others a turn at each test: nobody is left who could end this wait.
+            // A model gives all others a turn at each test: no thread is left that could end this
+            // wait.
             assert!(!cfg!(loom) || tests < 100, "a wait that does not end");
             if !waiter.test(limit, || !done()) {
                 yield_now();

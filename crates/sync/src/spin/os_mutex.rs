@@ -4,8 +4,8 @@ use sateen_base::os::PlatformMutex;
 
 /// The platform's own mutex: `pthread_mutex_t` on Unix, the slim lock on Windows.
 ///
-/// Take it to see what C programs get. On Unix it allocates when it is first locked. The guard
-/// stays on its thread.
+/// It shows what C programs get. On Unix it allocates when it is first locked. The guard stays on
+/// its thread.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::OsMutex, _>::new(1);

@@ -5,8 +5,8 @@
 //! | `next` | the ticket that the next to come draws |
 //! | `serving` | the ticket whose drawer holds the lock; equal to `next` if it is free |
 //!
-//! `next` is changed by exchanges, `serving` by the holder. Neither ever comes round: a thread that
-//! stood still between two steps would take a ticket of long ago for its own.
+//! `next` is changed by exchanges, `serving` by the holder. Neither ever wraps: a thread that stood
+//! still between two steps would take a ticket of long ago for its own.
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
@@ -16,7 +16,7 @@ use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use std::marker::PhantomData;
 
-/// Of the store that calls the next ticket; weakened to see the model fail.
+/// The ordering of the store that calls the next ticket; a canary weakens it.
 #[inline(always)]
 fn call() -> Ordering {
     if canary!("ticket_call_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -25,14 +25,13 @@ fn call() -> Ordering {
 /// The ticket lock: first come, first served.
 ///
 /// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter draws
-/// a ticket and spins until it is called, pausing the longer the more are before it.
+/// a ticket and spins until it is called; the more are before it, the longer it pauses.
 ///
-/// Take it where everybody must get its turn, sections are a few instructions, and each thread has
-/// a core. Where threads outnumber cores it collapses by nature: the lock is handed to a thread
-/// whether it runs or not, and nobody else may use it until that one has. (Eight threads on two
-/// cores with sections of 50 ns: 2.8 µs an acquisition, where [`super::TtasAdaptiveFutex`] takes
-/// 95 ns.) After [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on,
-/// at some microseconds a turn.
+/// Take it where turns must be strict, sections are a few instructions, and each thread has a core.
+/// Where threads outnumber cores it collapses: the lock is handed to a thread whether that runs or
+/// not, and no other may use it first. (Eight threads on two cores with sections of 50 ns: 2.8 µs
+/// an acquisition, where [`super::TtasAdaptiveFutex`] takes 95 ns.) After [`SpinConfig::TESTS`]
+/// tests waiters yield their time slices, so that it goes on, at some microseconds a turn.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ticket, _>::new(1);
@@ -102,7 +101,7 @@ impl<C: SpinConfig> Ticket<C> {
 
     #[inline(always)]
     fn give(&self) {
-        // Only the holder writes it.
+        // Only the holder writes `serving`.
         let called = self.serving.load(Ordering::Relaxed) + 1;
         // Ordering: Release publishes the critical section to `is_called` and `try_take`.
         self.serving.store(called, call());
@@ -120,7 +119,7 @@ raw_mutex!(Ticket<C>);
 mod tests {
     use super::*;
 
-    /// Somebody tries to lock, and stands still after the look at `serving`.
+    /// A thread tries to lock, and stands still after its look at `serving`.
     #[test]
     fn who_tries_and_stands_still_for_long_gets_no_lock_that_is_held() {
         let lock = Ticket::<Standard>::new();

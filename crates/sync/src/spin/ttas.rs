@@ -13,7 +13,7 @@ use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
 use std::marker::PhantomData;
 
-/// Of the store that unlocks; weakened to see the model fail.
+/// The ordering of the store that unlocks; a canary weakens it.
 #[inline(always)]
 fn give() -> Ordering {
     if canary!("ttas_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -62,10 +62,10 @@ impl Word {
 /// further one.
 ///
 /// Take it for sections of a few instructions whose threads have cores of their own. Where threads
-/// outnumber cores it collapses by nature: while a holder is off its core everybody else burns time
-/// for nothing. Yielding keeps that from hanging; the time stays burnt. It is unfair: who unlocked
-/// last finds the lock in its cache and gets it again. (Of eight threads on two cores one got an
-/// eighth of what another got.)
+/// outnumber cores it collapses: while the holder is off its core, all others burn time for
+/// nothing. Yielding keeps that from hanging, but the time is lost. It is unfair: the thread that
+/// unlocked last has the lock in its cache and gets it again. (Of eight threads on two cores one
+/// got an eighth of what another got.)
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ttas, _>::new(1);

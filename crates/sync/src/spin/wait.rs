@@ -41,8 +41,8 @@ impl<C: SpinConfig> Waiter<C> {
         Self { tests: 0, collisions: 0, random: 0, machine, config: PhantomData }
     }
 
-    /// The most tests to make: none on one core, where the holder cannot get on meanwhile, and none
-    /// in models, where waits are to get to what comes after.
+    /// The most tests to make: none on one core, where the holder cannot run meanwhile, and none in
+    /// models, which should get to what comes after the spinning.
     pub(super) fn limit(&self) -> u32 {
         if cfg!(loom) || self.machine & ONE_CORE != 0 { 0 } else { C::TESTS }
     }
@@ -54,8 +54,7 @@ impl<C: SpinConfig> Waiter<C> {
             return false;
         }
         self.tests += 1;
-        // Looking at a line that nobody changes costs little, and who sees late that it was changed
-        // comes late.
+        // A look at a line that no thread changes costs little, and a late look is a late lock.
         for _ in 0..self.machine & !ONE_CORE {
             prim::spin_loop();
             if !held() {
@@ -65,7 +64,7 @@ impl<C: SpinConfig> Waiter<C> {
         true
     }
 
-    /// Begins to count tests anew.
+    /// Counts tests from 0 again.
     pub(super) fn again(&mut self) {
         self.tests = 0;
     }
@@ -81,8 +80,8 @@ impl<C: SpinConfig> Waiter<C> {
         }
     }
 
-    /// Backs off after an exchange that was lost: for a random time, on average twice as long as
-    /// after the one before.
+    /// Backs off after a lost exchange: for a random time, on average twice as long as after the
+    /// one before.
     #[cold]
     pub(super) fn collided(&mut self) {
         self.collisions = (self.collisions + 1).min(C::COLLISIONS).min(16);
@@ -106,7 +105,7 @@ pub(super) fn yield_now() {
     prim::thread::yield_now();
 }
 
-/// Looks at the machine: how many cores, and how long `pause` takes.
+/// Measures the machine: how many cores, and how long `pause` takes.
 #[cold]
 fn look() -> u32 {
     // The shortest of a few runs: any of them may be interrupted.

@@ -1,7 +1,7 @@
 //! The heap under a timer queue's lock: four children a node, each timer knows its place.
 //!
-//! Who may touch what: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the
-//! holder of the queue's lock. A timer that is not `ARMED` belongs to its owner alone.
+//! Access: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the holder of the
+//! queue's lock. A timer that is not `ARMED` belongs to its owner alone.
 
 use sateen_base::canary;
 use sateen_base::prim::{AtomicU32, Ordering, UnsafeCell};
@@ -12,7 +12,7 @@ use std::task::Waker;
 /// |---|---|---|---|
 /// | `IDLE` 0 | no | none | owner, under the lock: `ARMED` |
 /// | `ARMED` 1 | yes | some | under the lock: owner and closer `IDLE`, firer `FIRED` |
-/// | `FIRED` 2 | no | none: who fired took it | owner, under the lock: `ARMED` |
+/// | `FIRED` 2 | no | none: the firer took it | owner, under the lock: `ARMED` |
 pub(super) const IDLE: u32 = 0;
 pub(super) const ARMED: u32 = 1;
 pub(super) const FIRED: u32 = 2;
@@ -45,13 +45,13 @@ impl Node {
     /// The owner's reading; what it says of `ARMED` may be over, the others stay.
     #[inline]
     pub(super) fn state(&self) -> u32 {
-        // Ordering: Acquire pairs with the Release in `give_back`: whoever took it out of the heap
-        // is through with it.
+        // Ordering: Acquire pairs with the Release in `give_back`: the one that took it out of the
+        // heap is through with it.
         self.state.load(Ordering::Acquire)
     }
 
     /// Under the lock, and out of the heap: takes the waker and gives the node back to its owner,
-    /// who may free it from that moment.
+    /// which may free it from that moment.
     ///
     /// # Safety
     /// The lock is held, and the node is `ARMED` but no longer in the heap.

@@ -46,7 +46,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
 
     /// Arms it, for another time if it is armed already: `waker` is woken soon after `deadline`, at
     /// once if that has passed, when somebody fires the queue. True if it is the earliest of the
-    /// queue now: then whoever serves the queue must learn of it.
+    /// queue now: then the thread that serves the queue must learn of it.
     ///
     /// On a [closed](TimerQueue::close) queue it is not armed.
     pub fn arm(mut self: Pin<&mut Self>, deadline: Instant, waker: Waker) -> bool {

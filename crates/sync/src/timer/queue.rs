@@ -13,14 +13,17 @@ use std::task::Waker;
 
 /// Pending timers of one worker, or of everybody else.
 ///
-/// It has no thread and no clock: whoever serves it sleeps until [`earliest`](Self::earliest), then
-/// calls [`fire`](Self::fire). Anybody may, so that an idle worker fires a busy one's timers. Who
-/// arms a timer that becomes the earliest must wake the one who sleeps: reading `earliest` orders
-/// nothing.
+/// It has no thread and no clock: a thread that serves it sleeps until
+/// [`earliest`](Self::earliest), then calls [`fire`](Self::fire). Any thread may, so that an idle
+/// worker fires a busy one's timers. A thread that arms a timer that becomes the earliest must wake
+/// the sleeper: reading `earliest` orders nothing.
 ///
-/// Cost: arming, disarming and firing take a short lock for a logarithmic number of steps in a heap
-/// with four children a node. The heap holds 16 bytes a timer and grows, by doubling, while it is
-/// armed; it never shrinks. The timers themselves live with those who wait.
+/// # Cost
+/// Arming, disarming and firing take a short lock for a logarithmic number of steps in a heap with
+/// four children a node. The heap holds 16 bytes a timer and grows, by doubling, while it is armed;
+/// it never shrinks. The timers themselves live with their waiters.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::timer::{Timer, TimerQueue};
@@ -78,11 +81,13 @@ impl TimerQueue {
         self.fire_with(now, Waker::wake)
     }
 
-    /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for whoever
-    /// cannot call just any waker where it fires timers.
+    /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for a caller
+    /// that cannot call just any waker where it fires timers.
     ///
     /// # Panics
     /// With the first panic of `wake`, after it has had all.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use sateen::sync::timer::{Timer, TimerQueue};
@@ -101,9 +106,9 @@ impl TimerQueue {
         if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED, wake) }
     }
 
-    /// For whoever will serve it no longer: takes all timers out and wakes their wakers without
-    /// firing them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is false
-    /// after arming one). The futures of this module then go elsewhere.
+    /// For a thread that will serve it no longer: takes all timers out and wakes their wakers
+    /// without firing them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is
+    /// false after arming one). The futures of this module then go elsewhere.
     ///
     /// # Panics
     /// As [`fire`](Self::fire).
@@ -162,7 +167,7 @@ impl TimerQueue {
         let at = clock::ticks(deadline);
         let mut waker = Some(waker);
         let mut room = Room::default();
-        // Room is made without the lock, by who needs it; whoever comes first brings it in.
+        // A thread that needs room makes it without the lock; the first to come brings it in.
         loop {
             let tried = self.locked(|heap| {
                 if heap.closed {

@@ -51,10 +51,10 @@ fn wait(park: impl Fn(), over: impl Fn() -> bool) {
 /// far.
 ///
 /// Its timer belongs to the worker that polls it first, if a runtime's worker does; otherwise to
-/// one thread of this crate, started by the first such timer. If the system refuses that thread the
-/// future wakes itself again and again, trying to start it each time: late by the time a round
-/// takes, and busy, but ready in the end. It may be polled from another thread next time, and
-/// dropped on any.
+/// one thread of this crate, started by the first such timer. If the system refuses that thread,
+/// the future wakes itself again and again and tries to start it each time: it is busy, and late by
+/// a round, but ready in the end. It may be polled from another thread next time, and dropped on
+/// any.
 ///
 /// ```
 /// use sateen::sync::{block_on, timer::sleep_async};
@@ -85,7 +85,7 @@ pub struct Sleep {
     timer: Option<Timer<Home>>,
 }
 
-/// Who fires the timer.
+/// The queue that fires the timer.
 enum Home {
     Runner(Arc<TimerQueue>),
     Fallback(&'static Fallback),
@@ -141,7 +141,7 @@ impl Future for Sleep {
             .timer()
             .as_pin_mut()
             .is_some_and(|mut timer| timer.as_mut().set_waker(cx.waker()) || timer.has_fired());
-        // Never armed, or its queue was closed: whoever polls now is better.
+        // It was never armed, or its queue was closed: the present poller's queue is better.
         if !waits {
             let here = park::timers()
                 .is_some_and(|queue| self.as_mut().arm(Home::Runner(queue), deadline, cx));
@@ -156,7 +156,7 @@ impl Future for Sleep {
         if let Home::Fallback(fallback) = timer.queue()
             && !fallback.is_served()
         {
-            // Nobody fires it: then we do, by coming back until it is time.
+            // No thread fires it: this future does, by coming back until it is time.
             fallback.queue.fire(Instant::now());
             thread::yield_now();
             cx.waker().wake_by_ref();
@@ -171,8 +171,8 @@ impl fmt::Debug for Sleep {
     }
 }
 
-/// Gives `future` no longer than `duration` from now: its result, or [`Elapsed`]. The future is
-/// polled first, so one that is ready in the last moment wins; it is dropped with the time-out.
+/// Limits `future` to `duration` from now: its result, or [`Elapsed`]. The future is polled first,
+/// so one that is ready in the last moment wins. It is dropped with the result.
 ///
 /// ```
 /// use sateen::sync::{block_on, timer::{timeout_async, Elapsed}, Event};

@@ -1,7 +1,7 @@
 //! The list under the wait queue's lock: doubly linked, ends in nulls, holds nodes it does not own.
 //!
-//! Who may touch what: every field of a linked node, and the list itself, is accessed only by the
-//! holder of the queue's lock. A node that is `Idle` belongs to its waiter alone.
+//! Access: every field of a linked node, and the list itself, is accessed only by the holder of the
+//! queue's lock. A node that is `Idle` belongs to its waiter alone.
 
 use crate::wakers::Batch;
 use sateen_base::prim::UnsafeCell;
@@ -29,7 +29,7 @@ pub(super) enum State {
 /// What a notification was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// One of one: whoever does not use it must pass it on, or a wake-up is lost.
+    /// One of one: a waiter that does not use it must pass it on, or a wake-up is lost.
     One,
     /// Everybody got it: nothing to pass on.
     All,
@@ -40,7 +40,7 @@ pub enum Permit {
 pub enum Position {
     /// Behind all others: for newcomers.
     Back,
-    /// Before all others: for those who were notified and lost the race for what they wait for.
+    /// Before all others: for a waiter that was notified and lost the race for what it waits for.
     Front,
 }
 
@@ -48,8 +48,7 @@ pub enum Position {
 pub(super) struct Node {
     pub(super) state: State,
     pub(super) waker: Option<Waker>,
-    /// Rises with each joining; tells those who came before a `notify_all` from those who came
-    /// after.
+    /// Rises with each joining: so a `notify_all` knows which waiters came before it.
     ticket: u64,
     prev: Link,
     next: Link,
@@ -146,7 +145,7 @@ impl List {
     /// lock, like everything that has the list.
     pub(super) fn fill(&mut self, batch: &mut Batch, limit: u64) {
         while !batch.is_full() {
-            // SAFETY: whoever has the list holds its lock.
+            // SAFETY: the holder of the list holds its lock.
             let Some(waker) = (unsafe { self.pop(Permit::All, limit) }) else { break };
             batch.push(waker);
         }

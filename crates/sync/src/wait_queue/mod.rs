@@ -30,8 +30,8 @@ use sateen_base::unwind::FirstPanic;
 use std::fmt;
 use std::task::Waker;
 
-/// First come, first notified: where threads, fibers and futures wait for a condition that the
-/// owner of the queue defines. The base of every blocking primitive here.
+/// A queue in which threads, fibers and futures wait for a condition that its owner defines. First
+/// come, first notified. It is the base of every blocking primitive here.
 ///
 /// The queue's lock orders everything: the condition is checked under it when a waiter joins, and a
 /// notifier takes it after changing the condition. So either the waiter sees the change, or the
@@ -40,7 +40,10 @@ use std::task::Waker;
 ///
 /// `L` is the kind of that lock; the feature `study` makes queues with others than the default.
 ///
-/// Cost: 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
+/// # Cost
+/// 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::WaitQueue;
@@ -123,9 +126,9 @@ impl<L: RawMutex> WaitQueue<L> {
     /// Blocks the caller (thread or fiber) until it is notified, unless `ready` says there is no
     /// need to wait.
     ///
-    /// `ready` runs once, under the queue's spinlock: it should be short. If it blocks, or uses
-    /// this queue, all who use the queue wait for it, and itself perhaps for ever. If it panics
-    /// nobody joins, and the panic goes on.
+    /// `ready` runs once, under the queue's spinlock: it should be short. If it blocks, all users
+    /// of the queue wait for it; if it uses this queue, perhaps for ever. If it panics, the caller
+    /// does not join, and the panic goes on.
     ///
     /// A return says that the caller was notified, not that the condition still holds: loop.
     /// If [`park`](crate::park::park) unwinds the wait is withdrawn.
@@ -224,8 +227,8 @@ impl<L: RawMutex> WaitQueue<L> {
         found
     }
 
-    /// Notifies all who wait at the moment of the call, in order; how many. Those who join
-    /// meanwhile stay. The lock is held for sixteen waiters at a time.
+    /// Notifies all that wait at the moment of the call, in order, and returns how many. Waiters
+    /// that join meanwhile stay. The lock is held for sixteen waiters at a time.
     ///
     /// # Panics
     /// With the first panic of a waker, after all have been notified and woken.
@@ -234,7 +237,7 @@ impl<L: RawMutex> WaitQueue<L> {
     }
 
     /// The same, running `first` under the queue's lock before the first waiter is taken out:
-    /// exactly those who joined before it ran are notified.
+    /// exactly the waiters that joined before it ran are notified.
     ///
     /// `first` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
     ///

@@ -15,12 +15,12 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-/// A place in a [`WaitQueue`], for primitives that need more than
+/// A waiter of a [`WaitQueue`], for primitives that need more than
 /// [`wait_unless`](WaitQueue::wait_unless): rejoining at the front, or acting on a cancelled wait.
 ///
-/// It is used pinned, on the waiter's stack or in its future, and can wait any number of times, one
-/// after another. Dropped while queued it leaves the queue; dropped while it holds a permit of
-/// [`notify_one`](WaitQueue::notify_one) that it never took, it notifies the next.
+/// It is used pinned, on a stack or in a future, and can wait any number of times, one after
+/// another. A waiter that is dropped while queued leaves the queue. One that is dropped with a
+/// permit of [`notify_one`](WaitQueue::notify_one) that it never took notifies the next.
 ///
 /// ```
 /// use sateen::sync::wait_queue::{Position, WaitQueue, Waiter};
@@ -157,13 +157,12 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         self.as_mut().take_permit().is_some() || self.wait_joined(Some(deadline))
     }
 
-    /// The same for one who has done nothing since it joined, and so has the token if it was
-    /// notified: another wait in between may have taken that. Costs a lock less.
+    /// The same for a caller that has done nothing since it joined, and so still has the token if
+    /// it was notified: another wait in between may have taken that. It costs a lock less.
     #[doc(hidden)]
     pub fn wait_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         while self.involved.get() {
-            // First park, then look: whoever notifies also wakes, so the look costs one lock a
-            // wait.
+            // First park, then look: a notifier also wakes, so a wait costs one look, and one lock.
             match deadline {
                 Some(deadline) => crate::park::park_until(deadline),
                 None => crate::park::park(),
