@@ -42,9 +42,9 @@ pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     }
 }
 
-/// What a future is polled with. The context's own token would not do: something that blocks inside
-/// the future (a lock, another `block_on`) may take it. So the signal is kept here, and the token
-/// only ends the parking.
+/// The signal behind the waker with which a future is polled. The context's own token is not
+/// enough: a lock or another `block_on` inside the future may take it. So the signal is kept here,
+/// and the token only ends the parking.
 struct Signal {
     woken: AtomicBool,
     context: Waker,

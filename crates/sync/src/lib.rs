@@ -1,33 +1,43 @@
 //! Layer 1 of Sateen: how threads, fibers and futures wait for each other.
 //!
-//! * [`park`]: the hook through which everything here blocks. A plain thread sleeps in the kernel;
-//!   the runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
-//! * [`EventCount`]: where workers sleep when there is nothing to do, and waking one of them.
-//! * [`WaitPoint`]: waiting for changes that are made without a lock.
+//! | You need | Take |
+//! |---|---|
+//! | one at a time | [`Mutex`]; [`ReentrantMutex`] for its holder again; [`poison`] for panics |
+//! | many readers or one writer | [`RwLock`] |
+//! | at most *n* at a time | [`Semaphore`] |
+//! | a flag to wait for | [`Event`], [`AutoEvent`] |
+//! | a value made once | [`OnceLock`], [`Lazy`], [`Once`] |
+//! | rounds of *n* that meet | [`Barrier`] |
+//! | a condition under a mutex | [`Condvar`] |
+//! | the end of a group | [`WaitGroup`] |
+//! | one value from one to one | [`oneshot`] |
+//! | several futures at once | [`combinators`], [`block_on`] |
+//! | sleeping, time limits | [`timer`] |
+//! | counting from many threads | [`counter`] |
+//! | short sections of threads | [`spin`] |
+//! | one thread, no atomics | [`local`] |
+//!
+//! Each blocks a thread, suspends a fiber, or is awaited; for ever, or with a time limit.
+//!
+//! # For building primitives
+//!
+//! * [`park`]: the hook through which everything blocks. A plain thread sleeps in the kernel; the
+//!   runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
-//! * [`timer`]: pending timers, sleeping and time-outs; [`block_on`], which waits for a future.
-//! * [`Mutex`], [`Condvar`], [`RwLock`], [`Event`]: built on it; each blocks, suspends or is
-//!   awaited, for ever or with a time limit. [`RawMutex`] and [`RawRwLock`] are for building
-//!   others; [`ReentrantMutex`] is for its holder again, and [`poison`] has locks that remember a
-//!   panic.
-//! * [`Semaphore`], [`AutoEvent`], [`Barrier`], [`WaitGroup`], [`Once`], [`OnceLock`] and
-//!   [`Lazy`]: likewise, and each with time limits.
-//! * [`oneshot`]: one value on its way; [`combinators`]: waiting for more than one future.
-//! * [`spin`]: the spinlock family, for threads: kinds of [`lock_api::RawMutex`] to choose from.
-//! * [`counter`]: counters that threads add to without disturbing each other.
-//! * [`local`]: the same for runtimes that are one thread, `!Send` and without atomics.
+//! * [`WaitPoint`]: waiting for changes that are made without a lock.
+//! * [`EventCount`]: where workers sleep when there is nothing to do, and waking one of them.
+//! * [`RawMutex`], [`RawRwLock`]: raw locks, for [`lock_api`].
+//!
+//! # Layer and invariants
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
 //! runtimes, and nothing here starts a thread but the timers of threads that have no runtime.
 //!
-//! Invariants:
-//!
 //! 1. No foreign code (wakers, values) runs while an internal lock is held.
-//! 2. A notification is used by somebody or passed on: cancelling a wait loses nothing.
+//! 2. A notification is used or passed on: cancelling a wait loses nothing.
 //! 3. Waiting allocates nothing, but for a plain thread's own parker, once, the signal of a
-//!    [`block_on`], and the heap of a timer queue, which grows with the most timers that were ever
-//!    armed at once.
-//! 4. An unlock gives the lock to nobody: it frees it, and wakes at most one waiter.
+//!    [`block_on`], and the heap of a timer queue, which grows with the most timers armed at once.
+//! 4. An unlock gives the lock to no waiter: it frees the lock, and wakes at most one.
 //!
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
@@ -58,6 +68,9 @@ mod thread_parker;
 pub mod timer;
 #[cfg(doctest)]
 mod variance;
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 mod wait_group;
 mod wait_point;
 pub mod wait_queue;
@@ -70,8 +83,7 @@ pub use block_on::block_on;
 pub use condvar::{Condvar, CondvarWait, WaitTimeoutResult};
 pub use event::{Event, EventWait};
 pub use event_count::EventCount;
-/// The interface of raw locks that other structures here are generic over. (The raw mutexes also
-/// have that of version 0.5.)
+/// The interface of raw locks, over which other structures here are generic.
 pub use lock_api;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use once::{Lazy, Once, OnceLock, OnceState};

@@ -3,17 +3,17 @@
 //! A critical section that ends in a panic may leave its value half changed. These locks tell the
 //! next locker, by `std`'s own [`PoisonError`], from which the guard can be taken all the same.
 //!
-//! How do they know? `std` asks `std::thread::panicking` when the guard is dropped. That is a
-//! question about the thread, and tasks share threads: while one task is suspended in the middle of
-//! unwinding, every other one on its worker is told that it panics. So there are two forms:
+//! `std` asks `std::thread::panicking` when the guard is dropped. That is a question about the
+//! thread, and tasks share threads: while one task is suspended in the middle of unwinding, every
+//! other one on its worker seems to panic. So there are two forms:
 //!
 //! * [`Mutex::with`], [`RwLock::with`] run the critical section as a closure and see how it ends.
-//!   Exact.
-//! * Guards ask the thread, when they are made and when they are dropped, and poison if the answer
-//!   has become *yes* in between. On a thread of its own that is exact, as in `std`. In a task it
-//!   errs in two cases: if another task of the worker begins to unwind, and suspends within that,
-//!   while the guard is held and suspended over (poisoned for nothing); and if the guard was made
-//!   during such a suspended unwinding (a panic is missed).
+//!   They are exact.
+//! * Guards ask the thread when they are made and when they are dropped, and poison if the answer
+//!   has become *yes* in between. On a plain thread that is exact, as in `std`. In a task it errs
+//!   in two cases. The lock is poisoned for nothing if the task waits while it holds the guard, and
+//!   another task of the worker begins to unwind meanwhile and suspends within that. A panic is
+//!   missed if the guard was made during the suspended unwinding of another task.
 
 use crate::{mutex, rwlock};
 use sateen_base::prim::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use std::thread::panicking;
 
 /// Whether a critical section has ended in a panic. Changed and read under the lock (relaxed
-/// suffices), but for `is_poisoned`, which promises nothing about when.
+/// suffices). `is_poisoned` reads it without, and promises no moment.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 
@@ -132,7 +132,7 @@ guard! {
     MutexGuard, mutex::MutexGuard<'a, T>, guard
 }
 guard! {
-    /// Shared access to the value of an [`RwLock`]. It never poisons: it changed nothing.
+    /// Shared access to the value of an [`RwLock`]. It never poisons, as it changes nothing.
     RwLockReadGuard, rwlock::RwLockReadGuard<'a, T>
 }
 guard! {
@@ -166,7 +166,7 @@ macro_rules! common {
                 self.flag.get()
             }
 
-            /// Forgets it, after the value was put right.
+            /// Clears the poison, after the value was put right.
             pub fn clear_poison(&self) {
                 self.flag.set(false);
             }
@@ -255,7 +255,7 @@ impl<T: ?Sized> Mutex<T> {
         self.flag.result(self.guard(guard))
     }
 
-    /// Runs `section` on the value under the lock, and poisons exactly if it panics.
+    /// Runs `section` on the value under the lock, and poisons if and only if it panics.
     ///
     /// # Errors
     /// `section`, which did not run, if it is poisoned.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `EMPTY` 0 | no token, the owner runs | owner, when it takes the token |
 //! | `PARKED` 1 | no token, the owner sleeps or is about to | owner, from `EMPTY` only |
-//! | `TOKEN` 2 | a wake-up waits to be taken | anybody, from any state |
+//! | `TOKEN` 2 | a wake-up waits to be taken | any thread, from any state |
 //!
 //! The owner leaves `PARKED` only by taking a token or by giving up a timed wait, both in one
 //! read-modify-write, so no token is overwritten. A waker makes a system call only if it replaced
@@ -23,8 +23,8 @@ const TOKEN: u32 = 2;
 
 /// Blocks one OS thread until it is woken; a wake-up that comes first is kept as a token.
 ///
-/// At most one token is kept. One thread at a time may park (a second one would not be unsafe, but
-/// may sleep for ever); any thread may unpark. In an [`Arc`] it turns into a [`std::task::Waker`].
+/// It keeps at most one token. One thread at a time may park (a second one might sleep for ever);
+/// any thread may unpark. In an [`Arc`] it turns into a [`std::task::Waker`].
 ///
 /// # Cost
 /// One locked instruction if the token is there, otherwise a sleep in the kernel.
@@ -51,7 +51,7 @@ impl ThreadParker {
         }
     }
 
-    /// Takes the token, blocking the calling thread until there is one. Never returns without.
+    /// Takes the token, and blocks the calling thread until there is one.
     pub fn park(&self) {
         if !self.take_or_announce() {
             let taken = self.sleep(None);

@@ -5,7 +5,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The enumeration for one length of tuples, and what makes tuples collections of futures.
+/// The enumeration for one length of tuples, and the traits that make such tuples collections.
 macro_rules! one_of {
     ($name:ident: $first:ident $first_f:ident $($rest:ident $rest_f:ident)*) => {
         /// One of the members of a tuple: a future, or what [`race`](super::race) gives.

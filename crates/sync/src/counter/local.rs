@@ -7,9 +7,9 @@ use std::fmt;
 /// Counts for one thread, and adds what it has counted to a shared total when it is flushed or
 /// dropped.
 ///
-/// For loops: additions cost what a local variable costs, and the total is touched once. Nobody
-/// sees them before the flush. A panic drops the handle and so flushes it; [`std::mem::forget`]
-/// loses what was not flushed.
+/// It is for loops: an addition costs what a local variable costs, and the total is touched once.
+/// Other threads see additions only after the flush. A panic drops the handle and so flushes it;
+/// [`std::mem::forget`] loses what was not flushed.
 ///
 /// # Cost
 /// An addition is no atomic access; a flush is one locked instruction, and nothing if there
@@ -57,7 +57,7 @@ impl<'a> LocalCounter<'a> {
         self.add(1);
     }
 
-    /// What was added and not flushed yet.
+    /// The additions that were not flushed yet.
     ///
     /// ```
     /// let total = std::sync::atomic::AtomicU64::new(1);
@@ -72,8 +72,8 @@ impl<'a> LocalCounter<'a> {
         self.pending.get()
     }
 
-    /// Adds to the total what was not flushed yet. It publishes nothing else: the total is a
-    /// number, not a signal.
+    /// Adds to the total what was not flushed yet. It publishes nothing else: the total is no
+    /// signal for other data.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};

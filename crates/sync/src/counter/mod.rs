@@ -1,13 +1,12 @@
-//! Counters that many threads add to: what an addition costs, and what reading the total can
-//! promise.
+//! Counters to which many threads add.
 //!
 //! | | An addition | Reading |
 //! |---|---|---|
 //! | an atomic | a locked instruction on a shared line: 5 ns alone, more with each core | a load |
-//! | [`StripedCounter`] | a load and a store of a line that this thread alone writes | a load a stripe |
-//! | [`LocalCounter`] | an addition in a register or frame | a load; what was not flushed is missing |
+//! | [`StripedCounter`] | a load and a store of a line of its own | a load a stripe |
+//! | [`LocalCounter`] | an addition in a register or frame | a load, less what was not flushed |
 //!
-//! Additions are of `u64` and wrap around, like the atomic's `fetch_add`. So a counter may go down
+//! Additions are of `u64` and wrap around, like the atomic's `fetch_add`. So a counter may go down,
 //! too ([`StripedCounter::sub`]), and one that may fall below zero is read as `sum() as i64`.
 //!
 //! Protocol and proof sketch are in the crate's `README.md`.

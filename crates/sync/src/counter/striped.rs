@@ -8,20 +8,23 @@ use std::fmt;
 
 /// A counter that threads add to without disturbing each other.
 ///
-/// The thread with number `i` ([`thread_number`]) writes stripe `i` alone, by a load and a store.
+/// Only the thread with number `i` ([`thread_number`]) writes stripe `i`, by a load and a store.
 /// Numbers are small, and given back when a thread ends: the next thread goes on with the stripe
-/// and what is in it. Threads whose number is `STRIPES` or more, and those that are just ending,
-/// share one stripe by locked instructions; so `STRIPES` should be no less than the number of
-/// threads that live at the same time.
+/// and its value. Threads whose number is `STRIPES` or more, and those that are just ending, share
+/// one stripe by locked instructions. So `STRIPES` should be no less than the number of threads
+/// that live at the same time.
 ///
 /// [`StripedCounter::new`] makes one of 64 stripes, [`StripedCounter::with_stripes`] any other. It
-/// makes no allocation and can be a `static`; it takes `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64,
-/// so counters in great numbers are better plain atomics.
-///
-/// Cost: an addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe;
-/// the first one of a thread also finds it a number. A sum loads `STRIPES + 1` lines.
+/// allocates nothing and can be a `static`.
 ///
 /// An addition in a signal handler may get lost, or undo one that it interrupted.
+///
+/// # Cost
+/// An addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe; the
+/// first one of a thread also draws its number. A sum loads `STRIPES + 1` lines. A counter takes
+/// `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64: where counters are many, plain atomics are better.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::counter::StripedCounter;
@@ -37,7 +40,7 @@ use std::fmt;
 pub struct StripedCounter<const STRIPES: usize = 64> {
     /// Stripe `i` is written by the thread with number `i` alone.
     stripes: [CachePadded<AtomicU64>; STRIPES],
-    /// Written by everybody else.
+    /// Written by all other threads.
     shared: CachePadded<AtomicU64>,
 }
 
@@ -50,7 +53,7 @@ impl StripedCounter {
 }
 
 impl<const STRIPES: usize> StripedCounter<STRIPES> {
-    /// More stripes than there can be numbers: a mistake, found when the program is compiled.
+    /// Refuses more stripes than there can be numbers, when the program is compiled.
     const CHECKED: () =
         assert!(STRIPES <= thread_number::LIMIT as usize, "more stripes than threads");
 
@@ -98,7 +101,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         self.add(1);
     }
 
-    /// Subtracts `n`, wrapping around: any thread may take away what another has added.
+    /// Subtracts `n`, wrapping around. Any thread may subtract what another has added.
     ///
     /// ```
     /// let level = sateen::sync::counter::StripedCounter::new();
@@ -116,8 +119,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     #[inline(always)]
     fn add_to_stripe(&self, number: u32, n: u64) -> bool {
         let Some(stripe) = self.stripes.get(number as usize) else { return false };
-        // Relaxed: the one writer reads what it wrote; its predecessor's writes came with the
-        // number.
+        // Relaxed: the one writer reads its own writes; its predecessor's came with the number.
         stripe.store(stripe.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
         true
     }
@@ -146,15 +148,15 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
     /// The total, modulo 2⁶⁴.
     ///
     /// * It has every addition that happens before the call and none that happens after it. So it
-    ///   is exact when there is no addition meanwhile: after the threads were joined, under a lock
-    ///   that they add under.
+    ///   is exact when there is no addition meanwhile: after the threads were joined, or under a
+    ///   lock under which they add.
     /// * Of each thread's concurrent additions it has the first few, in their order, and the number
     ///   of them is chosen for each thread alone: it is no snapshot.
     /// * While additions only add and do not wrap around, it is therefore no less than the total
     ///   when the call began and no more than the total when it ends (*intermediate value
     ///   linearizability*, Rinberg and Keidar, DISC 2020), and sums that happen one after the other
     ///   never go down.
-    /// * With subtractions it may lie outside of that, by no more than what was added or subtracted
+    /// * With subtractions it may lie outside those bounds, by no more than was added or subtracted
     ///   during the call.
     ///
     /// ```
@@ -168,8 +170,8 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         all.fold(0, |sum, stripe| sum.wrapping_add(stripe.load(Ordering::Relaxed)))
     }
 
-    /// Sets the total to 0. Alone with it: an addition at the same time could not be told from one
-    /// before.
+    /// Sets the total to 0. It needs exclusive access: an addition at the same time could not be
+    /// told from one before.
     ///
     /// ```
     /// let mut counter = sateen::sync::counter::StripedCounter::new();

@@ -1,4 +1,4 @@
-//! Blocking where only one thread could ever end it.
+//! Blocking waits that only this thread could end.
 
 use crate::park::{self, Awaited};
 use crate::waiting::{block, block_timeout};
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 /// Blocks until `future` is ready.
 ///
 /// # Panics
-/// If nothing that runs on this thread could make it ready: there are no other fibers.
+/// If this thread runs no other fiber that could make it ready.
 pub(super) fn block_local<F: Future>(what: Awaited, future: F) -> F::Output {
     if park::installed().is_some() {
         return block(what, future);
@@ -22,7 +22,7 @@ pub(super) fn block_local<F: Future>(what: Awaited, future: F) -> F::Output {
     panic!("waiting for ever: only this thread could end the wait for a local {}", what.kind());
 }
 
-/// The same with a limit: then a wait that nobody can end is over with its time.
+/// The same with a limit, which ends a wait that nothing else could end.
 pub(super) fn block_local_timeout<F: Future>(
     what: Awaited,
     timeout: Duration,

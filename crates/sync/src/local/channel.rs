@@ -11,8 +11,7 @@ use std::fmt;
 use std::rc::Rc;
 
 /// A channel without a limit, for the fibers and futures of one thread: many senders, many
-/// receivers, first in, first out. A panic of a waker ends where it is woken: no message is lost by
-/// it.
+/// receivers, first in, first out. A panic of a waker ends where it is woken, and loses no message.
 ///
 /// # Cost
 /// Sending allocates when the buffer grows.
@@ -63,9 +62,9 @@ fn channel<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
 struct Chan<T> {
     /// Borrowed only while a value is moved in or out.
     buffer: RefCell<VecDeque<T>>,
-    /// One permit for each free place; `None` without a limit.
+    /// One permit for each free slot; `None` without a limit.
     room: Option<Permits>,
-    /// One permit for each message that nobody has been promised. Closed with the last sender.
+    /// One permit for each message that was promised to no receiver. Closed with the last sender.
     items: Permits,
     senders: Cell<usize>,
     receivers: Cell<usize>,
@@ -76,7 +75,7 @@ impl<T> Chan<T> {
         self.receivers.get() == 0
     }
 
-    /// The caller has a place.
+    /// The caller has a slot.
     fn put(&self, value: T) {
         self.buffer.borrow_mut().push_back(value);
         self.items.put_quietly(1);
@@ -93,7 +92,7 @@ impl<T> Chan<T> {
     }
 }
 
-/// A channel for no messages cannot be.
+/// A channel needs room for one message at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZeroCapacity;
 
@@ -158,7 +157,7 @@ impl<T> Sender<T> {
     /// [`SendError`] with the message if there are no receivers.
     ///
     /// # Panics
-    /// If it is full and no other fiber could receive: this thread runs none.
+    /// If it is full, and this thread runs no other fiber that could receive.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match self.try_send(value) {
             Ok(()) => Ok(()),
@@ -169,7 +168,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends if there is room and nobody waits to send.
+    /// Sends if there is room and no other waits to send.
     ///
     /// # Errors
     /// [`TrySendError`] with the message.
@@ -212,7 +211,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Waits for a place; false if there are no receivers.
+    /// Waits for a slot; false if there are no receivers.
     async fn place(&self) -> bool {
         if let Some(room) = &self.chan.room
             && !self.chan.deaf()
@@ -257,7 +256,7 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if it is empty and there are no senders.
     ///
     /// # Panics
-    /// If it is empty and no other fiber could send: this thread runs none.
+    /// If it is empty, and this thread runs no other fiber that could send.
     pub fn recv(&self) -> Result<T, RecvError> {
         match self.try_recv() {
             Ok(value) => Ok(value),
@@ -268,7 +267,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Receives if there is a message and nobody waits.
+    /// Receives if there is a message and no other waits.
     ///
     /// # Errors
     /// [`TryRecvError`].
@@ -291,7 +290,7 @@ impl<T> Receiver<T> {
             .map_err(|RecvError| TryRecvError::Disconnected)
     }
 
-    /// [`recv`](Self::recv) as a future. Dropped early it loses nothing.
+    /// [`recv`](Self::recv) as a future. An early drop loses no message.
     ///
     /// # Errors
     /// As [`recv`](Self::recv).

@@ -16,8 +16,8 @@ use std::task::{Context, Poll};
 /// Waiting for a condition under a [`Mutex`](super::Mutex), for the fibers and futures of one
 /// thread.
 ///
-/// It never wakes without a notification. One that was notified and is then dropped notifies the
-/// next.
+/// It never wakes without a notification. A waiter that was notified and is then dropped notifies
+/// the next.
 ///
 /// ```
 /// use sateen::sync::local::{Condvar, Mutex};
@@ -31,7 +31,7 @@ pub struct Condvar {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// A condition variable without waiters.
     pub const fn new() -> Self {
         Self { queue: LocalQueue::new() }
     }
@@ -39,7 +39,7 @@ impl Condvar {
     /// Unlocks, suspends the fiber until it is notified, and locks again.
     ///
     /// # Panics
-    /// If no other fiber could notify it: this thread runs none.
+    /// If this thread runs no other fiber that could notify it.
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let mutex = MutexGuard::mutex(&guard);
         let permit = block_local(awaited("condvar", self), self.notified(guard));
@@ -61,10 +61,10 @@ impl Condvar {
         guard
     }
 
-    /// [`wait`](Self::wait) with a limit, also telling whether it was notified.
+    /// [`wait`](Self::wait) with a limit; whether it was notified.
     ///
     /// # Panics
-    /// If no other fiber could unlock the mutex: this thread runs none.
+    /// If this thread runs no other fiber that could unlock the mutex.
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -76,8 +76,8 @@ impl Condvar {
         (self.lock_again(mutex, permit), permit.is_some())
     }
 
-    /// Where nobody else could release the lock this panics; then the next gets what was not acted
-    /// on.
+    /// Where no other fiber could release the lock this panics; then the next waiter gets the
+    /// unused notification.
     fn lock_again<'a, T: ?Sized>(
         &self,
         mutex: &'a Mutex<T>,
@@ -141,7 +141,7 @@ struct Notified<'a, G> {
     guard: Option<G>,
 }
 
-/// A notification that nobody acts on goes to the next.
+/// A notification that is not used goes to the next waiter.
 struct PassOn<'a>(&'a Condvar, Permit);
 
 impl Drop for PassOn<'_> {

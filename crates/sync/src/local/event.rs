@@ -10,8 +10,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A manual-reset event for the fibers and futures of one thread: everybody waits until it is set,
-/// nobody after that, until it is reset.
+/// A manual-reset event for the fibers and futures of one thread: callers wait until it is set, and
+/// pass from then on until it is reset.
 ///
 /// [`set`](Self::set) releases all that wait at that moment, even if [`reset`](Self::reset) follows
 /// before they run.
@@ -55,7 +55,7 @@ impl Event {
     /// Suspends the fiber until it is set.
     ///
     /// # Panics
-    /// If no other fiber could set it: this thread runs none.
+    /// If this thread runs no other fiber that could set it.
     pub fn wait(&self) {
         if !self.is_set() {
             block_local(awaited("event", self), self.wait_async());

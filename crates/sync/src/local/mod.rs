@@ -1,16 +1,21 @@
 //! Locks, events and channels for fibers and futures of one thread: `!Send`, without atomics.
 //!
-//! They are for a runtime that is one thread. Waiting suspends the fiber, or is awaited; all
-//! waiting is first come, first served, and a lock is handed to its next owner. Blocking on a
-//! thread that runs no fibers could only be ended by the very code that blocks, so it panics
-//! instead of hanging; a wait with a limit lasts until then. Where there are other fibers nobody
-//! can tell, and the runtime reports those that wait for ever.
+//! They are for a runtime that is one thread. A wait suspends the fiber, or is awaited. All waits
+//! are first come, first served, and a lock is handed to its next owner.
 //!
-//! A waiter that was handed something and does not run keeps it: poll or drop futures soon after
+//! On a thread that runs no fibers, only the blocked code itself could end a blocking wait: so the
+//! wait panics instead of hanging. A wait with a limit lasts until the limit. Where there are other
+//! fibers, one of them may end the wait; the runtime reports those that wait for ever.
+//!
+//! A waiter that was handed a permit and does not run keeps it: poll or drop futures soon after
 //! they were woken.
 //!
-//! Cost: a load and a store where the shared forms have a locked instruction. Protocol and proof:
-//! the crate's `README.md`, section *Local forms*.
+//! Protocol and proof: the crate's `README.md`, section *Local forms*.
+//!
+//! # Cost
+//! A load and a store where the shared forms have a locked instruction.
+//!
+//! # Examples
 //!
 //! They cannot leave their thread:
 //!

@@ -41,7 +41,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value back.
+    /// The value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -51,7 +51,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock; suspends the fiber while it is held.
     ///
     /// # Panics
-    /// If it is held and no other fiber could release it: this thread runs none.
+    /// If it is held, and this thread runs no other fiber that could release it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         match self.try_lock() {
@@ -60,7 +60,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Takes the lock if it is free and nobody waits.
+    /// Takes the lock if it is free and no other waits.
     ///
     /// ```
     /// let mutex = sateen::sync::local::Mutex::new(1);

@@ -1,5 +1,5 @@
-//! Permits of one thread, given first come first served: what locks, semaphores and channels are
-//! made of.
+//! Permits of one thread, given first come first served: the base of locks, semaphores and
+//! channels.
 
 use super::queue::{CancelOutcome, LocalQueue, LocalWaiter};
 use crate::wait_queue::Permit;
@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 /// Free permits, and waiters for some. At any moment outside this module the first waiter wants
 /// more than there are, or it is closed and nobody waits.
 ///
-/// Permits are handed to waiters, which own them from then on: in one thread nobody is idle
+/// Permits are handed to waiters, which own them from then on: in one thread no other runs
 /// meanwhile.
 pub(super) struct Permits {
     free: Cell<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Permits {
     queue: LocalQueue,
 }
 
-/// It is closed and there are too few.
+/// The permits are closed, and there are too few.
 #[derive(Debug)]
 pub(super) struct Closed;
 
@@ -38,7 +38,7 @@ impl Permits {
         self.closed.get()
     }
 
-    /// Takes `n`, if there are as many and nobody waits.
+    /// Takes `n`, if there are as many and no other waits.
     #[inline]
     pub(super) fn try_take(&self, n: usize) -> bool {
         let free = self.free.get();
@@ -65,8 +65,8 @@ impl Permits {
         true
     }
 
-    /// As [`put`](Self::put), where the panic of a waker would lose what the caller has in hand: it
-    /// ends here.
+    /// As [`put`](Self::put), but a panic of a waker ends here: it would lose what the caller
+    /// holds.
     #[inline]
     pub(super) fn put_quietly(&self, n: usize) {
         if let Some(free) = self.free.get().checked_add(n) {
@@ -77,7 +77,7 @@ impl Permits {
         }
     }
 
-    /// Gives the first waiters what they want, while there is enough.
+    /// Hands the first waiters what they want, while there is enough.
     #[cold]
     fn hand_out(&self) {
         self.queue.notify_while(Permit::One, |_, wants| self.try_take_for_front(wants));
@@ -98,8 +98,8 @@ impl Permits {
     }
 }
 
-/// The future of [`Permits::take`]. Dropped with permits that it was handed and did not notice, it
-/// puts them back.
+/// The future of [`Permits::take`]. If it is dropped with permits that it was handed and did not
+/// notice, it puts them back.
 pub(super) struct Take<'a> {
     permits: &'a Permits,
     n: usize,
@@ -122,7 +122,7 @@ impl Future for Take<'_> {
         // Cloned first: that may run anything.
         let waker = cx.waker().clone();
         if permits.try_take(n) {
-            // The permits must not be lost by its panic.
+            // A panic of its drop must not lose the permits.
             let_go(Some(waker));
             return Poll::Ready(Ok(()));
         }

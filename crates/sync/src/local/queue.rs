@@ -1,8 +1,7 @@
 //! The waiters of one thread: an intrusive FIFO without atomics and without a lock.
 //!
 //! All fields are cells, and nothing is borrowed across foreign code, so a waker may come back to
-//! the same queue. Only one thread ever gets here: the pointers make everything `!Send` and
-//! `!Sync`.
+//! the same queue. One thread only gets here: the pointers make everything `!Send` and `!Sync`.
 
 use crate::wait_queue::Permit;
 use crate::wakers::let_go;
@@ -53,7 +52,7 @@ impl LocalQueue {
         self.head.get().is_none()
     }
 
-    /// Notifies the first waiter. Its waker is to be woken when everything is in order again.
+    /// Notifies the first waiter. The caller wakes its waker when everything is in order again.
     pub(super) fn pop(&self, permit: Permit) -> Option<Waker> {
         let node = self.head.get()?;
         // SAFETY: linked nodes are alive: each unlinks itself when it is dropped.
@@ -70,8 +69,8 @@ impl LocalQueue {
         self.notify_while(Permit::All, |node_ticket, _| node_ticket < limit);
     }
 
-    /// Notifies waiters from the front, in order, for as long as `more` (ticket, what it wants)
-    /// says so.
+    /// Notifies waiters from the front, in order, as long as `more` (ticket, what it wants) says
+    /// so.
     pub(super) fn notify_while(&self, permit: Permit, more: impl Fn(u64, usize) -> bool) {
         let mut panics = FirstPanic::default();
         while let Some(node) = self.head.get() {
@@ -163,7 +162,7 @@ impl<'q> LocalWaiter<'q> {
         // Cloning may run anything, a notification too.
         if let State::Notified(permit) = this.node.state.get() {
             this.node.state.set(State::Idle);
-            // The permit must not be lost by its panic.
+            // A panic of its drop must not lose the permit.
             let_go(Some(waker));
             return Poll::Ready(permit);
         }
@@ -171,7 +170,7 @@ impl<'q> LocalWaiter<'q> {
         Poll::Pending
     }
 
-    /// Stops waiting. A permit that had come already is the caller's, to give back.
+    /// Stops waiting. If a permit had come already, the caller must give it back.
     pub(super) fn cancel(self: Pin<&mut Self>) -> CancelOutcome {
         self.into_ref().get_ref().withdraw()
     }
@@ -185,7 +184,7 @@ impl<'q> LocalWaiter<'q> {
                 CancelOutcome::Withdrawn
             }
         };
-        // What is left to do of leaving is the caller's: no panic may come between.
+        // The caller has the rest of leaving to do: no panic may come between.
         let_go(self.node.waker.take());
         result
     }

@@ -16,8 +16,8 @@ const ALL: usize = usize::MAX;
 
 /// Many readers or one writer, of the fibers and futures of one thread.
 ///
-/// First come, first served: a reader that comes after a waiting writer waits too, so reading again
-/// while reading may wait for ever. No poisoning. See the [module](super) for what they have in
+/// First come, first served: a reader that comes after a waiting writer waits, too. So a reader
+/// that reads again may wait for ever. No poisoning. See the [module](super) for what they have in
 /// common.
 ///
 /// ```
@@ -40,7 +40,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// The value back.
+    /// The value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -64,7 +64,7 @@ macro_rules! side {
             #[doc = concat!("Locks for ", $verb, "; suspends the fiber while it cannot.")]
             ///
             /// # Panics
-            /// If no other fiber could release the lock: this thread runs none.
+            /// If this thread runs no other fiber that could release the lock.
             #[inline]
             pub fn $lock(&self) -> $guard<'_, T> {
                 match self.$try_lock() {
@@ -101,8 +101,8 @@ macro_rules! side {
             type Target = T;
             #[inline]
             fn deref(&self) -> &T {
-                // SAFETY: while this guard owns a permit nobody has all, and a writer's guard has
-                // all; the result borrows the guard.
+                // SAFETY: while this guard owns a permit no other guard has all, and a writer's
+                // guard has all; the result borrows the guard.
                 self.lock.value.with(|value| unsafe { &*value })
             }
         }

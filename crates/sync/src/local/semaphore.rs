@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A counted number of permits, for the fibers and futures of one thread.
+/// A number of permits, for the fibers and futures of one thread.
 ///
 /// As [`sateen_sync::Semaphore`](crate::Semaphore): first come first served, permits are guards,
 /// and it can be closed. See the [module](super) for what the local forms have in common.
@@ -42,7 +42,7 @@ impl Semaphore {
     /// [`AcquireError::Closed`] if it is or becomes closed.
     ///
     /// # Panics
-    /// If no other fiber could give permits back: this thread runs none.
+    /// If this thread runs no other fiber that could give permits back.
     #[inline]
     pub fn acquire(&self, n: usize) -> Result<SemaphoreGuard<'_>, AcquireError> {
         match self.try_acquire(n) {
@@ -53,7 +53,7 @@ impl Semaphore {
         }
     }
 
-    /// Takes `n` permits if they are free and nobody waits.
+    /// Takes `n` permits if they are free and no other waits.
     ///
     /// # Errors
     /// [`AcquireError::NoPermits`], [`AcquireError::Closed`].
@@ -87,7 +87,7 @@ impl Semaphore {
     /// Puts `n` new permits in.
     ///
     /// # Panics
-    /// If there were more than `usize::MAX` free then; nothing is added.
+    /// If more than `usize::MAX` would be free; nothing is added.
     pub fn add_permits(&self, n: usize) {
         assert!(self.permits.put(n), "adding {n} permits: more than a semaphore can hold");
     }
@@ -132,7 +132,7 @@ impl SemaphoreGuard<'_> {
         self.n
     }
 
-    /// Never gives them back.
+    /// Keeps them for good.
     pub fn forget(mut self) {
         self.n = 0;
     }
@@ -141,7 +141,7 @@ impl SemaphoreGuard<'_> {
 impl Drop for SemaphoreGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // No room only if as many were added meanwhile: then the semaphore is full anyway.
+        // There is no room only if as many were added meanwhile: then the semaphore is full anyway.
         self.semaphore.permits.put(self.n);
     }
 }

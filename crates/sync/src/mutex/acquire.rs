@@ -1,4 +1,4 @@
-//! One locker in the slow path, whether it blocks or is polled.
+//! A locker in the slow path, whether it blocks or is polled.
 
 use super::raw::{BARGE_LIMIT, RawMutex, STARVED, spins};
 use crate::wait_queue::{CancelOutcome, Position, Waiter};
@@ -14,7 +14,7 @@ pub(crate) struct Acquire<'a> {
     waiter: Waiter<'a>,
     /// It has noticed that it was notified.
     on_the_way: Cell<bool>,
-    /// How often it was notified and found the lock taken after all.
+    /// How often it was notified and then found the lock taken.
     lost: Cell<u32>,
 }
 
@@ -49,8 +49,8 @@ impl<'a> Acquire<'a> {
         state
     }
 
-    /// Blocks until notified, or (false) until `deadline`, having left the queue. To be called
-    /// after a pending [`attempt`](Self::attempt).
+    /// Blocks until notified, or (false) until `deadline`, having left the queue. Call it after a
+    /// pending [`attempt`](Self::attempt).
     pub(super) fn wait_until(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         let notified = self.as_mut().waiter().wait_joined(deadline);
         if notified {
@@ -59,7 +59,7 @@ impl<'a> Acquire<'a> {
         notified
     }
 
-    /// As a future: everything that can be done without blocking.
+    /// The future's step: all that can be done without blocking.
     pub(crate) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.waiter.is_waiting() {
             if self.as_mut().waiter().poll_wait(cx).is_pending() {

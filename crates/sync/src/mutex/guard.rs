@@ -9,12 +9,12 @@ use std::ptr::NonNull;
 
 /// Access to the value of a locked [`Mutex`]; unlocks when dropped, on any thread.
 ///
-/// What is done with a guard is an associated function, since the value's own methods go first.
+/// All it offers are associated functions, so that they do not hide the value's own methods.
 #[must_use = "the mutex is unlocked as soon as its guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// Sent or shared only if a `&mut T` may be.
+    /// `Send` or `Sync` only if a `&mut T` is.
     _value: PhantomData<&'a mut T>,
 }
 
@@ -53,7 +53,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         MappedMutexGuard { raw: &this.mutex.raw, value, _value: PhantomData }
     }
 
-    /// A guard of a part of the value, if `part` finds it; otherwise this one back.
+    /// A guard of a part of the value, if `part` finds it.
     ///
     /// # Errors
     /// The guard, if `part` returns `None`.
@@ -64,8 +64,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
     }
 
-    /// A guard of a part of the value, if `part` finds it; otherwise this one back, with the
-    /// reason.
+    /// A guard of a part of the value, if `part` finds it; otherwise its reason.
     ///
     /// # Errors
     /// The guard, and what `part` returned.
@@ -110,23 +109,24 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         f()
     }
 
-    /// Lets the first waiter, if there is one, have the lock for a while.
+    /// Lets the first waiter, if there is one, have the lock in between.
     pub fn bump(this: &mut Self) {
         if this.mutex.raw.has_waiters() {
             Self::unlocked_fair(this, || ());
         }
     }
 
-    /// The value for as long as the mutex lives, which stays locked.
+    /// The value for as long as the mutex lives; the mutex stays locked.
     pub fn leak(this: Self) -> &'a mut T {
         let this = ManuallyDrop::new(this);
-        // SAFETY: the lock is held for ever: nobody else gets at the value through the mutex, but
-        // by `&mut` or by value, when this borrow of the mutex is over.
+        // SAFETY: the lock is held for ever. The value can be reached through the mutex only by
+        // `&mut` or by value, when this borrow of the mutex is over.
         this.mutex.value.with_mut(|value| unsafe { &mut *value })
     }
 }
 
-/// Takes a lock again at the end: a guard stands for it. Not interrupted, also while unwinding.
+/// Takes a lock again at the end, because a guard stands for it. It is not interrupted, also while
+/// unwinding.
 pub(crate) struct Relock<'a>(pub(crate) &'a RawMutex);
 
 impl Drop for Relock<'_> {
@@ -183,7 +183,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         MappedMutexGuard { raw: ManuallyDrop::new(this).raw, value, _value: PhantomData }
     }
 
-    /// A guard of a part of the part, if `part` finds it; otherwise this one back.
+    /// A guard of a part of the part, if `part` finds it.
     ///
     /// # Errors
     /// The guard, if `part` returns `None`.
@@ -194,7 +194,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
     }
 
-    /// A guard of a part of the part, if `part` finds it; otherwise this one back, with the reason.
+    /// A guard of a part of the part, if `part` finds it; otherwise its reason.
     ///
     /// # Errors
     /// The guard, and what `part` returned.
@@ -221,8 +221,8 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: it came from a `&mut` of the locked value, and nobody else gets at it before the
-        // unlock in `drop`.
+        // SAFETY: it came from a `&mut` of the locked value, which no other code can reach before
+        // the unlock in `drop`.
         unsafe { self.value.as_ref() }
     }
 }

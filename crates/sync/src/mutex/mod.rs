@@ -17,22 +17,22 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A lock around a value. [`lock`](Self::lock) blocks a thread and suspends a fiber,
+/// A lock around a value. [`lock`](Self::lock) blocks a thread or suspends a fiber,
 /// [`lock_async`](Self::lock_async) waits in a future; all wait in one queue.
 ///
 /// * **Fairness is eventual.** A running locker may overtake waiters: handing the lock to one that
 ///   sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
-///   newcomers, so nobody waits for ever behind lockers; [`try_lock`](Self::try_lock) is not
-///   barred. [`fair`](Self::fair) makes one on which nobody is ever overtaken,
-///   [`unlock_fair`](MutexGuard::unlock_fair) is so for once.
+///   newcomers, except [`try_lock`](Self::try_lock): so none waits for ever. On a mutex made by
+///   [`fair`](Self::fair) no waiter is ever overtaken; [`unlock_fair`](MutexGuard::unlock_fair)
+///   ensures that once.
 /// * **No poisoning.** A panic under the lock unlocks it; the value is as the panic left it.
 ///   [`poison::Mutex`](crate::poison::Mutex) poisons.
 /// * **Guards are `Send`** if the value is: a future may hold one across an await and go on
 ///   elsewhere.
-/// * Locking again while holding it waits for ever; [`ReentrantMutex`](crate::ReentrantMutex)
-///   counts.
-/// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. If that
-///   waker panics, the panic leaves the unlock; the lock stays usable.
+/// * A holder that locks again waits for ever; a [`ReentrantMutex`](crate::ReentrantMutex) lets it
+///   in.
+/// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. A panic of
+///   that waker leaves the unlock; the lock stays usable.
 ///
 /// Names, guards and arguments are those of `lock_api` and `parking_lot`.
 ///
@@ -74,13 +74,14 @@ impl<T> Mutex<T> {
     }
 
     crate::sys::const_except_loom! {
-        /// An unlocked mutex on which lockers take turns in the order in which they came: an unlock
-        /// lets the first waiter have the lock next, and newcomers, `try_lock` too, find it taken
-        /// until that one has come. (The lock is not handed over to it; it is only kept free.)
+        /// An unlocked mutex on which lockers take turns in the order in which they came. An unlock
+        /// lets the first waiter have the lock next. Newcomers, also `try_lock`, find it taken
+        /// until that one has come. (The lock is not handed over; it is only kept free.)
         ///
-        /// Contended, each turn costs a wake-up: for a few threads fighting over a short section,
-        /// this is slower by an order of magnitude. Uncontended, locking costs the same, and
-        /// unlocking a call more.
+        /// # Cost
+        /// Contended, each turn costs a wake-up: for a few threads with short sections this is
+        /// slower by an order of magnitude. Uncontended, locking costs the same, and unlocking a
+        /// call more.
         ///
         /// ```
         /// let mutex = sateen::sync::Mutex::fair(1);
@@ -92,14 +93,14 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value back; nobody can hold the lock. See [`get_mut`](Self::get_mut).
+    /// The value. See [`get_mut`](Self::get_mut).
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Takes the lock. While somebody else holds it a thread blocks and a fiber suspends.
+    /// Takes the lock. While another holds it, a thread blocks and a fiber suspends.
     ///
     /// See [`Mutex`] for an example.
     #[inline]
@@ -139,7 +140,7 @@ impl<T: ?Sized> Mutex<T> {
         self.try_lock_until_opt(|| Some(deadline))
     }
 
-    /// Asks for the time only if the lock is taken.
+    /// Reads the clock only if the lock is taken.
     fn try_lock_until_opt(
         &self,
         deadline: impl FnOnce() -> Option<Instant>,
@@ -148,10 +149,10 @@ impl<T: ?Sized> Mutex<T> {
         taken.then(|| MutexGuard::new(self))
     }
 
-    /// A future of the guard. Dropped early it leaves the queue, and if it had been woken the next
-    /// waiter is woken instead.
+    /// A future of the guard. If it is dropped early it leaves the queue; if it had been woken, the
+    /// next waiter is woken instead.
     ///
-    /// It should be polled or dropped soon after it was woken: no other waiter is woken before.
+    /// Poll or drop it soon after it was woken: no other waiter is woken before.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
@@ -175,7 +176,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Unlocks a mutex whose guard was forgotten.
     ///
     /// # Safety
-    /// It is locked, and no guard of it will be used or dropped.
+    /// The mutex is locked, and no guard of it will be used or dropped.
     pub unsafe fn force_unlock(&self) {
         self.raw.release();
     }
@@ -185,7 +186,7 @@ impl<T: ?Sized> Mutex<T> {
         self.value.with_mut(|value| value)
     }
 
-    /// The value, without locking: the exclusive borrow proves that nobody holds it.
+    /// The value, without locking: the exclusive borrow proves that the lock is free.
     ///
     /// ```
     /// let mut mutex = sateen::sync::Mutex::new(1);

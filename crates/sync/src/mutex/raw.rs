@@ -6,7 +6,7 @@
 //! | `LOCKED` 1 | by the taker | held |
 //! | `WAITERS` 2 | by a waiter that joins, under the queue's lock | the queue may not be empty |
 //! | `WAKING` 4 | by the unlocker that notifies, under that lock | one woken waiter is on its way |
-//! | `STARVED` 8 | by a waiter that lost `BARGE_LIMIT` races, a fair unlock | newcomers do not barge |
+//! | `STARVED` 8 | after `BARGE_LIMIT` lost races; by a fair unlock | newcomers do not barge |
 //! | `FAIR` 16 | by the constructor, for good | each unlock is fair, `try_lock` is barred too |
 //!
 //! `FAIR` aside, the only word ever seen by an uncontended lock is 0 or `LOCKED`. `WAKING` belongs

@@ -13,12 +13,11 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 
-/// Runs one closure, once: std's `Once` whose waiting suspends a fiber and can be awaited.
+/// Runs one closure, once: std's `Once`, but a wait suspends a fiber, or is awaited.
 ///
 /// A closure that panics (or whose task is cancelled) poisons it: later calls panic, except
-/// [`call_once_force`](Self::call_once_force). A closure that comes back to the same `Once` panics
-/// (and so poisons it) instead of waiting for itself, where that can be seen: within one thread or
-/// fiber.
+/// [`call_once_force`](Self::call_once_force). A closure that uses its own `Once` panics (and so
+/// poisons it) instead of waiting for itself, if both uses are on one thread or fiber.
 ///
 /// # Cost
 /// 48 bytes; one load once it is complete.
@@ -54,14 +53,14 @@ impl OnceState {
 
 impl Once {
     crate::sys::const_except_loom! {
-        /// One that has not run anything.
+        /// A `Once` that has run no closure.
         pub const fn new() -> Self {
             Self { core: Core::new() }
         }
     }
 
-    /// Runs `f`, unless a closure has been run; if one is running, blocks until it has. What the
-    /// closure did is visible afterwards.
+    /// Runs `f`, unless a closure has been run. While one is running, it blocks until that has
+    /// ended. What the closure did is visible afterwards.
     ///
     /// # Panics
     /// If it is poisoned; with the panic of `f`, which poisons it; if called by its own closure.
@@ -72,7 +71,7 @@ impl Once {
         }
     }
 
-    /// The same, poisoned or not: a closure that succeeds heals it.
+    /// The same, poisoned or not: a closure that succeeds clears the poison.
     ///
     /// ```
     /// use sateen::sync::Once;
@@ -101,8 +100,8 @@ impl Once {
         }
     }
 
-    /// [`call_once`](Self::call_once) for an asynchronous closure. Dropped while it runs, it lets
-    /// another one begin.
+    /// [`call_once`](Self::call_once) for an asynchronous closure. If the future is dropped while
+    /// the closure runs, another one may begin.
     ///
     /// # Panics
     /// If it is poisoned; with the panic of the future, which poisons it.
@@ -113,7 +112,7 @@ impl Once {
         if let Some(mut running) = self.check(self.core.turn_async(Wants::Begin).await) {
             running.end = POISONED;
             let mut future = pin!(f());
-            // Dropped between two polls it may begin again; panicking within one it is poisoned.
+            // A drop between two polls lets another begin; a panic within a poll poisons.
             poll_fn(|cx| {
                 running.end = POISONED;
                 let state = future.as_mut().poll(cx);

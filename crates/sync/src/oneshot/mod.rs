@@ -5,7 +5,7 @@
 //! |---|---|---|---|
 //! | none | | | the sender |
 //! | `SENT` 1 | the value is in the slot | the sender, once | receiver, unless `CLOSED` is first |
-//! | `DROPPED` 2 | the sender is gone and sent nothing | the sender, once | nobody needs it |
+//! | `DROPPED` 2 | the sender is gone and sent nothing | the sender, once | it stays empty |
 //! | `CLOSED` 4 | the receiver is gone | the receiver, once | sender, unless `SENT` is first |
 //! | `WAITING` 8 | the receiver has left a waker | the receiver, under the short lock | |
 
@@ -40,7 +40,7 @@ const WAITING: u32 = 8;
 /// sender its value back.
 ///
 /// # Cost
-/// One allocation; one locked instruction to send, and a spinlock if somebody waits.
+/// One allocation; one locked instruction to send, and a spinlock if the receiver waits.
 ///
 /// # Examples
 ///
@@ -108,7 +108,7 @@ unsafe impl<T: Send> Send for Inner<T> {}
 unsafe impl<T: Send> Sync for Inner<T> {}
 
 impl<T> Inner<T> {
-    /// Exchanges the waker. What it returns is to be dropped or woken when no lock is held.
+    /// Exchanges the waker. The caller drops or wakes the result when no lock is held.
     fn swap_waker(&self, waker: Option<Waker>) -> Option<Waker> {
         // SAFETY: the lock is held.
         self.lock
@@ -176,7 +176,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Whether the receiver is gone: then nobody needs the value.
+    /// Whether the receiver is gone: then the value is not needed.
     pub fn is_closed(&self) -> bool {
         // Relaxed: it says nothing about the value.
         self.inner.as_ref().is_none_or(|inner| inner.word.load(Ordering::Relaxed) & CLOSED != 0)
@@ -266,7 +266,7 @@ impl<T> Receiver<T> {
         SharedReceiver::new(self)
     }
 
-    /// What `word`, read with Acquire, says has come.
+    /// The result, if `word`, which was read with Acquire, says that it is there.
     fn take(&mut self, word: u32) -> Option<Result<T, RecvError>> {
         if word & (SENT | DROPPED) == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! One locker that has to wait, as a future; blocking forms run it too.
+//! A locker that has to wait, as a future; blocking forms run it, too.
 
 use super::raw::{Kind, RawRwLock};
 use crate::mutex::{self, BARGE_LIMIT};
@@ -33,13 +33,13 @@ impl<'a> Acquire<'a> {
         Self { raw, kind, stage: Stage::New, gate, waiter, lost: 0 }
     }
 
-    /// It has the lock: the next may come to the gate.
+    /// This locker has the lock: the next may come to the gate.
     fn done(&mut self) {
         self.stage = Stage::Done;
         if self.kind == Kind::Upgrade {
             return;
         }
-        // A waker's panic must not leave behind a lock that nobody knows to be held: it ends here.
+        // A waker's panic ends here: it must not leave a lock behind that is held without a guard.
         self.raw.gate.release_quietly();
     }
 }

@@ -1,9 +1,9 @@
 //! The raw lock under `lock_api`'s traits.
 //!
-//! The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by the same calls as
-//! anybody, and stand for a lock that is held. So no call here unwinds between giving the lock back
-//! and having it again: waits without a time limit are not interrupted, and a waker's panic ends in
-//! the unlock. A timed wait and an upgrade may unwind: the guard is what it was then.
+//! The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by these calls, and stand
+//! for a held lock. So no call here unwinds between giving the lock back and having it again: waits
+//! without a time limit are not interrupted, and a waker's panic ends in the unlock. A timed wait
+//! and an upgrade may unwind: the guard is what it was before.
 
 use super::raw::{HELD_READ, HELD_UPGRADABLE, HELD_WRITE, Kind, RawRwLock};
 use sateen_base::prim::time::{Duration, Instant};

@@ -13,23 +13,21 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A lock around a value that many may read or one may write. Blocking suspends a fiber;
-/// [`RwLockAsync`] adds the futures.
+/// A lock around a value that many may read or one may write. A wait blocks a thread or suspends a
+/// fiber; [`RwLockAsync`] adds the futures.
 ///
-/// The type and its guards are `lock_api`'s, with all they offer: upgradable reading, downgrading,
-/// timed and fair forms, guards of parts. A `use` of `parking_lot`'s names can be swapped for
-/// these.
+/// The type and its guards are those of `lock_api`, with all they offer: upgradable reading,
+/// downgrading, timed and fair forms, guards of parts. They can replace `parking_lot`'s names.
 ///
-/// * **Writers do not starve:** one that waits for readers bars new ones. Readers do not either:
-///   who waits lines up in order, and whoever has lost sixteen races at the head of the line bars
-///   newcomers.
-/// * So a reader that reads again may wait for a writer that waits for the reader:
-///   `read_recursive` does not. It is the only form for that.
+/// * **Writers do not starve:** one that waits for readers bars new ones. **Nor do readers:**
+///   waiters line up in order, and the head of the line bars newcomers after sixteen lost races.
+/// * So a reader that reads again may wait for a writer that waits for that reader. Only
+///   `read_recursive` is safe for reading again.
 /// * **No poisoning;** [`poison::RwLock`](crate::poison::RwLock) poisons. Guards are `Send`.
 /// * **Cancelling a task does not end its wait** for `read`, `write` or `upgradable_read`: a guard
 ///   takes its lock again by the same calls after `unlocked`, and must have it then. It ends waits
 ///   with a time limit, awaited ones, and upgrades.
-/// * A waker that panics does so in vain: its panic is reported, and ends there.
+/// * The panic of a waker is reported, and ends there.
 ///
 /// # Cost
 /// 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.
@@ -65,8 +63,8 @@ crate::sys::const_except_loom! {
     }
 }
 
-/// The awaited forms of [`RwLock`]. Each future may be dropped at any time; it should be polled or
-/// dropped soon after it was woken, since nobody behind it gets in before. Timed:
+/// The awaited forms of [`RwLock`]. Each future may be dropped at any time. Poll or drop it soon
+/// after it was woken: no waiter behind it gets in before. For a time limit see
 /// [`timeout_async`](crate::timer::timeout_async).
 ///
 /// A future panics if it is polled again after it was ready.

@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | `WRITER` 1 | by the writer | held exclusively: no readers, no `UPGRADABLE` |
 //! | `UPGRADABLE` 2 | by the upgradable reader | held upgradably; not counted as a reader |
-//! | `UPGRADING` 4 | by the same one, under the queue's lock | it waits for readers; newcomers are barred |
-//! | `HEAD` 8 | by the holder of the gate, under the queue's lock | it waits for the word to admit it |
+//! | `UPGRADING` 4 | by the same one, under the queue's lock | waits for readers; bars newcomers |
+//! | `HEAD` 8 | by the gate's holder, under the queue's lock | waits for the word to admit it |
 //! | `BARRED` 16 | by the same one, and by a fair unlock while `HEAD` | newcomers go to the gate |
 //! | 32 and up | by readers | how many hold it shared; full while the highest bit, `FULL`, is set |
 //!
@@ -32,16 +32,16 @@ const UPGRADING: usize = 4;
 const HEAD: usize = 8;
 const BARRED: usize = 16;
 const READER: usize = 32;
-/// Half of what could be counted: no more readers get in.
+/// Half of the readers that could be counted: no more get in.
 const FULL: usize = 1 << (usize::BITS - 1);
 
-/// Of the accesses that give the lock back.
+/// The ordering of the accesses that give the lock back.
 #[inline(always)]
 fn give_back() -> Ordering {
     if canary!("rwlock_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// What is wanted of the lock.
+/// What a caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
@@ -55,8 +55,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The word after `word` was granted this; none if it cannot be. `head`: the caller holds the
-    /// gate.
+    /// The word after `word` was granted this, or none if it is refused. `head`: the caller holds
+    /// the gate.
     #[inline(always)]
     fn grant(self, word: usize, head: bool) -> Option<usize> {
         let bar = if head { 0 } else { BARRED };
@@ -84,11 +84,10 @@ impl Kind {
 /// upgradable and timed locking, downgrading and fair unlocking. Any thread may unlock it. It must
 /// not be freed while an unlock is still in progress.
 ///
-/// Neither locking nor unlocking it unwinds, as of [`RawMutex`](crate::RawMutex).
+/// As with [`RawMutex`](crate::RawMutex), neither locking nor unlocking it unwinds.
 pub struct RawRwLock {
     word: AtomicUsize,
-    /// Where those who cannot get in line up. Its holder is the head, which alone waits for the
-    /// word.
+    /// Where waiters line up. Its holder is the head, which alone waits for the word.
     pub(super) gate: RawMutex,
     /// The head and the upgrading reader wait here: two at most.
     pub(super) queue: WaitQueue,
@@ -102,7 +101,7 @@ impl RawRwLock {
         }
     }
 
-    /// Takes it if it can be had at once.
+    /// Takes the lock if that is possible at once.
     #[inline]
     pub(super) fn try_take(&self, kind: Kind, head: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -132,7 +131,7 @@ impl RawRwLock {
         false
     }
 
-    /// Takes it. The wait is not interrupted: see `conventions.rs`.
+    /// Takes the lock. The wait is not interrupted: see `conventions.rs`.
     #[inline]
     pub(super) fn take(&self, kind: Kind) {
         if !self.try_take(kind, false) {
@@ -145,7 +144,8 @@ impl RawRwLock {
         uninterrupted(|| block(awaited("rwlock", self), Acquire::new(self, kind)));
     }
 
-    /// Makes an upgradable reader the writer. A cancelled task's wait ends, and it still reads.
+    /// Makes an upgradable reader the writer. Cancelling its task ends the wait; it then still
+    /// reads.
     #[inline]
     pub(super) fn upgrade(&self) {
         if !self.try_take(Kind::Upgrade, false) {
@@ -168,8 +168,8 @@ impl RawRwLock {
             || self.take_for(kind, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Under the queue's lock, before joining: true if the lock can be had after all, otherwise the
-    /// word says that somebody waits.
+    /// Under the queue's lock, before joining: true if the lock can be taken after all; otherwise
+    /// the word says that this one waits.
     pub(super) fn cannot_join(&self, kind: Kind, bar: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while kind.grant(word, true).is_none() {
@@ -203,7 +203,7 @@ impl RawRwLock {
         }
     }
 
-    /// Gives it back, or (`add`) changes what is held.
+    /// Gives the lock back, or (`add`) changes what is held.
     #[inline]
     pub(super) fn give_back(&self, held: usize, add: usize) {
         // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a
@@ -242,13 +242,13 @@ impl RawRwLock {
     }
 }
 
-/// How it is held, at some moment.
+/// How the lock is held, at some moment.
 pub(super) struct Held {
     pub(super) writer: bool,
     pub(super) any: bool,
 }
 
-/// What [`RawRwLock::give_back`] is given.
+/// The argument of [`RawRwLock::give_back`].
 pub(super) const HELD_READ: usize = READER;
 pub(super) const HELD_WRITE: usize = WRITER;
 pub(super) const HELD_UPGRADABLE: usize = UPGRADABLE;

@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 
 /// The future of [`Semaphore::acquire_async`].
 ///
-/// It owns the semaphore's `WAKING` bit from being notified until it takes its permits, rejoins the
-/// queue, or is dropped and hands the bit on.
+/// From its notification it owns the semaphore's `WAKING` bit, until it takes its permits, rejoins
+/// the queue, or is dropped and hands the bit on.
 #[must_use = "futures do nothing unless polled"]
 pub struct Acquire<'a> {
     semaphore: &'a Semaphore,
@@ -88,7 +88,7 @@ impl fmt::Debug for Acquire<'_> {
 }
 
 impl Semaphore {
-    /// Takes `n` permits, never out of turn: a newcomer only while nobody waits.
+    /// Takes `n` permits, never out of turn: a newcomer gets them only while no other waits.
     #[inline]
     pub(super) fn take(
         &self,
@@ -113,7 +113,7 @@ impl Semaphore {
             };
             match self.exchange(word, new) {
                 Ok(()) => {
-                    // Made first: if a waker panics the permits go back.
+                    // The guard is made first: if a waker panics, the permits go back.
                     let guard = SemaphoreGuard::new(self, n);
                     if next {
                         self.wake_front();

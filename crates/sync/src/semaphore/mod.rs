@@ -17,10 +17,10 @@ use word::{CLOSED, MAX, WAITERS, WAKING, Word};
 
 /// A number of permits, of which callers take some and give them back.
 ///
-/// * **First come, first served.** While anybody waits, newcomers queue, and
+/// * **First come, first served.** While a caller waits, newcomers queue, and
 ///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so callers that want few
-///   permits do not starve one that wants many. A waiter that was woken should be polled or dropped
-///   soon: others wait for it.
+///   permits do not starve one that wants many. Poll or drop a woken waiter soon: others wait for
+///   it.
 /// * **Permits are guards**, given back when dropped. [`SemaphoreGuard::forget`] keeps them out of
 ///   the semaphore, [`add_permits`](Self::add_permits) puts new ones in.
 /// * **[`close`](Self::close)** ends all waiting with an error, for good.
@@ -57,7 +57,7 @@ pub enum AcquireError {
     NoPermits,
     /// The time was over.
     TimedOut,
-    /// More than a semaphore can ever hold ([`Semaphore::MAX_PERMITS`]); how many were asked for.
+    /// More were asked for than a semaphore can ever hold ([`Semaphore::MAX_PERMITS`]): this many.
     TooMany(usize),
 }
 
@@ -91,7 +91,7 @@ impl Semaphore {
         }
     }
 
-    /// Takes `n` permits; while there are fewer, or others wait, a thread blocks and a fiber
+    /// Takes `n` permits. While there are fewer, or others wait, a thread blocks and a fiber
     /// suspends. Taking 0 never waits.
     ///
     /// # Errors
@@ -179,8 +179,8 @@ impl Semaphore {
     /// Puts `n` new permits in.
     ///
     /// # Panics
-    /// If there were more than [`MAX_PERMITS`](Self::MAX_PERMITS) free then; nothing is added. Or
-    /// with the panic of a waker; they are added.
+    /// If more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free: nothing is added. With the
+    /// panic of a waker, after they were added.
     pub fn add_permits(&self, n: usize) {
         assert!(self.put(n), "adding {n} permits: more than a semaphore can hold");
     }
@@ -243,7 +243,7 @@ impl Semaphore {
         Word(self.word.load(Ordering::Acquire))
     }
 
-    /// Changes the word; the word seen instead if it was another one.
+    /// Changes the word; the word that was seen instead, if it was another one.
     #[inline]
     fn exchange(&self, old: Word, new: Word) -> Result<(), Word> {
         let order = if canary!("semaphore_exchange_relaxed") {
@@ -305,7 +305,8 @@ impl Drop for SemaphoreGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.n > 0 {
-            // No room only if as many were added meanwhile: then the semaphore is full anyway.
+            // There is no room only if as many were added meanwhile: then the semaphore is full
+            // anyway.
             self.semaphore.put(self.n);
         }
     }

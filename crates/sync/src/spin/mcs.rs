@@ -25,7 +25,7 @@ use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
 use std::marker::PhantomData;
 use std::ptr;
 
-/// Of the store that ends another's wait; weakened to see the model fail.
+/// The ordering of the store that ends another's wait; a canary weakens it.
 #[inline(always)]
 fn hand_over() -> Ordering {
     if canary!("mcs_hand_over_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -36,7 +36,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Says that the last in the queue is the holder, which has no node. No node lies there.
+/// Marks that the last in the queue is the holder, which has no node. No node lies at this address.
 fn holder() -> *mut Node {
     ptr::without_provenance_mut(1)
 }
@@ -44,14 +44,14 @@ fn holder() -> *mut Node {
 /// The queue lock of Mellor-Crummey and Scott, in the variant (K42's) that needs a node only while
 /// waiting.
 ///
-/// First come, first served, and each waiter spins on a word of its own stack, so that a hand-over
-/// touches one line however many wait. Uncontended, two locked instructions. The nodes need no
-/// memory and the guard may be sent.
+/// First come, first served. Each waiter spins on a word of its own stack, so that a hand-over
+/// touches one line however many wait. Uncontended, it takes two locked instructions. The nodes
+/// need no memory, and the guard may be sent.
 ///
 /// Take it where many cores want the same lock all the time and fairness matters. Where threads
-/// outnumber cores it collapses by nature, like [`super::Ticket`] (2.0 µs an acquisition there):
-/// the lock is handed to a thread whether it runs or not. After [`SpinConfig::TESTS`] tests waiters
-/// yield their time slices, so that it goes on.
+/// outnumber cores it collapses, because the lock is handed to a thread whether that runs or not:
+/// eight threads on two cores with sections of 50 ns take 2.0 µs an acquisition. After
+/// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Mcs, _>::new(1);
@@ -115,7 +115,7 @@ impl<C: SpinConfig> Mcs<C> {
         self.leave_queue(&node);
     }
 
-    /// Takes the holder's own node out of the queue: nobody knows it afterwards.
+    /// Takes the holder's own node out of the queue: no other thread knows it afterwards.
     fn leave_queue(&self, node: &Node) {
         let me = ptr::from_ref(node).cast_mut();
         // Ordering: Acquire pairs with the Release of the link.
@@ -171,7 +171,7 @@ impl<C: SpinConfig> Mcs<C> {
         turn.store(true, hand_over());
     }
 
-    /// The node behind, which is there or about to be linked.
+    /// The next node, which is linked or about to be.
     fn linked(link: &AtomicPtr<Node>) -> *mut Node {
         // Ordering: Acquire pairs with the Release of the link.
         Self::wait(|| !link.load(Ordering::Acquire).is_null());
@@ -201,5 +201,5 @@ impl<C: SpinConfig> Mcs<C> {
     }
 }
 
-// SAFETY: one exchanges null for `HOLDER`, and the holder hands over to one.
+// SAFETY: one thread exchanges null for `HOLDER`, and the holder hands over to one.
 raw_mutex!(Mcs<C>);

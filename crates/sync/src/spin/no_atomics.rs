@@ -5,13 +5,13 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A lock for one thread, without atomics.
 ///
-/// It is not `Sync`, so neither is a mutex of this kind: the compiler keeps other threads out, and
-/// locking costs a load and a store. For structures that take a kind of lock and are used by one
-/// thread.
+/// It is not `Sync`, and so neither is a mutex of this kind: the compiler keeps other threads out,
+/// and locking costs a load and a store. It is for structures that take a kind of lock and are used
+/// by one thread.
 ///
-/// Locking it a second time before it is unlocked ends the process: nobody else could unlock it, so
-/// it would wait for ever. (`try_lock` says no.) A panic would not do: `lock_api`'s guards lock
-/// again after `unlocked`, and a guard that unwinding lets out of that would be a second one.
+/// Locking it a second time before it is unlocked ends the process: no other thread could unlock
+/// it, so it would wait for ever. (`try_lock` refuses.) A panic would be unsound: `lock_api`'s
+/// guards lock again after `unlocked`, and unwinding out of that would leave a second guard.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::NoAtomics, _>::new(1);

@@ -56,16 +56,16 @@ impl Word {
 
 /// Test and test-and-set: the plain spinlock.
 ///
-/// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter
-/// tests, pausing between tests, exchanges when the lock looks free, and backs off if it loses that
+/// Uncontended, one locked instruction takes it and a plain store gives it back. A waiter tests
+/// with pauses in between, exchanges when the lock looks free, and backs off if it loses that
 /// exchange (a *collision*). After [`SpinConfig::TESTS`] tests it yields its time slice at each
 /// further one.
 ///
-/// Take it for sections of a few instructions whose threads have cores of their own. Where threads
-/// outnumber cores it collapses: while the holder is off its core, all others burn time for
-/// nothing. Yielding keeps that from hanging, but the time is lost. It is unfair: the thread that
-/// unlocked last has the lock in its cache and gets it again. (Of eight threads on two cores one
-/// got an eighth of what another got.)
+/// Take it for sections of a few instructions, if each thread has a core. Where threads outnumber
+/// cores it collapses: while the holder is off its core, all others burn time for nothing. Yielding
+/// keeps that from hanging, but the time is lost. It is unfair: the thread that unlocked last has
+/// the lock in its cache and gets it again. (Of eight threads on two cores one got an eighth of
+/// what another got.)
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ttas, _>::new(1);

@@ -1,5 +1,4 @@
-//! Timers of threads that nobody fires timers for: one queue, and one thread that is started when
-//! it is first needed.
+//! The timers of plain threads: one queue, and one thread that is started when it is first needed.
 //!
 //! | `served` | meaning | leaves it |
 //! |---|---|---|
@@ -37,7 +36,7 @@ impl Fallback {
         }
     }
 
-    /// The one of this process: a child of a fork has none of its parent's threads.
+    /// The queue of this process: a child of a fork has none of its parent's threads.
     pub(super) fn here() -> &'static Self {
         static FIRST: Fallback = Fallback::new(0);
         static LATER: AtomicPtr<Fallback> = AtomicPtr::new(std::ptr::null_mut());
@@ -54,16 +53,16 @@ impl Fallback {
                 return fallback;
             }
             let new = Box::into_raw(Box::new(Self::new(process)));
-            // Ordering: Release publishes it; Relaxed on failure, which is looked at anew.
+            // Ordering: Release publishes it; Relaxed on failure, which is read again.
             if LATER.compare_exchange(now, new, Ordering::Release, Ordering::Relaxed).is_err() {
-                // SAFETY: just made, and nobody else has it.
+                // SAFETY: just made, and no other thread has it.
                 drop(unsafe { Box::from_raw(new) });
             }
         }
     }
 
-    /// Whether somebody will fire the queue: starts the thread if there is none. False if the
-    /// system gives no thread (or somebody is just trying): then ask again soon, and fire it
+    /// Whether a thread will fire the queue; starts one if there is none. False if the system
+    /// refuses (or another caller is just trying): then ask again soon, and fire the queue
     /// yourself.
     #[inline]
     pub(super) fn is_served(&'static self) -> bool {
@@ -91,8 +90,8 @@ impl Fallback {
         thread.spawn(move || self.run()).map(drop)
     }
 
-    /// A timer was armed that comes before all others. The token that this leaves is either there
-    /// when the thread parks, or wakes it; then it reads the new time.
+    /// Says that a timer was armed that comes before all others. The token that this leaves is
+    /// there when the thread parks, or wakes it; then the thread reads the new time.
     pub(super) fn earlier_timer(&self) {
         self.parker.unpark();
     }
@@ -107,7 +106,7 @@ impl Fallback {
             }
             // A waker's panic has been reported by the panic hook; the others were woken.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.queue.fire(Instant::now()))) {
-                // Dropping it might panic in its turn.
+                // Its drop might panic, too.
                 std::mem::forget(panic);
             }
         }

@@ -1,4 +1,4 @@
-//! The heap under a timer queue's lock: four children a node, each timer knows its place.
+//! The heap under a timer queue's lock: four children a node, each timer knows its position.
 //!
 //! Access: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the holder of the
 //! queue's lock. A timer that is not `ARMED` belongs to its owner alone.
@@ -17,7 +17,7 @@ pub(super) const IDLE: u32 = 0;
 pub(super) const ARMED: u32 = 1;
 pub(super) const FIRED: u32 = 2;
 
-/// Of the store by which a timer goes back to its owner.
+/// The ordering of the store by which a timer goes back to its owner.
 #[inline(always)]
 fn give_back() -> Ordering {
     if canary!("timer_fired_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -42,7 +42,7 @@ impl Node {
         Self { state: AtomicU32::new(IDLE), inner }
     }
 
-    /// The owner's reading; what it says of `ARMED` may be over, the others stay.
+    /// The state as its owner reads it. `ARMED` may be over by then; the others stay.
     #[inline]
     pub(super) fn state(&self) -> u32 {
         // Ordering: Acquire pairs with the Release in `give_back`: the one that took it out of the
@@ -77,22 +77,22 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
-    /// Takes no more.
+    /// Closed: takes no more.
     pub(super) closed: bool,
 }
 
-/// Room for entries, made without the lock.
+/// Memory for entries, allocated without the lock.
 #[derive(Debug, Default)]
 pub(super) struct Room(Vec<Entry>);
 
 impl Room {
-    /// For twice as many as `len`, at least sixteen.
+    /// Memory for twice as many as `len`, at least sixteen.
     pub(super) fn beyond(len: usize) -> Self {
         Self(Vec::with_capacity((2 * len).max(16)))
     }
 }
 
-/// Children of an entry: a cache line of them.
+/// The children of an entry: a cache line of them.
 const ARITY: usize = 4;
 
 impl Heap {
@@ -109,8 +109,8 @@ impl Heap {
         self.entries.first().map_or(u64::MAX, |first| first.at)
     }
 
-    /// Whether one more fits, after moving to `room` if that is larger; then `room` holds what is
-    /// to be freed.
+    /// Whether one more fits, after moving to `room` if that is larger; then `room` holds the
+    /// memory to be freed.
     pub(super) fn has_room(&mut self, room: &mut Room) -> bool {
         if self.entries.len() == self.entries.capacity() && room.0.capacity() > self.entries.len() {
             room.0.extend_from_slice(&self.entries);
@@ -127,7 +127,7 @@ impl Heap {
     pub(super) unsafe fn insert(&mut self, at: u64, node: NonNull<Node>, waker: Waker) {
         // SAFETY: valid by the caller's promise.
         let node_ref = unsafe { node.as_ref() };
-        // SAFETY: not armed, so it belongs to the owner, who calls this.
+        // SAFETY: not armed, so it belongs to the owner, which calls this.
         node_ref.inner.with_mut(|inner| unsafe { (*inner).waker = Some(waker) });
         // Relaxed: the owner does this, and others come through the lock.
         node_ref.state.store(ARMED, Ordering::Relaxed);
@@ -150,7 +150,7 @@ impl Heap {
         unsafe { node.give_back(IDLE) }
     }
 
-    /// Takes the first out if it is due at `now`, giving it back to its owner in `state`.
+    /// Takes the first out if it is due at `now`, and gives it back to its owner in `state`.
     ///
     /// # Safety
     /// The lock is held.
@@ -168,21 +168,22 @@ impl Heap {
         let last = self.entries.len() - 1;
         self.entries.swap_remove(place);
         if place < last {
-            // The one that fell in may belong higher up (from another branch) or further down.
+            // The entry that moved here may belong higher up (it comes from another branch) or
+            // further down.
             if self.rise(place) == place {
                 self.sink(place);
             }
         }
     }
 
-    /// Writes `entry` at `place`, and tells it.
+    /// Writes `entry` at `place`, and stores that in its node.
     fn put(&mut self, place: usize, entry: Entry) {
         self.entries[place] = entry;
         // SAFETY: nodes in the heap are valid, and `&mut self` is held under the lock.
         unsafe { entry.node.as_ref().inner.with_mut(|inner| (*inner).place = place) };
     }
 
-    /// Moves the entry at `from` up to its place, and returns it.
+    /// Moves the entry at `from` up to its position, and returns that.
     fn rise(&mut self, from: usize) -> usize {
         let entry = self.entries[from];
         let mut place = from;

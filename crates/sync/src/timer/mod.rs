@@ -1,9 +1,9 @@
-//! Timers: what wakes a waiter when its time has come. Protocol and proof: the crate's `README.md`,
+//! Timers, which wake a waiter when its time has come. Protocol and proof: the crate's `README.md`,
 //! section *Timers*.
 //!
-//! Three layers: the [`TimerQueue`], a heap that anybody may fire; the [`Timer`], its pinned node;
-//! and what most people want, sleeping and time-outs. (The last are not in models: their fallback
-//! is a static with a thread, and models start anew each time.)
+//! Most users want [`sleep`], [`sleep_async`] and [`timeout_async`]. Below them are the
+//! [`TimerQueue`], a heap that any thread may fire, and the [`Timer`], its pinned node. (Sleeping
+//! is not in models: its fallback is a static with a thread, and models start anew each time.)
 
 mod clock;
 #[cfg(not(loom))]

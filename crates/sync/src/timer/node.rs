@@ -1,4 +1,4 @@
-//! One timer: its pinned node, and what may be done with it.
+//! A timer: its pinned node, and its operations.
 
 use super::TimerQueue;
 use super::heap::{ARMED, FIRED, Node};
@@ -11,16 +11,16 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::Waker;
 
-/// Wakes a waker when its time has come: a place in a [`TimerQueue`].
+/// A timer of a [`TimerQueue`]: wakes a waker when its time has come.
 ///
 /// It is used pinned, on the waiter's stack or in its future, and may be armed any number of times.
-/// Dropped while armed it leaves the queue, from any thread.
+/// If it is dropped while armed it leaves the queue, from any thread.
 ///
 /// See [`TimerQueue`] for an example.
 pub struct Timer<Q: Deref<Target = TimerQueue>> {
     node: Node,
-    /// Where the node is or was armed: what `queue` led to then. It is not asked twice, since it
-    /// might answer differently.
+    /// The queue in which the node is or was armed: what `queue` dereferenced to then. It is not
+    /// asked twice, since it might answer differently.
     armed_in: *const TimerQueue,
     queue: Q,
     _pinned: PhantomPinned,
@@ -30,7 +30,7 @@ pub struct Timer<Q: Deref<Target = TimerQueue>> {
 // owner; the waker in it is `Send`. `armed_in` leads to a queue that `queue`, which goes along,
 // keeps alive.
 unsafe impl<Q: Deref<Target = TimerQueue> + Send> Send for Timer<Q> {}
-// SAFETY: a shared timer tells the atomic state only.
+// SAFETY: a shared timer shows the atomic state only.
 unsafe impl<Q: Deref<Target = TimerQueue> + Sync> Sync for Timer<Q> {}
 
 impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
@@ -39,14 +39,14 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         Self { node: Node::new(), armed_in: ptr::null(), queue, _pinned: PhantomPinned }
     }
 
-    /// Where it is armed.
+    /// The handle of its queue.
     pub fn queue(&self) -> &Q {
         &self.queue
     }
 
-    /// Arms it, for another time if it is armed already: `waker` is woken soon after `deadline`, at
-    /// once if that has passed, when somebody fires the queue. True if it is the earliest of the
-    /// queue now: then the thread that serves the queue must learn of it.
+    /// Arms it, for another time if it is armed already. `waker` is woken when the queue is fired
+    /// after `deadline`. True if it is now the earliest of the queue: then the thread that serves
+    /// the queue must learn of it.
     ///
     /// On a [closed](TimerQueue::close) queue it is not armed.
     pub fn arm(mut self: Pin<&mut Self>, deadline: Instant, waker: Waker) -> bool {
@@ -56,12 +56,12 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         let queue: *const TimerQueue = &raw const *this.queue;
         this.armed_in = queue;
         // SAFETY: `queue` is kept borrowed, so what it led to stays where it is until `Q` is moved
-        // or dropped: we are pinned, and drop it after the node has left. The same pinning keeps
-        // the node in place.
+        // or dropped: the timer is pinned, and drops it after the node has left. The same pinning
+        // keeps the node in place.
         unsafe { (*queue).arm(&this.node, deadline, waker) }
     }
 
-    /// Whether it has fired since it was last armed: its waker was, or is just being, woken.
+    /// Whether it has fired since it was last armed: its waker was woken, or is being woken.
     #[inline]
     pub fn has_fired(&self) -> bool {
         self.node.state() == FIRED
@@ -73,7 +73,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         self.node.state() == ARMED
     }
 
-    /// Replaces the waker if that does not wake the same; false if it is not armed (any more).
+    /// Replaces the waker, unless that wakes the same; false if it is not armed (any more).
     pub fn set_waker(self: Pin<&mut Self>, waker: &Waker) -> bool {
         let this = self.into_ref().get_ref();
         if this.node.state() != ARMED {
@@ -106,7 +106,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
     }
 
     /// Takes it out of the queue, if it is there; from then on no waker is kept. Afterwards
-    /// [`has_fired`](Self::has_fired) tells whether it was too late.
+    /// [`has_fired`](Self::has_fired) says whether it was too late.
     pub fn disarm(self: Pin<&mut Self>) {
         self.into_ref().get_ref().withdraw();
     }
@@ -116,7 +116,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
             // SAFETY: armed, so `armed_in` is where, and alive as said in `arm`.
             let_go(unsafe { (*self.armed_in).disarm(&self.node) });
         }
-        // From here on the node is ours alone. The model takes us at our word.
+        // From here on the node belongs to its owner alone, which the model checks.
         #[cfg(loom)]
         self.node.inner.with_mut(|_| ());
     }

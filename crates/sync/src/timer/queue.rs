@@ -11,7 +11,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// Pending timers of one worker, or of everybody else.
+/// The pending timers of one worker, or of all plain threads.
 ///
 /// It has no thread and no clock: a thread that serves it sleeps until
 /// [`earliest`](Self::earliest), then calls [`fire`](Self::fire). Any thread may, so that an idle
@@ -38,7 +38,7 @@ use std::task::Waker;
 /// assert!(timer.has_fired());
 /// ```
 pub struct TimerQueue {
-    /// When the first is due, `u64::MAX` if none: changed under the lock, read by anybody.
+    /// When the first is due, `u64::MAX` if none: changed under the lock, read without it.
     earliest: AtomicU64,
     lock: ShortLock,
     /// Accessed by the holder of `lock` only.
@@ -63,15 +63,16 @@ impl TimerQueue {
         }
     }
 
-    /// When the first timer is due; none if nothing is armed. One relaxed load.
+    /// When the first timer is due; `None` if nothing is armed. It is one relaxed load.
     #[inline]
     pub fn earliest(&self) -> Option<Instant> {
         clock::instant(self.earliest.load(Ordering::Relaxed))
     }
 
-    /// Wakes all whose time has come at `now`, in order of their times; how many. Those that their
-    /// wakers arm meanwhile may wait for the next call, so that it ends.
+    /// Fires all timers that are due at `now`, in order of their times; how many. Timers that their
+    /// wakers arm meanwhile may wait for the next call, so that this one ends.
     ///
+    /// # Cost
     /// One relaxed load if nothing is due. The lock is held for sixteen timers at a time.
     ///
     /// # Panics
@@ -82,10 +83,10 @@ impl TimerQueue {
     }
 
     /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for a caller
-    /// that cannot call just any waker where it fires timers.
+    /// that must not call foreign wakers where it fires timers.
     ///
     /// # Panics
-    /// With the first panic of `wake`, after it has had all.
+    /// With the first panic of `wake`, after it was given all.
     ///
     /// # Examples
     ///
@@ -106,9 +107,9 @@ impl TimerQueue {
         if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED, wake) }
     }
 
-    /// For a thread that will serve it no longer: takes all timers out and wakes their wakers
+    /// Closes the queue, which will be served no longer: takes all timers out, wakes their wakers
     /// without firing them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is
-    /// false after arming one). The futures of this module then go elsewhere.
+    /// false after arming one). The futures of this module then use another queue.
     ///
     /// # Panics
     /// As [`fire`](Self::fire).
@@ -119,7 +120,7 @@ impl TimerQueue {
     /// As [`close`](Self::close), but gives each waker to `wake` instead of waking it.
     ///
     /// # Panics
-    /// With the first panic of `wake`, after it has had all.
+    /// With the first panic of `wake`, after it was given all.
     pub fn close_with(&self, wake: impl FnMut(Waker)) {
         self.locked(|heap| heap.closed = true);
         self.pop_all(u64::MAX, IDLE, wake);
@@ -139,7 +140,8 @@ impl TimerQueue {
                 }
             });
             let full = batch.is_full();
-            // The lock is free, and the timers may be gone: only their wakers are ours.
+            // The lock is free, and the timers may be gone: only their wakers are used from here
+            // on.
             count += batch.hand_out(&mut panics, &mut wake);
             if !full {
                 break;
@@ -154,7 +156,7 @@ impl TimerQueue {
         self.locked(|heap| heap.len())
     }
 
-    /// Whether none is armed. One relaxed load.
+    /// Whether none is armed. It is one relaxed load.
     pub fn is_empty(&self) -> bool {
         self.earliest.load(Ordering::Relaxed) == u64::MAX
     }
@@ -199,8 +201,7 @@ impl TimerQueue {
         self.locked(|heap| unsafe { heap.remove(node) })
     }
 
-    /// Runs `f` on the heap under the lock, and tells the world its earliest time. `f` must not
-    /// unwind.
+    /// Runs `f` on the heap under the lock, and publishes its earliest time. `f` must not unwind.
     pub(super) fn locked<R>(&self, f: impl FnOnce(&mut Heap) -> R) -> R {
         self.lock.with(|| {
             self.heap.with_mut(|heap| {
@@ -208,7 +209,7 @@ impl TimerQueue {
                 let heap = unsafe { &mut *heap };
                 let result = f(heap);
                 let earliest = heap.earliest();
-                // Written only if it changed: others read this line all the time.
+                // It is written only if it changed: other threads read this line all the time.
                 if self.earliest.load(Ordering::Relaxed) != earliest {
                     self.earliest.store(earliest, Ordering::Relaxed);
                 }
