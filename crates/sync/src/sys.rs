@@ -74,8 +74,8 @@ impl FutexWord {
         }
     }
 
-    /// Wakes the thread that sleeps in [`FutexWord::wait`], if one does; to be called after
-    /// changing the word.
+    /// Wakes the thread that sleeps in [`FutexWord::wait`], if one does. Call it after changing the
+    /// word.
     #[cfg(not(loom))]
     pub(crate) fn wake(&self) {
         sateen_base::os::futex_wake_one(&self.word);
@@ -126,8 +126,8 @@ impl<L: RawMutex> ShortLock<L> {
         }
     }
 
-    /// Runs `f` while holding the lock. If `f` unwinds the process aborts: what it was changing may
-    /// be half changed, and others spin.
+    /// Runs `f` while holding the lock. If `f` unwinds, the process aborts: its change may be half
+    /// done, and others spin.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
         self.with_foreign(|| {
@@ -138,8 +138,8 @@ impl<L: RawMutex> ShortLock<L> {
         })
     }
 
-    /// The same for an `f` that calls foreign code, with everything in order whenever it does. If
-    /// it unwinds the lock is given back.
+    /// The same for an `f` that calls foreign code, and has everything in order whenever it does.
+    /// If `f` unwinds, the lock is given back.
     #[inline]
     pub(crate) fn with_foreign<R>(&self, f: impl FnOnce() -> R) -> R {
         #[cfg(not(loom))]
@@ -151,7 +151,7 @@ impl<L: RawMutex> ShortLock<L> {
 }
 
 /// Holds a lock. A panic of the lock's own code ends the process: a node that is about to be freed
-/// must get out of its list.
+/// must first leave its list.
 #[cfg(not(loom))]
 struct Held<'a, L: RawMutex>(&'a L);
 
@@ -177,13 +177,13 @@ impl<L: RawMutex> Drop for Held<'_, L> {
     }
 }
 
-/// Whether `deadline` has passed. Under loom it has, as soon as anybody asks: what a clock could
-/// decide, the interleavings do.
+/// Whether `deadline` has passed. Under loom it has at the first call: the interleavings decide
+/// what a clock could.
 pub(crate) fn has_passed(deadline: Instant) -> bool {
     cfg!(loom) || Instant::now() >= deadline
 }
 
-/// A time limit that is turned into a point in time when the first wait begins.
+/// A time limit that begins with the first wait.
 pub(crate) struct Deadline {
     timeout: Option<Duration>,
     started: Option<Instant>,

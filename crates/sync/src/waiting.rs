@@ -6,15 +6,15 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// What is waited for, for reports; `place` is the primitive's address.
+/// What a context waits for, for reports: the primitive at `place`.
 pub(crate) fn awaited<T: ?Sized>(kind: &'static str, place: &T) -> Awaited {
     Awaited::new(kind, std::ptr::from_ref(place).cast::<()>().addr())
 }
 
 /// Blocks the calling context (thread or fiber) until `future` is ready.
 ///
-/// For the futures of this crate's primitives: when they are pending, joining was the last thing
-/// they did, so that nothing took the context's token in between. Futures of others:
+/// It is for futures of this crate's primitives: when they are pending, joining was their last
+/// step, so that nothing took the context's token in between. For others there is
 /// [`crate::block_on`].
 ///
 /// The future is polled when it is woken and at spurious returns of `park`; if `park` unwinds it is
@@ -58,7 +58,7 @@ pub(crate) fn block_pinned_timeout<F: Future>(
     if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
         return Some(output);
     }
-    // A point in time that no clock will reach is no limit.
+    // A time that no clock will reach is no limit.
     let deadline = Instant::now().checked_add(timeout);
     park::waiting_for(what, || {
         loop {

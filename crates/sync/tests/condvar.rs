@@ -118,7 +118,7 @@ fn a_dropped_wait_passes_its_notification_on() {
     assert!(poll(late.as_mut()).is_pending());
     drop(notified);
     assert!(poll(late.as_mut()).is_pending());
-    // A forgotten one takes a notification with it, and hurts nobody else.
+    // A forgotten one takes a notification with it, and harms no other.
     std::mem::forget(late);
     assert!(condvar.notify_one());
     assert!(mutex.try_lock().is_some());
@@ -215,7 +215,8 @@ fn a_cancelled_wait_passes_its_notification_on() {
     });
 }
 
-/// A bounded buffer with two conditions: every item comes out once, whoever gives up meanwhile.
+/// A bounded buffer with two conditions: every item comes out once, though callers give up
+/// meanwhile.
 #[test]
 fn stress_a_bounded_buffer() {
     const ITEMS: usize = sized(2_000);

@@ -1,4 +1,4 @@
-//! The event: set, reset, and everybody who waits for it.
+//! The event: set, reset, and its waiters.
 #![cfg(not(loom))]
 
 mod common;
@@ -70,7 +70,7 @@ fn a_panicking_waker_releases_the_others() {
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
 }
 
-/// Rounds of a crowd: threads and futures wait for the event of each round; nobody misses one.
+/// Rounds of a crowd: threads and futures wait for the event of each round, and none misses one.
 #[test]
 fn stress_rounds() {
     const CROWD: usize = 7;

@@ -40,7 +40,7 @@ fn one_let_through_and_dropped_lets_the_next_through() {
     event.set();
     drop(waits.remove(0));
     assert!(poll(waits[0].as_mut()).is_ready());
-    // Nobody waits: it stays set.
+    // Without a waiter it stays set.
     let mut last = Box::pin(event.wait_async());
     assert!(poll(last.as_mut()).is_pending());
     event.set();
@@ -74,7 +74,7 @@ fn bad_wakers_of_an_auto_event() {
     assert!(!EVENT.try_wait(), "it was for the forgotten one");
 }
 
-/// A token goes round eight threads: nobody is missed, and only one has it.
+/// A token goes round eight threads: none is missed, and only one has it.
 #[test]
 fn stress_a_token_goes_round() {
     let event = AutoEvent::new();
@@ -148,7 +148,7 @@ fn a_waker_that_panics_releases_the_round() {
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
 }
 
-/// Eight threads, many rounds: nobody is a round ahead, one leader a round.
+/// Eight threads, many rounds: none is a round ahead, one leader a round.
 #[test]
 fn stress_rounds() {
     const ROUNDS: usize = sized(500);
@@ -236,7 +236,7 @@ fn groups() {
     assert!(!forgotten.wait_timeout(SHORT));
 }
 
-/// Eight threads add and finish while others wait: whoever waited since before sees it all.
+/// Eight threads add and finish while others wait: those that waited from the start see it all.
 #[test]
 fn stress_counting() {
     for _ in 0..sized(300) {

@@ -30,7 +30,7 @@ thread_local! {
     static OTHERS: RefCell<Vec<Job>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Who parks runs another "fiber" of this thread, to its end.
+/// A context that parks runs another "fiber" of this thread, to its end.
 struct Others;
 
 // SAFETY: contexts stay on their thread, and none is masked.
@@ -332,8 +332,8 @@ fn wakers_that_panic() {
     assert_eq!(semaphore.available_permits(), 3);
 }
 
-/// A channel's message is received though the waker of who gets its place panics, and sent though
-/// that of who receives it does.
+/// A message is received though the waker of the sender that gets its slot panics, and sent though
+/// the receiver's waker panics.
 #[test]
 fn a_channels_waker_that_panics_costs_no_message() {
     let bomb = waker_fn(|| panic!("waker"));
@@ -356,7 +356,8 @@ fn a_channels_waker_that_panics_costs_no_message() {
     assert_eq!(poll(last.as_mut()), Poll::Ready(Err(RecvError)));
 }
 
-/// A waiter that was notified and cannot lock again, as nobody else runs here, notifies the next.
+/// A waiter that was notified and cannot lock again, as no other fiber runs here, notifies the
+/// next.
 #[test]
 fn a_notification_that_nobody_can_act_on_is_passed_on() {
     type Guard = MutexGuard<'static, ()>;
@@ -368,8 +369,7 @@ fn a_notification_that_nobody_can_act_on_is_passed_on() {
     }
     let (condvar, mutex) = THINGS.with(|things| *things);
     let first = mutex.lock();
-    // Called by the unlock of who waits: another waits too, and somebody has the lock and notifies
-    // one.
+    // Called by the waiter's unlock: another waits, too, and a third has the lock and notifies one.
     let waker = waker_fn(|| {
         let (condvar, mutex) = THINGS.with(|things| *things);
         let mut lock = LOCK.take().expect("once");

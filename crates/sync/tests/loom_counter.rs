@@ -22,7 +22,8 @@ struct Numbers {
 
 impl Numbers {
     fn change(&self, from: bool) -> bool {
-        // Who finds the lock taken goes without a number: a model cannot wait by spinning.
+        // A thread that finds the lock taken goes without a number: a model cannot wait by
+        // spinning.
         if !self.word.take() {
             return false;
         }

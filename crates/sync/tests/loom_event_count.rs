@@ -85,7 +85,7 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// Two workers, two pieces of work: each publication wakes somebody who is needed.
+/// Two workers, two pieces of work: each publication wakes a worker that is needed.
 #[test]
 fn two_workers_two_pieces() {
     model(2, || {

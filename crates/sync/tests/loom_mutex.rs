@@ -136,7 +136,7 @@ fn dropped_while_another_thread_unlocks() {
     });
 }
 
-/// A future that was woken is dropped with nobody behind it: later lockers find the mutex as new.
+/// A woken future is dropped with no waiter behind it: later lockers find the mutex as new.
 #[test]
 fn a_turn_that_nobody_wants_leaves_no_trace() {
     model(3, || {

@@ -9,7 +9,7 @@ use loom_common::{model, poll};
 use sateen_sync::{Mutex, block_on};
 use std::task::Poll;
 
-/// A fair mutex: two lockers and one that gives up; nobody is left behind, nobody barges.
+/// A fair mutex: two lockers and one that gives up. None is left behind, and none barges.
 #[test]
 fn fair_turns() {
     model(2, || {

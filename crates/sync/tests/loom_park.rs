@@ -45,7 +45,7 @@ fn a_token_survives_a_time_out() {
         let other = thread::spawn({
             let (parker, cell) = (parker.clone(), cell.clone());
             move || {
-                // SAFETY: the token comes after this, and who reads has it.
+                // SAFETY: the token comes after this, and the reader has it.
                 cell.with_mut(|cell| unsafe { *cell = true });
                 parker.unpark();
             }
@@ -121,7 +121,8 @@ fn block_on_publishes() {
     });
 }
 
-/// One token replaces another while that is taken: whoever takes both sees what came before either.
+/// One token replaces another while that is taken: the owner, which takes both, sees what came
+/// before either.
 #[test]
 fn a_token_that_replaces_another_publishes() {
     model(3, || {

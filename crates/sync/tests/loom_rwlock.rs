@@ -1,4 +1,4 @@
-//! Models of the reader-writer lock: exclusion, no lost wake-up, those who give up.
+//! Models of the reader-writer lock: exclusion, no lost wake-up, giving up.
 #![cfg(loom)]
 
 mod loom_common;
@@ -63,7 +63,7 @@ fn two_writers() {
     });
 }
 
-/// A writer waits for two readers; whoever is the last lets it in.
+/// A writer waits for two readers; the last of them lets it in.
 #[test]
 fn two_readers_let_a_writer_in() {
     model(3, || {
@@ -101,7 +101,7 @@ fn upgrading() {
     });
 }
 
-/// The head gives up while the lock is given back: who waits behind it comes through.
+/// The head gives up while the lock is given back: the waiter behind it comes through.
 #[test]
 fn the_head_gives_up() {
     model(3, || {
@@ -121,7 +121,7 @@ fn the_head_gives_up() {
     });
 }
 
-/// The same for a future that waits behind the head, while somebody reads on.
+/// The same for a future that waits behind the head, while a reader reads on.
 #[test]
 fn the_gate_is_passed_on() {
     model(3, || {

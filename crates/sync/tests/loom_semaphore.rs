@@ -123,7 +123,7 @@ fn closing() {
     });
 }
 
-/// Who is told that it is closed sees what was done before: also where a permit was there at the
+/// A caller that learns of the closing sees what was done before: also if a permit was there at the
 /// first look.
 #[test]
 fn closing_publishes() {

@@ -106,7 +106,8 @@ fn the_newest_waker_is_woken() {
     });
 }
 
-/// A queue is closed while timers are armed and leave: nothing stays in it, and who waits is woken.
+/// A queue is closed while timers are armed and leave: nothing stays in it, and the waiters are
+/// woken.
 #[test]
 fn closing_against_arming() {
     model(|| {
@@ -125,7 +126,7 @@ fn closing_against_arming() {
     });
 }
 
-/// What was done before firing is visible to whoever sees that it has fired.
+/// What was done before firing is visible to a thread that sees that it has fired.
 #[test]
 fn firing_publishes() {
     model(|| {

@@ -17,7 +17,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A change while somebody begins to wait for it: a lost one is a deadlock.
+/// A change while a thread begins to wait for it: a lost one is a deadlock.
 #[test]
 fn what_is_told_is_heard() {
     check(3, || {
@@ -37,7 +37,7 @@ fn what_is_told_is_heard() {
     });
 }
 
-/// Two items for two who wait, each told once.
+/// Two items for two waiters, each notified once.
 #[test]
 fn each_item_finds_somebody() {
     fn take(items: &AtomicU32) -> bool {
@@ -64,7 +64,7 @@ fn each_item_finds_somebody() {
     });
 }
 
-/// Who is told and stops waiting passes it on.
+/// A waiter that is notified and stops waiting passes it on.
 #[test]
 fn a_dropped_wait_forgets_nothing() {
     check(3, || {
@@ -87,7 +87,7 @@ fn a_dropped_wait_forgets_nothing() {
         {
             let mut wait = pin!(shared.0.wait_async(|| shared.1.load(Relaxed)));
             if wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-                // As one who has used what it was told, and left something.
+                // As a waiter does that used its notification, and left something.
                 shared.0.notify_one();
             }
         }
@@ -97,7 +97,7 @@ fn a_dropped_wait_forgets_nothing() {
     });
 }
 
-/// The end is told to all.
+/// The end is notified to all.
 #[test]
 fn the_end_is_heard_by_all() {
     check(2, || {

@@ -82,7 +82,7 @@ fn the_newest_waker_is_woken() {
     });
 }
 
-/// Everybody who waits is notified once, while one of them leaves.
+/// All waiters are notified once, while one of them leaves.
 #[test]
 fn notify_all_while_one_leaves() {
     model(3, || {
@@ -140,8 +140,8 @@ fn an_event_releases_everybody() {
     });
 }
 
-/// Who waits when the event is set is released even if it is reset at once; who comes after the
-/// reset is not released by the set before it.
+/// A waiter is released by `set` even if the event is reset at once; one that comes after the reset
+/// is not released by the set before it.
 #[test]
 fn set_and_reset() {
     model(2, || {

@@ -111,7 +111,7 @@ fn stress_all_ways_to_lock() {
     assert_eq!(*mutex.try_lock().expect("free"), turns.into_inner());
 }
 
-/// One waiter at a time is on its way: further unlocks wake nobody until it has come.
+/// One waiter at a time is on its way: further unlocks wake no other until it has come.
 #[test]
 fn one_waiter_is_woken_at_a_time() {
     let mutex = Mutex::new(());
@@ -259,8 +259,8 @@ fn a_waker_that_drops_its_task() {
     assert!(mutex.try_lock().is_some());
 }
 
-/// Whoever takes the lock and finds itself the last user frees it, while the one before may still
-/// be inside its unlock. (For checkers of memory errors; here it must merely not crash.)
+/// A thread that takes the lock and is its last user frees it, while the one before may still be
+/// inside its unlock. (For checkers of memory errors; here it must merely not crash.)
 #[test]
 fn the_last_user_frees_it() {
     struct Shared {
@@ -278,7 +278,7 @@ fn the_last_user_frees_it() {
             drop(users);
             if last {
                 // SAFETY: allocated as a box; all others have uncounted themselves under the lock,
-                // and touch nothing of it once they let somebody else have it.
+                // and touch nothing of it once another may have it.
                 drop(unsafe { Box::from_raw(self.0.cast_mut()) });
             }
         }

@@ -60,7 +60,7 @@ fn the_raw_lock_keeps_the_conventions() {
     assert_eq!(fair.into_inner(), 2);
 }
 
-/// After a fair unlock the first waiter is next: whoever comes now queues behind it.
+/// After a fair unlock the first waiter is next: newcomers queue behind it.
 #[test]
 fn a_fair_unlock_keeps_the_lock_for_the_first_waiter() {
     for fair in [false, true] {
@@ -153,7 +153,7 @@ fn forgotten_guards_and_futures() {
     assert!(poll(Box::pin(mutex.lock_async()).as_mut()).is_pending());
 }
 
-/// Whatever a waker does inside an unlock, the lock is free or taken by who may.
+/// Whatever a waker does inside an unlock, the lock is free or has a rightful holder.
 #[test]
 fn wakers_that_panic_or_poll_inline_or_drop_their_task() {
     let mutex: &'static Mutex<i32> = Box::leak(Box::new(Mutex::new(0)));
@@ -249,7 +249,7 @@ fn a_wait_names_the_mutex_and_its_owner() {
     });
 }
 
-/// Everybody's sections are counted while lockers give up, poll, and drop at random.
+/// All sections are counted while lockers give up, poll, and drop at random.
 #[test]
 fn stress_of_all_kinds() {
     for fair in [false, true] {

@@ -110,7 +110,7 @@ fn asynchronous_initialisers() {
     panics(|| block_on(poisoned.call_once_async(async || panic!("no"))));
     assert!(panics(|| poisoned.call_once(|| ())).contains("poisoned"));
 
-    // Forgotten while it runs: nobody else begins, and nothing else breaks.
+    // Forgotten while it runs: no other begins, and nothing else breaks.
     let forgotten: &'static OnceLock<u8> = Box::leak(Box::new(OnceLock::new()));
     let mut init = Box::pin(forgotten.get_or_init_async(pending));
     assert!(poll(init.as_mut()).is_pending());

@@ -55,7 +55,7 @@ fn leaving() {
     drop((waker, receiver));
     assert_eq!(Arc::strong_count(&counter), 1);
     assert_eq!(sender.send(1), Err(1));
-    // Forgetting either is safe, and the other waits or sends in vain.
+    // Forgetting either is safe; the other waits, or sends to no receiver.
     let (sender, mut receiver) = oneshot::channel::<u8>();
     std::mem::forget(sender);
     assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Empty));

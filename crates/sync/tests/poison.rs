@@ -108,7 +108,7 @@ fn locked_again_by_its_holder_only() {
     drop(guard);
     // SAFETY: as above.
     unsafe { park::install(before) };
-    // Forgotten, it stays with its holder, who may go on.
+    // Forgotten, it stays with its holder, which may go on.
     std::mem::forget(mutex.lock());
     assert!(mutex.try_lock().is_some());
     thread::scope(|s| s.spawn(|| assert!(mutex.try_lock().is_none())).join().unwrap());

@@ -1,4 +1,4 @@
-//! The reader-writer lock: who excludes whom, who gets in next, and nothing left behind.
+//! The reader-writer lock: exclusion, order, and nothing left behind.
 #![cfg(not(loom))]
 
 mod common;
@@ -73,7 +73,7 @@ fn a_future_that_was_ready_locks_once() {
     twice(&lock, RwLock::upgradable_read_async);
 }
 
-/// A writer that waits bars newcomers, but not who reads already.
+/// A writer that waits bars newcomers, but not those that read already.
 #[test]
 fn a_waiting_writer_bars_new_readers() {
     let lock = RwLock::new(());
@@ -92,7 +92,7 @@ fn a_waiting_writer_bars_new_readers() {
     assert!(!lock.is_locked());
 }
 
-/// Who gives up, in whatever stage, lets the others in.
+/// A waiter that gives up, at any stage, lets the others in.
 #[test]
 fn giving_up_leaves_no_trace() {
     let lock = RwLock::new(());
@@ -191,7 +191,7 @@ fn wakers_that_panic_poll_inline_or_drop_their_task() {
     assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     let mut behind = Box::pin(lock.read_async());
     assert!(poll_with(behind.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
-    // Nobody who unlocks or locks suffers from another's waker.
+    // A panic of a waker harms no other locker.
     drop(writer);
     // The head gets in, and wakes the next at the gate, whose waker panics.
     assert!(poll(wait.as_mut()).is_ready());

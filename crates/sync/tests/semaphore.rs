@@ -33,7 +33,7 @@ fn zero_and_too_many() {
     assert_eq!(none.acquire(0).unwrap().permits(), 0);
     let mut waits = Box::pin(none.acquire_async(1));
     assert!(poll(waits.as_mut()).is_pending());
-    // Nothing is taken, so nobody is overtaken.
+    // Nothing is taken, so none is overtaken.
     assert!(none.try_acquire(0).is_ok());
     none.add_permits(0);
     assert!(poll(waits.as_mut()).is_pending());
@@ -74,7 +74,7 @@ fn first_come_first_served() {
     drop(many);
 }
 
-/// Permits that do not suffice wake nobody.
+/// Permits that do not suffice wake no waiter.
 #[test]
 fn the_front_is_woken_when_there_is_enough() {
     let semaphore = Semaphore::new(0);

@@ -243,7 +243,7 @@ fn the_last_waker_is_the_one_that_is_woken() {
     assert_eq!(Arc::strong_count(&new), 2, "no waker is kept afterwards");
 }
 
-/// A closed queue wakes everybody and fires nobody.
+/// A closed queue wakes all waiters and fires no timer.
 #[test]
 fn closing() {
     let queue = TimerQueue::new();
@@ -263,7 +263,7 @@ fn closing() {
     }
 }
 
-/// A timer that is never dropped costs its memory and hurts nobody.
+/// A timer that is never dropped costs its memory and harms no other.
 #[test]
 fn a_forgotten_timer() {
     let now = Instant::now();

@@ -429,7 +429,7 @@ fn stress_notify_all_against_leaving() {
             });
         }
         for _ in 0..ROUNDS {
-            // Under the queue's lock, so that nobody who saw the new round is notified for it.
+            // Under the queue's lock, so that no waiter that saw the new round is notified for it.
             queue.notify_all_with(|| {
                 round.fetch_add(1, SeqCst);
             });

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 /// A fixed set of futures. Each has a waker of its own, which notes its index for the next poll: so
-/// a poll costs what was woken, not what there is.
+/// the cost of a poll depends on the woken futures only.
 pub(super) struct Children<F> {
     /// `None`: finished.
     slots: Pin<Box<[Option<F>]>>,
     wakers: Box<[(Arc<ChildWaker>, Waker)]>,
     shared: Arc<Shared>,
-    /// What is being polled; here to be reused.
+    /// The indices that are being polled; kept for its memory.
     round: Vec<usize>,
     left: usize,
 }
@@ -97,8 +97,8 @@ impl<F: Future> Children<F> {
         self.slots.len()
     }
 
-    /// Polls those that were woken, and tells `done` of each that finished, with its value or its
-    /// panic, until `done` breaks or all have finished: then ready.
+    /// Polls the woken futures, and passes the value or panic of each that finished to `done`.
+    /// Ready when `done` breaks or all have finished.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -111,7 +111,7 @@ impl<F: Future> Children<F> {
             std::mem::swap(&mut woken.indices, &mut self.round);
             woken.parent.replace(parent)
         });
-        // Its panic must not cost the round its polls.
+        // A panic of its drop must not cost the round its polls.
         let_go(old);
         for at in 0..self.round.len() {
             let index = self.round[at];
@@ -153,8 +153,7 @@ impl<F: Future> Children<F> {
 
 impl<F> Drop for Children<F> {
     fn drop(&mut self) {
-        // Wakers that are still somewhere keep the shared part alive: not the parent's waker with
-        // it.
+        // Wakers that outlive this keep the shared part alive, but not the parent's waker with it.
         let_go(self.shared.with(|woken| woken.parent.take()));
     }
 }

@@ -1,4 +1,4 @@
-//! What is made of children that finish one by one.
+//! Goals: what a combinator makes of children that finish one by one.
 
 use super::children::Children;
 use super::{Futures, TryFutures};
@@ -13,17 +13,17 @@ use std::task::{Context, Poll};
 pub(super) type Output<S> = <<S as Futures>::Child as Future>::Output;
 type Panic = Box<dyn Any + Send>;
 
-/// What becomes of the results.
+/// Collects the results.
 pub(super) trait Goal<S: Futures> {
     type Output;
 
     /// For `n` children.
     fn new(n: usize) -> Self;
 
-    /// A child has finished; to break if the others do not matter any more.
+    /// Adds the result of a finished child; breaks if the others do not matter any more.
     fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()>;
 
-    /// After a break, or when all have finished.
+    /// The output, after a break, or when all have finished.
     fn end(self) -> Self::Output;
 }
 

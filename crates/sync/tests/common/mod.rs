@@ -65,7 +65,7 @@ pub(crate) fn waker_fn(f: impl Fn() + Send + Sync + 'static) -> Waker {
     Arc::new(OnWake(f)).into()
 }
 
-/// A task as simple as executors get: polled by whoever wakes it, inside `wake`.
+/// The simplest task of an executor: its waker polls it, inside `wake`.
 pub(crate) struct InlineTask(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 
 impl InlineTask {

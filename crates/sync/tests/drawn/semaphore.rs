@@ -16,7 +16,7 @@ type Acquired<'a> = Result<SemaphoreGuard<'a>, AcquireError>;
 struct Waiting<'a> {
     future: Pin<Box<dyn Future<Output = Acquired<'a>> + 'a>>,
     wants: usize,
-    /// It has joined: nobody is in line before its first poll.
+    /// It has joined: a future is not in line before its first poll.
     polled: bool,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn run(bytes: &[u8]) {
             (twin.free, twin.closed)
         );
     }
-    // Whatever was dropped, forgotten or left: nobody is in the way of the next one.
+    // Whatever was dropped, forgotten or left, the next caller gets through.
     drop(line);
     drop(guards);
     if !twin.closed && semaphore.available_permits() > 0 {
