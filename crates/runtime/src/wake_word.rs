@@ -10,7 +10,7 @@
 //! | state | the future's owner | moves on |
 //! |---|---|---|
 //! | idle, count above 0 | none | a wake-up or the end of the last reference: queued |
-//! | queued | the entry | its taker: polled, or dropped if the last reference has ended |
+//! | queued | the entry | its taker: polled |
 //! | polled | the poller | its verdict: done, queued again, idle, or (idle with count 0) dropped |
 //! | done | none | the end of the last reference: freed |
 //!
