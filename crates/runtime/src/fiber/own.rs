@@ -9,7 +9,11 @@ use crate::context;
 /// fibers as tasks were ever suspended at once. [`TaskId`](crate::TaskId) has 64 bits. A branch has
 /// the number of the fiber that runs it.
 ///
-/// Cost: two loads.
+/// # Cost
+///
+/// Two loads.
+///
+/// # Examples
 ///
 /// ```
 /// assert_eq!(sateen::fiber_number(), None);
@@ -26,7 +30,11 @@ pub fn fiber_number() -> Option<u32> {
 /// Works in debug builds only, which clear each stack when it comes back. `None` in other builds
 /// and outside of tasks; 0 under Valgrind.
 ///
-/// Cost: reads what has been touched and is not in use.
+/// # Cost
+///
+/// It reads the part of the stack that was touched and is not in use.
+///
+/// # Examples
 ///
 /// ```
 /// let runtime = sateen::Runtime::builder().workers(1).build()?;
