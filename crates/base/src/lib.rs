@@ -13,8 +13,8 @@
 //! There [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never yields, both sides of a
 //! [`fence`] are full ones, and no thread has a number.
 //!
-//! Below: nothing. Above: everything. Invariant: nothing here allocates, and nothing here knows of
-//! tasks. The argument for the asymmetric fence is in the documentation of [`fence`].
+//! Below: nothing. Above: everything. Invariant: nothing here allocates (but for what each process
+//! has one of), and nothing here knows of tasks. The argument for the asymmetric fence is in the documentation of [`fence`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -65,5 +65,20 @@ macro_rules! const_except_loom {
         #[cfg(loom)]
         $(#[$meta])*
         $vis fn $($rest)*
+    };
+}
+
+/// Opens private modules to the crate's models, as `models::NAME`. Without loom: nothing.
+#[doc(hidden)]
+#[macro_export]
+#[expect(clippy::crate_in_macro_def, reason = "the modules are the caller's")]
+macro_rules! open_to_models {
+    ($($module:ident),* $(,)?) => {
+        #[cfg(loom)]
+        pub mod models {
+            $(pub mod $module {
+                pub use crate::$module::*;
+            })*
+        }
     };
 }

@@ -236,7 +236,7 @@ impl ReadyChannels {
                 self.notify(group, 1);
             }
         }
-        sateen_runtime::poll();
+        sateen_runtime::poll_requests();
     }
 
     /// The task's code is over. The caller, which is `context`, will look itself for what the end

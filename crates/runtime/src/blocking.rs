@@ -1,12 +1,12 @@
 //! Calls that block the operating system's thread, shipped to threads that may be blocked.
 //!
-//! The pool is elastic: a call takes an idle thread, or a new one below the limit, or else waits in a
-//! queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
+//! The pool is elastic: a call takes an idle thread, or a new one below the limit, or else waits in
+//! a queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
 //! frame, which waits for it, come what may.
 
 use crate::context;
 use crate::join_stack::Job;
-use crate::runtime::{Installed, Runtime};
+use crate::runtime::Installed;
 use crate::shared::Shared;
 use crate::unwind::run_and_discard;
 use sateen_base::prim::Arc;
@@ -49,7 +49,8 @@ struct State {
     closed: bool,
 }
 
-/// A job whose caller waits for it, and with it the caller's runtime; or one that frees itself, of no runtime.
+/// A job whose caller waits for it, and with it the caller's runtime; or one that frees itself, of
+/// no runtime.
 struct Shipped(*const Job, *const Shared);
 
 // SAFETY: of a closure that is Send; whoever takes it from the queue runs it, once.
@@ -93,8 +94,9 @@ impl<F: FnOnce() + Send + 'static> Sent<F> {
 /// Calls `f` as on a thread that belongs to no runtime, wherever that is.
 fn apart(f: impl FnOnce()) {
     let saved = context::with(context::Context::step_out);
-    // SAFETY: no wait of this context is under way that `f` could take part in: it gets none of the frames below, and
-    // is over when they go on, with their blocker and their number. Without a number the thread draws one.
+    // SAFETY: no wait of this context is under way that `f` could take part in: it gets none of the
+    // frames below, and is over when they go on, with their blocker and their number. Without a
+    // number the thread draws one.
     let (blocker, id) = unsafe { (park::install(None), park::set_context_id(0)) };
     run_and_discard(f);
     // SAFETY: as they were.
@@ -109,6 +111,11 @@ impl Pool {
     /// Calls `f` on one of the threads; without any, here. What comes of it is discarded.
     pub(crate) fn send(&self, f: impl FnOnce() + Send + 'static) {
         self.ship(Sent::alloc(f));
+    }
+
+    /// How many threads it has at present.
+    pub(crate) fn threads(&self) -> usize {
+        self.0.lock().threads
     }
 
     pub(crate) fn new(limits: Limits) -> Self {
@@ -203,18 +210,18 @@ impl Drop for Pool {
     }
 }
 
-/// Runs `f`, which may block the operating system's thread (a file, a foreign library, a `std` lock), on a
-/// thread that is there for that, and returns its result. The calling task is suspended meanwhile and
-/// its worker goes on with others. `f` may borrow.
+/// Runs `f`, which may block the operating system's thread (a file, a foreign library, a `std`
+/// lock), on a thread that is there for that, and returns its result. The calling task is suspended
+/// meanwhile and its worker goes on with others. `f` may borrow.
 ///
-/// Outside of tasks `f` runs here: a plain thread may block. So it does on the pool's own threads, where
-/// a nested `blocking` is a plain call. To `f` its thread is like any other that belongs to no runtime:
-/// what it spawns goes to the global one.
+/// Outside of tasks `f` runs here: a plain thread may block. So it does on the pool's own threads,
+/// where a nested `blocking` is a plain call. To `f` its thread is like any other that belongs to
+/// no runtime: what it spawns goes to the global one.
 ///
-/// The pool is the runtime's: [`Builder::blocking_threads`](crate::Builder::blocking_threads) limits it,
-/// and calls beyond the limit wait for their turn; so `f` should not wait for another `blocking` call to
-/// begin. If the system gives no thread, `f` waits for one of those that are there, and without any it
-/// runs here.
+/// The pool is the runtime's: [`Builder::blocking_threads`](crate::Builder::blocking_threads)
+/// limits it, and calls beyond the limit wait for their turn; so `f` should not wait for another
+/// `blocking` call to begin. If the system gives no thread, `f` waits for one of those that are
+/// there, and without any it runs here.
 ///
 /// No cancellation point: a task that is cancelled meanwhile learns of it at the next.
 ///
@@ -243,11 +250,4 @@ where
     let job = Installed::new(f);
     worker.shared().blocking.ship(Shipped(job.as_job(), Arc::as_ptr(worker.shared())));
     job.wait_caught("blocking").unwrap_or_else(|panic| resume_unwind(panic))
-}
-
-impl Runtime {
-    /// How many threads there are at present for calls of [`blocking`].
-    pub fn blocking_threads(&self) -> usize {
-        self.shared.blocking.0.lock().threads
-    }
 }

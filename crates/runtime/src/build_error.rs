@@ -10,10 +10,10 @@ use std::io;
 pub enum BuildError {
     /// The number of workers is 0 or above [`MAX_WORKERS`].
     Workers(usize),
-    /// The environment variable [`WORKERS_VARIABLE`] holds this instead of a number from 1 to
+    /// The environment variable `SATEEN_WORKERS` holds this instead of a number from 1 to
     /// [`MAX_WORKERS`].
     Variable(String),
-    /// The environment variable [`STRICT_VARIABLE`] holds this instead of 0 or 1.
+    /// The environment variable `SATEEN_STRICT` holds this instead of 0 or 1.
     StrictVariable(String),
     /// The stack size, in bytes, is above 1 GiB.
     StackSize(usize),

@@ -27,21 +27,22 @@ use std::io;
 /// Most workers a runtime may have.
 pub const MAX_WORKERS: usize = 65_535;
 /// The environment variable that sets the number of workers where the builder does not.
-pub const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
-/// The environment variable that makes all runtimes [strict](Builder::strict): `1`, whatever their builders
-/// say; `0`, or none: as they say. (A [`CurrentThread`] is never strict: its tasks need not be `Send`.)
-pub const STRICT_VARIABLE: &str = "SATEEN_STRICT";
+pub(crate) const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
+/// The environment variable that makes all runtimes [strict](Builder::strict) if it is `1`. With
+/// `0`, or without it, each builder decides. (A [`CurrentThread`] is never strict: its tasks need
+/// not be `Send`.)
+pub(crate) const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
-/// How long a failed build waits for the threads it has made.
+/// How long a failed build waits for the threads it has started.
 const ABANDON_PATIENCE: Duration = Duration::from_secs(5);
-/// Most substitutes by default.
+/// The most substitutes by default.
 const SUBSTITUTES: usize = 4;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
 type NameFn = Box<dyn Fn(usize) -> String>;
 type SpawnFn = Box<dyn FnMut(WorkerThread) -> io::Result<()>>;
 
-/// Settings of a runtime to be; see [`Runtime::builder`].
+/// Settings of a runtime; see [`Runtime::builder`].
 pub struct Builder {
     workers: Option<usize>,
     name: NameFn,
@@ -98,8 +99,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// How many workers, 1 to [`MAX_WORKERS`]. Default: the variable `SATEEN_WORKERS`, or else as
-    /// many as can run at once (affinity and cgroup limits counted).
+    /// The number of workers, 1 to [`MAX_WORKERS`]. Default: the environment variable
+    /// `SATEEN_WORKERS`, or else as many as can run at once (affinity and cgroup limits counted).
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
@@ -107,31 +108,36 @@ impl Builder {
 
     /// Names a worker's thread by its index. Default: `sateen-0` and so on.
     ///
-    /// Called on the building thread before there are threads, substitutes' names included. A name with a NUL
-    /// is a [`BuildError::Name`].
+    /// `name` is called on the building thread before any thread starts, for substitutes too. A
+    /// name with a NUL is a [`BuildError::Name`].
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
         self.name = Box::new(name);
         self
     }
 
-    /// Called on each worker's thread before it takes work, also on a substitute's. It is not a task: what it joins runs on the
-    /// spot, what it spawns is refused. A panic in it is reported and ignored.
+    /// Calls `hook` with the worker's index on each worker's thread before it takes work, and on a
+    /// substitute's.
+    ///
+    /// The hook is not a task: what it joins runs on the spot, and what it spawns is refused. A
+    /// panic in it is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_start = Some(DiscardOnDrop::new(Box::new(hook)));
         self
     }
 
-    /// Called on each worker's thread after its last work; otherwise as [`Builder::on_start`].
+    /// Calls `hook` on each worker's thread after its last work; otherwise as
+    /// [`Builder::on_start`].
     pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_exit = Some(DiscardOnDrop::new(Box::new(hook)));
         self
     }
 
     /// Makes the threads: `spawn` gets one [`WorkerThread`] for each worker and calls
-    /// [`WorkerThread::run`] on a thread of its own making.
+    /// [`WorkerThread::run`] on a thread that it provides.
     ///
-    /// It is called on the building thread. If it fails or panics, so does the build, when the threads made before have
-    /// ended. A worker that is kept and never run keeps the runtime from ending, as a task does that never ends.
+    /// `spawn` is called on the building thread. If it fails or panics, the build fails once the
+    /// threads started before have ended. A worker that is kept and never run keeps the runtime
+    /// from ending, as a task does that never ends.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder()
@@ -151,41 +157,70 @@ impl Builder {
         self
     }
 
-    /// Pins worker *i* to the *i*-th core that the building thread may use, round and round.
+    /// Pins worker *i* to the *i*-th core that the building thread may use, starting over when they
+    /// are used up. Default: off.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// How long a worker searches before it sleeps. Default 50 µs. Longer answers sooner to work that
-    /// comes in bursts, and burns that much CPU at the end of each.
+    /// How long a worker searches for work before it sleeps. Default 50 µs. A longer search
+    /// answers sooner to work that comes in bursts, and burns that much processor time at the end
+    /// of each.
     pub fn spin(mut self, spin: Duration) -> Self {
         self.spin = spin;
         self
     }
 
-    /// Bytes of stack for each task that blocks and for each worker's current one. Default 192 KiB;
-    /// rounded up to at least [`min_stack_size`](crate::min_stack_size); at most 1 GiB. Reserved as
-    /// address space, with a quarter more for nested work, and used page by page.
+    /// Bytes of stack for each task that blocks and for each worker's current one. Default 192 KiB.
+    /// The size is rounded up to at least 32 KiB and may be at most 1 GiB; a quarter more is
+    /// reserved for nested work.
+    ///
+    /// A task that overflows its stack ends the process, with a message that names the task, where
+    /// it was spawned and the size.
+    ///
+    /// # Cost
+    /// Only pages that are touched take memory: a task that has blocked once keeps one. The rest is
+    /// address space, which is plentiful (128 TiB for most 64-bit processes).
+    ///
+    /// The default of 192 KiB is 63 pages with join slots and a guard. So eight stacks share a page
+    /// of the page table, and a blocked task costs about 5.7 KiB in all. With 512 KiB three stacks
+    /// share one, and a task costs 6.4 KiB. With 2 MiB, what the standard library gives a thread,
+    /// each stack has one for itself, and a task costs 9.2 KiB; a million tasks then reserve 2.5
+    /// TiB. That fits, but not under a limit on address space (`ulimit -v`, some containers). So
+    /// choose a larger size where tasks recurse deeply, or
+    /// [`Spawn::stack_size`](crate::Spawn::stack_size) for those tasks alone.
+    ///
+    /// ```
+    /// let runtime = sateen::Runtime::builder().workers(1).stack_size(1 << 20).build()?;
+    /// let sum = runtime.install(|| [1_u8; 500 * 1024].iter().map(|&x| u32::from(x)).sum::<u32>());
+    /// assert_eq!(sum, 500 * 1024);
+    /// # Ok::<(), sateen::BuildError>(())
+    /// ```
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
         self
     }
 
-    /// Most stacks that may exist at once, that is, most tasks that may be suspended, plus one a
-    /// worker. At least one a worker. Default: what the system gives. Beyond it, tasks wait to be
-    /// started; if nothing runs for 40 ms that might free a stack, and nobody waits with a time limit, those that wait fail:
-    /// [`JoinError::OutOfStacks`](crate::JoinError::OutOfStacks).
+    /// The most stacks that may exist at once: as many tasks may be suspended, less one for each
+    /// worker. At least one for each worker. Default: what the system gives.
     ///
-    /// Branches, scoped jobs and calls from outside never fail. A scope runs its own jobs on the stack that it waits on. If
-    /// such work still cannot start, and nothing else runs for 40 ms (or it has waited for one second), one piece at a time
-    /// gets a stack beyond the limit: at most as many more, or 64 if that is more. [`Runtime::report`](crate::Runtime::report) counts what waits then.
+    /// Beyond the limit, tasks wait to be started. They fail with
+    /// [`JoinError::OutOfStacks`](crate::JoinError::OutOfStacks) if for 40 ms nothing runs that
+    /// might free a stack, and nobody waits with a time limit.
+    ///
+    /// Branches, scoped jobs and calls from outside never fail. A scope runs its own jobs on the
+    /// stack that it waits on. If such work still cannot start, and nothing else runs for 40 ms (or
+    /// the work has waited for one second), one piece at a time gets a stack beyond the limit.
+    /// There are at most as many of those as the limit says, or 64 if that is more.
+    /// [`Runtime::report`](crate::Runtime::report) counts what waits.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self
     }
 
-    /// What runs next: see [`policy`](crate::policy). Default: work stealing.
+    /// What runs next: see [`policy`](crate::policy). Default: [work
+    /// stealing](policy::work_stealing).
     pub fn policy(mut self, policy: Scheduling) -> Self {
         self.policy = policy;
         self
@@ -197,11 +232,14 @@ impl Builder {
         self
     }
 
-    /// Prints a [`Report`](crate::Report) on stderr when all fibers wait, nothing is queued and no timer is
-    /// pending: once, and again only after something has run. Default: no.
+    /// Prints a [`Report`](crate::Report) on stderr when all fibers wait, nothing is queued and no
+    /// timer is pending: once, and again only after something has run. Default: off.
     ///
-    /// Something outside of the runtime may be about to wake a fiber: the report says for how many that is
-    /// possible. Cost: nothing while there is work; a worker that goes to sleep counts itself, and the last one
+    /// Something outside the runtime may be about to wake a fiber: the report says for how many
+    /// that is possible.
+    ///
+    /// # Cost
+    /// Nothing while there is work. A worker that goes to sleep counts itself, and the last one
     /// looks whether any fiber waits.
     ///
     /// ```
@@ -214,33 +252,39 @@ impl Builder {
         self
     }
 
-    /// Most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such calls run
-    /// where they are made, and block the worker.
+    /// The most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such
+    /// calls run where they are made, and block the worker.
     pub fn blocking_threads(mut self, most: usize) -> Self {
         self.blocking.threads = most;
         self
     }
 
-    /// How long such a thread waits for another call before it ends. Default 10 s.
+    /// How long a thread for [`blocking`](crate::blocking()) calls waits for another call before it
+    /// ends. Default 10 s.
     pub fn blocking_keep_alive(mut self, keep: Duration) -> Self {
         self.blocking.keep = keep;
         self
     }
 
-    /// Gives each task that waits a thread of its own, which it keeps: tasks then are to thread-locals
-    /// what threads are, and no stack is ever switched. Default: off, unless the variable `SATEEN_STRICT` is 1,
-    /// which makes every runtime of the process strict.
+    /// Gives each task that waits a thread of its own, which it keeps. Tasks are then to
+    /// thread-locals what threads are, and no stack is ever switched. Default: off, unless the
+    /// environment variable `SATEEN_STRICT` is 1, which makes every runtime of the process strict.
     ///
-    /// For code that nests in thread-locals and waits in between, and for initialisers of thread-locals that wait:
-    /// without this both can leave a reference to what is gone (`SECURITY.md` in the repository). And for tools
-    /// that cannot follow a switch of stacks. A worker is still one at a time: of its tasks' threads only one runs, so a lock of `std` that
-    /// one task holds while it waits must not be wanted by another; for that there is
+    /// This is for code that nests in thread-locals and waits in between, and for initialisers of
+    /// thread-locals that wait: without it both can leave a reference to what is gone
+    /// (`SECURITY.md` in the repository). It is also for tools that cannot follow a switch of
+    /// stacks.
+    ///
+    /// Of the threads of a worker's tasks only one runs at a time. So a task must not want a lock
+    /// of `std` that another task of the worker holds while it waits; for that there is
     /// [`no_suspend`](crate::no_suspend).
     ///
-    /// Each suspended task then takes a thread, which [`Builder::max_stacks`] and the system's limits bound, and
-    /// a suspension costs two thread switches, some microseconds, in place of some nanoseconds. Where no thread
-    /// can be had, tasks wait to be started, as without a stack. [`Builder::on_start`] and
-    /// [`Builder::on_exit`] are called on a worker's first thread only.
+    /// # Cost
+    ///
+    /// Each suspended task takes a thread, which [`Builder::max_stacks`] and the system's limits
+    /// bound. A suspension costs two thread switches, some microseconds, instead of some
+    /// nanoseconds. Where no thread can be had, tasks wait to be started, as without a stack.
+    /// [`Builder::on_start`] and [`Builder::on_exit`] are called on a worker's first thread only.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -263,29 +307,33 @@ impl Builder {
         self
     }
 
-    /// Most substitutes that work while others are blocked in [`no_suspend`](crate::no_suspend), one for each.
-    /// Default: as many as workers, but at most 4.
+    /// The most substitutes that work while others are blocked in
+    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4.
     ///
-    /// A substitute is a worker with a thread that is started when it is first needed, not by
-    /// [`Builder::spawn_handler`]; its index follows those of the workers. When the blocked worker goes on, it ends
-    /// what it has begun, takes nothing new, and sleeps. Policies under which workers do not
-    /// take over from each other ([`round_robin`](policy::round_robin), [`custom`](policy::custom)) have none.
+    /// A substitute is a worker whose thread is started when it is first needed, not by
+    /// [`Builder::spawn_handler`]. Its index follows those of the workers. When the blocked worker
+    /// goes on, the substitute ends what it has begun, takes nothing new, and sleeps. Policies
+    /// under which workers do not take over from each other ([`round_robin`](policy::round_robin),
+    /// [`custom`](policy::custom)) have none.
     pub fn substitutes(mut self, substitutes: usize) -> Self {
         self.substitutes = Some(substitutes);
         self
     }
 
-    /// For [`Builder::current_thread`]: called when something arrives for a thread that is not running its
-    /// tasks, or that stops while some could still run, so that the thread gets to them. Called on any
-    /// thread, perhaps more often than needed. What it waits for blocks that thread; a panic ends the process.
+    /// For [`Builder::current_thread`]: calls `arrival` when something arrives for a thread that is
+    /// not running its tasks, or that stops while some could still run. The thread should then run
+    /// them.
+    ///
+    /// `arrival` is called on any thread, perhaps more often than needed. A wait in it blocks that
+    /// thread; a panic in it ends the process.
     pub fn on_arrival(mut self, arrival: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_arrival = Some(Box::new(arrival));
         self
     }
 
-    /// A runtime that is the calling thread, in place of [`Builder::build`]. Of the settings only those of
-    /// stacks and [`Builder::on_arrival`] matter. It is never [strict](Builder::strict): its tasks need not be
-    /// `Send`, so they share its thread.
+    /// Makes the calling thread the runtime, instead of [`Builder::build`]. Of the settings only
+    /// those of stacks and [`Builder::on_arrival`] matter. The runtime is never
+    /// [strict](Builder::strict): its tasks need not be `Send`, so they share its thread.
     ///
     /// # Errors
     /// [`BuildError`], as for [`Builder::build`].
@@ -319,7 +367,8 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`BuildError`], naming the value or the system's reason; no thread is left behind.
+    /// [`BuildError`], which names the wrong value or the system's reason. No thread is left
+    /// behind.
     ///
     /// ```
     /// use sateen::{BuildError, Runtime};
@@ -339,7 +388,7 @@ impl Builder {
             return Err(BuildError::Thread { worker: limit, source: io::Error::other(reason) });
         }
         let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
-        // Before there are threads: registering is 5000 times dearer with them.
+        // Before there are threads: with them, registering costs 5000 times as much.
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
@@ -388,7 +437,7 @@ impl Builder {
     }
 }
 
-/// Threads that are being made. Dropped, it ends those that have been.
+/// Threads that are being started. Its drop ends those that have been.
 struct Starting<'a> {
     shared: &'a Shared,
     made: usize,
@@ -397,14 +446,14 @@ struct Starting<'a> {
 impl Drop for Starting<'_> {
     fn drop(&mut self) {
         self.shared.abandon();
-        // The failed one has counted itself out when it was dropped. One that the handler keeps for later has
-        // not, and is not waited for for ever.
+        // The worker whose thread failed has counted itself out when it was dropped. A worker that
+        // the handler keeps for later has not, and the wait for it is bounded.
         self.shared.wait_exited(self.made, Instant::now() + ABANDON_PATIENCE);
         self.shared.forget_fibers();
     }
 }
 
-/// Stacks, of which at least one can be had.
+/// Stacks, at least one of which can be had.
 fn make_stacks(
     allocator: Box<dyn StackAllocator>,
     size: usize,
@@ -453,15 +502,16 @@ fn cores_to_pin() -> Result<Vec<usize>, BuildError> {
 }
 
 fn start_thread(worker: WorkerThread) -> io::Result<()> {
-    // The root runs no user code but the hooks.
+    // The root runs no user code but hooks.
     sateen_base::os::before_thread()?;
     thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
 }
 
-/// One worker, waiting for a thread; see [`Builder::spawn_handler`]. Dropped without
-/// [`WorkerThread::run`], it leaves the runtime a worker short, and a broadcast that much shorter.
-/// A runtime whose workers are all dropped like this is shut down, and what it had accepted is
-/// refused.
+/// A worker that waits for a thread; see [`Builder::spawn_handler`].
+///
+/// Dropped without [`WorkerThread::run`], it leaves the runtime, and each broadcast, one worker
+/// short. A runtime whose workers are all dropped like this is shut down, and what it had accepted
+/// is refused.
 pub struct WorkerThread {
     life: Life,
     name: String,
@@ -470,7 +520,7 @@ pub struct WorkerThread {
     builder: thread::ThreadId,
 }
 
-/// Counts the thread out when it is over, or never was.
+/// Counts the thread out when it is over, or never started.
 struct Life {
     shared: Arc<Shared>,
     index: usize,
@@ -497,10 +547,10 @@ impl WorkerThread {
         &self.name
     }
 
-    /// Is the worker until the runtime ends.
+    /// Runs the worker on the calling thread until the runtime ends.
     ///
     /// # Panics
-    /// If the thread is a worker already, or still builds the runtime.
+    /// If the thread is a worker already, or is still building the runtime.
     pub fn run(mut self) {
         assert!(
             !root::is_worker_thread(),
@@ -511,8 +561,8 @@ impl WorkerThread {
             "WorkerThread::run on the thread that builds the runtime, which would wait for itself"
         );
         if let Some(core) = self.core {
-            // The core was allowed when the runtime was built; if it no longer is, running unpinned is
-            // better than not running.
+            // The core was allowed when the runtime was built. If it no longer is, the worker had
+            // better run unpinned than not at all.
             drop(os::pin_current_thread(core));
         }
         self.life.shared.wait_started();
@@ -521,7 +571,7 @@ impl WorkerThread {
         let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
         root::worker_main(Arc::clone(&self.life.shared), self.life.index);
         drop(self);
-        // What the thread does from now on is no longer the worker's business.
+        // From now on the thread does not work for the runtime.
         context::with(|c| c.join_runtime(before));
     }
 }

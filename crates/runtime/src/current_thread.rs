@@ -1,8 +1,9 @@
 //! A runtime that is the thread that made it.
 //!
-//! One worker without a thread: its root is the thread's owner, who calls [`CurrentThread::run`] and the
-//! others. While none of them runs the worker sleeps, as far as others can tell: it is announced in the
-//! event count, and being woken means the arrival callback. Fibers stay suspended in between.
+//! One worker without a thread: its root is the thread's owner, who calls [`CurrentThread::run`]
+//! and the others. While none of them runs the worker sleeps, as far as others can tell: it is
+//! announced in the event count, and being woken means the arrival callback. Fibers stay suspended
+//! in between.
 
 use crate::build_error::BuildError;
 use crate::builder::Builder;
@@ -27,22 +28,24 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-/// A runtime that is the calling thread: tasks run on it while the thread calls one of the methods that say
-/// so, by turns, and stay where they are in between.
+/// A runtime that is the calling thread: tasks run on it while the thread calls one of the methods
+/// that say so, by turns, and stay where they are in between.
 ///
-/// For a thread that has something else to do besides, or that alone may do something, such as a GUI's. Its
-/// tasks may wait like all others; they need not be `Send` ([`CurrentThread::spawn_local`]). Other threads
-/// send it work through a [`Spawner`]. Primitives without atomics are in `sateen_sync::local`.
+/// For a thread that has something else to do besides, or that alone may do something, such as a
+/// GUI's. Its tasks may wait like all others; they need not be `Send`
+/// ([`CurrentThread::spawn_local`]). Other threads send it work through a [`Spawner`]. Primitives
+/// without atomics are in `sateen_sync::local`.
 ///
-/// Dropping it drops the tasks that have not started, and cancels those that wait and lets them unwind. What
-/// then waits still, such as a task that may not be interrupted or a spawned future, is leaked;
-/// [`CurrentThread::shutdown`] waits for all.
+/// Dropping it drops the tasks that have not started, and cancels those that wait and lets them
+/// unwind. What then waits still, such as a task that may not be interrupted or a spawned future,
+/// is leaked; [`CurrentThread::shutdown`] waits for all.
 ///
-/// While the thread's thread-locals are destroyed no task goes on, for it may wait within one that is gone. Dropped
-/// then, as it may be when it lies in a thread-local itself, it leaks the tasks that wait, and says so on stderr; to run it
-/// is a panic. Where that cannot be told, each drop leaks those, and nobody may run it in a thread-local's destructor:
-/// that is so on all systems but Linux with glibc, and on a thread that has run such runtimes 16,384 times and left tasks
-/// waiting each time.
+/// While the thread's thread-locals are destroyed no task goes on, for it may wait within one that
+/// is gone. Dropped then, as it may be when it lies in a thread-local itself, it leaks the tasks
+/// that wait, and says so on stderr; to run it is a panic. Where that cannot be told, each drop
+/// leaks those, and nobody may run it in a thread-local's destructor: that is so on all systems but
+/// Linux with glibc, and on a thread that has run such runtimes 16,384 times and left tasks waiting
+/// each time.
 ///
 /// ```
 /// use sateen::{Runtime, spawn_local};
@@ -117,8 +120,8 @@ impl CurrentThread {
 
     // ---- running ----
 
-    /// Runs `f` as a task of this runtime, and other tasks with it, until `f` is done; sleeps while nothing can
-    /// run. In `f` waits suspend, and `join`, `spawn` and the others use this runtime.
+    /// Runs `f` as a task of this runtime, and other tasks with it, until `f` is done; sleeps while
+    /// nothing can run. In `f` waits suspend, and `join`, `spawn` and the others use this runtime.
     ///
     /// # Panics
     /// With the panic of `f`; and if the runtime runs already, that is, in one of its own tasks.
@@ -157,11 +160,11 @@ impl CurrentThread {
         self.next_timer()
     }
 
-    /// Runs tasks until none can run, but starts or resumes none after `budget` is over. At least one runs if
-    /// one can.
+    /// Runs tasks until none can run, but starts or resumes none after `budget` is over. At least
+    /// one runs if one can.
     ///
-    /// For a thread that has other things to look after: it calls this now and then, and when the arrival
-    /// callback or [`Polled::next_timer`] says so.
+    /// For a thread that has other things to look after: it calls this now and then, and when the
+    /// arrival callback or [`Polled::next_timer`] says so.
     ///
     /// # Panics
     /// If the runtime runs already.
@@ -189,7 +192,8 @@ impl CurrentThread {
         self.worker().timers.earliest()
     }
 
-    /// Runs what can run until `over`, asked before each step, or until nothing can. Whether more could.
+    /// Runs what can run until `over`, asked before each step, or until nothing can. Whether more
+    /// could.
     fn pump(&self, mut over: impl FnMut() -> bool) -> bool {
         let guard = AbortGuard::new("a panic reached a worker's root");
         let worker = self.worker();
@@ -260,7 +264,8 @@ impl CurrentThread {
         self.worker().stop_watching();
         let saved = context::with(context::Context::step_out);
         context::with(|c| c.enter(Some(self.worker())));
-        // SAFETY: the caller runs, so it waits for nothing; what was there comes back when it goes on.
+        // SAFETY: the caller runs, so it waits for nothing; what was there comes back when it goes
+        // on.
         let (blocker, id) = unsafe {
             (sateen_sync::park::install(Some(&Suspend)), sateen_sync::park::set_context_id(0))
         };
@@ -358,8 +363,8 @@ impl CurrentThread {
             fibers.iter().filter_map(|fiber| NonNull::new(fiber.task().cast_mut())).collect()
         };
         for task in tasks {
-            // SAFETY: a fiber that is suspended in it keeps it, and this thread, which alone could resume
-            // the fiber, does not do so in between.
+            // SAFETY: a fiber that is suspended in it keeps it, and this thread, which alone could
+            // resume the fiber, does not do so in between.
             unsafe { Header::cancel(task) };
         }
     }
@@ -474,8 +479,8 @@ where
     handle
 }
 
-/// Spawns on a runtime from any thread, without keeping the runtime: the clonable right to do so, from [`Runtime::spawner`](crate::Runtime::spawner) or
-/// [`CurrentThread::spawner`].
+/// Spawns on a runtime from any thread, without keeping the runtime: the clonable right to do so,
+/// from [`Runtime::spawner`](crate::Runtime::spawner) or [`CurrentThread::spawner`].
 ///
 /// ```
 /// let runtime = sateen::Runtime::current_thread()?;
@@ -499,13 +504,8 @@ impl Spawner {
         Self { shared: Arc::clone(shared) }
     }
 
-    /// Whether both spawn on the same runtime.
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
-    }
-
-    /// Spawns a task on the runtime. (A [`CurrentThread`] starts it when its thread runs it.) After the runtime's end
-    /// the handle gives [`JoinError::ShutDown`](crate::JoinError).
+    /// Spawns a task on the runtime. (A [`CurrentThread`] starts it when its thread runs it.) After
+    /// the runtime's end the handle gives [`JoinError::ShutDown`](crate::JoinError).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -525,6 +525,15 @@ impl Spawner {
         settings.spawn_on(&self.shared, f, Location::caller())
     }
 }
+
+/// Equal if both spawn on the same runtime.
+impl PartialEq for Spawner {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Spawner {}
 
 /// A closure in the frame of [`CurrentThread::run`].
 #[repr(C)]

@@ -36,14 +36,14 @@ impl DrainCount {
         Self(AtomicU64::new(0))
     }
 
-    /// One of `workers` is drained. True: all are, `has_work` found no queue with anything in it (and no pending future), and
-    /// nothing will ever come. False: [`DrainCount::undrain`] must follow before the worker takes work
-    /// again.
+    /// One of `workers` is drained. True: all are, `has_work` found no queue with anything in it
+    /// (and no pending future), and nothing will ever come. False: [`DrainCount::undrain`] must
+    /// follow before the worker takes work again.
     pub fn drain(&self, workers: usize, has_work: impl FnOnce() -> bool) -> bool {
         // Ordering: AcqRel: the last worker sees everything the others pushed before they drained.
         let word = self.0.fetch_add(ONE, Ordering::AcqRel) + ONE;
-        // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody has
-        // woken while we looked, then nothing can happen any more.
+        // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody
+        // has woken while we looked, then nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
             // Keeps the look above before the check; partner: the fence in `undrain`.
             if !canary!("drain_check_no_fence") {
@@ -59,14 +59,14 @@ impl DrainCount {
         // the worker has done nothing, and what it does from now on its next drain releases.
         self.0.fetch_add(worked().wrapping_sub(ONE), Ordering::Relaxed);
         if !canary!("drain_undrain_no_fence") {
-            // Comes before the worker takes anything, by however weak a store, so that whoever misses what
-            // was taken sees the epoch. Partner: the fence in `drain`.
+            // Comes before the worker takes anything, by however weak a store, so that whoever
+            // misses what was taken sees the epoch. Partner: the fence in `drain`.
             fence(Ordering::SeqCst);
         }
     }
 
-    /// A worker that will never run counts as drained for good. Whoever drained before has to be woken
-    /// and count again.
+    /// A worker that will never run counts as drained for good. Whoever drained before has to be
+    /// woken and count again.
     pub fn absent(&self) {
         // Ordering: AcqRel as in `drain`.
         self.0.fetch_add(ONE, Ordering::AcqRel);

@@ -1,8 +1,9 @@
 //! Processes that fork: in the child none of a runtime's threads is left but the one that forked.
 //!
-//! Each runtime remembers in which process it was made, and each task has a number; those that are older than the
-//! process are below [`OLDEST`]. Code that would wait for a thread asks here first, on the slow way to its wait. Locks
-//! that other threads held when the process forked stay locked for ever.
+//! Each runtime remembers in which process it was made, and each task has a number; those that are
+//! older than the process are below [`OLDEST`]. Code that would wait for a thread asks here first,
+//! on the slow way to its wait. Locks that other threads held when the process forked stay locked
+//! for ever.
 
 use crate::shared::Shared;
 use crate::task::{Ids, TaskId};

@@ -1,23 +1,43 @@
 //! Layer 4 of Sateen: workers, fork-join, and tasks that may block.
 //!
-//! Below: `sateen-base`, `sateen-sync` (parking), `sateen-deque` (run queues). Above: `sateen-flow`,
-//! the facade. Users depend on the facade, `sateen`.
+//! Below: `sateen-base`, `sateen-sync` (parking), `sateen-deque` (run queues). Above:
+//! `sateen-flow`, the facade. Users depend on the facade, `sateen`.
 //!
-//! Two kinds of work, two structures. *Nested* work ([`join`], [`fork`], loops) lies in frames and goes
-//! on a join stack that belongs to the fiber; *independent* work ([`spawn`], [`Scope::spawn`]) lies on
-//! the heap and goes on the worker's run queue. A task that has to wait is suspended with its whole
-//! stack, and its worker goes on with other work on another stack, never on top of the waiter.
+//! Two kinds of work, two structures. *Nested* work ([`join`], [`fork`], loops) lies in frames and
+//! goes on a join stack that belongs to the fiber; *independent* work ([`spawn`], [`Scope::spawn`])
+//! lies on the heap and goes on the worker's run queue. A task that has to wait is suspended with
+//! its whole stack, and its worker goes on with other work on another stack, never on top of the
+//! waiter.
 //!
-//! Invariants: no task is started twice; a started task stays on its worker; nothing runs on top of a
-//! waiter's frames but what it waits for; no panic passes a job's boundary except to its joiner. States,
-//! protocols and proofs: `README.md` of this crate.
+//! Invariants: no task is started twice; a started task stays on its worker; nothing runs on top of
+//! a waiter's frames but what it waits for; no panic passes a job's boundary except to its joiner.
+//! States, protocols and proofs: `README.md` of this crate.
 
+// Protocols, which models drive.
+mod aside;
+mod cycles;
+mod drain;
+mod flag;
+mod gate;
+mod inbox;
+mod join_stack;
+mod latch;
+mod live;
+mod offer;
+mod park_word;
+mod request_word;
+mod sleepers;
+mod stall;
+mod started_on;
+mod task_state;
+mod tight;
+mod wait_record;
+mod wake_word;
+mod watcher;
+
+// The rest, which models do without.
 #[cfg(not(loom))]
 mod announce;
-#[cfg(loom)]
-pub mod aside;
-#[cfg(not(loom))]
-mod aside;
 #[cfg(not(loom))]
 mod blocking;
 #[cfg(not(loom))]
@@ -28,82 +48,34 @@ mod builder;
 mod context;
 #[cfg(not(loom))]
 mod current_thread;
-#[cfg(loom)]
-pub mod cycles;
-#[cfg(not(loom))]
-mod cycles;
-#[cfg(loom)]
-pub mod drain;
-#[cfg(not(loom))]
-mod drain;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
 mod fiber;
-#[cfg(loom)]
-pub mod flag;
-#[cfg(not(loom))]
-mod flag;
 #[cfg(not(loom))]
 mod foreign;
 #[cfg(not(loom))]
 mod fork;
 #[cfg(not(loom))]
 mod forked;
-#[cfg(loom)]
-pub mod gate;
-#[cfg(not(loom))]
-mod gate;
 #[cfg(not(loom))]
 mod global;
 #[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
-#[cfg(loom)]
-pub mod inbox;
-#[cfg(not(loom))]
-mod inbox;
 #[cfg(not(loom))]
 mod join;
-#[cfg(loom)]
-pub mod join_stack;
-#[cfg(not(loom))]
-mod join_stack;
-#[cfg(loom)]
-pub mod latch;
-#[cfg(not(loom))]
-mod latch;
-#[cfg(loom)]
-pub mod live;
-#[cfg(not(loom))]
-mod live;
-#[cfg(loom)]
-pub mod of_process;
-#[cfg(not(loom))]
-mod of_process;
-#[cfg(loom)]
-pub mod offer;
-#[cfg(not(loom))]
-mod offer;
 #[cfg(not(loom))]
 mod overflow;
 #[cfg(not(loom))]
 mod panic_count;
 #[cfg(not(loom))]
 mod par;
-#[cfg(loom)]
-pub mod park_word;
-#[cfg(not(loom))]
-mod park_word;
 #[cfg(not(loom))]
 pub mod policy;
 #[cfg(not(loom))]
 mod report;
-#[cfg(loom)]
-pub mod request_word;
-#[cfg(not(loom))]
-mod request_word;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]
@@ -114,20 +86,8 @@ mod scope;
 mod shared;
 #[cfg(not(loom))]
 mod shutdown;
-#[cfg(loom)]
-pub mod sleepers;
-#[cfg(not(loom))]
-mod sleepers;
 #[cfg(not(loom))]
 mod stack;
-#[cfg(loom)]
-pub mod stall;
-#[cfg(not(loom))]
-mod stall;
-#[cfg(loom)]
-pub mod started_on;
-#[cfg(not(loom))]
-mod started_on;
 #[cfg(not(loom))]
 mod starve;
 #[cfg(not(loom))]
@@ -138,38 +98,24 @@ mod substitutes;
 mod switch;
 #[cfg(not(loom))]
 mod task;
-#[cfg(loom)]
-pub mod task_state;
-#[cfg(not(loom))]
-mod task_state;
-#[cfg(loom)]
-pub mod tight;
-#[cfg(not(loom))]
-mod tight;
 #[cfg(not(loom))]
 mod time;
 #[cfg(not(loom))]
 mod timekeeper;
 #[cfg(not(loom))]
 mod unwind;
-#[cfg(loom)]
-pub mod wait_record;
-#[cfg(not(loom))]
-mod wait_record;
 #[cfg(not(loom))]
 mod waits;
-#[cfg(loom)]
-pub mod wake_word;
-#[cfg(not(loom))]
-mod wake_word;
 #[cfg(not(loom))]
 mod waker;
-#[cfg(loom)]
-pub mod watcher;
-#[cfg(not(loom))]
-mod watcher;
 #[cfg(not(loom))]
 mod worker;
+
+sateen_base::open_to_models! {
+    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, park_word,
+    request_word, sleepers, stall, started_on, task_state, tight, wait_record, wake_word,
+    watcher,
+}
 
 #[cfg(not(loom))]
 pub use sateen_sync::{
@@ -178,34 +124,37 @@ pub use sateen_sync::{
         Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
     },
 };
+#[cfg(all(not(loom), feature = "study"))]
+pub use stack::FixedStacks;
 #[cfg(not(loom))]
 pub use {
     blocking::blocking,
     build_error::BuildError,
-    builder::{Builder, MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE, WorkerThread},
+    builder::{Builder, MAX_WORKERS, WorkerThread},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
-    par::{
-        Grain, grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
-    },
-    report::{Blocked, Deadlock, FiberInfo, FiberState, Owner, Report, WaitsFor},
+    par::{Grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable},
+    report::{Blocked, Deadlock, FiberInfo, FiberState, Report, WaitOwner, WaitsFor},
     runtime::{Runtime, worker_index},
     scope::{Scope, scope},
-    shutdown::{Remaining, ShutdownError, WhyRemaining},
-    stack::{
-        FixedStacks, Guard, PooledStacks, Stack, StackAllocator, StackSizeError, min_stack_size,
-    },
+    shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
+    stack::{PooledStacks, Stack, StackAllocator, StackGuard},
     stats::{Stats, WorkerStats},
     task::{
-        CancelToken, Cancelled, Current, FiberLocal, JoinError, JoinHandle, LocalError, Priority,
-        Spawn, TaskId, check_cancelled, current, spawn, spawn_async,
+        CancelToken, Cancelled, CurrentTask, FiberLocal, FiberLocalError, JoinError, JoinHandle,
+        Priority, Spawn, TaskId, check_cancelled, current_task, spawn, spawn_async,
     },
     time::timeout,
-    waits::{has_ready, no_suspend, poll, yield_now},
+    waits::{has_ready_work, no_suspend, poll_requests, yield_now},
 };
 
 #[cfg(doctest)]
 #[path = "../tests/variance.rs"]
 mod variance;
+
+/// Compiles the page's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,7 +1,7 @@
 //! The spawned futures that have not ended: a runtime that closes waits for them, or cancels them.
 //!
-//! A list for each worker that spawns and one for all other threads, each under a short lock; the links lie
-//! in the futures' frames.
+//! A list for each worker that spawns and one for all other threads, each under a short lock; the
+//! links lie in the futures' frames.
 //!
 //! | place of a future | means | leaves it |
 //! |---|---|---|
@@ -133,8 +133,8 @@ impl<T: Live> LiveFutures<T> {
 
     /// How many: exact if no worker works, and near the truth otherwise.
     pub fn count(&self) -> u64 {
-        // Ordering: Relaxed; whoever needs it exact has synchronised with all workers through the drain
-        // word, and with other threads through the queues and the gate.
+        // Ordering: Relaxed; whoever needs it exact has synchronised with all workers through the
+        // drain word, and with other threads through the queues and the gate.
         self.0.iter().map(|list| list.count.load(Ordering::Relaxed)).sum()
     }
 }

@@ -1,8 +1,12 @@
-//! Stack overflow: one message that names the fiber, its stack and the remedy, then the end.
+//! Stack overflow: one message that names the task, its stack and the remedy, then the end.
 //!
-//! Frames that outgrow a stack touch its guard: Rust touches each page of a large frame in turn. The
-//! system raises a signal, whose handler runs on the thread's signal stack and asks here. The running fiber is
-//! known from the thread's context, so all this costs a switch nothing.
+//! Frames that outgrow a stack touch its guard: Rust touches each page of a large frame in turn.
+//! The system raises a signal, whose handler runs on the thread's signal stack and asks here. The
+//! thread's context knows the running fiber, so a switch costs no more for all this.
+//!
+//! The handler allocates nothing and takes no lock. It reads words that were written before: the
+//! fiber's record, and the number, name and spawning place in the frame of the task, which the
+//! running task keeps.
 
 use crate::context;
 use crate::fiber::Fiber;
@@ -11,8 +15,8 @@ use crate::task::Header;
 use sateen_base::os;
 use std::cell::Cell;
 
-/// What is said of a fiber should it overflow. Written by its worker's thread while the fiber does not
-/// run, or by the fiber itself; read in a signal handler on that same thread.
+/// What the message says of a fiber. Written by its worker's thread while the fiber does not run,
+/// or by the fiber itself; read in a signal handler on that same thread.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// Lowest address of the stack.
@@ -40,8 +44,8 @@ impl Record {
         self.is_thread.set(false);
     }
 
-    /// The fiber has a thread, on which `size` bytes are left below `here`, and whose guard the thread
-    /// knows.
+    /// The fiber has a thread, on which `size` bytes are left below `here`. The thread itself knows
+    /// its guard.
     pub(crate) fn place_thread(&self, here: usize, size: usize) {
         self.bottom.set(here.saturating_sub(size));
         self.guard.set(0);
@@ -59,11 +63,12 @@ impl Record {
         self.size.get()
     }
 
-    /// Bytes of its stack that the fiber has ever used; not known of a thread's. In debug builds only.
+    /// Bytes of its stack that the fiber has ever used; unknown for a thread's stack. In debug
+    /// builds only.
     ///
     /// # Safety
-    /// The fiber keeps its stack for as long as this takes: it is suspended and cannot be resumed, or the
-    /// caller is on its worker's thread.
+    /// The fiber keeps its stack for as long as this takes: it is suspended and cannot be resumed,
+    /// or the caller is on its worker's thread.
     #[cfg(debug_assertions)]
     pub(crate) unsafe fn high_water(&self) -> Option<usize> {
         let (bottom, size) = (self.bottom.get(), self.size.get());
@@ -78,21 +83,20 @@ impl Record {
 
 /// Runs in a signal handler, on the thread of the fiber's worker.
 fn report(fiber: &Fiber) {
-    let mut line = Line { bytes: [0; Line::ROOM], len: 0 };
-    line.push(b"sateen: fiber ");
-    // SAFETY: what runs on the fiber lies on its stack, above the frame that overflowed, and keeps its
-    // task.
+    let mut line = Line::new();
+    // SAFETY: what runs on the fiber lies on its stack, above the frame that overflowed, and keeps
+    // its task.
     let running = unsafe { fiber.running().as_ref() };
-    if let Some(running) = running {
-        line.push_number(running.id);
-        line.push(b" ");
-    }
     // SAFETY: as above.
     let task = running.and_then(|running| unsafe { running.task.as_ref() });
-    if let Some(name) = task.and_then(Header::name) {
-        line.push(b"\"");
-        line.push(name.as_bytes());
-        line.push(b"\" ");
+    match (task, running) {
+        (Some(task), _) => line.push_task(task),
+        (None, Some(running)) => {
+            line.push(b"sateen: work ");
+            line.push_number(running.id);
+            line.push(b" ");
+        }
+        (None, None) => line.push(b"sateen: a fiber "),
     }
     line.push(b"overflowed its stack of ");
     line.push_number(fiber.stack_size() as u64);
@@ -102,16 +106,40 @@ fn report(fiber: &Fiber) {
     os::write_stderr(&line.bytes[..line.len]);
 }
 
-/// A line of text made without allocation; what does not fit is cut off, but for the end.
+/// A line of text made without allocation. Pieces of the user's making are cut to [`Line::PIECE`]
+/// bytes, so that the rest fits.
 struct Line {
     bytes: [u8; Self::ROOM],
     len: usize,
 }
 
 impl Line {
-    const ROOM: usize = 512;
-    /// Longest piece taken whole: all of ours are shorter, a user's name may not be.
+    const ROOM: usize = 768;
+    /// Longest piece taken whole: all of ours are shorter; a task's name or a path may be longer.
     const PIECE: usize = 200;
+
+    fn new() -> Self {
+        Self { bytes: [0; Self::ROOM], len: 0 }
+    }
+
+    /// `sateen: task 7 "a" (spawned at x.rs:3:5) `.
+    fn push_task(&mut self, task: &Header) {
+        self.push(b"sateen: task ");
+        self.push_number(task.id().get());
+        if let Some(name) = task.name() {
+            self.push(b" \"");
+            self.push(name.as_bytes());
+            self.push(b"\"");
+        }
+        let location = task.location();
+        self.push(b" (spawned at ");
+        self.push(location.file().as_bytes());
+        self.push(b":");
+        self.push_number(location.line().into());
+        self.push(b":");
+        self.push_number(location.column().into());
+        self.push(b") ");
+    }
 
     fn push(&mut self, piece: &[u8]) {
         let piece = &piece[..piece.len().min(Self::PIECE).min(Self::ROOM - self.len)];
@@ -143,8 +171,8 @@ pub(crate) fn install() {
             std::process::abort();
         }
     };
-    // SAFETY: it reads words that are whole at any time (a thread-local without a destructor, a fiber's record), and
-    // writes a line by system calls.
+    // SAFETY: it reads words that are whole at any time (a thread-local without a destructor, a
+    // fiber's record, the constant parts of a running task), and writes a line by system calls.
     unsafe { os::on_fault(handler) };
 }
 
@@ -154,7 +182,7 @@ mod tests {
 
     #[test]
     fn lines_are_cut_and_numbers_whole() {
-        let mut line = Line { bytes: [0; Line::ROOM], len: 0 };
+        let mut line = Line::new();
         line.push_number(0);
         line.push_number(u64::MAX);
         assert_eq!(&line.bytes[..line.len], b"018446744073709551615");

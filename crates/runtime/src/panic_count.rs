@@ -1,13 +1,15 @@
 //! Panics are counted for each fiber, though the standard library counts them for each thread.
 //!
-//! [`panicking`](std::thread::panicking) tells of the calling thread whether more panics were begun there than
-//! caught. A fiber that waits in a destructor, while it unwinds, leaves its panic on that count. Then locks that
-//! others on the thread hold when they panic are not poisoned, and nobody knows whether a cancelled task may
-//! unwind. So the fiber takes its panics off the count when it leaves the thread, and puts them back when it returns.
+//! [`panicking`](std::thread::panicking) tells of the calling thread whether more panics were begun
+//! there than caught. A fiber that waits in a destructor, while it unwinds, leaves its panic on
+//! that count. Then locks that others on the thread hold when they panic are not poisoned, and
+//! nobody knows whether a cancelled task may unwind. So the fiber takes its panics off the count
+//! when it leaves the thread, and puts them back when it returns.
 //!
-//! The standard library has no call for that, but counts where a panic begins, and uncounts where one is caught. A
-//! [`Raised`] is a panic on a stack of its own, stopped in a destructor: it has been counted by the thread that began
-//! it, and will be uncounted by the thread that lets it go on.
+//! The standard library has no call for that, but counts where a panic begins, and uncounts where
+//! one is caught. A [`Raised`] is a panic on a stack of its own, stopped in a destructor: it has
+//! been counted by the thread that began it, and will be uncounted by the thread that lets it go
+//! on.
 //!
 //! | to | do |
 //! |---|---|
@@ -15,14 +17,15 @@
 //! | put it back | begin one, which is then a raised one |
 //! | keep few of them | one thread, the *bank*, begins them when none is left and lets the surplus go on |
 //!
-//! Why the counts are right. Each raised panic that exists has been counted by a thread and not uncounted. A worker
-//! lets one go on only while its own count is above zero, and until it has put one back, the fiber whose panic it is
-//! does not run; so when that fiber catches its panic, it uncounts what the putting back has counted. The sum of the
-//! workers' changes is thus that of the fibers' own panics; what is raised beyond is on the bank's count, and no more
-//! is let go on there than was begun there.
+//! Why the counts are right. Each raised panic that exists has been counted by a thread and not
+//! uncounted. A worker lets one go on only while its own count is above zero, and until it has put
+//! one back, the fiber whose panic it is does not run; so when that fiber catches its panic, it
+//! uncounts what the putting back has counted. The sum of the workers' changes is thus that of the
+//! fibers' own panics; what is raised beyond is on the bank's count, and no more is let go on there
+//! than was begun there.
 //!
-//! Why putting back cannot fail. It needs a stack, and the taking off has left one behind: it lies in the bank, or
-//! under a raised panic, and then the bank lets that one go on.
+//! Why putting back cannot fail. It needs a stack, and the taking off has left one behind: it lies
+//! in the bank, or under a raised panic, and then the bank lets that one go on.
 //!
 //! What of this several threads share: the bank, under one lock, with one condition for all who
 //! wait. The counts are those of the standard library, one for each thread, and each is changed by
@@ -31,9 +34,9 @@
 //! may need a new stack.
 
 use crate::announce::{self, Announced};
-use crate::of_process::OfProcess;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use sateen_base::os::PerProcess;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -46,14 +49,17 @@ const STACK: usize = 64 * 1024;
 const BATCH: usize = 8;
 /// More are not kept,
 const MOST: usize = 2 * BATCH;
-/// and none after so long: while there are any, every question whether a thread panics takes a little longer.
+/// and none after so long: while there are any, every question whether a thread panics takes a
+/// little longer.
 const KEEP: Duration = Duration::from_millis(100);
 
-/// A panic that has been begun, and stops in a destructor. Never dropped: it would unwind on its own.
+/// A panic that has been begun, and stops in a destructor. Never dropped: it would unwind on its
+/// own.
 struct Raised(Coroutine<(), (), (), DefaultStack>, Announced);
 
-// SAFETY: what lies on its stack are the frames of `body` and `raise`, and of the unwinder between them. The former have
-// nothing of the thread's. The latter has read the thread's count before, in `raise`, and changes it in `body`.
+// SAFETY: what lies on its stack are the frames of `body` and `raise`, and of the unwinder between
+// them. The former have nothing of the thread's. The latter has read the thread's count before, in
+// `raise`, and changes it in `body`.
 unsafe impl Send for Raised {}
 
 impl Raised {
@@ -122,7 +128,7 @@ struct State {
 impl Bank {
     /// The one of this process, with a thread that is there or is yet to be made.
     fn of_this_process() -> &'static Self {
-        static BANK: OfProcess<Bank> = OfProcess::new();
+        static BANK: PerProcess<Bank> = PerProcess::new();
         BANK.get(Self::default)
     }
 
@@ -239,7 +245,8 @@ impl Bank {
 pub(crate) struct Hidden(usize);
 
 impl Hidden {
-    /// Takes all off. Without memory or threads for that, they stay: then others on the thread seem to panic.
+    /// Takes all off. Without memory or threads for that, they stay: then others on the thread seem
+    /// to panic.
     #[inline]
     pub(crate) fn take() -> Self {
         let mut hidden = Self(0);

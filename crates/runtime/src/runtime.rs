@@ -8,11 +8,11 @@ use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::forked;
 use crate::join_stack::Job;
-use crate::of_process::OfProcess;
 use crate::shared::{Refused, Shared};
 use crate::stats::Stats;
 use crate::task::{JoinHandle, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
+use sateen_base::os::PerProcess;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
@@ -29,10 +29,11 @@ const UNWOUND_NAP: Duration = Duration::from_micros(100);
 ///
 /// Several may exist at once. Dropping one waits until everything it accepted is done.
 ///
-/// A process that forks has a child without these threads. There, what would wait for them panics or fails with an
-/// error that says so ([`JoinError::Forked`](crate::JoinError::Forked)), and a drop does nothing; a new runtime works, and
-/// the [global](Runtime::global) one is new. A worker that forks goes on alone, and ends the process where it waits
-/// for others. Locks that other threads held stay locked: such a child had best do little before it calls `exec`.
+/// A process that forks has a child without these threads. There, what would wait for them panics
+/// or fails with an error that says so ([`JoinError::Forked`](crate::JoinError::Forked)), and a
+/// drop does nothing; a new runtime works, and the [global](Runtime::global) one is new. A worker
+/// that forks goes on alone, and ends the process where it waits for others. Locks that other
+/// threads held stay locked: such a child had best do little before it calls `exec`.
 ///
 /// ```
 /// use sateen::{Runtime, join};
@@ -56,13 +57,13 @@ impl Runtime {
         Self { shared }
     }
 
-    /// The runtime that free functions use outside of any other; built at first use with the defaults, and anew in a
-    /// process that has forked.
+    /// The runtime that free functions use outside of any other; built at first use with the
+    /// defaults, and anew in a process that has forked.
     ///
     /// # Errors
     /// The same at every call, if it could not be built.
     pub fn global() -> Result<&'static Self, &'static BuildError> {
-        static GLOBAL: OfProcess<OnceLock<Result<Runtime, BuildError>>> = OfProcess::new();
+        static GLOBAL: PerProcess<OnceLock<Result<Runtime, BuildError>>> = PerProcess::new();
         GLOBAL.get(OnceLock::new).get_or_init(|| Self::builder().build()).as_ref()
     }
 
@@ -72,10 +73,11 @@ impl Runtime {
     }
 
     /// Runs `f` on a worker and returns its result: inside, `join`, `scope` and the others use this
-    /// runtime. On one of its own workers this is a plain call. After shutdown `f` runs on the calling
-    /// thread, nested calls too.
+    /// runtime. On one of its own workers this is a plain call. After shutdown `f` runs on the
+    /// calling thread, nested calls too.
     ///
-    /// A task of another runtime that is cancelled meanwhile waits for `f` all the same, and unwinds then.
+    /// A task of another runtime that is cancelled meanwhile waits for `f` all the same, and
+    /// unwinds then.
     ///
     /// # Panics
     /// With the panic of `f`; and in a process that has forked, if the runtime was made before.
@@ -122,7 +124,8 @@ impl Runtime {
         settings.spawn_on(&self.shared, f, Location::caller())
     }
 
-    /// For spawning on this runtime from where it cannot be borrowed. It does not keep the runtime: after shutdown its spawns are refused.
+    /// For spawning on this runtime from where it cannot be borrowed. It does not keep the runtime:
+    /// after shutdown its spawns are refused.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).build()?;
@@ -138,8 +141,8 @@ impl Runtime {
 
     /// Runs `f` once on each worker, with its index, and returns the results by index.
     ///
-    /// A worker gets to it between two tasks. After shutdown it returns nothing. A task of another runtime
-    /// that is cancelled meanwhile waits for all, and unwinds then.
+    /// A worker gets to it between two tasks. After shutdown it returns nothing. A task of another
+    /// runtime that is cancelled meanwhile waits for all, and unwinds then.
     ///
     /// # Panics
     /// With the first panic by index, after all are done.
@@ -273,8 +276,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     /// `job` starts an `Installed<F, R>`; called once.
     unsafe fn run(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the waiter's frame stays until `done` is set; the waker is taken before that, by us alone. It
-        // may be of the user's making, so it is not cloned: that might panic.
+        // SAFETY: the waiter's frame stays until `done` is set; the waker is taken before that, by
+        // us alone. It may be of the user's making, so it is not cloned: that might panic.
         unsafe {
             let f = (*this).take();
             let result = catch_unwind(AssertUnwindSafe(f));
@@ -286,12 +289,13 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    /// Waits for the result, come what may: the frame has to stay until the job is done. `kind` is for reports.
+    /// Waits for the result, come what may: the frame has to stay until the job is done. `kind` is
+    /// for reports.
     pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, 0);
-        // Masked, or a cancelled task would never come to suspend here. A blocker of the user's making may
-        // unwind all the same.
+        // Masked, or a cancelled task would never come to suspend here. A blocker of the user's
+        // making may unwind all the same.
         let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done()));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {
@@ -323,7 +327,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 }
 
-/// The result of work elsewhere that is over: lost if the calling task has been cancelled meanwhile.
+/// The result of work elsewhere that is over: lost if the calling task has been cancelled
+/// meanwhile.
 fn unless_cancelled<T>(value: T) -> T {
     match context::fiber() {
         None => value,

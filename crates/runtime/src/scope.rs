@@ -95,8 +95,8 @@ impl Inner {
         unsafe { self.waiter.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Runs one of the scope's jobs that some worker had no stack for, if there is one. What runs on top of the
-    /// caller's frames is what the caller waits for in any case.
+    /// Runs one of the scope's jobs that some worker had no stack for, if there is one. What runs
+    /// on top of the caller's frames is what the caller waits for in any case.
     #[cold]
     fn help(&self, worker: &Owner) -> bool {
         // Ordering: Relaxed, see `waiter`.
@@ -182,8 +182,8 @@ impl<'scope> Scope<'scope> {
                 worker.push(entry, Push::Other);
                 Owner::poll();
             }
-            // A thread that was lent the scope. Its runtime cannot have closed: the scope's own task
-            // is still there; but the gate may be shut to newcomers, so it goes around it.
+            // A thread that was lent the scope. Its runtime cannot have closed: the scope's own
+            // task is still there; but the gate may be shut to newcomers, so it goes around it.
             _ => shared.submit_inside(entry),
         }
     }
@@ -276,8 +276,8 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 /// Runs `f` with a scope, and returns when `f` and everything spawned in the scope is done.
 ///
 /// Spawns may borrow what outlives the scope. A task that ends a scope runs its own youngest spawns
-/// itself and is suspended for the rest; should there be no stack to start these on, it runs them, too. From a thread outside of any runtime, all of it runs on the
-/// global one.
+/// itself and is suspended for the rest; should there be no stack to start these on, it runs them,
+/// too. From a thread outside of any runtime, all of it runs on the global one.
 ///
 /// # Panics
 /// The panic of `f`, or else the first one of a spawn, goes on here after all are done.

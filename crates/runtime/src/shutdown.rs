@@ -28,8 +28,8 @@ pub enum ShutdownError {
     OnOwnWorker,
     /// The process has forked, and the runtime was left in the parent. Nothing changed.
     Forked,
-    /// The time was up, and not everything could be cancelled. The runtime accepts no more work and goes on
-    /// ending, in its own threads; dropping it does not wait for that.
+    /// The time was up, and not everything could be cancelled. The runtime accepts no more work and
+    /// goes on ending, in its own threads; dropping it does not wait for that.
     #[non_exhaustive]
     TimedOut {
         /// Worker threads that had ended by then.
@@ -37,9 +37,9 @@ pub enum ShutdownError {
         /// All worker threads.
         workers: usize,
         /// What has not ended, and why.
-        remaining: Vec<Remaining>,
-        /// Stacks with frames of those on them. They stay as they are for as long as their fibers do not end: for
-        /// ever, if need be.
+        remaining: Vec<RemainingFiber>,
+        /// Stacks with frames of those on them. They stay as they are for as long as their fibers
+        /// do not end: for ever, if need be.
         stacks: usize,
         /// Spawned futures that have not ended: a poll of theirs still runs or waits.
         futures: u64,
@@ -49,7 +49,7 @@ pub enum ShutdownError {
 /// A fiber that a shutdown could not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Remaining {
+pub struct RemainingFiber {
     /// What is known of it.
     pub fiber: FiberInfo,
     /// Why it has not ended.
@@ -101,7 +101,7 @@ impl fmt::Display for WhyRemaining {
     }
 }
 
-impl fmt::Display for Remaining {
+impl fmt::Display for RemainingFiber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.why, self.fiber)
     }
@@ -134,8 +134,8 @@ impl fmt::Display for ShutdownError {
 impl std::error::Error for ShutdownError {}
 
 impl Runtime {
-    /// Accepts no more work from outside, and waits until everything accepted is done and the workers
-    /// have ended. Again: waits for the same.
+    /// Accepts no more work from outside, and waits until everything accepted is done and the
+    /// workers have ended. Again: waits for the same.
     ///
     /// # Errors
     /// [`ShutdownError::OnOwnWorker`].
@@ -177,7 +177,7 @@ impl Runtime {
         }
         // What remains keeps its own.
         self.shared.stacks.close();
-        let remain = |fiber: FiberInfo| Remaining { why: WhyRemaining::of(&fiber), fiber };
+        let remain = |fiber: FiberInfo| RemainingFiber { why: WhyRemaining::of(&fiber), fiber };
         Err(ShutdownError::TimedOut {
             ended: self.shared.exited(),
             workers: self.workers(),
@@ -205,7 +205,8 @@ impl Runtime {
         let (mut fewest, mut tasks, mut since) = (u64::MAX, 0, Instant::now());
         let mut progress = since;
         loop {
-            // Each time anew: who was about to start has started, who caught it once may not do so again.
+            // Each time anew: who was about to start has started, who caught it once may not do so
+            // again.
             let fibers = shared.interrupt(|fiber| fiber.context_id() != 0);
             shared.futures.cancel();
             let live = fibers as u64 + shared.futures.count();
@@ -244,9 +245,10 @@ impl Runtime {
     }
 }
 
-/// Waits until everything is done, as [`Runtime::shutdown`] does, and no cancellation ends that wait. It only
-/// begins the end, and does not wait, if a [`shutdown_timeout`](Runtime::shutdown_timeout) has given that up, or
-/// where it would wait for itself: on one of its own workers (in a task, a waker, a destructor), in a hook of one, and
+/// Waits until everything is done, as [`Runtime::shutdown`] does, and no cancellation ends that
+/// wait. It only begins the end, and does not wait, if a
+/// [`shutdown_timeout`](Runtime::shutdown_timeout) has given that up, or where it would wait for
+/// itself: on one of its own workers (in a task, a waker, a destructor), in a hook of one, and
 /// within its [`blocking`](crate::blocking()).
 ///
 /// A task that waits for another thread, which in turn drops the task's runtime, waits for ever.

@@ -6,8 +6,8 @@
 //! | an address | the fiber that it was started on, or that polls it | nobody, or the poll's end |
 //! | `NEVER` (1) | it ends without a run | nobody |
 //!
-//! A claimer fills the place before it does anything that could wait for a canceller, and a canceller that
-//! has found the task claimed waits for that.
+//! A claimer fills the place before it does anything that could wait for a canceller, and a
+//! canceller that has found the task claimed waits for that.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

@@ -11,8 +11,8 @@ macro_rules! counters {
             $(pub(crate) $name: Counter,)*
         }
 
-        /// What a worker, or a whole runtime, has done so far. Plain calls of private branches are not
-        /// counted: they cost about a nanosecond, and counting would be a good part of that.
+        /// What a worker, or a whole runtime, has done so far. Plain calls of private branches are
+        /// not counted: they cost about a nanosecond, and counting would be a good part of that.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerStats {
@@ -73,8 +73,8 @@ impl Counter {
     }
 }
 
-/// A snapshot of [`Runtime::stats`](crate::Runtime::stats). The parts are read one after another, so
-/// they fit together only when the runtime is idle.
+/// A snapshot of [`Runtime::stats`](crate::Runtime::stats). The parts are read one after another,
+/// so they fit together only when the runtime is idle.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
@@ -85,6 +85,8 @@ pub struct Stats {
     pub sleeping: usize,
     /// How many workers search for work right now.
     pub searching: usize,
+    /// How many threads there are right now for calls of [`blocking`](crate::blocking()).
+    pub blocking_threads: usize,
 }
 
 impl Stats {
@@ -93,6 +95,7 @@ impl Stats {
             workers: shared.workers().iter().map(|w| w.counters.read()).collect(),
             sleeping: shared.sleep.sleepers(),
             searching: shared.sleep.searching(),
+            blocking_threads: shared.blocking.threads(),
         }
     }
 

@@ -11,8 +11,8 @@
 //! | `CANCELLING` | with `CANCELLED` | that canceller still looks for fibers: the run does not end before it has a count of each |
 //! | `SHARED` | first theft of a branch | other fibers than the starter's may run branches of the task |
 //!
-//! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever of
-//! the entry's taker and the joiner comes second finds `STARTED` and leaves the closure alone.
+//! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever
+//! of the entry's taker and the joiner comes second finds `STARTED` and leaves the closure alone.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -99,19 +99,21 @@ impl TaskState {
         Self(AtomicU32::new(HANDLE | STARTED | DONE))
     }
 
-    /// The taker of the entry tries to claim the task, which others than its handle may cancel, or not.
+    /// The taker of the entry tries to claim the task, which others than its handle may cancel, or
+    /// not.
     pub fn claim_from_queue(&self, cancellable: bool) -> Claim {
         // Ordering: Acquire pairs with the AcqRel of `drop_handle`: if we free, its last use of the
         // frame is over.
         let mut state = self.0.load(Ordering::Acquire);
         while state & STARTED == 0 {
             if !cancellable && (state & HANDLE == 0 || canary!("task_claim_plain")) {
-                // Ordering: Relaxed; the handle is gone, so nobody else changes the word, nor ever will.
+                // Ordering: Relaxed; the handle is gone, so nobody else changes the word, nor ever
+                // will.
                 self.0.store(state | STARTED, Ordering::Relaxed);
                 return Claim::Run;
             }
-            // Ordering: AcqRel; Acquire for the frame's contents as they were when it was queued (the
-            // queue gives that too), Release so that the joiner's later reads come after.
+            // Ordering: AcqRel; Acquire for the frame's contents as they were when it was queued
+            // (the queue gives that too), Release so that the joiner's later reads come after.
             let claimed = self.0.compare_exchange_weak(
                 state,
                 state | STARTED,
@@ -171,8 +173,8 @@ impl TaskState {
         let mut state = self.0.load(Ordering::Relaxed);
         while state & (DONE | CANCELLED) == 0 {
             let next = state | CANCELLED | CANCELLING;
-            // Ordering: Release publishes the canceller's past to `is_cancelled`; Acquire pairs with
-            // `share`: the fibers that run branches are found.
+            // Ordering: Release publishes the canceller's past to `is_cancelled`; Acquire pairs
+            // with `share`: the fibers that run branches are found.
             match self.0.compare_exchange_weak(state, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => {
                     let (started, shared) = (state & STARTED != 0, state & SHARED != 0);
@@ -232,8 +234,8 @@ impl TaskState {
             // Without a waker the runner is through with the frame; with one it keeps its reference
             // until the waker has been used.
             let next = if state & WAITING == 0 { (state | DONE) & !ENTRY } else { state | DONE };
-            // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`, so
-            // that the waker is seen.
+            // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`,
+            // so that the waker is seen.
             let order =
                 if canary!("task_complete_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
             match self.0.compare_exchange_weak(state, next, order, Ordering::Relaxed) {
@@ -264,7 +266,8 @@ impl TaskState {
 
     /// The handle wants to change its waker. False: the task is done, leave it alone.
     pub fn unregister(&self) -> bool {
-        // Ordering: AcqRel: before `complete` the place is ours again; after it, the result is visible.
+        // Ordering: AcqRel: before `complete` the place is ours again; after it, the result is
+        // visible.
         self.0.fetch_and(!WAITING, Ordering::AcqRel) & DONE == 0
     }
 

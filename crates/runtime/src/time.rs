@@ -1,7 +1,8 @@
 //! Sleeping, and limits in time on what a closure waits for.
 //!
-//! A limit is a frame on its caller's stack, in a list that the fiber holds: where a wait of the fiber asks
-//! whether the task has been cancelled, it asks the clock too, and the limit's timer wakes the fiber.
+//! A limit is a frame on its caller's stack, in a list that the fiber holds: where a wait of the
+//! fiber asks whether the task has been cancelled, it asks the clock too, and the limit's timer
+//! wakes the fiber.
 
 use crate::context::here;
 use crate::fiber::Fiber;
@@ -37,14 +38,14 @@ impl Limit {
     }
 }
 
-/// Runs `f`, which may wait no longer than for `limit` from now: then whatever it waits for, or waits for
-/// next, ends as if the task had been cancelled, by unwinding; what `f` owns is dropped. A result wins,
-/// even a late one.
+/// Runs `f`, which may wait no longer than for `limit` from now: then whatever it waits for, or
+/// waits for next, ends as if the task had been cancelled, by unwinding; what `f` owns is dropped.
+/// A result wins, even a late one.
 ///
-/// What is a cancellation point is one here too ([`check_cancelled`](crate::check_cancelled) among them),
-/// and nothing else is: time spent computing, in [`blocking`](crate::blocking()) or in branches that other
-/// workers have taken is waited for. On a thread outside of tasks `f` runs on the global
-/// runtime; if that is shut down, here and without a limit.
+/// What is a cancellation point is one here too ([`check_cancelled`](crate::check_cancelled) among
+/// them), and nothing else is: time spent computing, in [`blocking`](crate::blocking()) or in
+/// branches that other workers have taken is waited for. On a thread outside of tasks `f` runs on
+/// the global runtime; if that is shut down, here and without a limit.
 ///
 /// For futures there is [`timeout_async`](crate::timeout_async), for spawned tasks
 /// [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).

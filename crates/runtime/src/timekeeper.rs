@@ -1,9 +1,9 @@
 //! The thread that stands in for a watcher while all workers are awake.
 //!
-//! It is a runtime's own, made when it is first called, and ends with the runtime. It sleeps until the
-//! earliest timer, or until it is called: without a limit while there are no timers, or a worker watches
-//! (`watcher.rs`). It fires nothing itself, since wakers are other people's code: it raises `TIMER` at the
-//! workers, which fire where they poll.
+//! It is a runtime's own, made when it is first called, and ends with the runtime. It sleeps until
+//! the earliest timer, or until it is called: without a limit while there are no timers, or a
+//! worker watches (`watcher.rs`). It fires nothing itself, since wakers are other people's code: it
+//! raises `TIMER` at the workers, which fire where they poll.
 //!
 //! | state | meaning | leaves it |
 //! |---|---|---|
@@ -52,8 +52,8 @@ impl Timekeeper {
         u64::try_from(nanos).unwrap_or(NEVER).min(NEVER - 1)
     }
 
-    /// There is something to look at, and no worker sleeps. Without a thread timers wait until a worker has
-    /// nothing else to do, or looks at the clock anyway.
+    /// There is something to look at, and no worker sleeps. Without a thread timers wait until a
+    /// worker has nothing else to do, or looks at the clock anyway.
     #[cold]
     pub(crate) fn call(&self, shared: &Arc<Shared>) {
         // Ordering: Relaxed; the thread uses nothing of the caller's but what the parker orders.

@@ -55,14 +55,14 @@ pub fn yield_now() {
 /// ```
 /// let runtime = sateen::Runtime::builder().workers(1).build()?;
 /// runtime.install(|| {
-///     assert!(!sateen::has_ready());
+///     assert!(!sateen::has_ready_work());
 ///     let task = sateen::spawn(|| 1);
-///     assert!(sateen::has_ready());
+///     assert!(sateen::has_ready_work());
 ///     assert_eq!(task.join().unwrap(), 1);
 /// });
 /// # Ok::<(), sateen::BuildError>(())
 /// ```
-pub fn has_ready() -> bool {
+pub fn has_ready_work() -> bool {
     here().is_some_and(|(worker, _)| worker.has_runnable())
 }
 
@@ -85,14 +85,14 @@ pub fn has_ready() -> bool {
 ///     while n != 1 {
 ///         n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
 ///         steps += 1;
-///         sateen::poll();
+///         sateen::poll_requests();
 ///     }
 ///     steps
 /// }
 /// assert_eq!(sateen::spawn(|| collatz(27)).join().unwrap(), 111);
 /// ```
 #[inline]
-pub fn poll() {
+pub fn poll_requests() {
     Owner::poll();
 }
 

@@ -1,5 +1,5 @@
-//! Which of the sleeping workers sleeps no longer than until the earliest timer, and until when nobody
-//! needs to look because a thread that is no worker will.
+//! Which of the sleeping workers sleeps no longer than until the earliest timer, and until when
+//! nobody needs to look because a thread that is no worker will.
 //!
 //! | word | meaning | leaves it |
 //! |---|---|---|
@@ -11,9 +11,9 @@
 //! | a time | the stand-in looks then by itself | the stand-in, after a look |
 //! | [`NEVER`] | the stand-in looks when it is called, or looks just now | the stand-in, before each look |
 //!
-//! What holds of a timer that somebody has told of: the watcher has seen it; or a worker is awake that looks
-//! before it sleeps or goes on with something else; or the stand-in will look in time, or is called, or has
-//! raised a request at all workers. Proof: `README.md`, "Timers".
+//! What holds of a timer that somebody has told of: the watcher has seen it; or a worker is awake
+//! that looks before it sleeps or goes on with something else; or the stand-in will look in time,
+//! or is called, or has raised a request at all workers. Proof: `README.md`, "Timers".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -41,10 +41,11 @@ impl Watcher {
         Self { word: AtomicUsize::new(0), until: AtomicU64::new(NEVER) }
     }
 
-    /// Worker `me`, which has announced its sleep, is to watch unless another does. True: it looks at all
-    /// timers now, and sleeps no longer than until the earliest.
+    /// Worker `me`, which has announced its sleep, is to watch unless another does. True: it looks
+    /// at all timers now, and sleeps no longer than until the earliest.
     pub fn watch(&self, me: usize) -> bool {
-        // Ordering: Relaxed; the fences order it: ours below, and the one that followed the announcement.
+        // Ordering: Relaxed; the fences order it: ours below, and the one that followed the
+        // announcement.
         let before = self.word.compare_exchange(0, me + 1, Ordering::Relaxed, Ordering::Relaxed);
         let watches = before.map_or_else(|other| other == me + 1, |_| true);
         if watches && !canary!("watch_no_fence") {
@@ -54,8 +55,8 @@ impl Watcher {
         watches
     }
 
-    /// A timer was armed that comes before all others at its worker. `earliest` of those. True: no worker
-    /// will mind it, so the stand-in is to be called.
+    /// A timer was armed that comes before all others at its worker. `earliest` of those. True: no
+    /// worker will mind it, so the stand-in is to be called.
     pub fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if !canary!("watch_tell_no_fence") {
             // Partners: the fences in `watch`, `hand_on` and `stand_in`.
@@ -71,7 +72,8 @@ impl Watcher {
         }
     }
 
-    /// Worker `me` is awake. Before it goes on with something that may take long, [`Watcher::hand_on`].
+    /// Worker `me` is awake. Before it goes on with something that may take long,
+    /// [`Watcher::hand_on`].
     pub fn leave(&self, me: usize) {
         // Ordering: Relaxed, see `watch`.
         if self.word.load(Ordering::Relaxed) == me + 1 {
@@ -79,15 +81,16 @@ impl Watcher {
         }
     }
 
-    /// The caller has been awake, maybe in order to watch, and goes on with something else: if there are
-    /// timers to watch, another one has to. `earliest` of all. True: as of [`Watcher::tell`].
+    /// The caller has been awake, maybe in order to watch, and goes on with something else: if
+    /// there are timers to watch, another one has to. `earliest` of all. True: as of
+    /// [`Watcher::tell`].
     pub fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if canary!("watch_not_handed_on") {
             return false;
         }
         if !canary!("watch_hand_on_no_fence") {
-            // Partners: the fences in `tell` and `stand_in`, and the one that follows the announcement of a
-            // sleeper that found us watching.
+            // Partners: the fences in `tell` and `stand_in`, and the one that follows the
+            // announcement of a sleeper that found us watching.
             fence(Ordering::SeqCst);
         }
         self.word.load(Ordering::Relaxed) == 0 && self.pass(sleepers, earliest)
@@ -100,13 +103,13 @@ impl Watcher {
         at != NEVER && !sleepers.notify_one() && at < self.until.load(Ordering::Relaxed)
     }
 
-    /// The stand-in looks: at `earliest` of all, unless a worker watches. Until when it may sleep, unless
-    /// it is called.
+    /// The stand-in looks: at `earliest` of all, unless a worker watches. Until when it may sleep,
+    /// unless it is called.
     pub fn stand_in(&self, earliest: impl FnOnce() -> u64) -> u64 {
         self.stand_down();
         if !canary!("watch_stand_in_no_fence") {
-            // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the worker no
-            // longer watches, or the other sees that it has to call.
+            // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the
+            // worker no longer watches, or the other sees that it has to call.
             fence(Ordering::SeqCst);
         }
         if self.word.load(Ordering::Relaxed) != 0 {
@@ -117,8 +120,8 @@ impl Watcher {
         at
     }
 
-    /// The time of the stand-in's look has come: raises [`TIMER`] at all workers. Each who answers fires what
-    /// is due, and calls for the rest; so the stand-in may sleep until it is called.
+    /// The time of the stand-in's look has come: raises [`TIMER`] at all workers. Each who answers
+    /// fires what is due, and calls for the rest; so the stand-in may sleep until it is called.
     pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
         if !canary!("watch_raise_first") {
             // Before the requests: who answers one then sees that it has to call.
@@ -131,7 +134,8 @@ impl Watcher {
     }
 
     fn stand_down(&self) {
-        // Ordering: Relaxed; the fence in `stand_in`, or the raising of a request, makes it visible.
+        // Ordering: Relaxed; the fence in `stand_in`, or the raising of a request, makes it
+        // visible.
         self.until.store(NEVER, Ordering::Relaxed);
     }
 }

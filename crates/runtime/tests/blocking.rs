@@ -1,4 +1,5 @@
-//! Tasks that wait: nothing runs on top of a waiter but what it waits for, and everybody else goes on.
+//! Tasks that wait: nothing runs on top of a waiter but what it waits for, and everybody else goes
+//! on.
 
 mod common;
 
@@ -274,8 +275,9 @@ fn everything_at_once_conserves() {
     });
 }
 
-/// The limit that the guide states on its first page, and that a strict runtime does not have: two tasks of a worker that keep a stack in a
-/// thread-local, and wait in between, leave in another order than they entered.
+/// The limit that the guide states on its first page, and that a strict runtime does not have: two
+/// tasks of a worker that keep a stack in a thread-local, and wait in between, leave in another
+/// order than they entered.
 #[test]
 fn thread_locals_that_nest_and_tasks_that_wait() {
     thread_local! {

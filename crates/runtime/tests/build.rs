@@ -421,7 +421,8 @@ fn the_environment_makes_runtimes_strict() {
     }
 }
 
-/// With too little address space for all the threads, the build fails cleanly and a smaller one works.
+/// With too little address space for all the threads, the build fails cleanly and a smaller one
+/// works.
 #[cfg(target_os = "linux")]
 #[test]
 fn under_a_memory_limit() {
@@ -441,8 +442,8 @@ fn under_a_memory_limit() {
         .arg(me.get_program())
         .args(me.get_args())
         .env("SATEEN_TEST_CHILD", "1")
-        // Large steps: what is left when a thread no longer fits is enough for everything else. (The
-        // standard library aborts where a thread's signal stack does not fit.)
+        // Large steps: what is left when a thread no longer fits is enough for everything else.
+        // (The standard library aborts where a thread's signal stack does not fit.)
         .env("RUST_MIN_STACK", "100000000")
         .env("MALLOC_ARENA_MAX", "1")
         .output()

@@ -1,13 +1,14 @@
 //! Timers come through while every worker is inside long work that spawns, joins or loops.
 //!
-//! The work goes on until the sleeper has been seen, or until a bound that no test should come near.
+//! The work goes on until the sleeper has been seen, or until a bound that no test should come
+//! near.
 
 mod common;
 
 use common::{fib, with_runtime};
 use sateen_runtime::{
-    Runtime, block_on, fork, join, par_for, par_sort, poll, scope, sleep, sleep_async, spawn,
-    timeout, yield_now,
+    Runtime, block_on, fork, join, par_for, par_sort, poll_requests, scope, sleep, sleep_async,
+    spawn, timeout, yield_now,
 };
 use sateen_sync::Event;
 use std::future::Future;
@@ -32,8 +33,8 @@ fn work_until(seen: &AtomicBool, step: impl Fn()) -> bool {
     true
 }
 
-/// On 1, 2 and 4 workers, each of which repeats `step`: one who naps again and again goes on until all of
-/// them have been busy during a whole nap.
+/// On 1, 2 and 4 workers, each of which repeats `step`: one who naps again and again goes on until
+/// all of them have been busy during a whole nap.
 fn naps_beside(nap: fn(), step: fn()) {
     for workers in [1, 2, 4] {
         with_runtime(workers, |rt| {
@@ -145,7 +146,7 @@ fn beside_spawns() {
 
 #[test]
 fn beside_polls() {
-    naps_beside(nap, poll);
+    naps_beside(nap, poll_requests);
 }
 
 #[test]
@@ -203,7 +204,7 @@ fn on_the_thread_that_is_its_runtime() {
         || _ = fib(12),
         || par_for(0..1000, |i| _ = std::hint::black_box(i)),
         || _ = spawn(|| ()).join(),
-        poll,
+        poll_requests,
     ];
     for step in steps {
         let rt = Runtime::current_thread().expect("a runtime");

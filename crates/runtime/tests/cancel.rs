@@ -220,8 +220,8 @@ fn nothing_is_cancelled_while_it_unwinds() {
             std::thread::yield_now();
         }
         task.cancel();
-        // Another fiber of the same worker is cancelled meanwhile: it may have to wait until then, no
-        // longer.
+        // Another fiber of the same worker is cancelled meanwhile: it may have to wait until then,
+        // no longer.
         let other = Arc::new(Event::new());
         let others: Vec<_> = (0..rt.workers())
             .map(|i| {

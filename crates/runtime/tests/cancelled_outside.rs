@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// The inner runtime runs `call`, which ends when the event is set. The outer one's only worker must be
-/// free for the task that sets it.
+/// The inner runtime runs `call`, which ends when the event is set. The outer one's only worker
+/// must be free for the task that sets it.
 fn cancelled_in(call: impl Fn(&Runtime, &Event) + Send + Sync + 'static) {
     let _dog = Watchdog::new("a worker spins for a cancelled task");
     with_runtime(1, |outer| {

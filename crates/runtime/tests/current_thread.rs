@@ -4,8 +4,8 @@ mod common;
 
 use common::{fib, message};
 use sateen_runtime::{
-    CurrentThread, JoinError, Runtime, has_ready, join, scope, spawn, spawn_async, spawn_local,
-    yield_now,
+    CurrentThread, JoinError, Runtime, has_ready_work, join, scope, spawn, spawn_async,
+    spawn_local, yield_now,
 };
 use sateen_sync::timer::{sleep, sleep_async};
 use sateen_sync::{Event, Mutex, park};
@@ -234,7 +234,7 @@ fn inside_of_another_runtimes_task() {
             join(|| event.wait(), || event.set());
             fib(12)
         });
-        assert!(!has_ready());
+        assert!(!has_ready_work());
         let event = Event::new();
         join(|| event.wait(), || event.set());
         a + b + inner

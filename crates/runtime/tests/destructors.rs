@@ -1,10 +1,10 @@
-//! Results, panics and wakers whose destructors panic: what the caller is told stays the same, every value is
-//! dropped, and the process goes on.
+//! Results, panics and wakers whose destructors panic: what the caller is told stays the same,
+//! every value is dropped, and the process goes on.
 
 mod common;
 
 use common::{Watchdog, at_all_counts, message};
-use sateen_runtime::{Runtime, fork, grain, join};
+use sateen_runtime::{Grain, Runtime, fork, join};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::pin;
@@ -45,7 +45,7 @@ fn panics_with<R>(f: impl FnOnce(&dyn Fn() -> Bomb) -> R) -> (String, usize) {
 fn wait_for_thief(begun: &AtomicUsize, workers: usize) {
     while workers > 1 && begun.load(SeqCst) == 0 {
         std::thread::yield_now();
-        sateen_runtime::poll();
+        sateen_runtime::poll_requests();
     }
 }
 
@@ -152,7 +152,7 @@ fn results_of_loops_are_bombs() {
                 Bomb(Arc::clone(&dropped))
             };
             let items: Vec<usize> = (0..100).collect();
-            for grain in [grain(1), grain(8), grain(1000), sateen_runtime::Grain::Auto] {
+            for grain in [Grain::Fixed(1), Grain::Fixed(8), Grain::Fixed(1000), Grain::Auto] {
                 let told = panics_with(|_| rt.install(|| grain.par_map(&items, |&i| make(i))));
                 assert_eq!(told.0, "at 77");
                 assert_eq!(made.swap(0, SeqCst), dropped.swap(0, SeqCst));
@@ -271,8 +271,8 @@ impl Drop for WaitsWhenDropped {
     }
 }
 
-/// The waker of an earlier poll goes when the handle is joined. In its destructor the joiner waits, and meanwhile
-/// the task ends.
+/// The waker of an earlier poll goes when the handle is joined. In its destructor the joiner waits,
+/// and meanwhile the task ends.
 #[test]
 fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
     watched(|| {
@@ -289,7 +289,8 @@ fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
             let joiner = rt.spawn(move || task.join());
             flags.entered.wait();
             event.set();
-            // Once no fiber runs it, and each worker has done something else, the joiner has been told.
+            // Once no fiber runs it, and each worker has done something else, the joiner has been
+            // told.
             while rt.report().fibers.iter().any(|fiber| fiber.task == Some(id)) {
                 std::thread::yield_now();
             }

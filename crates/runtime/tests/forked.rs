@@ -1,4 +1,5 @@
-//! Processes that fork while runtimes are alive: in the child nobody waits for threads that are gone.
+//! Processes that fork while runtimes are alive: in the child nobody waits for threads that are
+//! gone.
 
 // ThreadSanitizer follows no process that forks beside other threads.
 #![cfg(all(target_os = "linux", not(any(miri, sateen_tsan))))]
@@ -19,8 +20,8 @@ use std::time::Duration;
 
 const MESSAGE: &str = "this runtime's threads did not survive fork()";
 
-/// Whether this is the process for test `name`; otherwise runs it in one, and checks that all was well. What forks
-/// should have few threads.
+/// Whether this is the process for test `name`; otherwise runs it in one, and checks that all was
+/// well. What forks should have few threads.
 fn in_process(name: &str) -> bool {
     if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
         return true;
@@ -49,7 +50,8 @@ fn ending(child: libc::pid_t) -> Result<i32, i32> {
 
 /// Forks; in the child, which ends after 20 s, the answer is 0.
 fn fork_process() -> libc::pid_t {
-    // SAFETY: the child uses what the C library and this one keep usable, and nothing of other threads'.
+    // SAFETY: the child uses what the C library and this one keep usable, and nothing of other
+    // threads'.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "no process");
     if child == 0 {

@@ -5,7 +5,7 @@ mod common;
 use common::{Watchdog, at_all_counts, message, with_runtime};
 use sateen_runtime::policy::{round_robin, work_sharing};
 use sateen_runtime::{
-    CancelToken, JoinError, Priority, Runtime, Spawn, block_on, blocking, current, fork, join,
+    CancelToken, JoinError, Priority, Runtime, Spawn, block_on, blocking, current_task, fork, join,
     spawn_async, timeout, worker_index, yield_now,
 };
 use sateen_sync::{Event, Mutex, oneshot};
@@ -57,13 +57,13 @@ fn joined_from_threads_tasks_and_futures() {
         let name = Spawn::new().name("n").priority(Priority::High);
         let named = rt.spawn_async_with(name, async {
             once_more().await;
-            let current = current().expect("a task");
+            let current = current_task().expect("a task");
             assert_eq!(current.priority, Priority::High);
             current.name.expect("named").to_string()
         });
         let id = named.id();
         assert_eq!(named.join().unwrap(), "n");
-        let own = rt.spawn_async(async { current().expect("a task").id });
+        let own = rt.spawn_async(async { current_task().expect("a task").id });
         assert_ne!(own.id(), id);
     });
 }

@@ -4,8 +4,8 @@ mod common;
 
 use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
-    JoinError, LocalError, Priority, Spawn, current, fiber_local, fork, join, spawn, worker_index,
-    yield_now,
+    FiberLocalError, JoinError, Priority, Spawn, current_task, fiber_local, fork, join, spawn,
+    worker_index, yield_now,
 };
 use sateen_sync::Event;
 use std::cell::{Cell, RefCell};
@@ -16,17 +16,18 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 #[test]
 fn names_numbers_and_places() {
-    assert!(current().is_none());
+    assert!(current_task().is_none());
     at_all_counts(|rt| {
         let handle = rt.spawn_with(Spawn::new().name("a").priority(Priority::High), || {
-            let me = current().expect("a task");
+            let me = current_task().expect("a task");
             // Branches have their task's identity, wherever they run.
-            let ids = fork([0; 8].map(|_| || current().expect("a branch").id));
+            let ids = fork([0; 8].map(|_| || current_task().expect("a branch").id));
             assert!(ids.iter().all(|&id| id == me.id));
-            let inner = Spawn::new().spawn(|| current().expect("a task")).join().expect("inner");
+            let inner =
+                Spawn::new().spawn(|| current_task().expect("a task")).join().expect("inner");
             assert_ne!(inner.id, me.id);
             assert_eq!(inner.name, None, "names are not inherited");
-            assert_eq!(current().expect("still").id, me.id);
+            assert_eq!(current_task().expect("still").id, me.id);
             me
         });
         let id = handle.id();
@@ -42,7 +43,7 @@ fn numbers_are_unique() {
     at_all_counts(|rt| {
         let ids = rt.install(|| {
             let tasks: Vec<_> =
-                (0..1000).map(|_| spawn(|| current().expect("a task").id)).collect();
+                (0..1000).map(|_| spawn(|| current_task().expect("a task").id)).collect();
             tasks.into_iter().map(|task| task.join().expect("done")).collect::<HashSet<_>>()
         });
         assert_eq!(ids.len(), 1000);
@@ -200,18 +201,18 @@ fn locals_are_dropped_with_their_task_and_need_not_be_send() {
 
 #[test]
 fn locals_are_an_error_outside_of_tasks_and_in_branches() {
-    assert_eq!(COUNT.try_with(|_| ()), Err(LocalError::NoTask));
+    assert_eq!(COUNT.try_with(|_| ()), Err(FiberLocalError::NoTask));
     at_all_counts(|rt| {
-        assert_eq!(rt.install(|| COUNT.try_with(|_| ())), Err(LocalError::NoTask));
+        assert_eq!(rt.install(|| COUNT.try_with(|_| ())), Err(FiberLocalError::NoTask));
         rt.spawn(|| {
             COUNT.with(|count| count.set(7));
             for _ in 0..100 {
                 let use_it = || COUNT.try_with(Cell::get);
                 assert_eq!(
                     join(use_it, use_it),
-                    (Err(LocalError::InBranch), Err(LocalError::InBranch))
+                    (Err(FiberLocalError::InBranch), Err(FiberLocalError::InBranch))
                 );
-                assert_eq!(fork([use_it, use_it]), [Err(LocalError::InBranch); 2]);
+                assert_eq!(fork([use_it, use_it]), [Err(FiberLocalError::InBranch); 2]);
             }
             assert_eq!(COUNT.with(Cell::get), 7);
         })
@@ -225,7 +226,7 @@ fn the_context_id_is_the_tasks() {
     at_all_counts(|rt| {
         rt.spawn(|| {
             let id = sateen_sync::park::context_id();
-            assert_eq!(id, current().expect("a task").id.get());
+            assert_eq!(id, current_task().expect("a task").id.get());
             let inner = spawn(sateen_sync::park::context_id);
             let inner_id = inner.id().get();
             assert_eq!(inner.join().expect("done"), inner_id);
@@ -272,6 +273,6 @@ fn a_task_that_a_branch_joins_has_locals_of_its_own() {
         // Its own branches are none the less branches.
         let branch = || MINE.try_with(Cell::get);
         let nested = move || spawn(move || join(branch, || ()).0).join().expect("done");
-        assert_eq!(rt.install(|| join(nested, || ())).0, Err(LocalError::InBranch));
+        assert_eq!(rt.install(|| join(nested, || ())).0, Err(FiberLocalError::InBranch));
     });
 }

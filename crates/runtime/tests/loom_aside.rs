@@ -1,5 +1,6 @@
-//! Models of what is put aside by workers without a stack: a scope does not sleep through a job of its own, nor a
-//! worker with a stack through anything; and who puts a scope's job aside does not look at a scope that is gone.
+//! Models of what is put aside by workers without a stack: a scope does not sleep through a job of
+//! its own, nor a worker with a stack through anything; and who puts a scope's job aside does not
+//! look at a scope that is gone.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -7,10 +8,10 @@ use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::sync::{Arc, Notify};
 use loom::thread;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
-use sateen_runtime::aside::{Aside, Kind};
-use sateen_runtime::park_word::ParkWord;
-use sateen_runtime::sleepers::Sleepers;
-use sateen_runtime::tight::Tight;
+use sateen_runtime::models::aside::{Aside, Kind};
+use sateen_runtime::models::park_word::ParkWord;
+use sateen_runtime::models::sleepers::Sleepers;
+use sateen_runtime::models::tight::Tight;
 
 /// A scope with one job or two, numbered from 0, its waiting fiber, and the workers around.
 struct Model {

@@ -1,5 +1,5 @@
-//! Models of cancellation: a cancelled task that waits is woken and ends, whenever the mark comes; and its
-//! canceller has its count of the fiber before the task is over.
+//! Models of cancellation: a cancelled task that waits is woken and ends, whenever the mark comes;
+//! and its canceller has its count of the fiber before the task is over.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -7,10 +7,10 @@ use loom::sync::{Arc, Notify};
 use loom::thread;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
-use sateen_runtime::flag::Flag;
-use sateen_runtime::park_word::ParkWord;
-use sateen_runtime::started_on::StartedOn;
-use sateen_runtime::task_state::{Cancel, Claim, TaskState};
+use sateen_runtime::models::flag::Flag;
+use sateen_runtime::models::park_word::ParkWord;
+use sateen_runtime::models::started_on::StartedOn;
+use sateen_runtime::models::task_state::{Cancel, Claim, TaskState};
 
 struct Fiber {
     word: ParkWord,
@@ -145,7 +145,8 @@ fn a_cancelled_task_ends() {
     });
 }
 
-/// A branch that waits on another fiber is woken too, whether it was stolen before or is just being.
+/// A branch that waits on another fiber is woken too, whether it was stolen before or is just
+/// being.
 #[test]
 fn a_stolen_branch_is_cancelled() {
     check(|| {

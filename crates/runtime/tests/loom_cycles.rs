@@ -7,7 +7,7 @@ use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use loom::sync::atomic::{AtomicBool, AtomicU64};
 use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
-use sateen_runtime::cycles::{Seen, find, is_seen_again};
+use sateen_runtime::models::cycles::{Seen, find, is_seen_again};
 
 const FREE: u64 = u64::MAX;
 

@@ -6,8 +6,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
-use sateen_runtime::drain::DrainCount;
-use sateen_runtime::gate::{Gate, Life};
+use sateen_runtime::models::drain::DrainCount;
+use sateen_runtime::models::gate::{Gate, Life};
 
 fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -15,8 +15,8 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Submissions through the gate; the place of each is written inside and read by a worker that sees the
-/// runtime closing.
+/// Submissions through the gate; the place of each is written inside and read by a worker that sees
+/// the runtime closing.
 struct Door {
     gate: Gate,
     life: Life,
@@ -29,8 +29,8 @@ unsafe impl Sync for Door {}
 // SAFETY: as above.
 unsafe impl Send for Door {}
 
-/// Whoever was let in has left when the gate is shut, what it did is visible to whoever sees the runtime
-/// closing, and nobody is let in any more.
+/// Whoever was let in has left when the gate is shut, what it did is visible to whoever sees the
+/// runtime closing, and nobody is let in any more.
 #[test]
 fn a_shut_gate_has_nobody_inside() {
     check(2, || {
@@ -71,7 +71,8 @@ fn a_shut_gate_has_nobody_inside() {
     });
 }
 
-/// Two workers that end. `queue` is anybody's, `mail` the second worker's alone, and `looked at` first.
+/// Two workers that end. `queue` is anybody's, `mail` the second worker's alone, and `looked at`
+/// first.
 struct End {
     count: DrainCount,
     queue: AtomicUsize,
@@ -108,8 +109,8 @@ impl End {
     }
 }
 
-/// One worker wakes, takes a job that mails another to the second worker, and drains again, while that
-/// second worker completes the count and looks around.
+/// One worker wakes, takes a job that mails another to the second worker, and drains again, while
+/// that second worker completes the count and looks around.
 #[test]
 fn nobody_ends_before_all_is_done() {
     check(3, || {

@@ -6,7 +6,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
-use sateen_runtime::wake_word::{Paused, Released, WakeWord};
+use sateen_runtime::models::wake_word::{Paused, Released, WakeWord};
 
 fn check(f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();

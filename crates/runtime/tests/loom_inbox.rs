@@ -1,13 +1,14 @@
-//! Models of the inbox, and of how a worker learns that something is in it: asleep, about to sleep, or busy.
+//! Models of the inbox, and of how a worker learns that something is in it: asleep, about to sleep,
+//! or busy.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::searched::AtomicPtr;
-use sateen_runtime::inbox::{Inbox, Linked};
-use sateen_runtime::request_word::{READY, RequestWord};
-use sateen_runtime::sleepers::Sleepers;
+use sateen_runtime::models::inbox::{Inbox, Linked};
+use sateen_runtime::models::request_word::{READY, RequestWord};
+use sateen_runtime::models::sleepers::Sleepers;
 
 struct Node {
     next: AtomicPtr<Node>,
@@ -27,7 +28,8 @@ struct Model {
     sleepers: Sleepers,
 }
 
-// SAFETY: a node is its pusher's until it is pushed, and the taker's then; that is what is modelled.
+// SAFETY: a node is its pusher's until it is pushed, and the taker's then; that is what is
+// modelled.
 unsafe impl Sync for Model {}
 // SAFETY: as above.
 unsafe impl Send for Model {}
@@ -136,8 +138,8 @@ fn a_ready_fiber_is_not_slept_through() {
     });
 }
 
-/// A busy worker settles an old request while another fiber becomes ready: either it has taken that, or
-/// it will find the request.
+/// A busy worker settles an old request while another fiber becomes ready: either it has taken
+/// that, or it will find the request.
 #[test]
 fn a_busy_worker_keeps_the_request() {
     check(|| {

@@ -4,7 +4,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use sateen_runtime::join_stack::{Job, JoinStack, Slot, Stolen};
+use sateen_runtime::models::join_stack::{Job, JoinStack, Slot, Stolen};
 
 const JOBS: usize = 3;
 
@@ -136,8 +136,8 @@ fn cooperative_publication_against_two_thieves() {
     });
 }
 
-/// A suspended owner's jobs are taken through the run queue's entry, of which there is never more than
-/// one, and none is needed once the stack is empty.
+/// A suspended owner's jobs are taken through the run queue's entry, of which there is never more
+/// than one, and none is needed once the stack is empty.
 #[test]
 fn a_listed_stack_is_emptied_once() {
     check(|| {
@@ -168,8 +168,8 @@ fn a_listed_stack_is_emptied_once() {
     });
 }
 
-/// A stack that is emptied through its entry is listed again when its owner suspends again: never twice,
-/// and never without an entry while it holds anything.
+/// A stack that is emptied through its entry is listed again when its owner suspends again: never
+/// twice, and never without an entry while it holds anything.
 #[test]
 fn a_stack_is_listed_anew() {
     check(|| {

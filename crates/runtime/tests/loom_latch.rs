@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use sateen_runtime::latch::{CountLatch, Latch, Waiter};
+use sateen_runtime::models::latch::{CountLatch, Latch, Waiter};
 
 /// Bounded, or the search over the lanes of the searched atomics takes hours.
 fn check(f: impl Fn() + Sync + Send + 'static) {

@@ -7,11 +7,11 @@ use loom::sync::{Arc, Condvar, Mutex, Notify};
 use loom::thread;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
-use sateen_runtime::live::{Links, Live, LiveFutures};
-use sateen_runtime::park_word::ParkWord;
-use sateen_runtime::started_on::StartedOn;
-use sateen_runtime::task_state::{Cancel, TaskState};
-use sateen_runtime::wake_word::{Paused, WakeWord};
+use sateen_runtime::models::live::{Links, Live, LiveFutures};
+use sateen_runtime::models::park_word::ParkWord;
+use sateen_runtime::models::started_on::StartedOn;
+use sateen_runtime::models::task_state::{Cancel, TaskState};
+use sateen_runtime::models::wake_word::{Paused, WakeWord};
 use std::ptr::NonNull;
 
 fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {

@@ -1,5 +1,5 @@
-//! Models of the park word: no wake-up is lost, what the waker did is visible, and a parked fiber is handed
-//! over by exactly one.
+//! Models of the park word: no wake-up is lost, what the waker did is visible, and a parked fiber
+//! is handed over by exactly one.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -8,7 +8,7 @@ use loom::sync::Notify;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 use sateen_base::prim::searched::AtomicBool;
-use sateen_runtime::park_word::ParkWord;
+use sateen_runtime::models::park_word::ParkWord;
 
 /// A fiber that waits for one flag or two.
 struct Fiber {
@@ -64,7 +64,8 @@ impl Fiber {
         }
     }
 
-    /// After a wait that ended with a wake-up; a fiber that found the flag up at once knows nothing.
+    /// After a wait that ended with a wake-up; a fiber that found the flag up at once knows
+    /// nothing.
     fn look(&self, i: usize) {
         // SAFETY: the flag is up, and the wake-up that raised it was received.
         assert!(self.left[i].with(|left| unsafe { *left }));
@@ -85,8 +86,8 @@ fn a_wake_up_is_not_lost_and_publishes() {
             let fiber = Arc::clone(&fiber);
             move || fiber.wake(0)
         });
-        // A wake-up always comes, before or after: whoever consumes it sees what was left. (The flag alone
-        // would not show it.)
+        // A wake-up always comes, before or after: whoever consumes it sees what was left. (The
+        // flag alone would not show it.)
         if fiber.word.begin() {
             fiber.be_away();
         }

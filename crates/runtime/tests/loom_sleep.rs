@@ -1,8 +1,9 @@
-//! Models of the sleep protocol: a reduced worker around the real request word, join stack and sleepers.
+//! Models of the sleep protocol: a reduced worker around the real request word, join stack and
+//! sleepers.
 //!
-//! Workers that got something to run are busy for ever after, so nobody but the protocol brings the rest
-//! to those who sleep. A worker that sleeps for ever is a deadlock, which the checker reports; where the
-//! sleeper is not a thread of the model, what it relies on is checked when all is quiet.
+//! Workers that got something to run are busy for ever after, so nobody but the protocol brings the
+//! rest to those who sleep. A worker that sleeps for ever is a deadlock, which the checker reports;
+//! where the sleeper is not a thread of the model, what it relies on is checked when all is quiet.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -13,10 +14,10 @@ use loom::sync::atomic::{
 use loom::thread;
 use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
-use sateen_runtime::join_stack::{Job, JoinStack, Slot};
-use sateen_runtime::offer;
-use sateen_runtime::request_word::{HUNGRY, RequestWord};
-use sateen_runtime::sleepers::Sleepers;
+use sateen_runtime::models::join_stack::{Job, JoinStack, Slot};
+use sateen_runtime::models::offer;
+use sateen_runtime::models::request_word::{HUNGRY, RequestWord};
+use sateen_runtime::models::sleepers::Sleepers;
 
 const JOBS: usize = 2;
 /// Slots of the workers that sleep.
@@ -102,8 +103,8 @@ impl Model {
         }
     }
 
-    /// Searches and sleeps until it has a job, as `idle.rs` does; the first, provisional sleep is over at
-    /// once.
+    /// Searches and sleeps until it has a job, as `idle.rs` does; the first, provisional sleep is
+    /// over at once.
     fn find(&self, me: usize) {
         self.sleepers.begin_search();
         loop {
@@ -169,8 +170,8 @@ fn a_private_job_is_not_slept_through() {
     });
 }
 
-/// As above, for a queue that everybody takes from: the sleeper may be searching, announcing itself, or
-/// asleep.
+/// As above, for a queue that everybody takes from: the sleeper may be searching, announcing
+/// itself, or asleep.
 #[test]
 fn a_queued_job_is_not_slept_through() {
     check(3, || {
@@ -205,7 +206,8 @@ fn a_submission_is_not_slept_through_from_the_first_step_on() {
     });
 }
 
-/// The owner answers an old request while a worker falls asleep, has nothing to offer, and pushes then.
+/// The owner answers an old request while a worker falls asleep, has nothing to offer, and pushes
+/// then.
 #[test]
 fn an_answer_without_an_offer_leaves_the_request() {
     check(3, || {

@@ -5,8 +5,8 @@ use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::{AtomicUsize, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use sateen_runtime::sleepers::Sleepers;
-use sateen_runtime::stall::{Rest, Stall};
+use sateen_runtime::models::sleepers::Sleepers;
+use sateen_runtime::models::stall::{Rest, Stall};
 
 /// Worker 0 has no stack, the others have one or get one.
 struct Crew {

@@ -8,9 +8,9 @@ use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::fence;
 use loom::thread;
 use sateen_base::prim::searched::AtomicUsize;
-use sateen_runtime::drain::DrainCount;
-use sateen_runtime::gate::{Gate, Life};
-use sateen_runtime::sleepers::Sleepers;
+use sateen_runtime::models::drain::DrainCount;
+use sateen_runtime::models::gate::{Gate, Life};
+use sateen_runtime::models::sleepers::Sleepers;
 
 /// A runtime of one worker.
 struct Runtime {

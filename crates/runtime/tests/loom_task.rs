@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use sateen_runtime::task_state::{Claim, Completion, TaskState};
+use sateen_runtime::models::task_state::{Claim, Completion, TaskState};
 
 /// Bounded, or the search over the lanes of the searched atomics takes hours.
 fn check(f: impl Fn() + Sync + Send + 'static) {

@@ -4,7 +4,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_runtime::wait_record::{Wait, WaitRecord};
+use sateen_runtime::models::wait_record::{Wait, WaitRecord};
 use sateen_sync::park::Awaited;
 
 const KINDS: [&str; 2] = ["a", "bcd"];

@@ -1,14 +1,14 @@
-//! Models of who minds the timers. The time to fire comes once all is quiet: then some sleeper must have seen
-//! the timer, or nobody sleeps and the stand-in has.
+//! Models of who minds the timers. The time to fire comes once all is quiet: then some sleeper must
+//! have seen the timer, or nobody sleeps and the stand-in has.
 #![cfg(loom)]
 
 use loom::sync::Arc;
 use loom::thread;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
-use sateen_runtime::request_word::{RequestWord, TIMER};
-use sateen_runtime::sleepers::Sleepers;
-use sateen_runtime::watcher::{NEVER, Watcher};
+use sateen_runtime::models::request_word::{RequestWord, TIMER};
+use sateen_runtime::models::sleepers::Sleepers;
+use sateen_runtime::models::watcher::{NEVER, Watcher};
 use sateen_sync::park::ThreadParker;
 
 /// Slots of the workers that sleep.
@@ -204,7 +204,8 @@ fn one_who_was_to_watch_hands_on() {
     });
 }
 
-/// All are awake: the stand-in, which is just looking for another reason, sees the timer or is called.
+/// All are awake: the stand-in, which is just looking for another reason, sees the timer or is
+/// called.
 #[test]
 fn the_stand_in_learns_of_a_timer() {
     check(3, || {
@@ -219,7 +220,8 @@ fn the_stand_in_learns_of_a_timer() {
     });
 }
 
-/// The watcher goes on with something else, as the last one: the stand-in may just have seen it watch.
+/// The watcher goes on with something else, as the last one: the stand-in may just have seen it
+/// watch.
 #[test]
 fn a_busy_watcher_hands_on_to_the_stand_in() {
     check(3, || {
@@ -237,7 +239,8 @@ fn a_busy_watcher_hands_on_to_the_stand_in() {
     });
 }
 
-/// The stand-in raises the request for one timer, and the worker fires it: the stand-in learns of the next.
+/// The stand-in raises the request for one timer, and the worker fires it: the stand-in learns of
+/// the next.
 #[test]
 fn one_who_answers_calls_for_the_rest() {
     check(3, || {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{fib, with_runtime};
 use sateen_runtime::{
-    JoinError, Runtime, has_ready, join, no_suspend, par_for, policy, spawn, worker_index,
+    JoinError, Runtime, has_ready_work, join, no_suspend, par_for, policy, spawn, worker_index,
     yield_now,
 };
 use sateen_sync::Event;
@@ -168,8 +168,7 @@ fn no_more_substitutes_than_allowed() {
 
 #[test]
 fn work_goes_on_while_workers_come_and_go() {
-    let locked = policy::work_sharing_locked::<sateen_sync::spin::Ttas>;
-    for policy in [policy::work_stealing, policy::work_sharing, locked] {
+    for policy in [policy::work_stealing, policy::work_sharing] {
         let rt = Runtime::builder().workers(2).policy(policy()).build().expect("a runtime");
         let sum = AtomicUsize::new(0);
         rt.install(|| {
@@ -215,7 +214,7 @@ fn nothing_else_runs_on_the_thread() {
                 within(1, || {
                     no_suspend(yield_now);
                     yield_now();
-                    assert!(!other.is_finished() && has_ready());
+                    assert!(!other.is_finished() && has_ready_work());
                 });
             });
             yield_now();
@@ -261,5 +260,5 @@ fn joins_inside_wait_too() {
 #[test]
 fn outside_of_tasks_it_is_a_plain_call() {
     assert_eq!(no_suspend(|| 1 + 1), 2);
-    assert!(!has_ready());
+    assert!(!has_ready_work());
 }

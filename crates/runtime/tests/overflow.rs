@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use sateen_runtime::{FixedStacks, Guard, PooledStacks, Runtime, min_stack_size, stack_used};
+use sateen_runtime::{PooledStacks, Runtime, Spawn, StackGuard, stack_used};
 use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -29,13 +29,17 @@ fn recurse(depth: u64) -> u64 {
 /// The child's task overflows; the parent checks what is said.
 fn overflows(name: &str, runtime: impl FnOnce() -> Runtime) {
     if is_child() {
-        runtime().spawn(|| black_box(recurse(0))).join().expect("not reached");
+        let named = Spawn::new().name("digger");
+        runtime().spawn_with(named, || black_box(recurse(0))).join().expect("not reached");
         return;
     }
     let (output, errors) = child(name);
     assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{errors}");
-    let line = errors.lines().find(|line| line.starts_with("sateen: fiber ")).expect(&errors);
-    let (_, rest) = line.split_once("overflowed its stack of ").expect(line);
+    let line = errors.lines().find(|line| line.starts_with("sateen: task ")).expect(&errors);
+    let (who, rest) = line.split_once("overflowed its stack of ").expect(line);
+    let (_, place) = who.split_once(" \"digger\" (spawned at ").expect(line);
+    let place = place.strip_suffix(") ").expect(line);
+    assert!(place.contains("overflow.rs:"), "{line}");
     let (size, rest) = rest.split_once(' ').expect(line);
     let size: usize = size.parse().expect(line);
     assert!((100_000..140_000).contains(&size), "{line}");
@@ -58,7 +62,7 @@ fn a_task_overflows() {
 #[test]
 fn a_task_on_a_stack_guarded_by_protection_overflows() {
     overflows("a_task_on_a_stack_guarded_by_protection_overflows", || {
-        let stacks = FixedStacks::new().guard(Guard::Protected);
+        let stacks = PooledStacks::new().guard(StackGuard::Protected);
         builder().stack_allocator(stacks).build().expect("a runtime")
     });
 }
@@ -147,7 +151,7 @@ fn deep(top: usize, usable: usize) -> usize {
 #[test]
 fn the_whole_size_can_be_used() {
     // Unguarded ones too.
-    for size in [min_stack_size(), 1 << 20] {
+    for size in [32 << 10, 1 << 20] {
         // SAFETY: the task below keeps to its size.
         let stacks = unsafe { PooledStacks::new().unguarded() };
         for builder in [Runtime::builder(), Runtime::builder().stack_allocator(stacks)] {

@@ -26,8 +26,8 @@ fn end(last: &Last) {
     drop(runtime);
 }
 
-/// Runs `f` with the last hold of a runtime, which it brings to [`end`], and waits until all workers have
-/// left.
+/// Runs `f` with the last hold of a runtime, which it brings to [`end`], and waits until all
+/// workers have left.
 fn ends(what: &'static str, set: impl Fn(Builder, &Last) -> Builder, f: impl Fn(Last)) {
     let _dog = Watchdog::new(what);
     for (workers, strict) in [(1, false), (2, false), (1, true)] {

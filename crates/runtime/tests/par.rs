@@ -4,7 +4,7 @@ mod common;
 
 use common::{at_all_counts, message, with_runtime};
 use sateen_runtime::{
-    grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+    Grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -29,7 +29,7 @@ fn every_index_once() {
             let seen: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
             rt.install(|| par_for(0..n, |i| _ = seen[i].fetch_add(1, SeqCst)));
             assert!(seen.iter().all(|s| s.load(SeqCst) == 1));
-            rt.install(|| grain(7).par_for(0..n, |i| _ = seen[i].fetch_add(1, SeqCst)));
+            rt.install(|| Grain::Fixed(7).par_for(0..n, |i| _ = seen[i].fetch_add(1, SeqCst)));
             assert!(seen.iter().all(|s| s.load(SeqCst) == 2));
         }
         rt.install(|| par_for(std::ops::Range { start: 5, end: 3 }, |_| panic!("empty")));
@@ -42,7 +42,7 @@ fn maps_keep_order_and_drop_what_a_panic_leaves() {
         let data = numbers(1, 10_000);
         let twin: Vec<String> = data.iter().map(u64::to_string).collect();
         assert_eq!(rt.install(|| par_map(&data, u64::to_string)), twin);
-        assert_eq!(rt.install(|| grain(0).par_map(&data[..10], |x| *x)), data[..10]);
+        assert_eq!(rt.install(|| Grain::Fixed(0).par_map(&data[..10], |x| *x)), data[..10]);
         assert!(rt.install(|| par_map(&[0u8; 0], |x| *x)).is_empty());
         assert_eq!(rt.install(|| par_map(&[(); 100], |()| ())).len(), 100);
 
@@ -71,7 +71,7 @@ fn maps_keep_order_and_drop_what_a_panic_leaves() {
 fn reductions_keep_order() {
     at_all_counts(|rt| {
         let text = rt.install(|| {
-            grain(3).par_reduce(0..500, String::new, |i| format!("{i},"), |a, b| a + &b)
+            Grain::Fixed(3).par_reduce(0..500, String::new, |i| format!("{i},"), |a, b| a + &b)
         });
         assert_eq!(text, (0..500).map(|i| format!("{i},")).collect::<String>());
         assert_eq!(rt.install(|| par_reduce(0..0, || 7, |_| 0, |a, b| a + b)), 7);

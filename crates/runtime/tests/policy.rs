@@ -163,7 +163,8 @@ fn round_robin_keeps_everything_where_it_was_spawned() {
     }
 }
 
-/// Spawns with these settings on one worker that is busy, and tells the order in which they then ran.
+/// Spawns with these settings on one worker that is busy, and tells the order in which they then
+/// ran.
 fn order(policy: Scheduling, settings: Vec<Spawn>) -> Vec<usize> {
     let rt = Runtime::builder().workers(1).policy(policy).build().expect("a runtime");
     rt.install(|| {

@@ -1,4 +1,5 @@
-//! A guard that gives its lock away for a while has it again afterwards, whatever happens meanwhile.
+//! A guard that gives its lock away for a while has it again afterwards, whatever happens
+//! meanwhile.
 
 mod common;
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
-    CancelToken, FiberInfo, FiberState, JoinError, JoinHandle, Owner, Priority, Report, Runtime,
-    Spawn, join, scope, spawn, yield_now,
+    CancelToken, FiberInfo, FiberState, JoinError, JoinHandle, Priority, Report, Runtime, Spawn,
+    WaitOwner, join, scope, spawn, yield_now,
 };
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::timer::sleep;
@@ -63,7 +63,7 @@ fn names_places_and_waits_are_told() {
         let wait = named(&report, "locker").waits_for.as_ref().expect("a wait");
         assert_eq!(wait.kind, "mutex");
         // (A thread that nobody has asked for its number is an owner without name.)
-        assert!(wait.owner.as_ref().is_none_or(Owner::is_thread));
+        assert!(wait.owner.as_ref().is_none_or(WaitOwner::is_thread));
         assert!(report.deadlocks.is_empty());
         assert_eq!(report.blocked.expect("all wait").outside_wakers, 2);
         let text = report.to_string();

@@ -4,8 +4,8 @@ mod common;
 
 use common::WORKERS;
 use sateen_runtime::{
-    FiberState, JoinError, Remaining, Runtime, ShutdownError, Spawn, WhyRemaining, check_cancelled,
-    join, scope, spawn, yield_now,
+    FiberState, JoinError, RemainingFiber, Runtime, ShutdownError, Spawn, WhyRemaining,
+    check_cancelled, join, scope, spawn, yield_now,
 };
 use sateen_sync::Event;
 use sateen_sync::park::{self, Blocker, ThreadParker};
@@ -24,7 +24,7 @@ fn at_all_counts(f: impl Fn(Runtime)) {
 }
 
 /// What a shutdown leaves, by name.
-fn left(rt: &Runtime) -> (usize, Vec<Remaining>) {
+fn left(rt: &Runtime) -> (usize, Vec<RemainingFiber>) {
     match rt.shutdown_timeout(SOON) {
         Err(ShutdownError::TimedOut { ended, workers, remaining, stacks, .. }) => {
             assert!(ended < workers);
@@ -34,8 +34,8 @@ fn left(rt: &Runtime) -> (usize, Vec<Remaining>) {
     }
 }
 
-fn why(remaining: &[Remaining], name: &str) -> WhyRemaining {
-    let is = |r: &&Remaining| r.fiber.name.as_deref() == Some(name);
+fn why(remaining: &[RemainingFiber], name: &str) -> WhyRemaining {
+    let is = |r: &&RemainingFiber| r.fiber.name.as_deref() == Some(name);
     remaining.iter().find(is).unwrap_or_else(|| panic!("no {name:?} in {remaining:?}")).why
 }
 

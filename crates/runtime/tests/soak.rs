@@ -232,8 +232,7 @@ fn soak(workers: usize, policy: Scheduling, seed: u64, time: Duration) -> [u64; 
 #[test]
 fn everything_is_conserved() {
     let seconds = std::env::var("SATEEN_SOAK_SECONDS").map_or(2.0, |s| s.parse().expect("seconds"));
-    let locked = policy::work_sharing_locked::<sateen_sync::spin::TtasAdaptiveFutex>;
-    let policies = [policy::work_stealing, policy::work_sharing, locked, policy::round_robin];
+    let policies = [policy::work_stealing, policy::work_sharing, policy::round_robin];
     let counts = [1, 2, 3, 8];
     let runs = (policies.len() * counts.len()) as u32;
     let time = Duration::from_secs_f64(seconds) / runs;

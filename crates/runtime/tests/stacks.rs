@@ -3,8 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use sateen_runtime::{
-    Builder, FixedStacks, Guard, JoinError, JoinHandle, PooledStacks, Runtime, StackAllocator,
-    sleep,
+    Builder, JoinError, JoinHandle, PooledStacks, Runtime, StackAllocator, StackGuard, sleep,
 };
 use sateen_sync::Event;
 use std::process::Command;
@@ -12,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Whether this is the child that runs test `name` alone; otherwise runs it in one, and checks that all
-/// was well.
+/// Whether this is the child that runs test `name` alone; otherwise runs it in one, and checks that
+/// all was well.
 fn in_child(name: &str) -> bool {
     if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
         return true;
@@ -115,7 +114,8 @@ fn many_blocked_tasks_take_little_memory_and_few_maps() {
     rt.shutdown().expect("an orderly end");
 }
 
-/// With address space for some hundred stacks, the tasks beyond are refused, and everything goes on.
+/// With address space for some hundred stacks, the tasks beyond are refused, and everything goes
+/// on.
 #[test]
 fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
     if !in_child("under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on") {
@@ -133,8 +133,8 @@ fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
         while rt.stats().total().out_of_stacks == refused {
             std::thread::yield_now();
         }
-        // What a slab of 64 did not get, smaller ones did: all but the headroom is used. (A worker may have
-        // held that much when the limit was set: so there is room for 341 stacks, or 406.)
+        // What a slab of 64 did not get, smaller ones did: all but the headroom is used. (A worker
+        // may have held that much when the limit was set: so there is room for 341 stacks, or 406.)
         let started = blocked.started.load(SeqCst);
         assert!((200..500).contains(&started), "{started}");
         // Some of those that were not refused yet start now.
@@ -157,7 +157,7 @@ fn before_maps_run_out_spawns_are_refused() {
     if most > 100_000 {
         return; // It would take long.
     }
-    let stacks = PooledStacks::new().guard(Guard::Protected);
+    let stacks = PooledStacks::new().guard(StackGuard::Protected);
     let rt = builder().stack_allocator(stacks).build().expect("a runtime");
     let blocked = Blocked::spawn(&rt, most / 2);
     while rt.stats().total().out_of_stacks == 0 {
@@ -202,19 +202,19 @@ fn every_allocator_works() {
     unsafe {
         works(PooledStacks::new().unguarded());
         works(PooledStacks::new().unguarded().high_water(0));
-        works(FixedStacks::new().unguarded());
+        works(sateen_runtime::FixedStacks::new().unguarded());
     }
-    for guard in [Guard::Light, Guard::Protected] {
+    for guard in [StackGuard::Light, StackGuard::Protected] {
         works(PooledStacks::new().guard(guard));
         works(PooledStacks::new().guard(guard).high_water(0));
-        works(FixedStacks::new().guard(guard));
+        works(sateen_runtime::FixedStacks::new().guard(guard));
     }
 }
 
 /// An allocator that gives less than it was asked for, or nothing after the first.
 #[test]
 fn allocators_that_fail() {
-    struct Failing(FixedStacks, AtomicUsize, usize);
+    struct Failing(PooledStacks, AtomicUsize, usize);
     impl StackAllocator for Failing {
         fn allocate(&self, size: usize) -> std::io::Result<sateen_runtime::Stack> {
             if self.1.fetch_add(1, SeqCst) < self.2 {
@@ -227,7 +227,7 @@ fn allocators_that_fail() {
             unsafe { self.0.deallocate(stack) }
         }
     }
-    let failing = |good| Failing(FixedStacks::new(), AtomicUsize::new(0), good);
+    let failing = |good| Failing(PooledStacks::new(), AtomicUsize::new(0), good);
     let error = builder().stack_allocator(failing(0)).build().expect_err("no first stack");
     assert!(error.to_string().starts_with("cannot reserve a stack: asked for "), "{error}");
     // One for the proof, one for the task that blocks, one for the others.
@@ -309,7 +309,8 @@ fn far_more_tasks_than_stacks_leave_room_for_themselves() {
     rt.shutdown().expect("an orderly end");
 }
 
-/// The runtime is still there, and somebody holds a waker of a task that has ended: so are all its parts.
+/// The runtime is still there, and somebody holds a waker of a task that has ended: so are all its
+/// parts.
 #[test]
 fn a_runtime_that_has_ended_gives_its_stacks_back() {
     if !in_child("a_runtime_that_has_ended_gives_its_stacks_back") {

@@ -1,8 +1,9 @@
-//! Nested work when stacks run out: what a scope, a join or a call from outside waits for starts all the same.
+//! Nested work when stacks run out: what a scope, a join or a call from outside waits for starts
+//! all the same.
 
 use sateen_runtime::{
-    FixedStacks, JoinError, JoinHandle, Report, Runtime, Spawn, Stack, StackAllocator, join, scope,
-    sleep, spawn, yield_now,
+    JoinError, JoinHandle, PooledStacks, Report, Runtime, Spawn, Stack, StackAllocator, join,
+    scope, sleep, spawn, yield_now,
 };
 use sateen_sync::Event;
 use std::sync::Arc;
@@ -248,11 +249,11 @@ fn a_rendezvous_beside_a_ticker() {
 }
 
 /// At most so many stacks, though all stand still.
-struct AtMost(FixedStacks, usize, AtomicUsize);
+struct AtMost(PooledStacks, usize, AtomicUsize);
 
 impl AtMost {
     fn new(most: usize) -> Self {
-        Self(FixedStacks::new(), most, AtomicUsize::new(0))
+        Self(PooledStacks::new(), most, AtomicUsize::new(0))
     }
 }
 

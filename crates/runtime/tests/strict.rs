@@ -1,4 +1,5 @@
-//! What holds of a runtime holds of a strict one, where each waiting task keeps a thread of its own.
+//! What holds of a runtime holds of a strict one, where each waiting task keeps a thread of its
+//! own.
 
 #![allow(clippy::duplicate_mod, reason = "what the included tests share is included with each")]
 
@@ -122,8 +123,9 @@ fn a_task_may_have_a_larger_stack() {
     assert_eq!(runtime.spawn_with(large, || deep(2000)).join().expect("ran"), 2000);
 }
 
-/// `std` keeps no note of an initialiser that runs: the one that ends last drops the value of the one that
-/// ended before, which has been lent by then. Tasks of a thread of their own have a value of their own.
+/// `std` keeps no note of an initialiser that runs: the one that ends last drops the value of the
+/// one that ended before, which has been lent by then. Tasks of a thread of their own have a value
+/// of their own.
 #[test]
 fn a_task_may_wait_in_the_initialiser_of_a_thread_local() {
     static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -166,8 +168,8 @@ fn a_task_may_wait_in_the_initialiser_of_a_thread_local() {
     first.join().expect("kept its value");
 }
 
-/// As `scoped_tls` works: set, call, restore. Where tasks share a thread, the last to leave restores what the
-/// first has set, whose scope is over by then.
+/// As `scoped_tls` works: set, call, restore. Where tasks share a thread, the last to leave
+/// restores what the first has set, whose scope is over by then.
 #[test]
 fn a_scope_in_a_thread_local_is_gone_at_its_end() {
     thread_local! { static CURRENT: Cell<Option<u32>> = const { Cell::new(None) } }

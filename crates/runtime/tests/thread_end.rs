@@ -49,8 +49,8 @@ enum Order {
     RuntimeAfterTask,
 }
 
-/// A task waits within the one local, and the runtime is in the other. How often the task went on after its
-/// local was gone, and how many closures were dropped that had not started.
+/// A task waits within the one local, and the runtime is in the other. How often the task went on
+/// after its local was gone, and how many closures were dropped that had not started.
 fn end_with_a_task_inside(order: Order) -> (usize, usize) {
     let (late, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counts = (Arc::clone(&late), Arc::clone(&dropped));

@@ -122,7 +122,7 @@ impl SignalStack {
             if stack.ss_flags & libc::SS_DISABLE != 0 {
                 let size = SIGNAL_STACK + super::min_signal_stack().next_multiple_of(Mapping::PAGE);
                 let new = Mapping::reserve(size + Mapping::PAGE)?;
-                new.guard(0, Mapping::PAGE, super::Guard::Light)?;
+                new.guard(0, Mapping::PAGE, super::StackGuard::Light)?;
                 stack.ss_sp = new.base().add(Mapping::PAGE).as_ptr().cast();
                 stack.ss_size = size;
                 stack.ss_flags = 0;

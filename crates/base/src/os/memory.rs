@@ -22,9 +22,9 @@ const SPARE_PART: usize = 8;
 /// How pages of a [`Mapping`] are made inaccessible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Guard {
+pub enum StackGuard {
     /// Marks in the page table where the system has them (Linux 6.13), which do not split the mapping;
-    /// where it has none or refuses (locked memory), as [`Guard::Protected`].
+    /// where it has none or refuses (locked memory), as [`StackGuard::Protected`].
     #[default]
     Light,
     /// A change of protection, which splits the mapping.
@@ -34,11 +34,11 @@ pub enum Guard {
 /// A stretch of zeroed memory straight from the system. Its pages cost nothing until touched.
 ///
 /// ```
-/// use sateen_base::os::{Guard, Mapping};
+/// use sateen_base::os::{StackGuard, Mapping};
 ///
 /// let map = Mapping::reserve(16 * Mapping::PAGE)?;
 /// // SAFETY: nothing uses the first page.
-/// unsafe { map.guard(0, Mapping::PAGE, Guard::Light)? };
+/// unsafe { map.guard(0, Mapping::PAGE, StackGuard::Light)? };
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -130,16 +130,16 @@ impl Mapping {
     ///
     /// # Safety
     /// Nothing uses that memory, now or later.
-    pub unsafe fn guard(&self, offset: usize, len: usize, how: Guard) -> io::Result<()> {
+    pub unsafe fn guard(&self, offset: usize, len: usize, how: StackGuard) -> io::Result<()> {
         let part = self.part(offset, len);
         if len == 0 {
             return Ok(());
         }
         // Tried anew each time: it fails on locked memory, which may end.
         #[cfg(feature = "faults")]
-        let how = if faults::strikes(Fault::Guard) { Guard::Protected } else { how };
+        let how = if faults::strikes(Fault::Guard) { StackGuard::Protected } else { how };
         // SAFETY: the range is ours and the caller says that nothing uses it.
-        if how == Guard::Light && unsafe { Host::guard(part, len) }.is_ok() {
+        if how == StackGuard::Light && unsafe { Host::guard(part, len) }.is_ok() {
             return Ok(());
         }
         // Ordering: Relaxed, counts that guard no data.
@@ -195,7 +195,7 @@ mod tests {
             assert_eq!((low.read(), high.read()), (0, 0));
             low.write(1);
             high.write(2);
-            map.guard(PAGE, PAGE, Guard::Light).expect("a guard");
+            map.guard(PAGE, PAGE, StackGuard::Light).expect("a guard");
             map.discard(0, map.size());
             low.write(3);
             assert_eq!(low.read(), 3);
@@ -223,7 +223,7 @@ mod tests {
         let locked = unsafe { libc::mlock(map.base().as_ptr().cast(), map.size()) } == 0;
         let before = SPLITS.load(Relaxed);
         // SAFETY: nothing uses the memory.
-        unsafe { map.guard(2 * PAGE, PAGE, Guard::Light) }.expect("a guard of some kind");
+        unsafe { map.guard(2 * PAGE, PAGE, StackGuard::Light) }.expect("a guard of some kind");
         if locked {
             assert!(SPLITS.load(Relaxed) > before);
         }
@@ -255,7 +255,7 @@ mod tests {
                 let map = Mapping::reserve(8 * PAGE).expect("8 pages");
                 for page in [0, 3, 6] {
                     // SAFETY: nothing uses the memory.
-                    unsafe { map.guard(page * PAGE, PAGE, Guard::Light) }.expect("a guard");
+                    unsafe { map.guard(page * PAGE, PAGE, StackGuard::Light) }.expect("a guard");
                 }
                 // SAFETY: not guarded.
                 unsafe { map.base().as_ptr().add(PAGE).write(1) };

@@ -17,6 +17,7 @@ mod fork;
 mod linux;
 mod memory;
 mod mutex;
+mod per_process;
 #[cfg(any(not(any(target_os = "linux", windows)), test))]
 mod portable;
 mod thread_end;
@@ -28,8 +29,10 @@ mod windows;
 
 pub use fault::{SignalStack, on_fault, write_stderr};
 pub use fork::{at_fork_in_child, process_generation, watch_forks};
-pub use memory::{Guard, Mapping};
+pub use memory::{Mapping, StackGuard};
 pub use mutex::PlatformMutex;
+#[doc(hidden)]
+pub use per_process::PerProcess;
 pub use thread_end::{ThreadEnd, mark_thread, thread_end};
 
 #[cfg(target_os = "linux")]

@@ -156,8 +156,7 @@ impl Graph {
     pub fn run(&mut self, runtime: &Runtime) -> Result<(), GraphError> {
         let ready = match self.ready.take() {
             Some(ready)
-                if ready.version == self.spec.version()
-                    && ready.spawner.is_same(&runtime.spawner()) =>
+                if ready.version == self.spec.version() && ready.spawner == runtime.spawner() =>
             {
                 ready
             }

@@ -29,7 +29,7 @@ pub(crate) fn pause(interval: Duration) {
             yield_now();
         } else {
             // Whoever has waited for the worker too long gets it all the same.
-            sateen_runtime::poll();
+            sateen_runtime::poll_requests();
             spin_loop();
         }
     }

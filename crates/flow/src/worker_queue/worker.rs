@@ -336,7 +336,7 @@ impl<T, C: Clock> Worker<T, C> {
             Err(panic) => self.panicked(item, panic),
         }
         // Whoever has waited long for this thread gets it.
-        sateen_runtime::poll();
+        sateen_runtime::poll_requests();
     }
 
     /// Drops an item whose handler has ended; its destructor is foreign code.

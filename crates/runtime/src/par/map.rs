@@ -109,8 +109,8 @@ where
     let base = Base(items.as_mut_ptr());
     grain.par_for(0..len.div_ceil(size), |index| {
         let start = index * size;
-        // SAFETY: chunks do not overlap, each index is visited once, and `items` stays borrowed until
-        // the loop is done.
+        // SAFETY: chunks do not overlap, each index is visited once, and `items` stays borrowed
+        // until the loop is done.
         let chunk =
             unsafe { std::slice::from_raw_parts_mut(base.at(start), size.min(len - start)) };
         f(index, chunk);

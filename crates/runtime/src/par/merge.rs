@@ -92,9 +92,9 @@ unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
     let (mut l, mut r, mut t) = (left.start, right.start, target);
     let (mut l_end, mut r_end) = (l.wrapping_add(left.len), r.wrapping_add(right.len));
     let mut t_end = target.wrapping_add(left.len + right.len);
-    // SAFETY: in `steps` steps each end takes at most `steps` items of either run, so with twice that in
-    // the shorter run the ends do not meet, whatever the comparison says. Each step moves `t` and
-    // `t_end` on by one for the one item that it takes from a run.
+    // SAFETY: in `steps` steps each end takes at most `steps` items of either run, so with twice
+    // that in the shorter run the ends do not meet, whatever the comparison says. Each step moves
+    // `t` and `t_end` on by one for the one item that it takes from a run.
     unsafe {
         loop {
             let shorter = l_end.offset_from_unsigned(l).min(r_end.offset_from_unsigned(r));

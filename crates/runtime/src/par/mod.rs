@@ -13,15 +13,15 @@ use std::ops::Range;
 
 /// How many iterations a loop does between two looks at whether somebody wants a share.
 ///
-/// [`Grain::Auto`] finds it by itself: a loop keeps one half of what is left on offer, works the other
-/// half off in chunks of about ten microseconds, and halves again when the offer was taken. So a loop
-/// that nobody helps with is split a logarithmic number of times only. (Lazy binary splitting, Tzannes
-/// et al. 2010, with chunks sized by time.)
+/// [`Grain::Auto`] finds it by itself: a loop keeps one half of what is left on offer, works the
+/// other half off in chunks of about ten microseconds, and halves again when the offer was taken.
+/// So a loop that nobody helps with is split a logarithmic number of times only. (Lazy binary
+/// splitting, Tzannes et al. 2010, with chunks sized by time.)
 ///
 /// ```
-/// use sateen::grain;
+/// use sateen::Grain;
 /// // At least 64 iterations in one piece.
-/// let sum = grain(64).par_reduce(0..1000, || 0, |i| i, |a, b| a + b);
+/// let sum = Grain::Fixed(64).par_reduce(0..1000, || 0, |i| i, |a, b| a + b);
 /// assert_eq!(sum, 499_500);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,11 +32,6 @@ pub enum Grain {
     Auto,
     /// This many iterations; 0 counts as 1.
     Fixed(usize),
-}
-
-/// A fixed [`Grain`] of `iterations`, to call the loops on.
-pub fn grain(iterations: usize) -> Grain {
-    Grain::Fixed(iterations)
 }
 
 impl Grain {
@@ -135,8 +130,8 @@ where
 
 /// Combines `map(i)` for every index of `range`.
 ///
-/// `combine` must be associative; order is kept, so it need not be commutative. `identity` starts each
-/// piece, and is the result for an empty range.
+/// `combine` must be associative; order is kept, so it need not be commutative. `identity` starts
+/// each piece, and is the result for an empty range.
 ///
 /// # Panics
 /// With a panic of one of the functions.

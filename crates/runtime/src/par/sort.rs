@@ -1,8 +1,8 @@
 //! Parallel merge sort: pieces by the standard library's sorts, then parallel merges.
 //!
-//! Panic safety. The items live in the slice; the buffer holds bitwise copies that are never dropped.
-//! At every moment at which a comparison may panic, each range of the slice holds a permutation of its
-//! items, or the merge that is overwriting it puts one back when it unwinds.
+//! Panic safety. The items live in the slice; the buffer holds bitwise copies that are never
+//! dropped. At every moment at which a comparison may panic, each range of the slice holds a
+//! permutation of its items, or the merge that is overwriting it puts one back when it unwinds.
 
 use super::merge::{Run, merge};
 use crate::context;

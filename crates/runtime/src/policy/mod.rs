@@ -7,6 +7,8 @@
 
 mod changes;
 mod custom;
+#[cfg(feature = "study")]
+mod locked_queue;
 mod ready;
 mod round_robin;
 mod runnable;
@@ -22,11 +24,14 @@ use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, PropertyListener, TaskId};
 use changes::Changes;
 pub(crate) use custom::{Custom, call_user};
+#[cfg(feature = "study")]
 use lock_api::RawMutex;
+#[cfg(feature = "study")]
+use locked_queue::Locked;
 use round_robin::RoundRobin;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
-use shared_queue::{LockFree, Locked, SharedQueue};
+use shared_queue::{LockFree, SharedQueue};
 use sharing::{Shares, Sharing, Staged};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -162,6 +167,7 @@ pub(crate) enum Kind {
     Stealing,
     Sharing,
     /// Makes the policies of so many workers.
+    #[cfg(feature = "study")]
     SharingLocked(fn(usize) -> Vec<Active>),
     RoundRobin,
     Custom(Box<dyn FnMut(usize) -> Box<dyn Policy>>),
@@ -172,6 +178,7 @@ impl std::fmt::Debug for Scheduling {
         f.write_str(match self.0 {
             Kind::Stealing => "work_stealing",
             Kind::Sharing => "work_sharing",
+            #[cfg(feature = "study")]
             Kind::SharingLocked(_) => "work_sharing_locked",
             Kind::RoundRobin => "round_robin",
             Kind::Custom(_) => "custom",
@@ -212,6 +219,7 @@ pub fn work_sharing() -> Scheduling {
 /// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
 /// # Ok::<(), sateen::BuildError>(())
 /// ```
+#[cfg(feature = "study")]
 pub fn work_sharing_locked<K: RawMutex + Send + Sync + 'static>() -> Scheduling {
     Scheduling(Kind::SharingLocked(|workers| {
         let shared = sharing::<Locked<K>>(workers);
@@ -240,7 +248,12 @@ pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Schedulin
 impl Kind {
     /// Whether one worker can take over what waits at another.
     pub(crate) fn moves_work(&self) -> bool {
-        matches!(self, Self::Stealing | Self::Sharing | Self::SharingLocked(_))
+        match self {
+            Self::Stealing | Self::Sharing => true,
+            #[cfg(feature = "study")]
+            Self::SharingLocked(_) => true,
+            Self::RoundRobin | Self::Custom(_) => false,
+        }
     }
 }
 
@@ -249,6 +262,7 @@ impl Kind {
 pub(crate) enum Active {
     Stealing(Stealing),
     Sharing(Sharing<LockFree>),
+    #[cfg(feature = "study")]
     SharingLocked(Box<dyn Shares>),
     RoundRobin(RoundRobin),
     Custom(Custom),
@@ -259,6 +273,7 @@ pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
     match kind {
         Kind::Stealing => (0..workers).map(|_| Active::Stealing(Stealing::new())).collect(),
         Kind::Sharing => sharing::<LockFree>(workers).map(Active::Sharing).collect(),
+        #[cfg(feature = "study")]
         Kind::SharingLocked(make) => make(workers),
         Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
         Kind::Custom(mut make) => {
@@ -277,6 +292,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.awakened(runnable()),
             Self::Sharing(policy) => policy.awakened(runnable()),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => policy.awakened(runnable()),
             Self::RoundRobin(policy) => policy.awakened(runnable()),
             Self::Custom(custom) => custom.awakened(entry),
@@ -307,6 +323,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.push_normal(entry),
             Self::Sharing(policy) => policy.push_normal(entry),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => policy.push_normal(entry),
             Self::RoundRobin(policy) => policy.push_normal(entry),
             Self::Custom(custom) => custom.awakened(entry),
@@ -327,6 +344,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.pick_next(),
             Self::Sharing(policy) => policy.pick_next(),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => policy.pick_next(),
             Self::RoundRobin(policy) => policy.pick_next(),
             Self::Custom(custom) => return custom.pick_next(),
@@ -338,6 +356,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.has_ready(),
             Self::Sharing(policy) => policy.has_ready(),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => policy.has_ready(),
             Self::RoundRobin(policy) => policy.has_ready(),
             Self::Custom(custom) => custom.has_ready(),
@@ -357,6 +376,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.pop_task(task),
             Self::Sharing(policy) => policy.pop_task(task),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => policy.pop_task(task),
             Self::RoundRobin(policy) => policy.pop_task(task),
             Self::Custom(_) => false,
@@ -369,6 +389,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => policy.pop_youngest(),
             Self::Sharing(policy) => policy.pop_youngest(),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => policy.pop_youngest(),
             Self::RoundRobin(policy) => policy.pop_youngest(),
             Self::Custom(_) => None,
@@ -401,6 +422,7 @@ impl Active {
         match self {
             Self::Stealing(policy) => PolicyView::Stealing(policy.stealer().clone()),
             Self::Sharing(policy) => PolicyView::Sharing(policy.stage()),
+            #[cfg(feature = "study")]
             Self::SharingLocked(policy) => PolicyView::Sharing(policy.stage()),
             Self::RoundRobin(_) => PolicyView::Alone,
             Self::Custom(custom) => PolicyView::Custom(Arc::clone(custom.changes())),

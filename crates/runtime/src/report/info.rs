@@ -7,11 +7,11 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A live fiber as [`Runtime::fibers`](crate::Runtime::fibers) saw it: a task that has been started and has
-/// not ended, or other work (a stolen branch, a scoped spawn, what came through `install`).
+/// A live fiber as [`Runtime::fibers`](crate::Runtime::fibers) saw it: a task that has been started
+/// and has not ended, or other work (a stolen branch, a scoped spawn, what came through `install`).
 ///
-/// A task that runs another in place, because it joins it, shares its fiber; each has an entry then, and
-/// the outer one waits for the inner.
+/// A task that runs another in place, because it joins it, shares its fiber; each has an entry
+/// then, and the outer one waits for the inner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FiberInfo {
@@ -25,15 +25,18 @@ pub struct FiberInfo {
     pub location: Option<&'static Location<'static>>,
     /// What it does.
     pub state: FiberState,
-    /// What it waits for, if it waits and says so: all waits of `sateen-sync`, joins, and unfinished branches do.
+    /// What it waits for, if it waits and says so: all waits of `sateen-sync`, joins, and
+    /// unfinished branches do.
     pub waits_for: Option<WaitsFor>,
     /// The worker that it belongs to.
     pub worker: usize,
-    /// Its waits are [uninterrupted](sateen_sync::park::uninterrupted): cancelling does not end them.
+    /// Its waits are [uninterrupted](sateen_sync::park::uninterrupted): cancelling does not end
+    /// them.
     pub masked: bool,
     /// Most bytes of stack that it has used so far. Debug builds only.
     pub stack_used: Option<usize>,
-    /// Its worker was busy, or is a substitute, and did not answer: task, name, location, mask and owners are not known.
+    /// Its worker was busy, or is a substitute, and did not answer: task, name, location, mask and
+    /// owners are not known.
     pub partial: bool,
     /// Somebody holds a waker for it.
     pub(super) has_waker: bool,
@@ -59,13 +62,13 @@ pub enum FiberState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitsFor {
-    /// Kind of the primitive, such as `"mutex"`; `"task"` in a join, `"branches"` where a join, a fork or a
-    /// scope has to wait for work that others took.
+    /// Kind of the primitive, such as `"mutex"`; `"task"` in a join, `"branches"` where a join, a
+    /// fork or a scope has to wait for work that others took.
     pub kind: &'static str,
     /// Its address; 0 if it has none.
     pub place: usize,
     /// Who has to let go of it, or end, where that is known.
-    pub owner: Option<Owner>,
+    pub owner: Option<WaitOwner>,
     /// For how long it has waited.
     pub time: Duration,
 }
@@ -73,21 +76,22 @@ pub struct WaitsFor {
 /// Who owns what a fiber waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Owner {
-    /// Its number: [`FiberInfo::id`], or that of a plain thread or a task that has not been started.
+pub struct WaitOwner {
+    /// Its number: [`FiberInfo::id`], or that of a plain thread or a task that has not been
+    /// started.
     pub id: u64,
     /// Its name, if it has one and is a live fiber of this runtime.
     pub name: Option<Arc<str>>,
 }
 
-impl Owner {
+impl WaitOwner {
     /// Whether it is a thread outside of any task.
     pub fn is_thread(&self) -> bool {
         self.id >> 63 != 0
     }
 }
 
-impl fmt::Display for Owner {
+impl fmt::Display for WaitOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_thread() {
             return f.write_str("a thread");
@@ -143,7 +147,8 @@ impl FiberInfo {
     }
 }
 
-/// One line: `task 7 "a" (spawned at x.rs:3:5) on worker 0 waits for mutex 0x7f.. held by task 9 "b", for 1.2s`.
+/// One line: `task 7 "a" (spawned at x.rs:3:5) on worker 0 waits for mutex 0x7f.. held by task 9
+/// "b", for 1.2s`.
 impl fmt::Display for FiberInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_name(f)?;

@@ -1,6 +1,6 @@
 //! Looking at a fiber, from its own worker or from outside.
 
-use super::info::{FiberInfo, FiberState, Owner, WaitsFor};
+use super::info::{FiberInfo, FiberState, WaitOwner, WaitsFor};
 use crate::fiber::Fiber;
 use crate::task::{Header, Running};
 use crate::wait_record::Wait;
@@ -12,7 +12,7 @@ fn waits_for(wait: &Wait, owner: Option<u64>) -> WaitsFor {
     WaitsFor {
         kind: wait.what.kind(),
         place: wait.what.place(),
-        owner: owner.map(|id| Owner { id, name: None }),
+        owner: owner.map(|id| WaitOwner { id, name: None }),
         time: Duration::from_nanos(tsc::nanos(tsc::now().saturating_sub(wait.since))),
     }
 }
@@ -60,10 +60,11 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     out.push(info);
 }
 
-/// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not run.
+/// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not
+/// run.
 pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
-    // SAFETY: what runs on a suspended fiber lies on its stack; the fiber cannot go on before we return,
-    // for it would on this thread.
+    // SAFETY: what runs on a suspended fiber lies on its stack; the fiber cannot go on before we
+    // return, for it would on this thread.
     let Some(running) = (unsafe { fiber.running().as_ref() }) else { return };
     let state = if fiber.is_parked() { FiberState::Waiting } else { FiberState::Ready };
     let mut info = bare(fiber, running.id, state);
@@ -74,7 +75,8 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
         info.stack_used = unsafe { fiber.record().high_water() };
     }
     if let Some(wait) = fiber.wait() {
-        // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is there.
+        // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is
+        // there.
         let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.place()) });
         info.since = wait.since;
         info.waits_for = Some(waits_for(&wait, owner.filter(|&id| id != 0)));
@@ -88,7 +90,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
         info.waits_for = Some(WaitsFor {
             kind: "task",
             place: inner.task as usize,
-            owner: Some(Owner { id: inner.id, name: None }),
+            owner: Some(WaitOwner { id: inner.id, name: None }),
             time: Duration::ZERO,
         });
         name(&mut info, fiber, outer);

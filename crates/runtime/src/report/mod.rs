@@ -1,14 +1,14 @@
 //! Seeing what waits: live fibers, cycles among them, and whether anything can ever go on.
 //!
-//! Types in `info.rs`; how a fiber is looked at in `look.rs`; how workers are asked in `survey.rs`. When
-//! what is seen is certain: `README.md`, "Seeing what waits".
+//! Types in `info.rs`; how a fiber is looked at in `look.rs`; how workers are asked in `survey.rs`.
+//! When what is seen is certain: `README.md`, "Seeing what waits".
 
 mod info;
 mod look;
 mod survey;
 mod watch;
 
-pub use info::{FiberInfo, FiberState, Owner, WaitsFor};
+pub use info::{FiberInfo, FiberState, WaitOwner, WaitsFor};
 pub(crate) use watch::Watch;
 
 use crate::cycles::{self, Seen};
@@ -29,10 +29,11 @@ pub struct Report {
     pub fibers: Vec<FiberInfo>,
     /// Cycles of fibers that wait for each other's locks and ends: none of them goes on by itself.
     pub deadlocks: Vec<Deadlock>,
-    /// Set if there are fibers or futures, all wait, no timer is pending and nothing is queued that could start.
+    /// Set if there are fibers or futures, all wait, no timer is pending and nothing is queued that
+    /// could start.
     pub blocked: Option<Blocked>,
-    /// Queued work that workers could not start for want of a stack, about: spawned tasks and futures, jobs of scopes,
-    /// branches, calls from outside.
+    /// Queued work that workers could not start for want of a stack, about: spawned tasks and
+    /// futures, jobs of scopes, branches, calls from outside.
     pub waiting_for_stacks: usize,
     /// How many workers the runtime has.
     pub workers: usize,
@@ -52,8 +53,8 @@ pub struct Deadlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blocked {
-    /// Fibers that something outside of the runtime's fibers could wake, for all that is known: somebody has
-    /// a waker for them, and they do not wait for another fiber's lock or end.
+    /// Fibers that something outside of the runtime's fibers could wake, for all that is known:
+    /// somebody has a waker for them, and they do not wait for another fiber's lock or end.
     pub outside_wakers: usize,
     /// Spawned futures that have not ended. Whoever has their wakers could wake them.
     pub futures: u64,
@@ -77,8 +78,8 @@ impl fmt::Display for Blocked {
     }
 }
 
-/// One line: `deadlock: task 7 "a" (spawned at x.rs:3:5) waits for mutex 0x7f.. held by task 9 "b" (spawned
-/// at x.rs:9:5), which waits for the end of task 7 "a"`.
+/// One line: `deadlock: task 7 "a" (spawned at x.rs:3:5) waits for mutex 0x7f.. held by task 9 "b"
+/// (spawned at x.rs:9:5), which waits for the end of task 7 "a"`.
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("deadlock: ")?;
@@ -157,7 +158,8 @@ impl Report {
         let mut report = Self::new(shared, Survey::conduct(shared), me);
         report.blocked = watch::blocked(shared, &report, before);
         if report.blocked.is_none() && !report.deadlocks.is_empty() {
-            // Seen one after another. What holds is seen again; `README.md` says why that is enough.
+            // Seen one after another. What holds is seen again; `README.md` says why that is
+            // enough.
             let again = seen(&Self::new(shared, Survey::conduct(shared), me).fibers);
             let is_seen_again = |it: &Deadlock| cycles::is_seen_again(&seen(&it.fibers), &again);
             report.deadlocks.retain(is_seen_again);
@@ -173,12 +175,12 @@ fn seen(fibers: &[FiberInfo]) -> Vec<Seen> {
 impl Runtime {
     /// The live fibers: every task that has been started and has not ended, and what it waits for.
     ///
-    /// Asks each worker, which answers between two tasks; one that is busy for 100 ms is left alone, and
-    /// only what can be seen from outside is told of its fibers. What is told of fibers that go on in the
-    /// meantime is true of some moment of the call.
+    /// Asks each worker, which answers between two tasks; one that is busy for 100 ms is left
+    /// alone, and only what can be seen from outside is told of its fibers. What is told of fibers
+    /// that go on in the meantime is true of some moment of the call.
     ///
-    /// Cost: wakes all workers; then well below a microsecond a fiber (debug builds: the stacks are read,
-    /// too). Nothing while it is not called, but some 15 ns for each wait.
+    /// Cost: wakes all workers; then well below a microsecond a fiber (debug builds: the stacks are
+    /// read, too). Nothing while it is not called, but some 15 ns for each wait.
     ///
     /// ```
     /// use sateen::{FiberState, Runtime, Spawn};
@@ -202,8 +204,8 @@ impl Runtime {
             .fibers
     }
 
-    /// The live fibers, as [`Runtime::fibers`] lists them, with deadlocks found, and whether everything
-    /// is blocked. To be printed.
+    /// The live fibers, as [`Runtime::fibers`] lists them, with deadlocks found, and whether
+    /// everything is blocked. To be printed.
     ///
     /// A deadlock is told only if each member was seen in the same wait twice. Known are the owners
     /// of mutexes and the tasks that a join waits for. A thread signs for a mutex just after it has

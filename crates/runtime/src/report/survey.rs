@@ -1,8 +1,9 @@
 //! Asking every worker about its fibers.
 //!
-//! What lies behind a fiber's pointers may be read on its own worker's thread only, while the fiber does
-//! not run. So each worker finds a job in its pinned queue, and looks at its own. Who does not come to it in time is busy;
-//! of its fibers only that is told which everybody may read. So are those of substitutes, which are not asked.
+//! What lies behind a fiber's pointers may be read on its own worker's thread only, while the fiber
+//! does not run. So each worker finds a job in its pinned queue, and looks at its own. Who does not
+//! come to it in time is busy; of its fibers only that is told which everybody may read. So are
+//! those of substitutes, which are not asked.
 //!
 //! | stage of a worker's part | means | leaves it |
 //! |---|---|---|

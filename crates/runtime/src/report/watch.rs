@@ -1,8 +1,8 @@
 //! Whether anything will ever go on by itself.
 //!
-//! A runtime is *blocked* if it has fibers or futures, all of them wait, nothing is queued and no timer is pending.
-//! Seen so at one moment takes two looks: whatever waited at the first and has not been suspended again by
-//! the second, where it still waits, has waited in between.
+//! A runtime is *blocked* if it has fibers or futures, all of them wait, nothing is queued and no
+//! timer is pending. Seen so at one moment takes two looks: whatever waited at the first and has
+//! not been suspended again by the second, where it still waits, has waited in between.
 
 use super::survey::{Answers, Survey};
 use super::{Blocked, FiberState, Report};
@@ -21,7 +21,8 @@ pub(super) fn activity(shared: &Shared) -> u64 {
     each.fold(0, u64::wrapping_add)
 }
 
-/// Whether the runtime is blocked, `report` being what was seen, and `before` the activity before that.
+/// Whether the runtime is blocked, `report` being what was seen, and `before` the activity before
+/// that.
 pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<Blocked> {
     let all_wait = report.fibers.iter().all(|fiber| fiber.state == FiberState::Waiting);
     let futures = shared.futures.count();
@@ -53,7 +54,8 @@ fn has_timers(shared: &Shared) -> bool {
     shared.workers.iter().any(|worker| !worker.timers.is_empty())
 }
 
-/// Tells by itself when the runtime is blocked; see [`Builder::report_blocked`](crate::Builder::report_blocked).
+/// Tells by itself when the runtime is blocked; see
+/// [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
     /// Workers that sleep for good, have no thread, or are dismissed.
     resting: DrainCount,
@@ -66,8 +68,9 @@ impl Watch {
         Self { resting: DrainCount::new(), asked: AtomicU64::new(0) }
     }
 
-    /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked, and
-    /// the workers have been asked: it does not sleep. False: [`Watch::wakes`] follows its sleep.
+    /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked,
+    /// and the workers have been asked: it does not sleep. False: [`Watch::wakes`] follows its
+    /// sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
         if !self.resting.drain(shared.workers.len(), || shared.has_work()) || has_timers(shared) {
             return false;
@@ -75,8 +78,8 @@ impl Watch {
         let now = activity(shared);
         let parked = || shared.fibers.lock().iter().any(|fiber| fiber.is_parked());
         let waits = || shared.futures.count() != 0 || parked();
-        // Ordering: Relaxed; the resting worker that is the last is alone, and passes the number on by
-        // the drain word.
+        // Ordering: Relaxed; the resting worker that is the last is alone, and passes the number on
+        // by the drain word.
         if self.asked.load(Ordering::Relaxed) == now || !waits() {
             return false;
         }

@@ -1,12 +1,10 @@
-//! Where stacks come from: the interface, and the simplest implementation.
+//! Where stacks come from: the interface.
 
-use super::MAX_TOTAL;
-use sateen_base::os::{Guard, Mapping};
 use std::io;
 use std::ptr::NonNull;
 
-/// Memory for one stack, as a [`StackAllocator`] gives it. It belongs to the allocator: dropped instead of
-/// handed back, it is lost.
+/// Memory for one stack, as a [`StackAllocator`] gives it. It belongs to the allocator: dropped
+/// instead of handed back, it is lost.
 #[derive(Debug)]
 pub struct Stack {
     bottom: NonNull<u8>,
@@ -25,9 +23,9 @@ impl Stack {
     /// allocator's own use.
     ///
     /// # Safety
-    /// Until it is handed back the memory is readable, writable and nobody else's, and it is not at the very
-    /// end of the address space. The `guard` is inaccessible and at least a page; or it is 0, and no task that runs
-    /// there needs more than it has.
+    /// Until it is handed back the memory is readable, writable and nobody else's, and it is not at
+    /// the very end of the address space. The `guard` is inaccessible and at least a page; or it is
+    /// 0, and no task that runs there needs more than it has.
     pub unsafe fn new(bottom: NonNull<u8>, size: usize, guard: usize, token: usize) -> Self {
         Self { bottom, size, guard, token }
     }
@@ -53,19 +51,20 @@ impl Stack {
     }
 }
 
-/// Where a runtime's stacks come from; see [`Builder::stack_allocator`](crate::Builder::stack_allocator).
+/// Where a runtime's stacks come from; see
+/// [`Builder::stack_allocator`](crate::Builder::stack_allocator).
 ///
-/// May be called from several workers at once, on their own thread stacks. Must not block for long, call
-/// the runtime, or panic (a panic ends the process).
+/// May be called from several workers at once, on their own thread stacks. Must not block for long,
+/// call the runtime, or panic (a panic ends the process).
 ///
 /// ```
-/// use sateen::{FixedStacks, Runtime, Stack, StackAllocator};
+/// use sateen::{PooledStacks, Runtime, Stack, StackAllocator};
 /// use std::io;
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// /// Counts the stacks in use.
-/// struct Counted(FixedStacks, Arc<AtomicUsize>);
+/// struct Counted(PooledStacks, Arc<AtomicUsize>);
 ///
 /// impl StackAllocator for Counted {
 ///     fn allocate(&self, size: usize) -> io::Result<Stack> {
@@ -82,7 +81,7 @@ impl Stack {
 /// }
 ///
 /// let count = Arc::new(AtomicUsize::new(0));
-/// let stacks = Counted(FixedStacks::new(), Arc::clone(&count));
+/// let stacks = Counted(PooledStacks::new(), Arc::clone(&count));
 /// let runtime = Runtime::builder().workers(2).stack_allocator(stacks).build()?;
 /// runtime.install(|| assert!(count.load(Ordering::Relaxed) >= 1));
 /// drop(runtime);
@@ -90,14 +89,16 @@ impl Stack {
 /// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub trait StackAllocator: Send + Sync {
-    /// A stack of at least `size` bytes, a multiple of [`Mapping::PAGE`]. New memory holds zeros; reused
-    /// memory, what it held. A runtime asks for few different sizes.
+    /// A stack of at least `size` bytes, a multiple of
+    /// [`Mapping::PAGE`](sateen_base::os::Mapping::PAGE). New memory holds zeros; reused memory,
+    /// what it held. A runtime asks for few different sizes.
     ///
     /// # Errors
     /// Any; the runtime then starts no tasks until a stack comes free.
     fn allocate(&self, size: usize) -> io::Result<Stack>;
 
-    /// [`StackAllocator::allocate`] when all workers stand still for want of a stack: may use what is kept in reserve.
+    /// [`StackAllocator::allocate`] when all workers stand still for want of a stack: may use what
+    /// is kept in reserve.
     ///
     /// # Errors
     /// As [`StackAllocator::allocate`].
@@ -111,8 +112,8 @@ pub trait StackAllocator: Send + Sync {
     /// It came from this allocator, and nothing uses its memory any more.
     unsafe fn deallocate(&self, stack: Stack);
 
-    /// Whether [`StackAllocator::trim`] would give memory back to the system. Asked by a worker about to
-    /// sleep, so it must be cheap.
+    /// Whether [`StackAllocator::trim`] would give memory back to the system. Asked by a worker
+    /// about to sleep, so it must be cheap.
     fn has_spare(&self) -> bool {
         false
     }
@@ -120,83 +121,9 @@ pub trait StackAllocator: Send + Sync {
     /// The runtime has been idle for a while: gives memory that is not in use back to the system.
     fn trim(&self) {}
 
-    /// The runtime has ended, or been given up with tasks that do not end: gives all memory back that is not in use.
-    /// What still runs may ask for more.
+    /// The runtime has ended, or been given up with tasks that do not end: gives all memory back
+    /// that is not in use. What still runs may ask for more.
     fn close(&self) {
         self.trim();
-    }
-}
-
-/// A fresh mapping for each stack, gone when its task is.
-///
-/// Slower than [`PooledStacks`](crate::PooledStacks) by some system calls and page faults a stack; and no
-/// stack ever holds what another left behind.
-#[derive(Debug)]
-pub struct FixedStacks {
-    /// None: a task that overflows its stack overwrites what lies below.
-    guard: Option<Guard>,
-}
-
-impl Default for FixedStacks {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl FixedStacks {
-    /// With light guards where the system has them.
-    pub const fn new() -> Self {
-        Self { guard: Some(Guard::Light) }
-    }
-
-    /// Sets how the end of each stack is guarded.
-    ///
-    /// ```
-    /// use sateen::{FixedStacks, Guard, Runtime};
-    /// let stacks = FixedStacks::new().guard(Guard::Protected);
-    /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
-    /// assert_eq!(runtime.install(|| 1 + 1), 2);
-    /// # Ok::<(), sateen::BuildError>(())
-    /// ```
-    #[must_use]
-    pub const fn guard(mut self, guard: Guard) -> Self {
-        self.guard = Some(guard);
-        self
-    }
-
-    /// Leaves the guards out.
-    ///
-    /// # Safety
-    /// As for [`PooledStacks::unguarded`](crate::PooledStacks::unguarded).
-    #[must_use]
-    pub const unsafe fn unguarded(mut self) -> Self {
-        self.guard = None;
-        self
-    }
-}
-
-impl StackAllocator for FixedStacks {
-    fn allocate(&self, size: usize) -> io::Result<Stack> {
-        if size > MAX_TOTAL {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let guard = if self.guard.is_some() { Mapping::PAGE } else { 0 };
-        let map = Box::new(Mapping::reserve(size + 2 * guard)?);
-        if let Some(how) = self.guard {
-            for end in [0, size + guard] {
-                // SAFETY: outside of what is given out.
-                unsafe { map.guard(end, guard, how)? };
-            }
-        }
-        // SAFETY: within the mapping, whose guards are left out.
-        unsafe {
-            let bottom = map.base().add(guard);
-            Ok(Stack::new(bottom, size, guard, Box::into_raw(map) as usize))
-        }
-    }
-
-    unsafe fn deallocate(&self, stack: Stack) {
-        // SAFETY: the caller gives back what `allocate` made, once: so the token is its box.
-        drop(unsafe { Box::from_raw(stack.token() as *mut Mapping) });
     }
 }

@@ -1,13 +1,14 @@
 //! How much of its stack a fiber has ever used: in debug builds only.
 //!
-//! Fresh memory holds zeros, and a stack is cleared when it is given back: so the lowest word that is
-//! not zero tells. (Frames that held nothing but zeros below the last return address are missed.)
-//! Pages that were never touched are not even read.
+//! Fresh memory holds zeros, and a stack is cleared when it is given back: so the lowest word that
+//! is not zero tells. (Frames that held nothing but zeros below the last return address are
+//! missed.) Pages that were never touched are not even read.
 
 use super::FiberStack;
 use sateen_base::os;
 
-/// Bytes used of the `size` that end at `top`. Always 0 under Valgrind, which frowns on such reading.
+/// Bytes used of the `size` that end at `top`. Always 0 under Valgrind, which frowns on such
+/// reading.
 ///
 /// # Safety
 /// They are a stack whose memory stays for as long as this takes. The fiber on it may run; then the

@@ -5,19 +5,23 @@
 //! | guard | frames, growing down <- boundary -> join slots |
 //! ```
 //!
-//! A fiber that has blocked once touches the page around the boundary and no other: its first frames
-//! lie below, its first join slots above. There is a slot for every [`BYTES_PER_SLOT`] of frames.
-//! No job on a join stack is smaller than that, and each lies in a frame: so the frames reach their guard
-//! before the slots reach their end.
+//! A fiber that has blocked once touches the page around the boundary and no other: its first
+//! frames lie below, its first join slots above. There is a slot for every [`BYTES_PER_SLOT`] of
+//! frames. No job on a join stack is smaller than that, and each lies in a frame: so the frames
+//! reach their guard before the slots reach their end.
 
 mod allocator;
+#[cfg(feature = "study")]
+mod fixed;
 #[cfg(debug_assertions)]
 mod high_water;
 mod pooled;
 
-pub use allocator::{FixedStacks, Stack, StackAllocator};
+pub use allocator::{Stack, StackAllocator};
+#[cfg(feature = "study")]
+pub use fixed::FixedStacks;
 pub use pooled::PooledStacks;
-pub use sateen_base::os::Guard;
+pub use sateen_base::os::StackGuard;
 
 #[cfg(debug_assertions)]
 pub(crate) use high_water::high_water;
@@ -43,27 +47,23 @@ const MIN_FRAMES: usize = 24 * 1024;
 pub(crate) const MAX_STACK: usize = 1 << 30;
 /// Largest that an allocator is asked for, with the slots.
 const MAX_TOTAL: usize = total(MAX_STACK);
-/// Stacks that may be in use beyond a smaller limit, or when the system gives no more: for nested work that
-/// nothing else can start.
+/// Stacks that may be in use beyond a smaller limit, or when the system gives no more: for nested
+/// work that nothing else can start.
 const BEYOND: usize = 64;
 /// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB.
 pub(crate) const DEFAULT_STACK: usize = 192 * 1024;
 
 /// The smallest stack a task can have, in bytes; what is asked for below that is rounded up.
 ///
-/// Room for the runtime's own frames, for a panic and its hook, and for a signal handler that runs on
-/// it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
-///
-/// ```
-/// assert!(sateen::min_stack_size() >= 24 * 1024);
-/// ```
-pub fn min_stack_size() -> usize {
+/// Room for the runtime's own frames, for a panic and its hook, and for a signal handler that runs
+/// on it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
+pub(crate) fn min_stack_size() -> usize {
     (MIN_FRAMES + min_signal_stack()).max(32 * 1024).next_multiple_of(PAGE)
 }
 
 /// A stack size, in bytes, that is above 1 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StackSizeError(pub usize);
+pub(crate) struct StackSizeError(pub(crate) usize);
 
 impl std::fmt::Display for StackSizeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -159,8 +159,9 @@ impl FiberStack {
     }
 }
 
-// SAFETY: the memory is the stack's alone, with a guard below if its user wants one, and lives until the
-// stack is given back; `boundary` is aligned to 1024 bytes and has at least the smallest size below it.
+// SAFETY: the memory is the stack's alone, with a guard below if its user wants one, and lives
+// until the stack is given back; `boundary` is aligned to 1024 bytes and has at least the smallest
+// size below it.
 unsafe impl corosensei::stack::Stack for FiberStack {
     fn base(&self) -> StackPointer {
         self.boundary
@@ -225,8 +226,8 @@ impl Stacks {
         self.allocate(size).ok()
     }
 
-    /// A stack of the default size beyond the limit, or of the memory that is left to others. For work that
-    /// cannot be refused, when all stand still.
+    /// A stack of the default size beyond the limit, or of the memory that is left to others. For
+    /// work that cannot be refused, when all stand still.
     #[cold]
     pub(crate) fn take_beyond(&self) -> Option<FiberStack> {
         let most = if self.limit == usize::MAX { BEYOND } else { self.limit.max(BEYOND) };
@@ -249,8 +250,8 @@ impl Stacks {
         self.tight.lower();
     }
 
-    /// Whether spare stacks are to be given back: some worker has none, or more are in use than there should be, or the
-    /// runtime ends by force.
+    /// Whether spare stacks are to be given back: some worker has none, or more are in use than
+    /// there should be, or the runtime ends by force.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
         self.tight.is_raised()

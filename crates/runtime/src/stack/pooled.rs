@@ -7,8 +7,9 @@
 //! | guard | stack 0 | guard | stack 1 | ... | stack n-1 | guard |
 //! ```
 //!
-//! Neighbours share the guard between them, and slabs that follow each other are one mapping to the kernel. So a million
-//! stacks take some ten thousand system calls and one guard each, and a handful of mappings.
+//! Neighbours share the guard between them, and slabs that follow each other are one mapping to the
+//! kernel. So a million stacks take some ten thousand system calls and one guard each, and a
+//! handful of mappings.
 //!
 //! A stack is in one of three places; all moves are under the lock of the pool:
 //!
@@ -23,7 +24,7 @@
 
 use super::{MAX_TOTAL, Stack, StackAllocator};
 use sateen_base::SpinLock;
-use sateen_base::os::{Guard, Mapping};
+use sateen_base::os::{Mapping, StackGuard};
 use sateen_base::prim::{AtomicBool, Ordering};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -40,13 +41,13 @@ const HIGH_WATER: usize = 16 * 1024;
 
 /// Stacks in slabs, kept for reuse: the default.
 ///
-/// Memory is kept for up to [`high_water`](Self::high_water) unused stacks of each size, while the runtime
-/// is busy. What is above is unmapped slab by slab as its neighbours come free; when the runtime has been
-/// idle for a second, everything but a few stacks goes back to the system.
+/// Memory is kept for up to [`high_water`](Self::high_water) unused stacks of each size, while the
+/// runtime is busy. What is above is unmapped slab by slab as its neighbours come free; when the
+/// runtime has been idle for a second, everything but a few stacks goes back to the system.
 #[derive(Debug)]
 pub struct PooledStacks {
     /// None: a task that overflows its stack overwrites its neighbour's.
-    guard: Option<Guard>,
+    guard: Option<StackGuard>,
     high_water: usize,
     classes: SpinLock<Vec<Class>>,
     /// A hint that a trim would find something.
@@ -95,12 +96,12 @@ impl PooledStacks {
     pub const fn new() -> Self {
         let classes = SpinLock::new(Vec::new());
         let spare = AtomicBool::new(false);
-        Self { guard: Some(Guard::Light), high_water: HIGH_WATER, classes, spare }
+        Self { guard: Some(StackGuard::Light), high_water: HIGH_WATER, classes, spare }
     }
 
     /// Sets how the end of each stack is guarded.
     #[must_use]
-    pub fn guard(mut self, guard: Guard) -> Self {
+    pub fn guard(mut self, guard: StackGuard) -> Self {
         self.guard = Some(guard);
         self
     }
@@ -108,8 +109,9 @@ impl PooledStacks {
     /// Leaves the guards out. Saves a page of address space a stack.
     ///
     /// # Safety
-    /// No task overflows its stack: what it needs, with what signal handlers need on it, is less than
-    /// [`stack_size`](crate::Builder::stack_size). Otherwise its frames overwrite another task's.
+    /// No task overflows its stack: what it needs, with what signal handlers need on it, is less
+    /// than [`stack_size`](crate::Builder::stack_size). Otherwise its frames overwrite another
+    /// task's.
     ///
     /// ```
     /// use sateen::{PooledStacks, Runtime};
@@ -171,8 +173,8 @@ impl PooledStacks {
         if size > MAX_TOTAL {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // An odd number of pages with the guard: the hot pages of neighbouring stacks then differ in the bits
-        // by which the processor's address caches are indexed.
+        // An odd number of pages with the guard: the hot pages of neighbouring stacks then differ
+        // in the bits by which the processor's address caches are indexed.
         Ok(((size + self.guard_size()) | Mapping::PAGE) - self.guard_size())
     }
 
@@ -298,7 +300,8 @@ impl Class {
         }
     }
 
-    /// Makes a stack cold that was given out or warm. Returns its slab if nothing of that is in use.
+    /// Makes a stack cold that was given out or warm. Returns its slab if nothing of that is in
+    /// use.
     ///
     /// # Safety
     /// The stack is of this class.
@@ -313,8 +316,8 @@ impl Class {
         }
     }
 
-    /// Cools the oldest warm stacks but for `keep`, some at a time. Returns a slab that came free; none
-    /// once it is done.
+    /// Cools the oldest warm stacks but for `keep`, some at a time. Returns a slab that came free;
+    /// none once it is done.
     #[allow(clippy::option_option)]
     fn cool_excess(&mut self, keep: usize) -> Option<Option<Box<Slab>>> {
         let mut free = None;
@@ -328,8 +331,8 @@ impl Class {
         (cooled > 0).then_some(free)
     }
 
-    /// Changes which stacks of `slab` are cold, and the list with it. If all are and `unmap` says so, the
-    /// slab leaves the class.
+    /// Changes which stacks of `slab` are cold, and the list with it. If all are and `unmap` says
+    /// so, the slab leaves the class.
     ///
     /// # Safety
     /// The slab is of this class, and exists.
@@ -412,7 +415,7 @@ impl Slab {
     fn new(
         size: usize,
         stacks: usize,
-        guard: Option<Guard>,
+        guard: Option<StackGuard>,
         guard_size: usize,
         reserve: fn(usize) -> io::Result<Mapping>,
     ) -> io::Result<Box<Self>> {

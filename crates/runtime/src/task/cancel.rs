@@ -48,8 +48,8 @@ pub(crate) fn unwind() -> ! {
 
 /// Cancels any number of tasks at once, and the tasks of its children.
 ///
-/// Given to tasks when they are spawned ([`Spawn::token`](super::Spawn::token)). Cloning gives another
-/// handle to the same token.
+/// Given to tasks when they are spawned ([`Spawn::token`](super::Spawn::token)). Cloning gives
+/// another handle to the same token.
 ///
 /// ```
 /// use sateen::{CancelToken, JoinError, Spawn};
@@ -79,7 +79,8 @@ struct Inner {
 struct Attached {
     tasks: std::collections::HashSet<Task>,
     children: Vec<Weak<Inner>>,
-    /// So many children and the dead ones are looked for: twice as many as were alive the last time.
+    /// So many children and the dead ones are looked for: twice as many as were alive the last
+    /// time.
     tidy_at: usize,
 }
 
@@ -113,12 +114,14 @@ struct Task(NonNull<Header>);
 // SAFETY: an address, used under the lock that the task takes before it ends.
 unsafe impl Send for Task {}
 
-/// What is left to do for tasks that were marked: to wake what runs them. That may call the user's code (a policy, a
-/// callback for arrivals), so no lock is held, and the tasks may end in the meantime.
+/// What is left to do for tasks that were marked: to wake what runs them. That may call the user's
+/// code (a policy, a callback for arrivals), so no lock is held, and the tasks may end in the
+/// meantime.
 #[derive(Default)]
 #[must_use]
 pub(super) struct Delivery {
-    /// Each keeps its runtime's memory. One that has ended what it was named for is woken for nothing.
+    /// Each keeps its runtime's memory. One that has ended what it was named for is woken for
+    /// nothing.
     pub(super) fibers: Vec<sateen_base::prim::Arc<Fiber>>,
     pub(super) entry: Option<Woken>,
 }
@@ -150,7 +153,8 @@ impl CancelToken {
 
     /// A token that is cancelled with this one, or alone.
     ///
-    /// Cost: an allocation and a short lock; now and then a look at all children, for those that are gone.
+    /// Cost: an allocation and a short lock; now and then a look at all children, for those that
+    /// are gone.
     pub fn child(&self) -> Self {
         let mut child = Inner::default();
         child.parent = Some(Arc::clone(&self.0));
@@ -225,7 +229,8 @@ impl CancelToken {
 }
 
 impl Inner {
-    /// Marks it and its tasks, and gives its children, which are to follow. None: it was marked before.
+    /// Marks it and its tasks, and gives its children, which are to follow. None: it was marked
+    /// before.
     fn mark(&self, deliveries: &mut Vec<Delivery>) -> Option<Vec<Weak<Self>>> {
         let mut attached = self.attached.lock();
         // Under the lock, so that a task that attaches later sees it.

@@ -5,10 +5,10 @@ use crate::context;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// The calling task, as [`current`] saw it.
+/// The calling task, as [`current_task`] saw it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Current {
+pub struct CurrentTask {
     /// Its number.
     pub id: TaskId,
     /// Its name, if it was given one.
@@ -24,16 +24,16 @@ pub struct Current {
 /// The task that the caller runs in, or whose branch it is; none outside of tasks.
 ///
 /// ```
-/// use sateen::{Spawn, current};
-/// let task = Spawn::new().name("reader").spawn(|| current().and_then(|c| c.name));
+/// use sateen::{Spawn, current_task};
+/// let task = Spawn::new().name("reader").spawn(|| current_task().and_then(|c| c.name));
 /// assert_eq!(task.join().unwrap().as_deref(), Some("reader"));
-/// assert!(current().is_none());
+/// assert!(current_task().is_none());
 /// ```
-pub fn current() -> Option<Current> {
+pub fn current_task() -> Option<CurrentTask> {
     let fiber = context::fiber()?;
     // SAFETY: what runs on the calling fiber lies on its stack, and keeps its task.
     let task: &Header = unsafe { fiber.running().as_ref()?.task.as_ref()? };
-    Some(Current {
+    Some(CurrentTask {
         id: task.id(),
         name: task.name().cloned(),
         priority: task.priority(),

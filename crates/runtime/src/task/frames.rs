@@ -1,7 +1,7 @@
 //! Memory for task frames, kept by the thread that frees it for the next task that it spawns.
 //!
-//! Frames come in a few sizes, each with caches for all threads of the process: frames outlive their runtime where
-//! somebody keeps a handle, and may be freed by any thread.
+//! Frames come in a few sizes, each with caches for all threads of the process: frames outlive
+//! their runtime where somebody keeps a handle, and may be freed by any thread.
 
 use sateen_pool::HeapSizes;
 use std::alloc::{Layout, handle_alloc_error};

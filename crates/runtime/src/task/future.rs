@@ -1,10 +1,11 @@
-//! Futures as tasks: polled by whichever worker takes their entry, with the same handle as closures.
+//! Futures as tasks: polled by whichever worker takes their entry, with the same handle as
+//! closures.
 //!
-//! One heap frame: the task's header, the [`WakeWord`], and the future, which gives way to the result.
-//! The header's state word says who may have the result, as for closures (a future counts as started from
-//! birth: nobody but an entry's taker may claim it); the wake word says who may poll, and who keeps
-//! the frame. The runtime is kept by its list of live futures: while one has not ended, the workers
-//! have not, so a waker that finds it pending finds the runtime.
+//! One heap frame: the task's header, the [`WakeWord`], and the future, which gives way to the
+//! result. The header's state word says who may have the result, as for closures (a future counts
+//! as started from birth: nobody but an entry's taker may claim it); the wake word says who may
+//! poll, and who keeps the frame. The runtime is kept by its list of live futures: while one has
+//! not ended, the workers have not, so a waker that finds it pending finds the runtime.
 
 use super::{Actions, Birth, Delivery, Header, JoinError, JoinHandle, Running, identity, start};
 use crate::context;
@@ -130,7 +131,8 @@ impl<F: Future> Frame<F> {
     /// # Safety
     /// `head` starts a `Frame<F>` that nobody refers to.
     unsafe fn free(head: NonNull<Head>) {
-        // SAFETY: made by `new`; ours alone. Its result and its handle's waker are gone, see `drop_result`.
+        // SAFETY: made by `new`; ours alone. Its result and its handle's waker are gone, see
+        // `drop_result`.
         drop(unsafe { Box::from_raw(head.cast::<Self>().as_ptr()) });
     }
 }
@@ -146,8 +148,8 @@ unsafe fn refuse<F: Future>(header: NonNull<Header>, error: JoinError) {
     unsafe { Frame::<F>::drop(header.cast(), error) };
 }
 
-/// The task and its handle are through: drops what of it is the user's. The last waker, wherever that is, frees the
-/// frame.
+/// The task and its handle are through: drops what of it is the user's. The last waker, wherever
+/// that is, frees the frame.
 ///
 /// # Safety
 /// `header` starts a `Frame<F>` that is done, with a result that is the caller's.
@@ -240,8 +242,9 @@ unsafe fn enqueue(head: NonNull<Head>) {
         }
         return;
     }
-    // SAFETY: the future has not ended, and cannot before its entry is pushed; until then the workers
-    // keep the runtime. (Then it may end at any moment, under our hands: hence the count of our own.)
+    // SAFETY: the future has not ended, and cannot before its entry is pushed; until then the
+    // workers keep the runtime. (Then it may end at any moment, under our hands: hence the count of
+    // our own.)
     let shared = unsafe {
         Arc::increment_strong_count(home);
         Arc::from_raw(home)

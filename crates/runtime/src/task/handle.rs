@@ -25,7 +25,8 @@ pub enum JoinError {
     Panicked(Box<dyn Any + Send + 'static>),
     /// The runtime had been shut down: the task was never accepted, and its closure was dropped.
     ShutDown,
-    /// No stack could be had to start the task on, and for 40 ms nothing ran that might free one, nor did anybody wait with a time limit. See
+    /// No stack could be had to start the task on, and for 40 ms nothing ran that might free one,
+    /// nor did anybody wait with a time limit. See
     /// [`Builder::max_stacks`](crate::Builder::max_stacks).
     OutOfStacks,
     /// There is no global runtime, for this reason.
@@ -34,7 +35,8 @@ pub enum JoinError {
     Cancelled,
     /// The process has forked: the task, or its runtime, was left in the parent.
     Forked,
-    /// A scheduling [policy](crate::policy::Policy) dropped it on a thread that is no worker, before it started.
+    /// A scheduling [policy](crate::policy::Policy) dropped it on a thread that is no worker,
+    /// before it started.
     Lost,
     /// It asked for a stack of this many bytes: more than there can be.
     StackSize(usize),
@@ -109,8 +111,8 @@ const TAKEN: &str = "a JoinHandle was asked again after it had given its result"
 
 /// The right to a spawned task's result.
 ///
-/// [`JoinHandle::join`] blocks (a thread) or suspends (a task); `.await` waits in async code. Dropped,
-/// it detaches: the task runs on and its result is dropped.
+/// [`JoinHandle::join`] blocks (a thread) or suspends (a task); `.await` waits in async code.
+/// Dropped, it detaches: the task runs on and its result is dropped.
 ///
 /// ```
 /// use sateen::spawn;
@@ -158,8 +160,10 @@ impl<T> JoinHandle<T> {
     }
 
     /// Changes the number that the task was spawned with for the scheduling policy
-    /// ([`Spawn::property`](super::Spawn::property)), wherever it is queued or suspended; a policy of the
-    /// user's making is told ([`Policy::property_change`](crate::policy::Policy::property_change)). False: it was spawned without.
+    /// ([`Spawn::property`](super::Spawn::property)), wherever it is queued or suspended; a policy
+    /// of the user's making is told
+    /// ([`Policy::property_change`](crate::policy::Policy::property_change)). False: it was spawned
+    /// without.
     ///
     /// Cost: a short lock for each worker.
     ///
@@ -173,13 +177,15 @@ impl<T> JoinHandle<T> {
         self.header().set_property(property)
     }
 
-    /// Asks the task to end. One that has not started never will; one that waits, or comes to a wait, a
-    /// yield or another cancellation point, unwinds from there with [`Cancelled`](super::Cancelled), on its own worker.
-    /// The handle then gives [`JoinError::Cancelled`]. A task that never waits runs to its end.
+    /// Asks the task to end. One that has not started never will; one that waits, or comes to a
+    /// wait, a yield or another cancellation point, unwinds from there with
+    /// [`Cancelled`](super::Cancelled), on its own worker. The handle then gives
+    /// [`JoinError::Cancelled`]. A task that never waits runs to its end.
     ///
-    /// What is not a cancellation point: `join`, `fork` and `scope`, which cancel their branches with the
-    /// task, wait for them and unwind then; taking a lock again after a condition wait; an `RwLock`, a
-    /// `ReentrantMutex` or a raw mutex without a time limit; anything while the task unwinds already.
+    /// What is not a cancellation point: `join`, `fork` and `scope`, which cancel their branches
+    /// with the task, wait for them and unwind then; taking a lock again after a condition wait; an
+    /// `RwLock`, a `ReentrantMutex` or a raw mutex without a time limit; anything while the task
+    /// unwinds already.
     ///
     /// ```
     /// use sateen::{JoinError, spawn};
@@ -195,8 +201,8 @@ impl<T> JoinHandle<T> {
 
     /// Waits for the task's end and returns its result.
     ///
-    /// Called inside a task of the same runtime, it runs the task in place if nobody has started it;
-    /// otherwise the caller is suspended. A plain thread blocks.
+    /// Called inside a task of the same runtime, it runs the task in place if nobody has started
+    /// it; otherwise the caller is suspended. A plain thread blocks.
     ///
     /// # Errors
     /// [`JoinError`]: the task panicked, or never ran.
@@ -217,7 +223,8 @@ impl<T> JoinHandle<T> {
     /// [`JoinHandle::join`] that waits no longer than `limit`. Never runs the task in place.
     ///
     /// # Errors
-    /// The handle back, if the task had not ended by then; it goes on. (The error inside is the task's.)
+    /// The handle back, if the task had not ended by then; it goes on. (The error inside is the
+    /// task's.)
     ///
     /// # Panics
     /// As [`JoinHandle::join`].
@@ -267,8 +274,8 @@ impl<T> JoinHandle<T> {
         park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});
     }
 
-    /// Whether nobody in this process will ever end the task. (A worker that has forked may, and a runtime that is the
-    /// forking thread.)
+    /// Whether nobody in this process will ever end the task. (A worker that has forked may, and a
+    /// runtime that is the forking thread.)
     #[cold]
     fn is_left_in_parent(&self) -> bool {
         let survives = || {
@@ -284,8 +291,8 @@ impl<T> JoinHandle<T> {
         let Some((worker, fiber)) = context::here() else { return false };
         Owner::poll();
         let shared: &Shared = worker.shared();
-        // A chain of tasks that each join the next must not use up this stack: suspended, it costs a
-        // stack each instead.
+        // A chain of tasks that each join the next must not use up this stack: suspended, it costs
+        // a stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
         // Under a limit it would be held to that, too; under a mask nobody could cancel it; and in
         // an unwinding it would seem to panic.
@@ -297,8 +304,8 @@ impl<T> JoinHandle<T> {
         {
             return false;
         }
-        // The youngest entry is often this task's; taking it saves the exchange of a claim, and taking
-        // stale ones off keeps them from piling up.
+        // The youngest entry is often this task's; taking it saves the exchange of a claim, and
+        // taking stale ones off keeps them from piling up.
         if self.header().extra.is_some() && !self.fits(worker, fiber) {
             return false;
         }
@@ -315,7 +322,8 @@ impl<T> JoinHandle<T> {
     /// Whether the task, which has more than a closure, can run here.
     #[cold]
     fn fits(&self, worker: &Worker, fiber: &Fiber) -> bool {
-        // Branches that lie below would be taken for its own: with an identity it needs a bare stack.
+        // Branches that lie below would be taken for its own: with an identity it needs a bare
+        // stack.
         fiber.join_stack().is_bare()
             && self.header().stack_size().is_none_or(|size| size <= fiber.stack_size())
             && self.header().worker().is_none_or(|index| index == worker.index())
@@ -347,8 +355,9 @@ impl<T> JoinHandle<T> {
         Poll::Pending
     }
 
-    /// Drops an earlier waker, now that the place is in order. Its destructor is foreign: it may panic, and it
-    /// may wait, and so take the wake-up that the new waker has just got. Hence whether the task is done.
+    /// Drops an earlier waker, now that the place is in order. Its destructor is foreign: it may
+    /// panic, and it may wait, and so take the wake-up that the new waker has just got. Hence
+    /// whether the task is done.
     #[cold]
     fn is_done_without(&self, old: Waker) -> bool {
         discard(old);

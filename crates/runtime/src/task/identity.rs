@@ -26,7 +26,8 @@ impl std::fmt::Display for TaskId {
     }
 }
 
-/// How urgent a task is, compared with others that could run. Tasks inherit nothing: who spawns says.
+/// How urgent a task is, compared with others that could run. Tasks inherit nothing: who spawns
+/// says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// Runs when nothing else waits at its worker.

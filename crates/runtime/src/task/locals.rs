@@ -61,15 +61,15 @@ impl Locals {
 /// Why a fiber-local cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LocalError {
+pub enum FiberLocalError {
     /// The caller runs in no task.
     NoTask,
-    /// The caller is a branch of a join, fork, scope or loop. Branches have no identity of their own,
-    /// and which of them run on their task's fiber is up to thieves.
+    /// The caller is a branch of a join, fork, scope or loop. Branches have no identity of their
+    /// own, and which of them run on their task's fiber is up to thieves.
     InBranch,
 }
 
-impl std::fmt::Display for LocalError {
+impl std::fmt::Display for FiberLocalError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::NoTask => "a fiber-local was used outside of any task",
@@ -78,12 +78,13 @@ impl std::fmt::Display for LocalError {
     }
 }
 
-impl std::error::Error for LocalError {}
+impl std::error::Error for FiberLocalError {}
 
 /// A variable of which every task has its own; made by [`fiber_local!`](crate::fiber_local).
 ///
-/// It is made at a task's first use of it and dropped at the task's end, on the same worker; a panic of
-/// its destructor ends there. Values need not be `Send`: a started task stays on its worker.
+/// It is made at a task's first use of it and dropped at the task's end, on the same worker; a
+/// panic of its destructor ends there. Values need not be `Send`: a started task stays on its
+/// worker.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -106,7 +107,8 @@ pub struct FiberLocal<T: 'static> {
 }
 
 impl<T: 'static> FiberLocal<T> {
-    /// For [`fiber_local!`](crate::fiber_local), in a static: the address is the variable's identity.
+    /// For [`fiber_local!`](crate::fiber_local), in a static: the address is the variable's
+    /// identity.
     #[doc(hidden)]
     pub const fn new(init: fn() -> T) -> Self {
         Self { init, _place: 0, _owns: PhantomData }
@@ -126,28 +128,29 @@ impl<T: 'static> FiberLocal<T> {
     /// Runs `f` with the calling task's value, made now if this is its first use.
     ///
     /// # Errors
-    /// [`LocalError`]. A branch that its own task runs in place, as the second of a
-    /// [`join`](crate::join), is seen as a branch in debug builds only: to keep count would cost every
-    /// join a good part of its time.
+    /// [`FiberLocalError`]. A branch that its own task runs in place, as the second of a
+    /// [`join`](crate::join), is seen as a branch in debug builds only: to keep count would cost
+    /// every join a good part of its time.
     ///
     /// Cost: a search among the task's variables.
-    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, LocalError> {
+    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, FiberLocalError> {
         let Some(fiber) = context::fiber() else {
-            return Err(LocalError::NoTask);
+            return Err(FiberLocalError::NoTask);
         };
         // SAFETY: what runs on the calling fiber lies on its stack, below this frame.
-        let running: &Running = unsafe { fiber.running().as_ref() }.ok_or(LocalError::NoTask)?;
+        let running: &Running =
+            unsafe { fiber.running().as_ref() }.ok_or(FiberLocalError::NoTask)?;
         if running.task.is_null() {
-            return Err(LocalError::NoTask);
+            return Err(FiberLocalError::NoTask);
         }
         // SAFETY: as above.
-        let locals = unsafe { running.locals.as_ref() }.ok_or(LocalError::InBranch)?;
+        let locals = unsafe { running.locals.as_ref() }.ok_or(FiberLocalError::InBranch)?;
         #[cfg(debug_assertions)]
         if running.branches.get() > 0 {
-            return Err(LocalError::InBranch);
+            return Err(FiberLocalError::InBranch);
         }
         if fiber.join_stack().height() != running.below {
-            return Err(LocalError::InBranch);
+            return Err(FiberLocalError::InBranch);
         }
         let key = std::ptr::from_ref(self).cast::<()>();
         let value = match locals.get(key) {
@@ -158,13 +161,13 @@ impl<T: 'static> FiberLocal<T> {
                 if locals.get(key).is_none() {
                     locals.add(key, value);
                 }
-                locals.get(key).ok_or(LocalError::NoTask)?
+                locals.get(key).ok_or(FiberLocalError::NoTask)?
             }
         };
-        // SAFETY: the value is dropped at the end of the task, or of its destruction, not before: it
-        // leaves the list only together with all others, and `f` runs inside the task.
+        // SAFETY: the value is dropped at the end of the task, or of its destruction, not before:
+        // it leaves the list only together with all others, and `f` runs inside the task.
         let value = unsafe { &*value };
-        value.downcast_ref().map(f).ok_or(LocalError::NoTask)
+        value.downcast_ref().map(f).ok_or(FiberLocalError::NoTask)
     }
 }
 

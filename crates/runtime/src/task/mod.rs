@@ -1,7 +1,8 @@
 //! Spawned tasks: independent work with an identity and a handle.
 //!
 //! A task is one heap frame: header, waker, and the closure, which gives way to the result. Two
-//! references keep it, the queue's entry and the handle; [`crate::task_state`] says who may do what.
+//! references keep it, the queue's entry and the handle; [`crate::task_state`] says who may do
+//! what.
 
 mod cancel;
 mod current;
@@ -17,7 +18,7 @@ mod start;
 use cancel::Delivery;
 pub(crate) use cancel::unwind as cancel_unwind;
 pub use cancel::{CancelToken, Cancelled, check_cancelled};
-pub use current::{Current, current};
+pub use current::{CurrentTask, current_task};
 pub(crate) use future::{
     Head as FutureHead, is_of as is_future_of, is_waker_of as is_future_waker_of, poll_queued,
     send_home as send_future_home,
@@ -25,7 +26,7 @@ pub(crate) use future::{
 pub use handle::{JoinError, JoinHandle};
 pub(crate) use identity::{Ids, PropertyListener};
 pub use identity::{Priority, TaskId};
-pub use locals::{FiberLocal, LocalError};
+pub use locals::{FiberLocal, FiberLocalError};
 pub use options::Spawn;
 pub use spawn_async::spawn_async;
 pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
@@ -70,8 +71,8 @@ struct Actions {
     refuse: unsafe fn(NonNull<Header>, JoinError),
     /// Drops what is left and frees the frame.
     free: unsafe fn(NonNull<Header>),
-    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows who
-    /// keeps the frame.
+    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows
+    /// who keeps the frame.
     is_future: bool,
 }
 
@@ -145,8 +146,8 @@ impl Header {
         }
     }
 
-    /// Marks the task as cancelled and makes whatever fiber runs it look. No lock is held: delivering may call a
-    /// policy, or a callback for arrivals.
+    /// Marks the task as cancelled and makes whatever fiber runs it look. No lock is held:
+    /// delivering may call a policy, or a callback for arrivals.
     ///
     /// # Safety
     /// The caller holds the handle, or the entry.
@@ -172,8 +173,8 @@ impl Header {
             // SAFETY: by contract; the future does not end before `cancel_delivered`.
             unsafe { future::interrupt(header, shared) }
         } else if started {
-            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the token's
-            // lock is free), and until then its runtime lives, and all fibers with it.
+            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the
+            // token's lock is free), and until then its runtime lives, and all fibers with it.
             let fiber = unsafe { this.started_on.wait().as_ref() };
             Delivery { fibers: fiber.map_or(Vec::new(), |f| f.runners(this, shared)), entry: None }
         } else {
@@ -263,8 +264,8 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
         let frame = unsafe { place.as_ref() };
-        // What may panic in its destructor, which is nobody's business: the waker of a handle that was
-        // polled, and a detached task's result.
+        // What may panic in its destructor, which is nobody's business: the waker of a handle that
+        // was polled, and a detached task's result.
         frame.header.drop_waker();
         // SAFETY: as above.
         let empty = frame.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
@@ -412,8 +413,8 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
     }
 }
 
-/// What was to run on worker `index` of `home` only, which takes nothing: tasks fail, and jobs, whose posters wait
-/// for them, run here.
+/// What was to run on worker `index` of `home` only, which takes nothing: tasks fail, and jobs,
+/// whose posters wait for them, run here.
 ///
 /// # Safety
 /// The caller owns the entry, and is no task.
@@ -444,8 +445,8 @@ pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entr
     }
 }
 
-/// A policy has dropped what has not started where nobody could run it: tasks fail, and what somebody waits for
-/// runs here.
+/// A policy has dropped what has not started where nobody could run it: tasks fail, and what
+/// somebody waits for runs here.
 ///
 /// # Safety
 /// The caller owns the entry, which is no fiber's, no future's and no scope's, and runs no task.
@@ -488,8 +489,8 @@ unsafe fn settle(header: NonNull<Header>) {
 
 /// Spawns on the calling worker's runtime, or on the global one from anywhere else.
 ///
-/// The handle yields the closure's result; dropped, it leaves the task to itself. The task may block:
-/// it is then suspended and its worker goes on with other work.
+/// The handle yields the closure's result; dropped, it leaves the task to itself. The task may
+/// block: it is then suspended and its worker goes on with other work.
 ///
 /// Cost: one allocation and a push, about 35 ns with the join. Source: seed "fibers", launch policy
 /// *post*.

@@ -76,8 +76,8 @@ impl Spawn {
         self
     }
 
-    /// Starts it now, on a stack of its own; the spawning task goes on in its turn, on the same worker.
-    /// From outside of tasks it is queued as usual.
+    /// Starts it now, on a stack of its own; the spawning task goes on in its turn, on the same
+    /// worker. From outside of tasks it is queued as usual.
     ///
     /// Source: seed "fibers", launch policy *dispatch*.
     pub fn dispatch(mut self) -> Self {
@@ -276,7 +276,8 @@ fn post(shared: &Shared, index: usize, entry: Entry) {
     post_through(None, shared, index, entry);
 }
 
-/// [`post`] for those who are inside of the gate, if they are. They have left before anybody is notified.
+/// [`post`] for those who are inside of the gate, if they are. They have left before anybody is
+/// notified.
 pub(super) fn post_through(
     inside: Option<GateGuard<'_>>,
     shared: &Shared,

@@ -12,15 +12,15 @@ use sateen_base::prim::Arc;
 use std::future::{Future, IntoFuture};
 use std::panic::Location;
 
-/// Spawns a future on the calling worker's runtime, or on the global one from anywhere else. The handle
-/// is the same as that of a closure: joined, awaited, cancelled, dropped.
+/// Spawns a future on the calling worker's runtime, or on the global one from anywhere else. The
+/// handle is the same as that of a closure: joined, awaited, cancelled, dropped.
 ///
-/// It is polled by whichever worker is free, among the other tasks: unlike a task that blocks, a future
-/// that waits stays with no worker and keeps no stack. Inside it a blocking call (a lock, a join) suspends
-/// the one poll, with the stack it is on, until that poll is over.
+/// It is polled by whichever worker is free, among the other tasks: unlike a task that blocks, a
+/// future that waits stays with no worker and keeps no stack. Inside it a blocking call (a lock, a
+/// join) suspends the one poll, with the stack it is on, until that poll is over.
 ///
-/// Cancelled, it is dropped where it waits; a destructor that blocks is let finish. A future that is
-/// pending and that nobody can wake any more, neither a waker nor its handle, is dropped too.
+/// Cancelled, it is dropped where it waits; a destructor that blocks is let finish. A future that
+/// is pending and that nobody can wake any more, neither a waker nor its handle, is dropped too.
 /// Fiber-locals are not to be had in futures. A runtime that shuts down waits for its futures.
 ///
 /// Cost: one allocation, and a few locked instructions a poll.
@@ -73,9 +73,9 @@ impl Runtime {
 }
 
 impl Spawn {
-    /// [`spawn_async`] with these settings. Placed on a worker, it is polled there and nowhere else;
-    /// dispatched, it is polled now for the first time. The stack's size is not for futures: they
-    /// are polled on the stack of whoever takes them.
+    /// [`spawn_async`] with these settings. Placed on a worker, it is polled there and nowhere
+    /// else; dispatched, it is polled now for the first time. The stack's size is not for futures:
+    /// they are polled on the stack of whoever takes them.
     ///
     /// Settings that cannot be met give a handle that yields the error.
     #[track_caller]

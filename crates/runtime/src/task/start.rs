@@ -9,8 +9,8 @@ use sateen_sync::park::Identity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// What a fiber runs now: a task, or a branch of one. Lies on the runner's stack; nested where a task
-/// runs another that it joins.
+/// What a fiber runs now: a task, or a branch of one. Lies on the runner's stack; nested where a
+/// task runs another that it joins.
 #[derive(Debug)]
 pub(crate) struct Running {
     /// Null in work that belongs to no task.

@@ -57,8 +57,8 @@ pub(crate) fn message(panic: Box<dyn std::any::Any + Send>) -> String {
     }
 }
 
-/// On one worker, a task waits, and another repeats `step` for 300 ms. Woken once the second has begun,
-/// the first must go on before the second ends.
+/// On one worker, a task waits, and another repeats `step` for 300 ms. Woken once the second has
+/// begun, the first must go on before the second ends.
 pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
     with_runtime(1, |rt| {
         let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));

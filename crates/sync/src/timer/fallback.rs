@@ -8,9 +8,9 @@
 
 use super::TimerQueue;
 use crate::thread_parker::ThreadParker;
-use sateen_base::os;
+use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::time::Instant;
-use sateen_base::prim::{AtomicPtr, AtomicU32, Ordering, thread};
+use sateen_base::prim::{AtomicU32, Ordering, thread};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,43 +22,17 @@ pub(super) struct Fallback {
     pub(super) queue: TimerQueue,
     served: AtomicU32,
     parker: ThreadParker,
-    /// See [`os::process_generation`].
-    process: u32,
 }
 
 impl Fallback {
-    const fn new(process: u32) -> Self {
-        Self {
-            queue: TimerQueue::new(),
-            served: AtomicU32::new(NOT),
-            parker: ThreadParker::new(),
-            process,
-        }
+    fn new() -> Self {
+        Self { queue: TimerQueue::new(), served: AtomicU32::new(NOT), parker: ThreadParker::new() }
     }
 
     /// The queue of this process: a child of a fork has none of its parent's threads.
     pub(super) fn here() -> &'static Self {
-        static FIRST: Fallback = Fallback::new(0);
-        static LATER: AtomicPtr<Fallback> = AtomicPtr::new(std::ptr::null_mut());
-        let process = os::process_generation();
-        if process == 0 {
-            return &FIRST;
-        }
-        loop {
-            // Ordering: Acquire pairs with the Release below: it is seen whole.
-            let now = LATER.load(Ordering::Acquire);
-            // SAFETY: null, or leaked below.
-            let fallback = unsafe { now.as_ref() };
-            if let Some(fallback) = fallback.filter(|fallback| fallback.process == process) {
-                return fallback;
-            }
-            let new = Box::into_raw(Box::new(Self::new(process)));
-            // Ordering: Release publishes it; Relaxed on failure, which is read again.
-            if LATER.compare_exchange(now, new, Ordering::Release, Ordering::Relaxed).is_err() {
-                // SAFETY: just made, and no other thread has it.
-                drop(unsafe { Box::from_raw(new) });
-            }
-        }
+        static FALLBACK: PerProcess<Fallback> = PerProcess::new();
+        FALLBACK.get(Self::new)
     }
 
     /// Whether a thread will fire the queue; starts one if there is none. False if the system
@@ -84,7 +58,6 @@ impl Fallback {
     }
 
     fn spawn(&'static self) -> io::Result<()> {
-        os::watch_forks();
         os::before_thread()?;
         let thread = thread::Builder::new().name("sateen-timer".to_owned());
         thread.spawn(move || self.run()).map(drop)

@@ -1,10 +1,10 @@
-//! A model of what each process has one of.
+//! Models of a value that each process has one of.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_runtime::of_process::OfProcess;
+use sateen_base::os::PerProcess;
 
 struct Watched(UnsafeCell<u32>);
 
@@ -17,8 +17,8 @@ fn all_get_the_same() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(|| {
-        let only = Arc::new(OfProcess::new());
-        let ask = |only: &OfProcess<Watched>| {
+        let only = Arc::new(PerProcess::new());
+        let ask = |only: &PerProcess<Watched>| {
             let one = only.get_in(1, || {
                 let new = Watched(UnsafeCell::new(0));
                 // SAFETY: nobody else has it.
@@ -43,7 +43,7 @@ fn all_get_the_same() {
 #[test]
 fn a_child_has_another() {
     loom::model(|| {
-        let only = OfProcess::new();
+        let only = PerProcess::new();
         assert_eq!(*only.get_in(1, || 1), 1);
         assert_eq!(*only.get_in(1, || 2), 1);
         assert_eq!(*only.get_in(2, || 3), 3);

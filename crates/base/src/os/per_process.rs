@@ -1,0 +1,67 @@
+//! A value that each process has one of, because it relies on threads: the child of a fork has none
+//! of its parent's.
+//!
+//! The word is null or the address of a leaked pair: the value, and the generation of the process
+//! that made it. A caller that finds null, or the pair of another generation, makes a new pair and
+//! publishes it by one exchange. If the exchange fails, the caller frees its pair and looks again.
+
+use crate::canary;
+use crate::prim::{AtomicPtr, Ordering};
+use std::boxed::Box;
+use std::ptr::null_mut;
+
+/// One value for each process, made at its first use. A child of a fork makes its own; the value of
+/// its parent is leaked there.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct PerProcess<T>(AtomicPtr<Made<T>>);
+
+#[derive(Debug)]
+struct Made<T> {
+    value: T,
+    generation: u32,
+}
+
+impl<T: Send + Sync> PerProcess<T> {
+    crate::const_except_loom! {
+        /// No value yet.
+        #[allow(clippy::new_without_default)]
+        pub const fn new() -> Self {
+            Self(AtomicPtr::new(null_mut()))
+        }
+    }
+
+    /// The value of this process. `make` is called if there is none; of several that are made at
+    /// the same time, one is kept. Cost: two loads and a comparison once it is there.
+    pub fn get(&'static self, make: impl Fn() -> T) -> &'static T {
+        super::watch_forks();
+        self.of_generation(super::process_generation(), make)
+    }
+
+    /// The value of `generation`, which is the caller's.
+    #[cfg(loom)]
+    pub fn get_in(&self, generation: u32, make: impl Fn() -> T) -> &T {
+        self.of_generation(generation, make)
+    }
+
+    fn of_generation(&self, generation: u32, make: impl Fn() -> T) -> &T {
+        let publish =
+            if canary!("per_process_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        loop {
+            // Ordering: Acquire pairs with the Release of the exchange below, so the pair is seen
+            // whole.
+            let seen = self.0.load(Ordering::Acquire);
+            // SAFETY: it is null, or leaked below.
+            let made = unsafe { seen.as_ref() }.filter(|made| made.generation == generation);
+            if let Some(made) = made {
+                return &made.value;
+            }
+            let new = Box::into_raw(Box::new(Made { value: make(), generation }));
+            // Ordering: Release publishes the pair; Relaxed on failure, as the loop loads again.
+            if self.0.compare_exchange(seen, new, publish, Ordering::Relaxed).is_err() {
+                // SAFETY: it was not published, so nobody else has it.
+                drop(unsafe { Box::from_raw(new) });
+            }
+        }
+    }
+}
