@@ -1,4 +1,5 @@
-//! Times of sheds and graphs on two workers: `cargo run --release -p sateen-flow --example times`. They mean something on an idle machine.
+//! Times of sheds and graphs on two workers: `cargo run --release -p sateen-flow --example times`.
+//! Run it on an idle machine.
 
 use sateen_flow::{Graph, GraphError, Map, RunOn};
 use sateen_runtime::Runtime;

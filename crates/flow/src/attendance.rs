@@ -1,9 +1,10 @@
-//! What who closes a worker queue learns of its workers: who is in which call, and when all have left.
+//! What a thread that closes a worker queue learns of the workers: which call each is in, and when
+//! all have left.
 //!
 //! | word | meaning | changed by |
 //! |---|---|---|
-//! | `begun`, `ended` | handler calls of one worker that have begun, and that have ended | that worker: `begun` up by 1, then `ended` |
-//! | `live` | workers that have not left | each worker once, when it leaves: down by 1 |
+//! | `begun`, `ended` | calls of one worker that have begun, that have ended | that worker: +1 |
+//! | `live` | workers that have not left | each worker once, when it leaves: -1 |
 //!
 //! Proof: the crate's `README.md`, section *Ending*. Model: `tests/loom_attendance.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -41,7 +42,8 @@ impl Calls {
     #[inline(always)]
     pub fn end(&self) {
         let order = if canary!("attendance_end_relaxed") { Relaxed } else { Release };
-        // Ordering: Release pairs with the Acquire in `ended`: who sees the end sees the beginning.
+        // Ordering: Release pairs with the Acquire in `ended`: a thread that sees the end sees the
+        // beginning.
         self.ended.store(self.ended.load(Relaxed) + 1, order);
     }
 
@@ -53,44 +55,46 @@ impl Calls {
     /// How many have ended. Their beginnings are visible then.
     #[inline]
     pub fn ended(&self) -> u64 {
-        // Ordering: Acquire pairs with the Release in `end`; otherwise a call might seem to run that has not begun.
+        // Ordering: Acquire pairs with the Release in `end`; otherwise a call might seem to run
+        // that has not begun.
         self.ended.load(Acquire)
     }
 
-    /// The call that runs, if one does: the how manieth, from 1 on.
+    /// The number of the call that runs, if one does, counted from 1.
     pub fn running(&self) -> Option<u64> {
         if canary!("attendance_begun_first") {
             let begun = self.begun();
             return (begun != self.ended()).then_some(begun);
         }
-        // The end first: what begins after it only adds to the difference.
+        // The end first: a beginning after it only adds to the difference.
         let ended = self.ended();
         let begun = self.begun();
         (begun != ended).then_some(begun)
     }
 
-    /// Whether a call runs that ran already when [`running`](Self::running) said `before`.
+    /// Whether the call still runs that [`running`](Self::running) returned as `before`.
     pub fn still_runs(&self, before: Option<u64>) -> bool {
         before.is_some() && self.running() == before
     }
 }
 
-/// Who has not left yet.
+/// How many workers have not left yet.
 #[derive(Debug)]
 pub struct Roll {
     live: AtomicUsize,
 }
 
 impl Roll {
-    /// So many.
+    /// With so many workers.
     pub fn new(workers: usize) -> Self {
         Self { live: AtomicUsize::new(workers) }
     }
 
-    /// One leaves; whether it is the last, to whom all is visible that the others did.
+    /// A worker leaves. Returns whether it is the last one, which sees what the others did.
     pub fn leave(&self) -> bool {
         let order = if canary!("attendance_leave_relaxed") { Relaxed } else { AcqRel };
-        // Ordering: Release for what this one did, Acquire for the last one, which tells those who wait.
+        // Ordering: Release for what this worker did, Acquire for the last one, which tells waiting
+        // threads.
         self.live.fetch_sub(1, order) == 1
     }
 }

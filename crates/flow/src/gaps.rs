@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Some numbers in a row; none if there are 0.
+/// Consecutive numbers; an empty run has a length of 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// The last of them.
@@ -12,10 +12,10 @@ pub struct Run {
     pub len: u64,
 }
 
-/// A set of numbers, as runs with others between them.
+/// A set of numbers, as runs with other numbers between them.
 #[derive(Debug, Default)]
 pub struct Gaps {
-    /// By their first number: their last.
+    /// The last number of each run, by its first.
     runs: BTreeMap<u64, u64>,
 }
 
@@ -25,7 +25,7 @@ impl Gaps {
         self.runs.is_empty()
     }
 
-    /// Adds numbers that are not there.
+    /// Adds numbers that are not in the set.
     pub fn add(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -43,12 +43,12 @@ impl Gaps {
         self.runs.insert(first, last);
     }
 
-    /// Takes out those up to `floor`.
+    /// Takes out the numbers up to `floor`.
     pub fn forget(&mut self, floor: u64) {
         while self.take(floor, u64::MAX).len > 0 {}
     }
 
-    /// Takes out the lowest run, as far as it reaches up to `end`, and of that the first `most`.
+    /// Takes out the first `most` numbers of the lowest run, up to `end`.
     pub fn take(&mut self, end: u64, most: u64) -> Run {
         let Some((&first, &last)) = self.runs.first_key_value() else { return Run::default() };
         if first > end || most == 0 {
@@ -62,7 +62,7 @@ impl Gaps {
         Run { last: until, len: until - first + 1 }
     }
 
-    /// Takes out the run that ends with `last`, if there is one: how many numbers it has.
+    /// Takes out the run that ends with `last`, if there is one. Returns its length.
     pub fn take_ending(&mut self, last: u64) -> u64 {
         match self.runs.last_key_value() {
             Some((&first, &end)) if end == last => {

@@ -1,11 +1,18 @@
-//! Without capacity: how many workers are idle for whom nobody has sent an item.
+//! Without capacity: how many idle workers no sender has sent an item for.
 //!
 //! | word | meaning | changed by |
 //! |---|---|---|
-//! | `free` | workers that have said they are idle, less the items that were sent for them and not taken yet | a worker: says it is idle, +1; takes an item though it has not said so, +1; goes on to something else or ends, -1. A sender: sends for one, -1 |
+//! | `free` | workers that have said they are idle, less items sent for them | see below |
 //!
-//! It is below 0 while items wait for workers that have gone on to something else. Who raises it tells those who wait for that,
-//! through a fence. Model: `tests/loom_idle.rs`.
+//! | Step | `free` |
+//! |---|---|
+//! | a worker says that it is idle | +1 |
+//! | a worker takes an item although it has not said so | +1 |
+//! | a worker that has said so goes on to something else, or ends | -1 |
+//! | a sender sends an item for an idle worker | -1 |
+//!
+//! It is below 0 while items wait for workers that have gone on to something else. A worker that
+//! raises it tells waiting senders, through a fence. Model: `tests/loom_idle.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::canary;
@@ -26,17 +33,17 @@ impl Default for Idle {
 }
 
 impl Idle {
-    /// Nobody is idle.
+    /// No worker is idle.
     pub fn new() -> Self {
         Self { free: AtomicUsize::new(0) }
     }
 
-    /// Whether somebody is idle for whom nobody has sent.
+    /// Whether there is an idle worker that no sender has sent an item for.
     pub fn is_any(&self) -> bool {
         self.free.load(Relaxed) as isize > 0
     }
 
-    /// For a sender: takes one of those who are idle for its item.
+    /// For a sender: takes an idle worker for its item.
     pub fn try_take(&self) -> bool {
         let mut free = self.free.load(Relaxed);
         while free as isize > 0 {
@@ -44,7 +51,8 @@ impl Idle {
                 self.free.store(free - 1, Relaxed);
                 return true;
             }
-            // Ordering: Acquire pairs with the Release in `add`: the room that the worker has made in the lane is seen.
+            // Ordering: Acquire pairs with the Release in `add`: the sender sees the room that the
+            // worker has made in the lane.
             match self.free.compare_exchange_weak(free, free - 1, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(seen) => free = seen,
@@ -53,14 +61,17 @@ impl Idle {
         false
     }
 
-    /// A worker is idle, or one that was sent for has nothing after all. Then tell who waits for one.
+    /// A worker is idle, or one that was taken got no item. The caller tells a waiting sender after
+    /// that.
     pub fn add(&self) {
         let order = if canary!("idle_add_relaxed") { Relaxed } else { Release };
-        // Ordering: Release pairs with the Acquire in `try_take`; otherwise the lane may seem full to who is let in.
+        // Ordering: Release pairs with the Acquire in `try_take`; otherwise the lane may seem full
+        // to the sender that is let in.
         self.free.fetch_add(1, order);
     }
 
-    /// A worker is not idle any more, though it takes no item: what was sent for it waits for another.
+    /// A worker is not idle any more, but takes no item: an item that was sent for it waits for
+    /// another worker.
     pub fn withdraw(&self) {
         self.free.fetch_sub(1, Relaxed);
     }

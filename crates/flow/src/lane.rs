@@ -1,11 +1,12 @@
-//! One of the queues of a worker queue. What it accepts is handled, or given back; never lost.
+//! One of the queues of a worker queue. An item that it accepts is handled, or given back; never
+//! lost.
 //!
-//! | who | does | and then |
+//! | Who | Does | Then |
 //! |---|---|---|
-//! | sender | pushes: in, or back because it is closed | tells a worker |
-//! | worker | pops, until it is [drained](Lane::is_drained) | ends |
-//! | who closes | closes: pushes that began before are in | tells all |
-//! | who aborts | says that workers are to end, [empties](Lane::empty) it | tells all, hands out what it got |
+//! | sender | pushes; gets the item back if the lane is closed | tells a worker |
+//! | worker | pops, until the lane is [drained](Lane::is_drained) | ends |
+//! | closing thread | closes the lane: pushes that began before are in | tells all |
+//! | aborting thread | tells workers to end, [empties](Lane::empty) the lane | tells all |
 //!
 //! Model: `tests/loom_lane.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -16,16 +17,16 @@ use sateen_base::canary;
 use sateen_queue::{PushError, mpmc::Bounded};
 use sateen_sync::WaitPoint;
 
-/// The queue, and what belongs to it.
+/// The queue, and its hold and gate.
 #[derive(Debug)]
 pub struct Lane<I> {
-    /// What is to be handled.
+    /// The items to be handled.
     pub queue: Bounded<I>,
-    /// Who handles its items, if their order counts.
+    /// The right to handle its items, if their order counts.
     pub hold: CachePadded<Hold>,
     /// Where senders wait that can use no other lane.
     pub room: WaitPoint,
-    /// Whose lane it is.
+    /// The crew that serves it.
     pub crew: usize,
 }
 
@@ -54,16 +55,17 @@ impl<I> Lane<I> {
         if canary!("lane_drained_empty_first") {
             return self.queue.is_empty() && self.queue.is_closed();
         }
-        // In this order: once it is closed nothing comes in, so that empty then is empty for ever.
+        // In this order: nothing comes in once it is closed, so a lane that is empty then stays
+        // empty.
         self.queue.is_closed() && self.queue.is_empty()
     }
 
-    /// Closes it, and takes out all that is in it, also what is being put in.
+    /// Closes it and takes out all items, including those that are being pushed.
     pub fn empty(&self, mut take: impl FnMut(I)) {
         if !canary!("lane_empty_open") {
             self.queue.close();
         }
-        // A closed queue says that there is none only when the last item is out.
+        // A closed queue reports its end only when the last item is out.
         while let Ok(item) = self.queue.pop() {
             take(item);
         }

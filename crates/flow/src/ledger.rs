@@ -1,14 +1,17 @@
-//! Which tokens of a shared limit have been taken: each number on the grid belongs to one caller at most.
+//! Which tokens of a shared limit have been taken: each number on the grid belongs to one caller at
+//! most.
 //!
 //! | word | meaning | changed by |
 //! |---|---|---|
-//! | `taken` = *n* | the numbers up to *n* are taken or lost, but for the gaps | `take_some`, `take_all`, `line_up`: up; `give_back`: down |
-//! | `any_gaps` | whether there are gaps, as far as can be seen without the lock | who holds the lock |
+//! | `taken` = *n* | numbers up to *n* are taken or lost, except gaps | takers; `give_back` |
+//! | `any_gaps` | whether there are gaps: a hint without the lock | the holder of the lock |
 //!
-//! Who gives back the last number lowers `taken`. Any other number is a gap: the next who takes a token takes that. Nobody who gives up leaves
-//! a number twice, so as many pass in a span of time as are due in it.
+//! A caller that gives back the last number lowers `taken`. Any other number becomes a gap, and the
+//! next caller takes it. A caller that gives up returns its number once, so as many pass in a span
+//! of time as are due in it.
 //!
-//! Tokens guard no data, so all accesses are relaxed: that each is one exchange is what counts. Model: `tests/loom_ledger.rs`.
+//! Tokens guard no data, so all accesses are relaxed: it is enough that each is one exchange.
+//! Model: `tests/loom_ledger.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use crate::gaps::{Gaps, Run};
@@ -39,7 +42,7 @@ impl Ledger {
         Self { taken, any_gaps, gaps }
     }
 
-    /// Takes up to `most` of the numbers after `floor` that are `due`, in a row.
+    /// Takes up to `most` consecutive numbers after `floor` that are `due`.
     #[inline]
     pub fn take_some(&self, floor: u64, due: u64, most: u64) -> Run {
         if self.any_gaps.load(Relaxed) {
@@ -51,7 +54,7 @@ impl Ledger {
         self.take(floor, due, 1, most)
     }
 
-    /// Takes `n` of the numbers after `floor` that are `due`, or none; whether it did.
+    /// Takes `n` of the numbers after `floor` that are `due`, or none. Returns whether it did.
     #[inline]
     pub fn take_all(&self, floor: u64, due: u64, n: u64) -> bool {
         if self.any_gaps.load(Relaxed) {
@@ -75,7 +78,7 @@ impl Ledger {
         })
     }
 
-    /// Takes a number after `floor`, due or not: the lowest that was given back, or else the next.
+    /// Takes a number after `floor`, due or not: the lowest that was given back, or the next.
     #[inline]
     pub fn line_up(&self, floor: u64) -> u64 {
         if self.any_gaps.load(Relaxed) {
@@ -88,7 +91,8 @@ impl Ledger {
         self.take(floor, u64::MAX, 1, 1).last
     }
 
-    /// Takes up to `most` numbers after all that were taken; none if there are fewer than `least`.
+    /// Takes up to `most` numbers after all that were taken, or none if there are fewer than
+    /// `least`.
     #[inline]
     fn take(&self, floor: u64, due: u64, least: u64, most: u64) -> Run {
         let mut taken = self.taken.load(Relaxed);
@@ -111,12 +115,12 @@ impl Ledger {
         }
     }
 
-    /// Numbers that were taken and not used.
+    /// Gives back numbers that were taken and not used.
     #[cold]
     pub fn give_back(&self, run: Run) {
         self.with_gaps(0, |gaps| {
             let mut back = run;
-            // The last ones are as if never taken, and so are those that were given back before them.
+            // If these are the last ones, they and the gaps just before them count as never taken.
             while back.len > 0 && self.lower(back) {
                 let last = back.last - back.len;
                 back = Run { last, len: gaps.take_ending(last) };
@@ -125,7 +129,7 @@ impl Ledger {
         });
     }
 
-    /// Whether these were the last.
+    /// Lowers `taken` if these were the last numbers. Returns whether it did.
     fn lower(&self, Run { last, len }: Run) -> bool {
         if canary!("ledger_give_back_no_exchange") {
             let was_last = self.taken.load(Relaxed) == last;
@@ -154,7 +158,8 @@ mod tests {
     use sateen_base::XorShift;
     use std::collections::BTreeSet;
 
-    /// Whatever is taken, given back and lost: no number has two owners, and none that is due is kept from who asks.
+    /// Whatever is taken, given back and lost: no number has two owners, and every due one can be
+    /// taken.
     #[test]
     fn a_number_has_one_owner() {
         let ledger = Ledger::new();

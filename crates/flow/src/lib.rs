@@ -1,11 +1,23 @@
-//! Layer 5 of Sateen: what drives sheds on runtime workers, graphs of tasks with results, and worker queues.
+//! Sheds on the workers of a runtime, graphs of tasks with results, throttles and worker queues.
 //!
-//! [`RunOn::run_on`] builds a shed whose channels are worked off by the workers of a runtime, by some of them, or by the thread that
-//! waits. [`Graph`] is for those who only want a graph: closures, what comes after what, results. [`WorkerQueue`] spreads items over
-//! workers that handle them at a rate; [`Throttle`] and [`SharedThrottle`] hold anything else back to one.
+//! A *shed* is a scheduler of tasks with dependencies: a data structure without threads of its own.
 //!
-//! Below: `sateen-shed`, `sateen-queue` and `sateen-runtime`. Above: users, through the facade. Invariant: while a task is ready, somebody who will
-//! look for it is awake or queued, and not suspended. Protocol and proof are in the crate's `README.md`.
+//! | You have | Take |
+//! |---|---|
+//! | closures, what comes after what, and results | [`Graph`] |
+//! | millions of tasks with payloads of one type | a shed, built by [`RunOn::run_on`] |
+//! | items that any thread sends and some workers handle, at a rate or not | [`WorkerQueue`] |
+//! | one loop that must hold to a rate | [`Throttle`] |
+//! | many threads that must hold to a rate together | [`SharedThrottle`] |
+//!
+//! The workers of a runtime, some of them, or the thread that waits execute the tasks of a shed: a
+//! [`Map`] says which.
+//!
+//! # For maintainers
+//!
+//! Layer 5 of Sateen. Below: `sateen-shed`, `sateen-queue` and `sateen-runtime`. Above: users,
+//! through the facade. Invariant: while a task is ready, a runner task that will look for it is
+//! queued, or is between two tasks. Protocol and proof are in the crate's `README.md`.
 #![forbid(unsafe_code)]
 
 #[cfg(loom)]

@@ -5,8 +5,8 @@
 //!
 //! | queued | means | left by |
 //! |---|---|---|
-//! | `false` | none, or one has started and is about to look | a notifying thread → `true`; it then spawns one |
-//! | `true` | one was or is being spawned; it looks after it stores `false` | the runner task that starts → `false` |
+//! | `false` | none, or one has started and is about to look | a notifying thread |
+//! | `true` | one is or will be spawned; it stores `false`, then looks | the task that starts |
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::canary;

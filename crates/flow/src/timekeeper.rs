@@ -2,11 +2,15 @@
 //!
 //! | word | meaning | changed by |
 //! |---|---|---|
-//! | `earliest` | when the first item is due; `NEVER` if there is none | who puts an item in or takes one out, with the items locked |
-//! | `kept` | until when a sleeper sleeps at most; `NEVER` if none keeps the time | a sleeper: lowered before it sleeps, `NEVER` after that, unless another has lowered it further |
+//! | `earliest` | when the first item is due, or `NEVER` | a worker that locks the items |
+//! | `kept` | when the keeper's sleep ends; `NEVER` without a keeper | a sleeper |
 //!
-//! Accesses are relaxed: who lowers `earliest` tells a sleeper, through a fence, and sleepers look again after one. Proof: the crate's
-//! `README.md`, section *Coming again*. Model: `tests/loom_timekeeper.rs`.
+//! A sleeper lowers `kept` before it sleeps. After that it sets `NEVER`, unless another sleeper has
+//! lowered `kept` further.
+//!
+//! Accesses are relaxed: a worker that lowers `earliest` tells a sleeper, through a fence, and
+//! sleepers look again after one. Proof: the crate's `README.md`, section *Coming again*. Model:
+//! `tests/loom_timekeeper.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::canary;
@@ -14,7 +18,7 @@ use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_sync::WaitPoint;
 
-/// No time at all.
+/// Later than any time.
 const NEVER: u64 = u64::MAX;
 
 /// The two words.
@@ -31,7 +35,7 @@ impl Default for Timekeeper {
 }
 
 impl Timekeeper {
-    /// Nothing is waited for.
+    /// No item waits.
     pub fn new() -> Self {
         Self { earliest: AtomicU64::new(NEVER), kept: AtomicU64::new(NEVER) }
     }
@@ -42,18 +46,20 @@ impl Timekeeper {
         Some(self.earliest.load(Relaxed)).filter(|&earliest| earliest != NEVER)
     }
 
-    /// The first item is due then. The caller has the items locked, and tells somebody after that.
+    /// Sets when the first item is due. The caller has the items locked, and tells a worker after
+    /// that.
     pub fn set_earliest(&self, earliest: Option<u64>) {
         self.earliest.store(earliest.unwrap_or(NEVER), Relaxed);
     }
 
-    /// Whether an item waits that nobody keeps the time for.
+    /// Whether an item waits for which no worker keeps the time.
     #[inline]
     pub fn needs_keeper(&self) -> bool {
         self.earliest.load(Relaxed) < self.kept.load(Relaxed)
     }
 
-    /// Keeps the time, if somebody has to. The caller announces that it sleeps, and looks again whether another is needed.
+    /// Keeps the time, if a worker has to. The caller then announces that it sleeps, and looks
+    /// again whether a keeper is needed.
     pub fn keep(&self) -> Option<Keeper<'_>> {
         let until = self.earliest.load(Relaxed);
         let lower = |kept| (until < kept).then_some(until);
@@ -86,7 +92,7 @@ impl Keeper<'_> {
 impl Drop for Keeper<'_> {
     fn drop(&mut self) {
         if !canary!("timekeeper_drop_forgets") {
-            // Unless another has taken over, for an earlier one.
+            // Fails if another worker has taken over, for an earlier item.
             _ = self.kept.compare_exchange(self.until, NEVER, Relaxed, Relaxed);
         }
     }

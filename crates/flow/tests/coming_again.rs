@@ -87,7 +87,8 @@ fn new_items_do_not_keep_old_ones_from_coming_again() {
     queue.abort();
 }
 
-/// Workers fall asleep, wake for new items and for old ones, in all orders; a time that nobody keeps would hang it.
+/// Workers fall asleep, and wake for new items and old ones, in all orders. It would hang if no
+/// worker kept the time.
 #[test]
 fn old_and_new_items_all_come_to_an_end() {
     for (steal, keyed, capacity) in [(true, false, 64), (false, true, 64), (true, true, 0)] {

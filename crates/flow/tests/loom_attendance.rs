@@ -1,4 +1,5 @@
-//! Models of closing a worker queue with a time limit: who hangs is said truly, and the end is the end.
+//! Models of closing a worker queue with a time limit: only workers that hang are said to hang, and
+//! all have left at the end.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -14,7 +15,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A worker that comes to the end of each call, looked at twice meanwhile: what is said of it is so at some moment.
+/// A worker that ends each call, looked at twice meanwhile: it is never said to hang.
 #[test]
 fn nobody_hangs_who_does_not() {
     check(3, || {

@@ -54,7 +54,8 @@ impl Lane {
     }
 }
 
-/// An item comes while the holder is about to leave for something else, and the other worker is about to sleep: a lost one is a deadlock.
+/// An item comes while the holder is about to leave for something else, and the other worker is
+/// about to sleep. A lost item is a deadlock.
 #[test]
 fn what_comes_at_the_end_is_not_forgotten() {
     let mut builder = loom::model::Builder::new();

@@ -92,7 +92,8 @@ fn a_sender_and_a_worker_meet() {
     });
 }
 
-/// Two senders that do not wait, and a worker that is idle again after an item: one at a time has it, and finds room.
+/// Two senders that do not wait, and a worker that is idle again after an item. One sender at a
+/// time gets it, and finds room.
 #[test]
 fn an_idle_worker_is_taken_once() {
     check(3, || {

@@ -86,7 +86,8 @@ impl Flow {
     }
 }
 
-/// What was accepted when it is closed is handled, by a worker that sleeps, looks, or is about to end.
+/// An item accepted before the close is handled, by a worker that sleeps, looks, or is about to
+/// end.
 #[test]
 fn a_close_loses_nothing() {
     check(3, || {

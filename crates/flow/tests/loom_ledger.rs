@@ -46,7 +46,8 @@ fn a_place_given_back_is_not_lost() {
     });
 }
 
-/// Two give back, in any order, while a third takes what is due: each number is taken once, and none is lost.
+/// Two threads give back, in any order, while a third takes what is due. Each number is taken once,
+/// and none is lost.
 #[test]
 fn places_given_back_in_any_order() {
     let mut builder = loom::model::Builder::new();

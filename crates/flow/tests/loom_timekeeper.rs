@@ -45,7 +45,8 @@ impl Crew {
         self.new.fetch_update(Acquire, Relaxed, |new| new.checked_sub(1)).is_ok()
     }
 
-    /// Works as a worker does, until it has a new item, whose handler never returns, or the one that comes again was handled.
+    /// Works as a worker does, until it gets a new item, whose handler never returns, or until the
+    /// item that comes again was handled.
     fn work(&self) {
         while !self.handled.load(Acquire) {
             if self.take_new() {
@@ -82,7 +83,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A worker that sleeps, and an item that is to come again: if nobody keeps the time it is a deadlock.
+/// A worker sleeps, and an item is to come again: it is a deadlock if no worker keeps the time.
 #[test]
 fn an_item_that_comes_again_is_waited_for() {
     check(3, || {
@@ -97,7 +98,8 @@ fn an_item_that_comes_again_is_waited_for() {
     });
 }
 
-/// The one that keeps the time gets a new item that holds it up for ever: the other one keeps the time from then on.
+/// The keeper gets a new item that blocks it for ever: the other worker keeps the time from then
+/// on.
 #[test]
 fn the_time_is_passed_on() {
     check(2, || {

@@ -60,7 +60,8 @@ fn the_rate_is_exact_at_any_rate() {
     }
 }
 
-/// Waits are as long as a sleep is worth where items may come in batches; and what is due passes at once.
+/// If items may pass in batches, waits are long enough for a sleep, and items that are due then
+/// pass at once.
 #[test]
 fn a_high_rate_waits_seldom() {
     for (items, batch, waits) in [(1e6, u64::MAX, 500), (1e6, 50, 2000), (1e6, 1, 100_000)] {

@@ -1,4 +1,5 @@
-//! Throttles at the ends of their numbers, and by clocks that are wrong. In virtual time: nothing here sleeps.
+//! Throttles at the ends of their numbers, and by wrong clocks. In virtual time: nothing here
+//! sleeps.
 #![cfg(not(loom))]
 
 mod watch;
@@ -245,7 +246,8 @@ fn pass(wait: &mut Wait<'_>) -> bool {
     wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 
-/// Virtual time stands still; real time goes on, which futures sleep by, until all of them have looked at the clock. How many have passed.
+/// Lets real time, by which futures sleep, go on until all futures have read the clock. Virtual
+/// time stands still. Returns how many have passed.
 fn pass_now(waits: &mut Vec<Wait<'_>>) -> usize {
     let (all, start) = (waits.len(), std::time::Instant::now());
     while start.elapsed() < Duration::from_secs(1) {

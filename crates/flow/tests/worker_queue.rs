@@ -1,4 +1,5 @@
-//! Worker queues: what goes in comes out once, in order where that is promised, whatever handlers do.
+//! Worker queues: an item that goes in comes out once, in order if that is promised, whatever
+//! handlers do.
 #![cfg(not(loom))]
 
 use sateen_flow::{DeadReason, Overflow, Refusal, Retry, StartError, ThrottleError, WorkerQueue};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// What handlers saw, for looking at when all is over.
+/// What handlers saw, to be checked at the end.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<u64>>>);
 
@@ -415,7 +416,8 @@ fn a_handler_may_send_close_and_be_the_last_to_know_the_queue() {
     assert_eq!(seen.all(), [1, 2]);
 }
 
-/// One of the workers is stuck; all other items are handled all the same. Without stealing those in its queue are not.
+/// One worker is stuck. All other items are handled all the same; without stealing, all but those
+/// in its queue.
 #[test]
 fn a_stuck_worker_strands_nothing() {
     for steal in [true, false] {

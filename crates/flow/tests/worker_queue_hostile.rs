@@ -230,7 +230,7 @@ fn a_busy_key_holds_up_no_other_without_capacity() {
     });
 }
 
-/// Handlers that send to other keys from inside: as many as there are workers may wait for each other's end.
+/// Handlers send to other keys: as many as there are workers may wait for each other's end.
 #[test]
 fn keys_do_not_wait_for_each_other_without_capacity() {
     in_time(|| {

@@ -144,8 +144,32 @@ pub mod deque {
     pub use sateen_deque::*;
 }
 
-/// Pools of memory blocks of one size.
 pub mod pool {
+    //! Pools of memory blocks of one size, and values in them.
+    //!
+    //! | You need | Take |
+    //! |---|---|
+    //! | values with one owner each | [`Pool::try_alloc`], which returns a [`PoolBox`] |
+    //! | values that many find by a number | [`Pool::insert`], which returns a [`Key`] |
+    //! | raw memory of one size | [`BlockPool`] |
+    //! | raw memory of several sizes, without a limit | [`HeapSizes`] |
+    //! | blocks that stay close together | a pool with the strategy [`LockFreeTree`] |
+    //!
+    //! The memory of a pool is taken once, when the pool is made. Nothing is allocated after that,
+    //! unless the pool may [grow](Builder::grow).
+    //!
+    //! ```
+    //! use sateen::pool::Pool;
+    //!
+    //! let pool = Pool::<String>::new(1000)?;
+    //! let boxed = pool.try_alloc("mine alone".to_owned())?; // Dropping it returns the block.
+    //! let key = pool.insert("everybody's".to_owned())?;
+    //! assert_eq!(pool.get(key).as_deref(), Some(&"everybody's".to_owned()));
+    //! assert!(pool.remove(key) && pool.get(key).is_none());
+    //! # drop(boxed);
+    //! # Ok::<(), Box<dyn std::error::Error>>(())
+    //! ```
+
     pub use sateen_pool::*;
 }
 
@@ -209,13 +233,46 @@ pub mod channel {
     pub use sateen_queue::channel::*;
 }
 
-/// Schedulers of tasks with dependencies: data structures without threads of their own.
 pub mod shed {
+    //! A *shed* is a scheduler of tasks with dependencies: a data structure without threads of its
+    //! own.
+    //!
+    //! | You want | Take |
+    //! |---|---|
+    //! | closures with results, and no more | [`flow::Graph`](crate::flow::Graph) |
+    //! | the workers of a runtime to execute the tasks | [`flow::RunOn`](crate::flow::RunOn) |
+    //! | to execute tasks on threads of your own | [`Shed::builder`], then [`Shed::execute_one`] |
+    //! | the same graph of tasks again and again | [`Template`] |
+
     pub use sateen_shed::*;
 }
 
-/// Sheds on a runtime's workers, graphs of tasks with results, throttles and worker queues.
 pub mod flow {
+    //! Sheds on a runtime's workers, graphs of tasks with results, throttles and worker queues.
+    //!
+    //! A *shed* is a scheduler of tasks with dependencies: a data structure without threads of its
+    //! own.
+    //!
+    //! | You have | Take |
+    //! |---|---|
+    //! | closures, what comes after what, and results | [`Graph`] |
+    //! | millions of tasks with payloads of one type | a shed, built by [`RunOn::run_on`] |
+    //! | items that any thread sends and some workers handle | [`WorkerQueue`] |
+    //! | one loop that must hold to a rate | [`Throttle`] |
+    //! | many threads that must hold to a rate together | [`SharedThrottle`] |
+    //!
+    //! ```
+    //! use sateen::Runtime;
+    //! use sateen::flow::Graph;
+    //!
+    //! let mut g = Graph::new();
+    //! let input = g.task(|| 6);
+    //! let answer = g.task_with(&input, |n| n * 7);
+    //! g.run(&Runtime::builder().workers(2).build()?)?;
+    //! assert_eq!(*g.result(&answer)?, 42);
+    //! # Ok::<(), Box<dyn std::error::Error>>(())
+    //! ```
+
     pub use sateen_flow::*;
 }
 

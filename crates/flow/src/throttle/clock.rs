@@ -7,13 +7,17 @@ use sateen_runtime::sleep;
 
 /// Tells a throttle the time, and waits for it.
 ///
-/// A clock belongs to whoever reads it: it need not be shared between threads. Its clones count from the
+/// A clock belongs to the thread that reads it: it need not be shared. Its clones count from the
 /// same start.
 ///
-/// A throttle copes with a clock that is wrong. If it goes back by less than 10 ms the throttle's time stands still until the
-/// clock has caught up; if by more, the time goes on from there. If it jumps ahead, that is a caller who comes late. A panic of a
-/// clock goes on in the caller of the throttle, which has taken nothing then.
+/// A throttle tolerates a wrong clock. If the clock goes back by less than 10 ms, the throttle's
+/// time stands still until the clock has caught up; if by more, the time goes on from there. A
+/// clock that jumps ahead looks like a caller that comes late.
 ///
+/// # Panics
+/// A panic of a clock goes on in the throttle's caller, which has taken nothing then.
+///
+/// # Examples
 /// ```
 /// use sateen::flow::{Clock, RealClock};
 /// use std::time::Duration;
@@ -23,7 +27,7 @@ use sateen_runtime::sleep;
 /// assert!(clock.elapsed() - before >= Duration::from_micros(5));
 /// ```
 pub trait Clock {
-    /// Time since the clock was made; should never be less than it was before.
+    /// Time since the clock was made. Should never decrease.
     fn elapsed(&self) -> Duration;
 
     /// Waits for about `interval`. Blocks a thread, suspends a fiber.
@@ -34,8 +38,8 @@ pub trait Clock {
         self.delay(interval);
     }
 
-    /// [`elapsed`](Clock::elapsed) in nanoseconds, `u64::MAX` if there are more. For clocks that know them anyway: it is
-    /// what throttles call.
+    /// [`elapsed`](Clock::elapsed) in nanoseconds, at most `u64::MAX`. This is what throttles call;
+    /// override it if the clock counts nanoseconds.
     #[inline]
     fn nanos(&self) -> u64 {
         let elapsed = self.elapsed();
@@ -43,12 +47,12 @@ pub trait Clock {
         seconds.saturating_add(elapsed.subsec_nanos().into())
     }
 
-    /// The next reading is a true one: throttles ask for it before they wait.
+    /// Makes the next reading a true one: throttles call it before they wait.
     #[inline]
     fn refresh(&self) {}
 
-    /// Whether [`delay`](Clock::delay) takes time. Futures then wait elsewhere, and call it only for an
-    /// instant.
+    /// Whether [`delay`](Clock::delay) takes time. If it does, futures wait by the runtime's
+    /// timers, and call it only for very short delays.
     fn takes_time(&self) -> bool {
         true
     }
@@ -106,7 +110,8 @@ impl Clock for RealClock {
     }
 }
 
-/// A clock for tests: its time goes on when it is told to, and when somebody waits. Nothing sleeps.
+/// A clock for tests: its time goes on when [`advance`](Self::advance) is called, and when a caller
+/// waits. Nothing sleeps.
 ///
 /// Its clones are the same clock.
 ///
@@ -135,20 +140,20 @@ impl ManualClock {
         Self::default()
     }
 
-    /// Lets time pass; after 584 years it stands still.
+    /// Advances the time; after 584 years it stands still.
     pub fn advance(&self, interval: Duration) {
         let later = |now: u64| Some(now.saturating_add(nanos(interval)));
         // Relaxed: the time guards no data. It never refuses.
         _ = self.0.nanos.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 
-    /// From now on each delay takes so much longer than it should: a system that wakes late.
+    /// From now on each delay takes `lateness` longer than asked: a system that wakes late.
     #[cfg(feature = "study")]
     pub fn set_lateness(&self, lateness: Duration) {
         self.0.lateness.store(nanos(lateness), Ordering::Relaxed);
     }
 
-    /// How often somebody has waited.
+    /// How often a caller has waited.
     #[cfg(feature = "study")]
     pub fn delays(&self) -> u64 {
         self.0.delays.load(Ordering::Relaxed)

@@ -1,9 +1,9 @@
-//! What settings of rates, throttles and clocks are refused.
+//! Refused settings of rates, throttles and clocks.
 
 use std::error::Error;
 use std::fmt;
 
-/// A setting of a rate, a throttle or a clock that means nothing.
+/// An invalid setting of a rate, a throttle or a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ThrottleError {
@@ -15,9 +15,9 @@ pub enum ThrottleError {
     TooHigh(f64),
     /// A rate below [`Rate::LEAST`](super::Rate::LEAST).
     TooLow(f64),
-    /// A burst of no item.
+    /// A burst of 0 items.
     ZeroBurst,
-    /// A batch of no token.
+    /// A batch of 0 tokens.
     ZeroBatch,
     /// A clock that is read at every 0th call.
     ZeroSampling,

@@ -1,8 +1,8 @@
-//! Rates, clocks, and the throttles that hold back to a rate.
+//! Rates, clocks, and the throttles that hold callers to a rate.
 //!
-//! A throttle counts what it has let through, and lets through no more than its [`Grid`] says is due: there is no
-//! interval that is added up, so it does not drift. The count is moved up where a caller has come back too
-//! late for more than a burst.
+//! A throttle counts what it has let through, and lets through no more than its [`Grid`] says is
+//! due. No intervals are added up, so it does not drift. If a caller comes back late by more than a
+//! burst, the count moves up.
 
 mod clock;
 mod error;
@@ -26,16 +26,17 @@ pub(crate) use pause::pause_async;
 use rate::Grid;
 use sateen_base::prim::time::Duration;
 
-/// A caller that comes back late makes up for so many seconds, if nothing else was wanted.
+/// The default burst, in seconds: how much lateness a caller makes up for.
 const BURST_SECONDS: f64 = 0.1;
 
-/// Who takes tokens by the batch waits for those of so long a time at once, asleep; to wait for each would be to spin.
+/// Callers that take tokens by the batch sleep until those of so long a time are due; waiting for
+/// each would be spinning.
 const CLUMP: Duration = Duration::from_micros(200);
 
-/// Whoever owns a throttle has so large a part of its burst in hand at most.
+/// A throttle's owner has at most this part of the burst in hand: an eighth.
 const HANDFUL: u64 = 8;
 
-/// What a throttle has been told, and what follows.
+/// The settings of a throttle, and the sizes that follow from them.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     grid: Grid,
@@ -44,7 +45,7 @@ struct Plan {
     batch: u64,
     /// Tokens that are waited for at once.
     clump: u64,
-    /// What was asked for.
+    /// What the user asked for.
     wanted_burst: Option<u64>,
     wanted_batch: Option<u64>,
 }
@@ -80,6 +81,7 @@ impl Plan {
         Ok(())
     }
 
+    /// With the sizes that follow from grid and wishes.
     fn with_sizes(self) -> Self {
         let burst = self.wanted_burst.unwrap_or_else(|| self.grid.within(BURST_SECONDS));
         let most = (burst / HANDFUL).max(1);
@@ -87,7 +89,8 @@ impl Plan {
         Self { burst, batch, clump: batch.min(self.grid.within(CLUMP.as_secs_f64())), ..self }
     }
 
-    /// The least that counts as taken when `due` are due: who is late by more than a burst has lost the rest.
+    /// The least that counts as taken when `due` are due: a caller that is late by more than a
+    /// burst has lost the rest.
     #[inline(always)]
     fn floor(&self, due: u64) -> u64 {
         due.saturating_sub(self.burst)

@@ -1,4 +1,5 @@
-//! Waiting for a given time: asleep while it is long, giving way when it gets short, spinning at its end.
+//! Waits for a given time: asleep while it is long, yielding when it gets short, spinning at its
+//! end.
 
 use super::Clock;
 use sateen_base::prim::spin_loop;
@@ -7,11 +8,11 @@ use sateen_runtime::{sleep, sleep_async, sleep_until, yield_now};
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Below this nobody sleeps: falling asleep and waking up takes as long.
+/// No sleep below this: falling asleep and waking up takes as long.
 const SLEEP: Duration = Duration::from_micros(80);
-/// The kernel wakes so much too late (its timers' slack is 50 µs).
+/// The kernel wakes threads late by up to this (the slack of its timers is 50 µs).
 const EARLY: Duration = Duration::from_micros(60);
-/// Below this nobody gives way: who comes back later than wanted wastes more.
+/// No yield below this: coming back late wastes more.
 const SPIN: Duration = Duration::from_micros(3);
 
 /// Blocks the thread, or suspends the fiber, for `interval`.
@@ -28,7 +29,7 @@ pub(crate) fn pause(interval: Duration) {
         if left > SPIN {
             yield_now();
         } else {
-            // Whoever has waited for the worker too long gets it all the same.
+            // A fiber that has waited too long for the worker gets it all the same.
             sateen_runtime::poll_requests();
             spin_loop();
         }

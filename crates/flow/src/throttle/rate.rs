@@ -3,8 +3,9 @@
 use super::ThrottleError;
 use std::fmt;
 
-/// So many items a second, or as many as can be.
+/// A number of items a second, or no limit.
 ///
+/// # Examples
 /// ```
 /// use sateen::flow::{Rate, ThrottleError};
 /// assert_eq!(Rate::per_second(2.5)?.get(), Some(2.5));
@@ -20,13 +21,13 @@ impl Rate {
     pub const UNLIMITED: Self = Self(f64::INFINITY);
     /// The highest limit there is: ten items a nanosecond.
     pub const MOST: f64 = 1e10;
-    /// The lowest: an item in 31 years.
+    /// The lowest limit: an item in 31 years.
     pub const LEAST: f64 = 1e-9;
 
-    /// `items` a second, from [`Rate::LEAST`] to [`Rate::MOST`]; fractions are fine.
+    /// `items` a second, from [`Rate::LEAST`] to [`Rate::MOST`]. Fractions are allowed.
     ///
     /// # Errors
-    /// Anything else, naming it.
+    /// [`ThrottleError`], with the number, for anything else.
     pub fn per_second(items: f64) -> Result<Self, ThrottleError> {
         match items {
             _ if items.is_nan() => Err(ThrottleError::NotANumber),
@@ -37,7 +38,7 @@ impl Rate {
         }
     }
 
-    /// Items a second; none if it is unlimited.
+    /// Items a second; `None` if it is unlimited.
     pub fn get(self) -> Option<f64> {
         (self != Self::UNLIMITED).then_some(self.0)
     }
@@ -64,8 +65,8 @@ impl fmt::Display for Rate {
 
 /// A rate as a grid in time: item `n` (from 1 on) is due `(n - 1) / rate` after the start.
 ///
-/// Which items are due is asked of the time since the start, never added up: so nothing drifts. An unlimited rate has
-/// no grid: ask [`is_unlimited`](Grid::is_unlimited) first.
+/// Which items are due follows from the time since the start. Nothing is added up, so nothing
+/// drifts. An unlimited rate has no grid: ask [`is_unlimited`](Grid::is_unlimited) first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     rate: Rate,
@@ -74,7 +75,8 @@ pub(crate) struct Grid {
     shift: u32,
 }
 
-/// More than are ever taken, and far from the end of the numbers: so many are due at an unlimited rate, and at most at any other.
+/// The number of items that are due at an unlimited rate, and at most at any other: more than are
+/// ever taken, and far from the largest number.
 pub(crate) const ENDLESS: u64 = 1 << 62;
 
 impl Grid {
@@ -85,7 +87,8 @@ impl Grid {
             scaled *= 2.0;
             shift += 1;
         }
-        // Rounded up by as much as the numbers before may have been rounded down: an item is due in its own nanosecond.
+        // Rounded up by as much as the steps before may have rounded down: an item is due in its
+        // own nanosecond.
         Self { rate, scaled: (scaled as u64).saturating_add(1 << 11), shift }
     }
 
@@ -99,14 +102,16 @@ impl Grid {
         self.scaled == 0
     }
 
-    /// How many items are due when `nanos` have passed: one at the start. [`ENDLESS`] at most, after 14 years at the highest rate.
+    /// How many items are due when `nanos` have passed: one at the start, at most [`ENDLESS`]
+    /// (after 14 years at the highest rate).
     #[inline(always)]
     pub(crate) fn due(&self, nanos: u64) -> u64 {
         let items = (u128::from(nanos) * u128::from(self.scaled)) >> self.shift;
         if items < u128::from(ENDLESS) { items as u64 + 1 } else { ENDLESS }
     }
 
-    /// How far it is to the next item when `nanos` have passed: from 0, an item is just due, to 1.
+    /// The part of the interval to the next item that has passed after `nanos`: from 0 (an item is
+    /// just due) to 1.
     pub(crate) fn progress(&self, nanos: u64) -> f64 {
         let items = u128::from(nanos) * u128::from(self.scaled);
         let part = items & ((1 << self.shift) - 1);
@@ -118,7 +123,7 @@ impl Grid {
         self.rate.get().map_or(0, |rate| (progress * (1e9 / rate)) as u64)
     }
 
-    /// When item `n` is due, in nanoseconds from the start; may be a little early after months.
+    /// When item `n` is due, in nanoseconds from the start; after months it may be slightly early.
     pub(crate) fn time_of(&self, n: u64) -> u64 {
         match self.rate.get() {
             Some(rate) => ((n.saturating_sub(1)) as f64 * (1e9 / rate)).ceil() as u64,
@@ -126,7 +131,7 @@ impl Grid {
         }
     }
 
-    /// How many items are due in `seconds`: one at least.
+    /// How many items are due in `seconds`: at least one.
     pub(crate) fn within(&self, seconds: f64) -> u64 {
         self.rate.get().map_or(ENDLESS, |rate| ((rate * seconds) as u64).max(1))
     }

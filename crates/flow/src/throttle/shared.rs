@@ -1,4 +1,4 @@
-//! One limit for many.
+//! One limit for many callers.
 
 use super::rate::ENDLESS;
 use super::timeline::SharedTimeline;
@@ -7,16 +7,21 @@ use crate::gaps::Run;
 use crate::ledger::Ledger;
 use sateen_base::prim::time::Duration;
 
-/// Holds all its callers together back to one rate.
+/// Holds all its callers together to one rate.
 ///
-/// What is said of [`Throttle`](super::Throttle) about drift and bursts holds of their sum. Who waits has a place in line, which comes due at a time of
-/// its own: callers pass in the order in which they came, and nobody is woken to find that another was faster. Who stops waiting (a dropped
-/// future, a cancelled task) gives the place back, and the next who comes has it. A place that nobody uses until a burst later is
-/// lost: its owner takes what is due then, or goes to the end of the line.
+/// Drift and bursts of their sum are those of a [`Throttle`](super::Throttle). A caller that waits
+/// has a reservation in line, which is due at a time of its own. So callers pass in the order in
+/// which they came, and none is woken in time only to find that another was faster.
 ///
-/// Cost of a check: a reading of the clock and one locked instruction in a line that all share. Threads that pass often take a
-/// [`hand`](SharedThrottle::hand).
+/// A caller that stops waiting (a dropped future, a cancelled task) gives its reservation back, and
+/// the next caller gets it. A reservation that is not used within a burst is lost: its owner takes
+/// another token that is due, or goes to the end of the line.
 ///
+/// # Cost
+/// A check reads the clock and executes one locked instruction in a cache line that all callers
+/// share. Threads that pass often take a [`hand`](SharedThrottle::hand).
+///
+/// # Examples
 /// ```
 /// use sateen::flow::{Rate, RealClock, SharedThrottle};
 /// let throttle = SharedThrottle::new(Rate::per_second(1000.0)?, RealClock::new());
@@ -45,31 +50,31 @@ impl<C: Clock> SharedThrottle<C> {
         Self { clock, plan: Plan::default().at(rate), time, ledger: Ledger::new() }
     }
 
-    /// So many items at once at most, after a pause.
+    /// At most `items` pass at once after a pause.
     ///
     /// # Errors
-    /// If that is 0.
+    /// [`ThrottleError::ZeroBurst`] if `items` is 0.
     pub fn burst(mut self, items: u64) -> Result<Self, ThrottleError> {
         self.plan.set_burst(items)?;
         Ok(self)
     }
 
-    /// So many tokens at most that a [`Hand`] takes at once, an eighth of the burst if that is less.
+    /// A [`Hand`] takes at most `tokens` at once, and no more than an eighth of the burst.
     ///
     /// # Errors
-    /// If that is 0.
+    /// [`ThrottleError::ZeroBatch`] if `tokens` is 0.
     pub fn batch(mut self, tokens: u64) -> Result<Self, ThrottleError> {
         self.plan.set_batch(tokens)?;
         Ok(self)
     }
 
-    /// The rate it holds to.
+    /// The rate that it holds its callers to.
     pub fn rate(&self) -> Rate {
         self.plan.grid.rate()
     }
 
-    /// Takes `n` tokens if they are due and nobody waits for them; never waits. Without a limit they always are, with one never if `n`
-    /// is more than the burst.
+    /// Takes `n` tokens if they are due and no caller waits for them; never waits. Returns whether
+    /// it did: always without a limit, never with one if `n` is more than the burst.
     pub fn try_take(&self, n: u64) -> bool {
         if self.plan.grid.is_unlimited() {
             return true;
@@ -80,13 +85,14 @@ impl<C: Clock> SharedThrottle<C> {
 
     /// Waits for a token.
     ///
-    /// Blocks the thread, or suspends the fiber, as [`Throttle::wait`](super::Throttle::wait) with `batch(1)` does: each passes when it is due, and
-    /// above 10,000 a second that is spinning. A [`Hand`] sleeps instead.
+    /// Blocks the thread, or suspends the fiber, as [`Throttle::wait`](super::Throttle::wait) with
+    /// `batch(1)` does: each caller passes when its token is due. Above 10,000 a second that is
+    /// spinning; a [`Hand`] sleeps instead.
     pub fn wait(&self) {
         self.wait_by(|gap| self.clock.delay(gap));
     }
 
-    /// Takes a place in line, and waits until its time has come.
+    /// Makes a reservation, and waits until it is due.
     fn wait_by(&self, delay: impl Fn(Duration)) {
         if self.plan.grid.is_unlimited() {
             return;
@@ -97,8 +103,8 @@ impl<C: Clock> SharedThrottle<C> {
         }
     }
 
-    /// [`wait`](SharedThrottle::wait) as a future. It has its place in line from the first poll on; dropped before it is ready it
-    /// has taken nothing.
+    /// [`wait`](SharedThrottle::wait) as a future. It has its reservation from the first poll on.
+    /// If it is dropped before it is ready, it has taken nothing.
     ///
     /// ```
     /// use sateen::flow::{Clock, ManualClock, Rate, SharedThrottle};
@@ -121,7 +127,7 @@ impl<C: Clock> SharedThrottle<C> {
         }
     }
 
-    /// For one of many that pass often: takes tokens by the batch.
+    /// A handle for one of many callers that pass often: it takes tokens by the batch.
     ///
     /// ```
     /// use sateen::flow::{ManualClock, Rate, SharedThrottle};
@@ -144,15 +150,15 @@ impl<C: Clock> SharedThrottle<C> {
     }
 }
 
-/// A token that is not due yet.
+/// A number on the grid whose token is not used yet.
 struct Reservation<'a, C: Clock> {
     throttle: &'a SharedThrottle<C>,
-    /// Its number on the grid; 0 once it has been used.
+    /// 0 once it has been used.
     number: u64,
 }
 
 impl<C: Clock> Reservation<'_, C> {
-    /// Uses it if it is due, else says how long it is until then.
+    /// Uses the reservation if it is due, else returns how long it is until then.
     fn poll(&mut self) -> Result<(), Duration> {
         let SharedThrottle { clock, plan, time, ledger } = self.throttle;
         clock.refresh();
@@ -161,7 +167,7 @@ impl<C: Clock> Reservation<'_, C> {
         if due >= self.number {
             let number = std::mem::take(&mut self.number);
             let floor = plan.floor(due);
-            // Too late it is lost, and another one does as well.
+            // If it is too old it is lost, and any other due one serves as well.
             if number > floor || ledger.take_some(floor, due, 1).len > 0 {
                 return Ok(());
             }
@@ -180,10 +186,14 @@ impl<C: Clock> Drop for Reservation<'_, C> {
     }
 }
 
-/// One thread's share of a [`SharedThrottle`]: tokens that were due, taken by the batch and used without a look at anything
-/// shared. Dropped, it gives back what it has left.
+/// One thread's share of a [`SharedThrottle`]: tokens that were due, taken by the batch and used
+/// without access to shared memory.
 ///
-/// What hands hold counts as taken: so all may pass by that much more at once, after a pause. Cost of a check: 1 ns with a token in hand.
+/// When it is dropped, it gives back what it has left. Tokens in hands count as taken, so after a
+/// pause that many more items may pass at once.
+///
+/// # Cost
+/// A check costs 1 ns with a token in hand.
 #[derive(Debug)]
 pub struct Hand<'a, C: Clock> {
     throttle: &'a SharedThrottle<C>,
@@ -202,8 +212,8 @@ impl<C: Clock> Hand<'_, C> {
         any
     }
 
-    /// Waits for a token: its own first, else as [`SharedThrottle::wait`] does; but where several are due in 200 µs it sleeps for so long,
-    /// and goes on with those.
+    /// Waits for a token: takes its own first, else waits as [`SharedThrottle::wait`] does. If
+    /// several tokens come in 200 µs, it sleeps for that long and goes on with those.
     #[inline]
     pub fn wait(&mut self) {
         if !self.try_take() {

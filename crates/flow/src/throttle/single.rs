@@ -5,22 +5,26 @@ use super::timeline::Timeline;
 use super::{Clock, Plan, Rate, RealClock, ThrottleError, pause_async};
 use sateen_base::prim::time::Duration;
 
-/// Holds its owner back to a rate.
+/// Holds its owner to a rate.
 ///
-/// * **It does not drift.** Item *n* is let through no earlier than *n* intervals after the start, however late those
-///   before came; so in the long run the rate is exact, and in any span of time *t* no more than `burst + ⌈rate·t⌉`
-///   pass.
-/// * **Lateness is made up for,** up to the [burst](Throttle::burst): by default what is due in 0.1 s, or one item if that is less.
-///   Who comes later than that loses the rest.
-/// * **What is due is taken in batches,** with one reading of the clock for each: by default an eighth of the burst
-///   at most. A token in hand costs a decrement. With [`batch(1)`](Throttle::batch) the clock is read for every item.
+/// * **It does not drift.** Item *n* passes no earlier than *n* intervals after the start, however
+///   late the items before it came. So in the long run the rate is exact, and in any span of time
+///   *t* no more than `burst + ⌈rate·t⌉` pass.
+/// * **It makes up for lateness,** up to the [burst](Throttle::burst): by default what is due in
+///   0.1 s, or one item if that is less. A caller that comes later than that loses the rest.
+/// * **It takes what is due in batches,** with one reading of the clock for each: by default an
+///   eighth of the burst at most. With [`batch(1)`](Throttle::batch) it reads the clock for every
+///   item.
+/// * **Waiting costs little.** If several items are due in 200 µs, it sleeps until those are, and
+///   lets them through together: at 1,000,000 a second that takes a thirtieth of a processor. With
+///   `batch(1)`, and at lower rates, it sleeps until 60 µs before the time, yields to other fibers
+///   and threads until 3 µs before it, and then spins. Each item then passes when it is due, to the
+///   microsecond, at the price of a processor.
 ///
-/// * **Waiting costs little.** Where several items are due in 200 µs it sleeps until those are, and lets them through together: at 1,000,000 a
-///   second that takes a thirtieth of a processor. With `batch(1)`, and at lower rates, it sleeps until 60 µs before the time, gives way to other
-///   fibers and threads until 3 µs before it, and then spins: each item passes when it is due, to the microsecond, at the price of a processor.
+/// # Cost
+/// A check that passes costs 1 ns with a token in hand, else a reading of the clock.
 ///
-/// Cost of a check that passes: 1 ns with a token in hand, else a reading of the clock.
-///
+/// # Examples
 /// ```
 /// use sateen::flow::{Clock, ManualClock, Rate, Throttle};
 /// let clock = ManualClock::new();
@@ -37,9 +41,9 @@ pub struct Throttle<C = RealClock> {
     plan: Plan,
     /// Time on the grid.
     time: Timeline,
-    /// What has been taken of the grid, with what is in hand.
+    /// What has been taken of the grid, including what is in hand.
     taken: u64,
-    /// Tokens that may be used without a look at the clock.
+    /// Tokens that may be used without reading the clock.
     hand: u64,
 }
 
@@ -51,34 +55,36 @@ impl<C: Clock> Throttle<C> {
         Self { clock, plan: Plan::default().at(rate), time, taken: 0, hand: 0 }
     }
 
-    /// So many items at once at most, after a pause.
+    /// At most `items` pass at once after a pause.
     ///
     /// # Errors
-    /// If that is 0.
+    /// [`ThrottleError::ZeroBurst`] if `items` is 0.
     pub fn burst(mut self, items: u64) -> Result<Self, ThrottleError> {
         self.plan.set_burst(items)?;
         Ok(self)
     }
 
-    /// So many tokens at most for one reading of the clock, an eighth of the burst if that is less.
+    /// At most `tokens` for one reading of the clock, and no more than an eighth of the burst.
     ///
     /// # Errors
-    /// If that is 0.
+    /// [`ThrottleError::ZeroBatch`] if `tokens` is 0.
     pub fn batch(mut self, tokens: u64) -> Result<Self, ThrottleError> {
         self.plan.set_batch(tokens)?;
         Ok(self)
     }
 
-    /// The rate it holds to.
+    /// The rate that it holds its owner to.
     pub fn rate(&self) -> Rate {
         self.plan.grid.rate()
     }
 
-    /// Another rate from now on; what was said of burst and batch holds. An item that is due passes at once, and on the way to
-    /// the next it goes on from where it is: half an interval at one rate and half at the other let one pass. What else was
-    /// due and not used is lost.
+    /// Holds to another rate from now on, with the same wishes for burst and batch.
+    ///
+    /// An item that is due passes at once. Progress towards the next item counts: half an interval
+    /// at one rate and half at the other let one pass. Other items that were due and not used are
+    /// lost.
     pub fn set_rate(&mut self, rate: Rate) {
-        // First, for it may panic.
+        // First, because it may panic.
         self.clock.refresh();
         let now = self.clock.nanos();
         let progress = self.progress(now);
@@ -86,12 +92,13 @@ impl<C: Clock> Throttle<C> {
         self.hand = 0;
         (self.taken, self.time) = match progress {
             None => (0, Timeline::new(now, 0)),
-            // As if one had passed so long ago.
+            // As if an item had passed that long ago.
             Some(progress) => (1, Timeline::new(now, self.plan.grid.time_to(progress))),
         };
     }
 
-    /// How far it is from the last item to the next, from 0 to 1; none if one is due.
+    /// The part of the interval from the last item to the next that has passed, from 0 to 1; `None`
+    /// if an item is due.
     fn progress(&mut self, now: u64) -> Option<f64> {
         let grid = &self.plan.grid;
         if grid.is_unlimited() {
@@ -101,7 +108,7 @@ impl<C: Clock> Throttle<C> {
         match self.taken.checked_sub(grid.due(passed)) {
             _ if self.hand > 0 => None,
             Some(0) => Some(grid.progress(passed)),
-            // Without a clock that went back there are no items ahead.
+            // Items are ahead only after a clock went back.
             Some(_) => Some(0.0),
             None => None,
         }
@@ -112,8 +119,11 @@ impl<C: Clock> Throttle<C> {
         &self.clock
     }
 
-    /// Takes `n` tokens if they are due; never waits. Without a limit they always are. With one it is false always if `n` is more than
-    /// the burst less the rest of a batch: only with batches of 1 can all of a burst be taken in one go.
+    /// Takes `n` tokens if they are due; never waits. Returns whether it did.
+    ///
+    /// Without a limit tokens are always due. With one it always returns false if `n` is more than
+    /// the burst less the rest of a batch: only with batches of 1 can a whole burst be taken at
+    /// once.
     #[inline]
     pub fn try_take(&mut self, n: u64) -> bool {
         if self.hand < n {
@@ -149,7 +159,7 @@ impl<C: Clock> Throttle<C> {
         if self.plan.clump > 1 { self.clock.rest(gap) } else { self.clock.delay(gap) }
     }
 
-    /// Takes one token, or says how long it is until there is one.
+    /// Takes one token, or returns how long it is until there is one.
     pub(crate) fn poll(&mut self) -> Result<(), Duration> {
         if self.try_take(1) { Ok(()) } else { Err(self.gap()) }
     }
@@ -159,14 +169,16 @@ impl<C: Clock> Throttle<C> {
         self.hand += 1;
     }
 
-    /// How long it is until the next token is due, or the next few if they come so fast that waiting for one would be spinning.
+    /// How long it is until the next token is due, or the next clump if waiting for one would be
+    /// spinning.
     pub(crate) fn gap(&self) -> Duration {
         let now = self.time.peek(self.clock.nanos());
         let next = self.taken.saturating_add(self.plan.clump);
         Duration::from_nanos(self.plan.grid.time_of(next).saturating_sub(now).max(1))
     }
 
-    /// [`wait`](Throttle::wait) as a future. Dropped before it is ready it has taken nothing.
+    /// [`wait`](Throttle::wait) as a future. If it is dropped before it is ready, it has taken
+    /// nothing.
     ///
     /// ```
     /// use sateen::flow::{Clock, ManualClock, Rate, Throttle};
@@ -185,10 +197,10 @@ impl<C: Clock> Throttle<C> {
         }
     }
 
-    /// With fewer than `n` in hand: looks at the clock and takes what is missing, and into the hand what makes it a batch; false if
-    /// that is not due.
+    /// With fewer than `n` in hand: reads the clock and takes what is missing, and into the hand
+    /// what completes a batch. Returns false if that is not due.
     ///
-    /// A call, so that who has a token in hand pays for nothing else.
+    /// Not inlined, so that a caller with a token in hand pays for nothing else.
     #[inline(never)]
     fn take(&mut self, n: u64) -> bool {
         if self.plan.grid.is_unlimited() {
@@ -212,7 +224,8 @@ impl<C: Clock> Throttle<C> {
         true
     }
 
-    /// The grid is at the end of the numbers: another begins. How many are due on it.
+    /// The grid has reached the end of the numbers: begins another one. Returns how many are due on
+    /// it.
     #[cold]
     fn begin_anew(&mut self, now: u64) -> u64 {
         self.time = Timeline::new(now, 0);

@@ -7,11 +7,13 @@ use sateen_base::tsc;
 use sateen_runtime::sleep;
 use std::cell::Cell;
 
-/// A clock that stands still for some calls: it reads the one below at every *k*-th.
+/// A clock that reads another one at every *k*-th call, and stands still for the calls between.
 ///
-/// Between two readings it is late, never early; so a throttle keeps its rate. When a throttle has to wait
-/// it reads anew. Source: seed "throttled worker queue", the clock's *frequency*.
+/// Between two readings it is late, never early; so a throttle keeps its rate. When a throttle has
+/// to wait it reads anew. Source: the clock of *Even more performance experiments: queues and
+/// threads*.
 ///
+/// # Examples
 /// ```
 /// use sateen::flow::{Clock, ManualClock, SampledClock, ThrottleError};
 /// use std::time::Duration;
@@ -36,7 +38,7 @@ impl SampledClock {
     /// [`RealClock`], read at every `every`-th call.
     ///
     /// # Errors
-    /// If that is 0.
+    /// [`ThrottleError::ZeroSampling`] if `every` is 0.
     pub fn new(every: u32) -> Result<Self, ThrottleError> {
         Self::over(RealClock::new(), every)
     }
@@ -46,7 +48,7 @@ impl<C: Clock> SampledClock<C> {
     /// Another clock, read at every `every`-th call.
     ///
     /// # Errors
-    /// If that is 0.
+    /// [`ThrottleError::ZeroSampling`] if `every` is 0.
     pub fn over(below: C, every: u32) -> Result<Self, ThrottleError> {
         if every == 0 {
             return Err(ThrottleError::ZeroSampling);
@@ -98,8 +100,8 @@ impl<C: Clock> Clock for SampledClock<C> {
     }
 }
 
-/// The processor's time-stamp counter: half as dear as [`RealClock`], and as steady as its calibration (about one part in
-/// ten thousand).
+/// The processor's time-stamp counter: half the cost of [`RealClock`], and as accurate as its
+/// calibration (about one part in ten thousand).
 ///
 /// ```
 /// use sateen::flow::{Clock, TscClock};
@@ -115,7 +117,7 @@ pub struct TscClock {
 }
 
 impl TscClock {
-    /// Counts from now on; none if the processor has no counter, or one whose speed changes.
+    /// Counts from now on; `None` if the processor has no counter, or one whose speed changes.
     ///
     /// The first call in a process takes 2 ms, to calibrate.
     pub fn new() -> Option<Self> {

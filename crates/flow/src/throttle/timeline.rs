@@ -1,19 +1,20 @@
 //! The time since a start, by clocks that may be wrong.
 //!
-//! Clocks are the user's: they may stand still, jump, or go back. A throttle must not starve then, nor panic. So its time never
-//! goes back. A clock that goes back by little (processors whose counters differ) is waited for. From one that goes
-//! back by more, the time goes on as if it had stood still for that step.
+//! Clocks are the user's: they may stand still, jump, or go back. A throttle must not starve then,
+//! nor panic. So its time never goes back. If a clock goes back by little (processors whose
+//! counters differ), the throttle waits for it. If it goes back by more, the time goes on as if the
+//! clock had stood still for that step.
 
 use super::Clock;
 use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
 
-/// A clock that goes back by less is waited for: nanoseconds.
+/// If a clock goes back by up to so many nanoseconds, the throttle waits for it.
 const BACK: u64 = 10_000_000;
 
-/// Of one owner.
+/// The time of one owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeline {
-    /// What the clock said last, and how much time had passed then.
+    /// The last reading of the clock, and how much time had passed then.
     clock: u64,
     passed: u64,
 }
@@ -35,7 +36,7 @@ impl Timeline {
         self.passed
     }
 
-    /// The same, for who may not change it.
+    /// As [`at`](Self::at), without changing anything.
     #[inline(always)]
     pub(super) fn peek(&self, now: u64) -> u64 {
         self.passed.saturating_add(now.saturating_sub(self.clock))
@@ -49,15 +50,16 @@ impl Timeline {
     }
 }
 
-/// Of many. The words are looked at by all, and seldom changed.
+/// The time of many callers. All read the words, and seldom change them.
 ///
 /// | word | meaning | changed by |
 /// |---|---|---|
-/// | `offset` | the time that has passed, less what the clock says; wraps around | who finds that the clock went back: up |
-/// | `latest` | so much had passed at some moment, at least | who reads a time that is later by [`STEP`](SharedTimeline::STEP) |
+/// | `offset` | time passed, less the reading; wraps | up: a caller that saw the clock go back |
+/// | `latest` | at least so much had passed | a caller whose time is later by `STEP` |
 ///
-/// Times guard no data, so all accesses are relaxed. The offset is read before the clock: who reads the old one and the clock that
-/// went back sees the step, and its exchange fails if another has dealt with it.
+/// Times guard no data, so all accesses are relaxed. The offset is read before the clock: a caller
+/// that reads the old offset and the clock that went back sees the step, and its exchange fails if
+/// another caller has corrected it.
 #[derive(Debug)]
 pub(super) struct SharedTimeline {
     offset: AtomicU64,
@@ -65,7 +67,7 @@ pub(super) struct SharedTimeline {
 }
 
 impl SharedTimeline {
-    /// So exact is `latest`: nanoseconds.
+    /// How exact `latest` is: nanoseconds.
     const STEP: u64 = 20_000_000;
 
     /// The clock says `now` at the start.
@@ -89,7 +91,7 @@ impl SharedTimeline {
         }
     }
 
-    /// None: another has put the time right meanwhile.
+    /// `None` if another caller has corrected the time meanwhile.
     #[cold]
     fn now_slow(&self, passed: u64, latest: u64, offset: u64) -> Option<u64> {
         let behind = latest.wrapping_sub(passed);

@@ -1,4 +1,4 @@
-//! How users set a worker queue up.
+//! Settings of worker queues.
 
 use super::error::StartError;
 use super::handled::{DeadLetter, Handled};
@@ -15,8 +15,9 @@ use sateen_sync::WaitPoint;
 use std::any::Any;
 use std::fmt;
 
-/// Settings of a [`WorkerQueue`] to be.
+/// Settings of a new [`WorkerQueue`].
 ///
+/// # Examples
 /// ```
 /// use sateen::flow::{Overflow, Rate, WorkerQueue};
 /// let queue = WorkerQueue::builder()
@@ -74,21 +75,23 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// Over how many queues the items are spread. Default: one for each worker. One queue and one worker keep the
-    /// order of each sender's items.
+    /// Over how many queues the items are spread. Default: one for each worker. One queue and one
+    /// worker keep the order of each sender's items.
     pub fn queues(mut self, queues: usize) -> Self {
         self.queues = Some(queues);
         self
     }
 
-    /// How many items wait in each queue at most. Default: 1,024. With 0 nothing waits: an item goes to an idle worker, and a sender waits for
-    /// one. (Nor is a worker idle before its thread or task has begun, a moment after the start.)
+    /// How many items wait in each queue at most. Default: 1,024.
+    ///
+    /// With 0 no item waits: it goes to an idle worker, and its sender waits for one. (A worker is
+    /// not idle before its thread or task has begun, a moment after the start.)
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = items;
         self
     }
 
-    /// How many items each worker takes in a second at most. Default: unlimited. See [`Throttle`].
+    /// How many items a second each worker takes at most. Default: unlimited. See [`Throttle`].
     pub fn receive_rate(mut self, rate: Rate) -> Self {
         self.rate = rate;
         self
@@ -100,7 +103,8 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// The [batch](Throttle::batch) of the workers' throttles: with 1 they look at the clock for each item.
+    /// The [batch](Throttle::batch) of the workers' throttles: with 1 they read the clock for each
+    /// item.
     pub fn receive_batch(mut self, tokens: u64) -> Self {
         self.batch = Some(tokens);
         self
@@ -127,30 +131,35 @@ impl<T, C> Builder<T, C> {
         }
     }
 
-    /// Whether a worker takes from other workers' queues when it finds nothing in its own, or when they get stuck. Default: yes.
+    /// Whether a worker takes from other workers' queues when it finds nothing in its own, or when
+    /// the others are stuck. Default: yes.
     ///
-    /// Without it worker *i* serves queue *i* modulo their number (if there are more queues than workers, those whose number modulo
-    /// the workers' is *i*), and while its handler blocks nobody takes the items there.
+    /// Without stealing worker *i* serves queue *i* modulo the number of queues. If there are more
+    /// queues than workers, it serves those whose number modulo the number of workers is *i*. While
+    /// its handler blocks no worker takes the items there, unless several workers serve that queue.
     pub fn steal(mut self, steal: bool) -> Self {
         self.steal = steal;
         self
     }
 
-    /// Whether the items of a queue are handled in order, one at a time, so that [`WorkerQueue::send_keyed`] can be used. Default: no.
+    /// Whether the items of a queue are handled in order, one at a time, so that
+    /// [`Sender::send_keyed`](crate::Sender::send_keyed) can be used. Default: no.
     ///
-    /// While the handler blocks, or an item waits for another try, the items behind it in its queue wait, too: so have many queues.
+    /// While the handler blocks, or an item waits for another try, the items behind it in its queue
+    /// wait, too. So set many queues.
     pub fn keyed(mut self, keyed: bool) -> Self {
         self.keyed = keyed;
         self
     }
 
-    /// What happens to items for which there is no room. Default: the sender waits.
+    /// What happens to an item for which there is no room. Default: its sender waits.
     pub fn overflow(mut self, overflow: Overflow) -> Self {
         self.overflow = overflow;
         self
     }
 
-    /// Called with the worker and the payload when a handler has panicked. A panic of its own goes no further.
+    /// Is called with the worker's index and the payload when a handler has panicked. A panic of
+    /// the callback goes no further.
     pub fn on_panic(
         mut self,
         on_panic: impl Fn(usize, &(dyn Any + Send)) + Send + Sync + 'static,
@@ -159,9 +168,13 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// Is given the items whose handlers panicked, and those whose handlers asked for another try after the queue was aborted. Without it they
-    /// are dropped, and counted. Items that wait to be tried again are returned by `abort`. If all workers have been made to end (a
-    /// runtime that ended by force, a clock that panicked), it is given what is left; without it `abort` returns that.
+    /// Receives the items that no handler will see again. Without it they are dropped, and counted.
+    ///
+    /// * Items whose handlers panicked.
+    /// * Items whose handlers asked for another try after the queue was aborted. (`abort` itself
+    ///   returns items that wait for another try.)
+    /// * The rest, if all workers have been made to end: by a runtime that ended by force, or by a
+    ///   clock that panicked. Without this callback `abort` returns them.
     pub fn dead_letter(
         mut self,
         dead_letter: impl Fn(DeadLetter<T>) + Send + Sync + 'static,
@@ -170,33 +183,41 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// What [`WorkerQueue::close_timeout`] is to say of an item that hangs. Called before each handler call, and kept under a lock: for items
+    /// Describes an item, for the error of [`WorkerQueue::close_timeout`].
+    ///
+    /// Is called before each handler call, and the text is kept under a lock: this is for items
     /// whose handling takes longer than that.
     pub fn describe(mut self, describe: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
         self.callbacks.describe = Some(Box::new(describe));
         self
     }
 
-    /// Runs the workers as tasks of `runtime`, spread over its workers, instead of on threads of their own. A handler that waits suspends
-    /// its task. Close the queue before the runtime ends, for that waits for its tasks.
+    /// Runs the workers as tasks of `runtime`, spread over its workers, instead of on threads of
+    /// their own.
+    ///
+    /// A handler that waits suspends its task. Close the queue before the runtime ends, because the
+    /// end of a runtime waits for its tasks.
     pub fn on(mut self, runtime: &Runtime) -> Self {
         self.runtime = Some((runtime.spawner(), runtime.workers()));
         self
     }
 
-    /// What the workers' threads or tasks are called, with a number each. Default: `sateen-flow`.
+    /// The name of the workers' threads or tasks, to which each adds its number. Default:
+    /// `sateen-flow`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Starts the workers. Each calls `handler` with its index and an item, until the queue is closed.
+    /// Starts the workers. Each calls `handler` with its index and an item, until the queue is
+    /// closed.
     ///
-    /// The handler returns nothing, or whether the item should come again (see [`Retry`](crate::Retry)). The item is lent, so that it
-    /// can come again, or go to the [dead letters](Builder::dead_letter) if the handler panics; `std::mem::take` gets it out.
+    /// The handler returns nothing, or whether the item should come again (see
+    /// [`Retry`](crate::Retry)). It borrows the item, so that the item can come again, or go to the
+    /// [dead letters](Builder::dead_letter) if the handler panics; `std::mem::take` moves it out.
     ///
     /// # Errors
-    /// Senseless numbers, and threads or tasks that could not be started.
+    /// [`StartError`]: settings out of range, and threads or tasks that could not be started.
     pub fn start<R: Into<Handled>>(
         self,
         handler: impl Fn(usize, &mut T) -> R + Send + Sync + 'static,
@@ -225,7 +246,7 @@ impl<T, C> Builder<T, C> {
         let rendezvous = self.capacity == 0;
         // Without capacity there are never more items than idle workers.
         let capacity = if rendezvous { workers } else { self.capacity };
-        // What is out of all proportion gets an error; an allocation that fails would end the process.
+        // A size that cannot be had is an error; an allocation that fails would end the process.
         let bytes = queues.saturating_mul(capacity).saturating_mul(size_of::<T>() + 1);
         let room = Vec::<u8>::new().try_reserve_exact(bytes);
         room.map_err(|_| StartError::NoMemory(bytes))?;
@@ -245,19 +266,19 @@ impl<T, C> Builder<T, C> {
             self.callbacks,
         ));
         let handler = Arc::new(handler);
-        // Made before any is started, so that those that are not count as ended.
+        // Made before any worker starts, so that workers that cannot be started count as ended.
         let tickets: Vec<_> = (0..workers)
             .map(|index| Ticket::new(Arc::clone(&shared), index, throttle.clone()))
             .collect();
-        // If one cannot be started it is dropped, and closes the queue for the others.
+        // If a worker cannot be started, this is dropped, and closes the queue for the others.
         let queue = WorkerQueue::new(Arc::clone(&shared));
         for (index, ticket) in tickets.into_iter().enumerate() {
             let handler = Arc::clone(&handler);
             let name = format!("{}-{index}", self.name);
             let work = move || ticket.run(&*handler);
             match &self.runtime {
-                Some((spawner, places)) => {
-                    let settings = Spawn::new().name(name).on_worker(index % places);
+                Some((spawner, count)) => {
+                    let settings = Spawn::new().name(name).on_worker(index % count);
                     let task = spawner.spawn_with(settings, work);
                     if task.is_finished()
                         && let Err(error) = task.join()

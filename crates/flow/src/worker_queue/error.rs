@@ -7,9 +7,9 @@ use std::fmt;
 /// Why an item was not sent; it holds the item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T> {
-    /// The item back, or the items.
+    /// The item, or the items of a batch.
     pub item: T,
-    /// Why.
+    /// Why it was not sent.
     pub reason: Refusal,
 }
 
@@ -17,9 +17,9 @@ pub struct SendError<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It was closed: it will never take one.
+    /// The queue was closed: it will never take an item.
     Closed,
-    /// There is no room now, or without capacity no idle worker.
+    /// There is no room now; or, without capacity, no idle worker.
     Full,
     /// The item has a key, and the queue was not built [`keyed`](super::Builder::keyed).
     NotKeyed,
@@ -54,19 +54,19 @@ impl<T> Error for SendError<T> {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// No workers.
+    /// A number of workers of 0.
     ZeroWorkers,
-    /// More workers than there can be.
+    /// More workers than a queue can have.
     TooManyWorkers(usize),
-    /// No queues.
+    /// A number of queues of 0.
     ZeroQueues,
     /// More queues than there can be.
     TooManyQueues(usize),
-    /// More items than a queue can have.
+    /// More items than a queue can hold.
     TooMuchCapacity(usize),
     /// There is no memory for queues of so many bytes.
     NoMemory(usize),
-    /// A setting of the receive rate.
+    /// An invalid setting of the receive rate.
     Throttle(crate::ThrottleError),
     /// The system gave no thread for a worker.
     NoThread(usize, std::io::Error),
@@ -101,25 +101,26 @@ impl Error for StartError {
     }
 }
 
-/// What was left to do when [`close_timeout`](super::WorkerQueue::close_timeout) had waited for long enough.
+/// What was left to do when the time of [`close_timeout`](super::WorkerQueue::close_timeout) was
+/// over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseError {
-    /// Workers that were in the same handler call at the half of the time and at its end.
+    /// Workers that were in the same handler call after half of the time and at its end.
     pub hanging: Vec<Hanging>,
     /// Items that no handler was called for, or that are to be tried again.
     pub waiting: usize,
-    /// How long was waited.
+    /// How long the call waited.
     pub waited: Duration,
 }
 
 /// A handler call that does not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hanging {
-    /// Whose.
+    /// The worker's index.
     pub worker: usize,
-    /// The how manieth call of this worker, from 1 on.
+    /// The number of the call, counted for each worker from 1.
     pub call: u64,
-    /// What [`describe`](super::Builder::describe) said of the item, if it was asked to.
+    /// The item, as [`describe`](super::Builder::describe) describes it, if that is set.
     pub item: Option<String>,
 }
 

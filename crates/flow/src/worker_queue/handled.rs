@@ -1,11 +1,12 @@
-//! What handlers answer, and what becomes of items that they could not handle.
+//! What handlers return, and what becomes of items that they could not handle.
 
 use sateen_base::prim::time::Duration;
 use std::any::Any;
 use std::fmt;
 
-/// A handler's answer: call me again with this item, after so long.
+/// What a handler returns to be called again with the same item, after this duration.
 ///
+/// # Examples
 /// ```
 /// use sateen::flow::{Retry, WorkerQueue};
 /// use std::time::Duration;
@@ -24,7 +25,7 @@ pub struct Retry(pub Duration);
 /// What a handler may return: nothing, [`Retry`], an `Option` of it, or a `Result` with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handled {
-    /// The item is done with.
+    /// The item is finished.
     Done,
     /// The item comes again.
     Again(Duration),
@@ -56,11 +57,11 @@ impl From<Result<(), Retry>> for Handled {
 
 /// An item that no handler will see again.
 pub struct DeadLetter<T> {
-    /// As the handler left it.
+    /// The item, as the handler left it.
     pub item: T,
-    /// Who had it, or ended last.
+    /// The worker that had it, or that ended last.
     pub worker: usize,
-    /// Why.
+    /// Why no handler will see it again.
     pub reason: DeadReason,
 }
 
@@ -68,9 +69,9 @@ pub struct DeadLetter<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeadReason {
-    /// Its handler panicked, saying so.
+    /// Its handler panicked, with this message.
     Panicked(String),
-    /// It was to come again, and the queue was aborted meanwhile.
+    /// It was to come again, but the queue was aborted meanwhile.
     Aborted,
     /// All workers were made to end before any of them had it.
     Ended,

@@ -1,7 +1,8 @@
-//! Items that are to be tried again, by when.
+//! Items that are to be tried again, ordered by time.
 //!
-//! Of the workers that sleep one keeps the time: it sleeps until the first is due, the others until they are told. Who
-//! stops keeping it to do other work tells another; so does who leaves items here that nobody keeps the time for. Protocol: the crate's
+//! One of the sleeping workers keeps the time: it sleeps until the first item is due, the others
+//! until they are told. A worker that stops keeping it to do other work tells another. So does a
+//! worker that leaves items here for which no worker keeps the time. Protocol: the crate's
 //! `README.md`, section *Coming again*.
 
 use super::shared::Parcel;
@@ -14,16 +15,16 @@ use std::collections::BinaryHeap;
 /// The items of one crew that wait for their time.
 pub(crate) struct Later<T> {
     start: Instant,
-    /// When the first is due, in nanoseconds from `start`, and who wakes then.
+    /// When the first is due, in nanoseconds from `start`, and which worker wakes then.
     pub(crate) time: Timekeeper,
     heap: SpinLock<Heap<T>>,
 }
 
 struct Heap<T> {
     entries: BinaryHeap<Reverse<Entry<T>>>,
-    /// Tells entries of the same time apart, first come first.
+    /// The number of the next entry: of two for the same time the older is first.
     next: u64,
-    /// Nothing comes in any more.
+    /// No item is accepted any more.
     closed: bool,
 }
 
@@ -75,7 +76,7 @@ impl<T> Later<T> {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// Keeps an item until `after` from now; back at once if nothing is kept any more.
+    /// Keeps an item until `after` from now. Returns it if this is closed.
     pub(crate) fn push(&self, again: Again<T>, after: Duration) -> Result<(), Again<T>> {
         let due = self.now().saturating_add(u64::try_from(after.as_nanos()).unwrap_or(u64::MAX));
         let mut heap = self.heap.lock();
@@ -84,7 +85,7 @@ impl<T> Later<T> {
         }
         let number = heap.next;
         heap.next += 1;
-        // So far off that it is never: but it still counts.
+        // Below `NEVER`, so that an item due at the end of time still counts.
         heap.entries.push(Reverse(Entry { due: due.min(u64::MAX - 1), number, again }));
         self.note(&heap);
         Ok(())
@@ -116,7 +117,7 @@ impl<T> Later<T> {
         self.time.earliest().is_some_and(|earliest| earliest <= self.now())
     }
 
-    /// When that time of a [`Timekeeper`] is; none if that is never.
+    /// The instant of a time of the [`Timekeeper`]; `None` if it is too far off.
     pub(crate) fn deadline(&self, time: u64) -> Option<Instant> {
         self.start.checked_add(Duration::from_nanos(time))
     }
@@ -130,7 +131,7 @@ impl<T> Later<T> {
         self.heap.lock().entries.len()
     }
 
-    /// Gives everything out, in order of time, and takes nothing more in.
+    /// Returns all items, in order of time, and accepts no more.
     pub(crate) fn close(&self) -> Vec<Parcel<T>> {
         let mut heap = self.heap.lock();
         heap.closed = true;

@@ -1,6 +1,7 @@
-//! Worker queues: items that many send, spread over queues, handled by workers at a rate.
+//! Worker queues: many threads send items, which are spread over queues; workers handle them at a
+//! rate.
 //!
-//! States, protocols and what waits for whom: the crate's `README.md`, section *Worker queues*.
+//! States and protocols: the crate's `README.md`, section *Worker queues*.
 
 mod builder;
 mod error;
@@ -34,24 +35,28 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const MOST_WORKERS: usize = 65_535;
 /// Most queues.
 const MOST_QUEUES: usize = 65_535;
-/// Most items in a queue.
+/// Most items of a queue.
 const MOST_CAPACITY: usize = 1 << 48;
 
-/// Items go in from any thread, and workers call a handler with each.
+/// Any thread sends items, and workers call a handler with each.
 ///
-/// * **Spread:** items go round several bounded queues, so that senders and workers seldom meet. A worker prefers its own queue, and takes
-///   from others when that is empty, or when their worker gets nowhere: a handler that blocks holds up no item but its own. Nothing is taken in
-///   advance.
-/// * **Back-pressure:** with all queues full a sender waits, gets its item back, or something is dropped
-///   ([`Builder::overflow`]).
-/// * **Order** is kept for each sender by one queue with one worker, and for each key by a [keyed](Builder::keyed) one. Otherwise
-///   items of one sender may overtake each other.
-/// * **A handler** may block like any code on its thread or task, may ask for an item to come again ([`Retry`]), and may panic: that is counted, told to
-///   [`Builder::on_panic`], and the item goes to [`Builder::dead_letter`].
-/// * **Nobody spins:** idle workers and waiting senders sleep after a few microseconds.
+/// * **Spread:** items go round several bounded queues, so that senders and workers seldom meet. A
+///   worker prefers its own queue. It takes from others when its own is empty, or when another
+///   worker makes no progress: a handler that blocks delays only its own item. Workers take nothing
+///   in advance.
+/// * **Back-pressure:** with all queues full a sender waits, gets its item back, or an item is
+///   dropped ([`Builder::overflow`]).
+/// * **Order:** one queue with one worker keeps the order of each sender, a [keyed](Builder::keyed)
+///   queue the order of each key. Otherwise items of one sender may overtake each other.
+/// * **A handler** may block like any code on its thread or task, and may ask for an item to come
+///   again ([`Retry`]). It may panic: the panic is counted and reported to [`Builder::on_panic`],
+///   and the item goes to [`Builder::dead_letter`].
+/// * **Nobody spins for long:** idle workers and waiting senders sleep after a few microseconds.
 ///
-/// Dropped it is [closed](WorkerQueue::close). Source: seed "throttled worker queue".
+/// When it is dropped, it is [closed](WorkerQueue::close). Source: *Even more performance
+/// experiments: queues and threads*.
 ///
+/// # Examples
 /// ```
 /// use sateen::flow::WorkerQueue;
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -74,7 +79,7 @@ pub struct WorkerQueue<T> {
 }
 
 thread_local! {
-    /// Whose turn it is for what this thread sends without a [`Sender`].
+    /// The next lane for items that this thread sends without a [`Sender`].
     static TURN: Turn = const { Turn::new(0) };
 }
 
@@ -90,20 +95,22 @@ impl<T> WorkerQueue<T> {
         Self { shared, threads: SpinLock::new(Vec::new()) }
     }
 
-    /// One more thread to be waited for.
+    /// Keeps a thread, to wait for it at the end.
     fn keep(&self, thread: thread::JoinHandle<()>) {
         self.threads.lock().push(thread);
     }
 
-    /// A handle for sending, with a turn and a count of its own.
+    /// A handle for sending, with a next queue and a count of its own. Batches and items with keys
+    /// are sent through it.
     pub fn sender(&self) -> Sender<T> {
         Sender::new(Arc::clone(&self.shared))
     }
 
-    /// [`Sender::send`], in the turn of the calling thread.
+    /// [`Sender::send`], to the calling thread's next queue.
     ///
     /// # Errors
-    /// With the item: if the queue is closed, or full where that is the rule.
+    /// [`SendError`], with the item, if the queue is closed, or if it is full and
+    /// [`Overflow::Error`] is set.
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.step();
         self.shared.send(lane, Parcel { item, sent }, true)?;
@@ -111,10 +118,10 @@ impl<T> WorkerQueue<T> {
         Ok(())
     }
 
-    /// [`Sender::try_send`], in the turn of the calling thread.
+    /// [`Sender::try_send`], to the calling thread's next queue.
     ///
     /// # Errors
-    /// With the item: if the queue is closed, or full and nothing is dropped.
+    /// [`SendError`], with the item, if the queue is closed, or full and nothing is dropped.
     pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.step();
         self.shared.send(lane, Parcel { item, sent }, false)?;
@@ -122,7 +129,7 @@ impl<T> WorkerQueue<T> {
         Ok(())
     }
 
-    /// [`send`](WorkerQueue::send) as a future. Dropped early it drops the item.
+    /// [`send`](WorkerQueue::send) as a future. If it is dropped early, it drops the item.
     ///
     /// ```
     /// use sateen::flow::WorkerQueue;
@@ -148,19 +155,22 @@ impl<T> WorkerQueue<T> {
         TURN.with(|turn| self.shared.step(turn))
     }
 
-    /// From now on each worker takes so many items a second at most. For [`Rate::LEAST`] read "none".
+    /// From now on each worker takes at most so many items a second. A rate of [`Rate::LEAST`]
+    /// means that workers take none.
     pub fn set_receive_rate(&self, rate: Rate) {
         self.shared.set_rate(rate);
     }
 
-    /// What it has done so far.
+    /// What the queue has done so far.
     ///
-    /// Cost: locks for some microseconds what workers seldom use, and allocates.
+    /// # Cost
+    /// Holds locks that workers seldom take for some microseconds, and allocates.
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
 
-    /// Accepts no more items, and waits until all are handled, also those that are to come again. Called by a handler it does not wait.
+    /// Accepts no more items, and waits until all are handled, including those that are to come
+    /// again. If a handler calls it, it does not wait.
     pub fn close(&self) {
         self.shared.close();
         if self.is_inside() {
@@ -171,17 +181,20 @@ impl<T> WorkerQueue<T> {
         for thread in threads {
             // A handler that owns the queue is dropped by its worker's thread.
             if thread.thread().id() != thread::current().id() {
-                // Handlers' panics are caught; what else there is was said by the panic hook.
+                // Panics of handlers are caught; the panic hook has reported any other.
                 discard(thread.join());
             }
         }
     }
 
-    /// [`close`](WorkerQueue::close) that waits no longer than for `limit`, and goes on all the same.
+    /// [`close`](WorkerQueue::close) that waits at most for `limit`. The queue goes on closing
+    /// after that.
     ///
     /// # Errors
-    /// If it was not enough: who hangs in which item, and how many items wait.
+    /// [`CloseError`] if the time was not enough: which workers hang in which items, and how many
+    /// items wait.
     ///
+    /// # Examples
     /// ```
     /// use sateen::flow::WorkerQueue;
     /// use sateen::sync::Event;
@@ -228,10 +241,12 @@ impl<T> WorkerQueue<T> {
         })
     }
 
-    /// Accepts no more items and starts no more handler calls; the items that none was called for, or that were to come again.
+    /// Accepts no more items and starts no more handler calls. Returns the items that no handler
+    /// was called for, and those that were to come again.
     ///
-    /// It does not wait for handlers that run: [`close`](WorkerQueue::close) does, dropping does not any more. If such an item is to come
-    /// again it is a [dead letter](Builder::dead_letter).
+    /// It does not wait for handlers that run. [`close`](WorkerQueue::close) does; dropping the
+    /// queue does not wait any more. If the handler of such an item asks for it to come again, it
+    /// is a [dead letter](Builder::dead_letter).
     pub fn abort(&self) -> Vec<T> {
         self.shared.abort()
     }
@@ -270,7 +285,7 @@ fn hash_lane(key: &(impl Hash + ?Sized), lanes: usize) -> usize {
     ((u128::from(hasher.finish()) * lanes as u128) >> 64) as usize
 }
 
-/// Where an item goes, and the item; or the item back.
+/// Where an item goes, and the item; or an error with the item.
 type Addressed<T> = Result<(Way, Parcel<T>), SendError<T>>;
 
 fn anywhere<T>((lane, sent): (usize, u64), item: T) -> Addressed<T> {
@@ -290,7 +305,7 @@ fn keyed<T>(
     Ok((Way::Only(hash_lane(key, shared.lanes.len())), Parcel { item, sent }))
 }
 
-/// Counts for no handle: it may be polled anywhere.
+/// Counts for no handle, as it may be polled on any thread.
 async fn send_async_to<T>(shared: &Shared<T>, addressed: Addressed<T>) -> Result<(), SendError<T>> {
     let (way, parcel) = addressed?;
     shared.send_async(way, parcel).await?;
@@ -298,15 +313,16 @@ async fn send_async_to<T>(shared: &Shared<T>, addressed: Addressed<T>) -> Result
     Ok(())
 }
 
-/// As many at once as there is room for, up to [`BATCH`] a queue; the rest one by one, so that the
-/// overflow rule holds for each. How many went in; `count` is told that in any case.
+/// Sends as many at once as there is room for, up to [`BATCH`] a queue, and the rest one by one, so
+/// that the overflow rule holds for each. Returns how many went in; `count` is told that in any
+/// case.
 fn send_batch_to<T>(
     shared: &Shared<T>,
     turn: &Turn,
     items: impl IntoIterator<Item = T>,
     count: impl Fn(u64),
 ) -> Result<usize, SendError<Vec<T>>> {
-    /// Told at the end, also if the sender is cancelled while it waits for room.
+    /// Counts at the end, also if the sender is cancelled while it waits for room.
     struct Went<F: Fn(u64)>(usize, F);
     impl<F: Fn(u64)> Drop for Went<F> {
         fn drop(&mut self) {

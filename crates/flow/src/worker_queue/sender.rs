@@ -7,14 +7,20 @@ use sateen_base::prim::{Arc, Ordering};
 use std::fmt;
 use std::hash::Hash;
 
-/// Sends to a [`WorkerQueue`](super::WorkerQueue), with a turn and a count of its own: the cheapest way for whoever sends much.
+/// Sends to a [`WorkerQueue`](super::WorkerQueue), with a next queue and a count of its own: the
+/// cheapest way for threads that send much.
 ///
-/// It goes round the queues, from one to the next with each item while any worker is idle, and with every 32nd otherwise: then all have
-/// work, and staying with a queue spares the processors from passing its end to and fro. A full queue is passed over. Clones count for
-/// themselves. It does not keep the workers running: once the queue is closed it gets its items back.
+/// It goes round the queues and passes over full ones. While a worker is idle it goes to the next
+/// queue with each item, and with every 32nd otherwise: then all workers have work, and staying
+/// with a queue keeps its cache lines on one processor.
 ///
-/// Cost of a send: one locked instruction, and two loads to see whether a worker sleeps (about 10 ns).
+/// Clones have a count of their own. A sender does not keep the workers running: once the queue is
+/// closed, it gets its items back.
 ///
+/// # Cost
+/// A send costs one locked instruction, and two loads to see whether a worker sleeps (about 10 ns).
+///
+/// # Examples
 /// ```
 /// use sateen::flow::WorkerQueue;
 /// let queue = WorkerQueue::builder().workers(2).start(|_, _: &mut u64| ())?;
@@ -29,7 +35,7 @@ use std::hash::Hash;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each thread has its own: they are not shared.
+/// Each thread has its own sender: a sender is not `Sync`.
 ///
 /// ```compile_fail
 /// fn shared<S: Sync>() {}
@@ -49,10 +55,12 @@ impl<T> Sender<T> {
         Self { shared, turn, count }
     }
 
-    /// Sends an item; what happens when there is no room the [overflow rule](super::Builder::overflow) says.
+    /// Sends an item. The [overflow rule](super::Builder::overflow) says what happens when there is
+    /// no room.
     ///
     /// # Errors
-    /// With the item: if the queue is closed, or full where that is the rule.
+    /// [`SendError`], with the item, if the queue is closed, or if it is full and
+    /// [`Overflow::Error`](super::Overflow::Error) is set.
     #[inline]
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.shared.step(&self.turn);
@@ -64,7 +72,7 @@ impl<T> Sender<T> {
     /// [`send`](Sender::send) without waiting.
     ///
     /// # Errors
-    /// With the item: if the queue is closed, or full and nothing is dropped.
+    /// [`SendError`], with the item, if the queue is closed, or full and nothing is dropped.
     #[inline]
     pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.shared.step(&self.turn);
@@ -73,10 +81,11 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Sends all of `items`, as many as there is room for at once; how many. The iterator is used up first.
+    /// Sends all of `items`, as many at once as there is room for. Returns how many. The iterator
+    /// is consumed first.
     ///
     /// # Errors
-    /// With the items that were not sent: as [`send`](Sender::send).
+    /// As [`send`](Sender::send), with the items that were not sent.
     ///
     /// ```
     /// use sateen::flow::WorkerQueue;
@@ -94,7 +103,8 @@ impl<T> Sender<T> {
         send_batch_to(&self.shared, &self.turn, items, |n| self.count(n))
     }
 
-    /// Sends an item after all others of that key: see [`Builder::keyed`](super::Builder::keyed).
+    /// Sends an item, to be handled after all earlier ones with that key: see
+    /// [`Builder::keyed`](super::Builder::keyed).
     ///
     /// # Errors
     /// As [`send`](Sender::send), or if the queue is not keyed.
@@ -120,7 +130,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// [`send`](Sender::send) as a future. Dropped early it drops the item.
+    /// [`send`](Sender::send) as a future. If it is dropped early, it drops the item.
     pub fn send_async(
         &self,
         item: T,
@@ -128,7 +138,7 @@ impl<T> Sender<T> {
         send_async_to(&self.shared, anywhere(self.shared.step(&self.turn), item))
     }
 
-    /// [`send_keyed`](Sender::send_keyed) as a future. Dropped early it drops the item.
+    /// [`send_keyed`](Sender::send_keyed) as a future. If it is dropped early, it drops the item.
     ///
     /// ```
     /// use sateen::flow::WorkerQueue;
@@ -149,7 +159,7 @@ impl<T> Sender<T> {
     }
 
     fn count(&self, n: u64) {
-        // Relaxed, and no exchange: nobody else writes it.
+        // Relaxed, and no exchange: only this handle writes it.
         let sent = &self.count.sent;
         sent.store(sent.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }

@@ -1,7 +1,7 @@
 //! What senders and workers share, and how an item gets in.
 //!
-//! Any thread may touch any field; what is written often has a cache line of its own, and nothing is written by all for each
-//! item but the queues' ends.
+//! Any thread may access any field. Fields that are written often have a cache line of their own.
+//! All threads write nothing for each item except the ends of the queues.
 
 use super::error::{Refusal, SendError};
 use super::handled::{DeadLetter, DeadReason};
@@ -23,17 +23,17 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// What a sender does when no queue has room.
+/// What happens when no queue has room for an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// It waits: blocks the thread, suspends the fiber.
+    /// The sender waits: it blocks the thread, or suspends the fiber.
     #[default]
     Block,
-    /// It gets the item back.
+    /// The sender gets the item back.
     Error,
-    /// The item that has waited longest makes room; it is dropped, and counted.
+    /// The item that has waited longest is dropped, and counted.
     DropOldest,
-    /// The item is dropped, and counted.
+    /// The new item is dropped, and counted.
     DropNewest,
 }
 
@@ -50,15 +50,15 @@ pub(crate) struct Crew<T> {
     /// Where they sleep.
     pub(crate) gate: WaitPoint,
     pub(crate) later: Later<T>,
-    /// Without capacity: who is idle.
+    /// Without capacity: how many workers are idle.
     pub(crate) idle: Idle,
-    /// The lane whose sender is told first when the next worker is idle.
+    /// The lane whose sender is told first when a worker becomes idle.
     pub(crate) next: AtomicUsize,
 }
 
 /// How many items have been sent through a handle.
 pub(crate) struct Count {
-    /// Written by the handle's owner alone.
+    /// Only the handle's owner writes it.
     pub(crate) sent: CachePadded<AtomicU64>,
     /// Its index among the counts of all. Accessed with these locked.
     index: AtomicUsize,
@@ -66,11 +66,11 @@ pub(crate) struct Count {
 
 /// How many items have been sent through each handle.
 pub(crate) struct Senders {
-    /// Of handles that live.
+    /// Of handles that exist.
     counts: Vec<Arc<Count>>,
-    /// Of others.
+    /// The sum of the others.
     retired: u64,
-    /// Handles that there ever were.
+    /// How many handles were ever made.
     number: usize,
 }
 
@@ -78,7 +78,7 @@ pub(crate) type OnPanic = Box<dyn Fn(usize, &(dyn Any + Send)) + Send + Sync>;
 pub(crate) type OnDead<T> = Box<dyn Fn(DeadLetter<T>) + Send + Sync>;
 pub(crate) type Describe<T> = Box<dyn Fn(&T) -> String + Send + Sync>;
 
-/// What users want to be told.
+/// The user's callbacks.
 pub(crate) struct Callbacks<T> {
     pub(crate) on_panic: Option<OnPanic>,
     pub(crate) dead_letter: Option<OnDead<T>>,
@@ -94,34 +94,34 @@ pub(crate) struct Shared<T> {
     /// Where workers wait for their throttle.
     pub(crate) control: WaitPoint,
     pub(crate) overflow: Overflow,
-    /// Nothing is queued: an item goes to an idle worker.
+    /// Without capacity: an item goes to an idle worker.
     pub(crate) rendezvous: bool,
     /// The items of a lane are handled one after the other.
     pub(crate) keyed: bool,
     pub(crate) callbacks: Callbacks<T>,
-    /// No handler is started any more.
+    /// Handlers are not started any more.
     pub(crate) aborted: AtomicBool,
     /// Workers that have not ended.
     roll: Roll,
-    /// None is left.
+    /// Set when all workers have ended.
     pub(crate) finished: Event,
-    /// Bits of the rate of each worker.
+    /// The bits of each worker's rate.
     rate: AtomicU64,
     senders: SpinLock<Senders>,
     /// Items sent without a handle.
     pub(crate) sent: StripedCounter,
-    /// By the overflow rule.
+    /// Items dropped by the overflow rule.
     pub(crate) dropped: CachePadded<AtomicU64>,
-    /// Given back by `abort`, or dead letters of it.
+    /// Items that `abort` returned, or that became dead letters by it.
     pub(crate) returned: AtomicU64,
 }
 
 /// Which lanes an item may go to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
-    /// This one and those after it.
+    /// Any lane, beginning with this one.
     From(usize),
-    /// No other.
+    /// This lane only.
     Only(usize),
 }
 
@@ -132,10 +132,10 @@ impl Way {
     }
 }
 
-/// So many items in a row go to the same lane while no worker is idle.
+/// How many consecutive items go to the same lane while no worker is idle.
 const RUN: u32 = 32;
 
-/// Whose turn it is, as one sender sees it.
+/// The lane of one sender's next item.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     lane: Cell<usize>,
@@ -180,8 +180,8 @@ impl<T> Shared<T> {
 
     // ---- Sending ----
 
-    /// The lane for the next item, and a time-stamp if its waiting is to be measured: of each item while workers are idle, otherwise of
-    /// the first of a run.
+    /// The lane for the next item, and a time-stamp if its waiting is to be measured: for each item
+    /// while workers are idle, otherwise for the first of a run.
     #[inline]
     pub(crate) fn step(&self, turn: &Turn) -> (usize, u64) {
         let mut lane = turn.lane.get();
@@ -203,7 +203,7 @@ impl<T> Shared<T> {
         self.step(turn)
     }
 
-    /// Puts in as many of `parcels` as there is room for in `lane`; how many.
+    /// Pushes as many of `parcels` as `lane` has room for. Returns how many.
     pub(crate) fn push_from(
         &self,
         lane: usize,
@@ -229,7 +229,8 @@ impl<T> Shared<T> {
         &self.crews[self.lanes[lane].crew]
     }
 
-    /// Sends to `lane`, or if it is full to another one. `wait`: as long as the overflow rule says.
+    /// Sends to `lane`, or if it is full to another one. `wait` allows waiting, if the overflow
+    /// rule says so.
     #[inline]
     pub(crate) fn send(
         &self,
@@ -247,7 +248,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Sends where there is room. `wait`: as long as the overflow rule says.
+    /// Sends where there is room. `wait` allows waiting, if the overflow rule says so.
     #[cold]
     pub(crate) fn send_slow(
         &self,
@@ -267,7 +268,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// [`send_slow`](Self::send_slow) that awaits.
+    /// [`send_slow`](Self::send_slow) as a future.
     pub(crate) async fn send_async(
         &self,
         way: Way,
@@ -282,7 +283,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// One attempt to send: it has come to an end, or the parcel is to wait.
+    /// One attempt to send. Returns its result, or the parcel if it is to wait.
     fn attempt(
         &self,
         way: Way,
@@ -304,7 +305,7 @@ impl<T> Shared<T> {
         })
     }
 
-    /// Puts it into `lane` or the first after it that has room.
+    /// Pushes into `lane`, or into the first lane after it that has room.
     fn try_lanes(&self, lane: usize, mut parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
         for i in 0..self.lanes.len() {
             let lane =
@@ -317,7 +318,7 @@ impl<T> Shared<T> {
         Err(SendError { item: parcel, reason: Refusal::Full })
     }
 
-    /// Puts it into `lane` if there is room, or without capacity if a worker is idle.
+    /// Pushes into `lane` if there is room, or without capacity if a worker is idle.
     fn try_lane(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
         if self.rendezvous && !self.lanes[lane].queue.is_closed() && !self.appoint(lane) {
             return Err(SendError { item: parcel, reason: Refusal::Full });
@@ -328,7 +329,7 @@ impl<T> Shared<T> {
         })
     }
 
-    /// There is no room, and no waiting for it.
+    /// There is no room, and the sender does not wait for it.
     fn overflows(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<T>> {
         match self.overflow {
             Overflow::DropNewest => {
@@ -349,7 +350,7 @@ impl<T> Shared<T> {
                     Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
                 }
             }
-            // Nothing is queued that could be dropped.
+            // Without capacity no older item is queued.
             Overflow::DropOldest => {
                 self.count_dropped();
                 discard(parcel);
@@ -380,17 +381,18 @@ impl<T> Shared<T> {
 
     // ---- Without capacity ----
 
-    /// Whether an item might go there.
+    /// Whether `lane` might accept an item.
     fn can_meet(&self, lane: &Lane<Parcel<T>>) -> bool {
         let is_free = || !(self.keyed && lane.hold.is_held());
         lane.queue.is_closed() || self.crews[lane.crew].idle.is_any() && is_free()
     }
 
-    /// Takes an idle worker for an item of `lane`, and if the order counts the lane's hold, which goes with the item.
+    /// Takes an idle worker for an item of a lane. If the order counts, it takes the lane's hold,
+    /// too, which goes with the item.
     fn appoint(&self, index: usize) -> bool {
         let lane = &self.lanes[index];
         let idle = &self.crews[lane.crew].idle;
-        // Looking first, so that nobody is kept from what we cannot use.
+        // Looks first, so that no other sender is blocked by what we cannot use.
         if !idle.is_any() || self.keyed && !lane.hold.try_take() {
             return false;
         }
@@ -403,20 +405,21 @@ impl<T> Shared<T> {
         true
     }
 
-    /// Gives back the hold of a lane to which items are sent only with it.
+    /// Without capacity: gives back the hold of a lane, and tells senders.
     pub(crate) fn free(&self, lane: usize) {
         self.lanes[lane].hold.give();
         self.lanes[lane].room.notify_one();
         self.room.notify_one();
     }
 
-    /// A worker of `crew` is idle for whom nobody has sent.
+    /// A worker of `crew` is idle that no sender has sent an item for.
     pub(crate) fn add_idle(&self, crew: usize) {
         let Crew { idle, lanes, next, .. } = &self.crews[crew];
         idle.add();
         self.room.notify_one();
         if self.keyed {
-            // Of each lane one, for all but one may find that theirs is held. Another goes first each time.
+            // One sender of each lane, because all but one may find their lane held. Another lane
+            // is first each time.
             let start = next.fetch_add(1, Ordering::Relaxed) % lanes.len();
             for &lane in lanes[start..].iter().chain(&lanes[..start]) {
                 self.lanes[lane].room.notify_one();
@@ -441,12 +444,13 @@ impl<T> Shared<T> {
         (count, senders.number - 1)
     }
 
-    /// The handle with this count is gone.
+    /// The handle with this count was dropped.
     pub(crate) fn retire(&self, count: &Count) {
         let mut senders = self.senders.lock();
         senders.retired += count.sent.load(Ordering::Relaxed);
         let index = count.index.load(Ordering::Relaxed);
-        // The last takes its place: the lock is held for as long however many there are.
+        // The last count moves to its index: the time under the lock does not depend on their
+        // number.
         let own = senders.counts.swap_remove(index);
         if let Some(moved) = senders.counts.get(index) {
             moved.index.store(index, Ordering::Relaxed);
@@ -455,7 +459,7 @@ impl<T> Shared<T> {
         drop(own);
     }
 
-    /// All that was sent, by whatever way.
+    /// All items that were sent, with a handle or without.
     pub(crate) fn total_sent(&self) -> u64 {
         let senders = self.senders.lock();
         let live: u64 = senders.counts.iter().map(|count| count.sent.load(Ordering::Relaxed)).sum();
@@ -484,9 +488,9 @@ impl<T> Shared<T> {
         self.lanes[0].queue.is_closed()
     }
 
-    /// Starts no more handlers; what was not handled.
+    /// Starts no more handlers. Returns the items that were not handled.
     pub(crate) fn abort(&self) -> Vec<T> {
-        // Ordering: Release, so that who sees it sees nothing of what comes after as a reason to go on; a worker that misses it
+        // Ordering: Release pairs with the Acquire in `Worker::is_aborted`. A worker that misses it
         // takes one more item.
         self.aborted.store(true, Ordering::Release);
         let mut items = Vec::new();
@@ -499,7 +503,7 @@ impl<T> Shared<T> {
     /// Worker `index` has ended.
     pub(crate) fn leave(&self, index: usize) {
         if self.roll.leave() {
-            // After workers that were made to end, too, nobody may wait for one.
+            // Also after workers that were made to end: no sender may wait for them.
             self.close();
             if self.callbacks.dead_letter.is_some() {
                 self.take_all(|item| {
@@ -511,7 +515,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Takes out all items that no handler has in hand, and closes the queue for good.
+    /// Takes out all items that no handler works on, and closes the queue for good.
     fn take_all(&self, mut take: impl FnMut(T)) {
         for lane in &self.lanes {
             lane.empty(|parcel| take(parcel.item));
@@ -527,13 +531,13 @@ impl<T> Shared<T> {
         Rate::from_bits(self.rate.load(Ordering::Relaxed))
     }
 
-    /// For all workers, from now on.
+    /// Sets the rate of each worker, from now on.
     pub(crate) fn set_rate(&self, rate: Rate) {
         self.rate.store(rate.bits(), Ordering::Relaxed);
         self.control.notify_all();
     }
 
-    /// To whoever wants to have it, or to nobody.
+    /// Gives the item to the dead-letter callback, or drops it.
     pub(crate) fn bury(&self, item: T, worker: usize, reason: DeadReason) {
         if let Some(dead_letter) = &self.callbacks.dead_letter {
             dead_letter(DeadLetter { item, worker, reason });
@@ -543,7 +547,7 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        // One by one: of two that panic together the process would end.
+        // One by one: two destructors that panic together would end the process.
         self.take_all(discard);
     }
 }

@@ -1,16 +1,18 @@
-//! Looking again for a moment before going to sleep.
+//! How often a thread looks again before it goes to sleep.
 
 use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
 use sateen_runtime::yield_now;
 use std::sync::OnceLock;
 
-/// So many others get their turn at most. With nobody there that is about what falling asleep and waking up costs both sides.
+/// At most so many yields. Without other fibers or threads they take about as long as falling
+/// asleep and waking up.
 const TURNS: u32 = 16;
-/// If others' turns take longer than this altogether, they are not those who would bring what is waited for.
+/// If the yields take longer than this altogether, the others are not about to bring what the
+/// caller waits for.
 const MOST: Duration = Duration::from_millis(1);
 
-/// Some looks, between which others have a turn.
+/// A limited number of looks, between which others have a turn.
 #[derive(Debug)]
 pub(crate) struct SpinLimit {
     turns: u32,
@@ -22,7 +24,7 @@ impl SpinLimit {
         Self { turns: 0, start: tsc::now() }
     }
 
-    /// Waits a little; false if it is time to sleep.
+    /// Yields once. Returns false if it is time to sleep.
     pub(crate) fn spin(&mut self) -> bool {
         static MOST_TICKS: OnceLock<u64> = OnceLock::new();
         let most = *MOST_TICKS.get_or_init(|| tsc::ticks(MOST));

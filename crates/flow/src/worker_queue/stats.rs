@@ -7,20 +7,22 @@ use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::time::Duration;
 use std::fmt;
 
-/// Figures of a [`WorkerQueue`](super::WorkerQueue), at some moment: while others work each is a little older than the next. Once all is
-/// quiet, `sent = received + in_queue + dropped + returned`.
+/// Figures of a [`WorkerQueue`](super::WorkerQueue).
+///
+/// While others work, each figure is slightly older than the next. Once nothing moves, `sent =
+/// received + in_queue + dropped + returned`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Items that were accepted, those that the overflow rule dropped included.
+    /// Items that were accepted, including those that the overflow rule dropped.
     pub sent: u64,
-    /// Items that are done with, those whose handler panicked included.
+    /// Items that are finished, including those whose handler panicked.
     pub received: u64,
-    /// Items that wait, also for another try, and those in the hands of handlers.
+    /// Items that wait, also for another try, and items that handlers work on.
     pub in_queue: u64,
     /// Items that the overflow rule dropped.
     pub dropped: u64,
-    /// Items that [`abort`](super::WorkerQueue::abort) gave back or buried.
+    /// Items that [`abort`](super::WorkerQueue::abort) returned, or that became dead letters by it.
     pub returned: u64,
     /// Handler calls that panicked.
     pub panicked: u64,
@@ -32,8 +34,8 @@ pub struct Stats {
     pub queues: Vec<usize>,
     /// Each worker.
     pub workers: Vec<WorkerStats>,
-    /// How long items have waited from being sent to their first handler call. Measured of each item sent while a worker is idle, and
-    /// of one in 32 otherwise.
+    /// How long items have waited, from being sent to their first handler call. Measured for each
+    /// item sent while a worker is idle, and for one in 32 otherwise.
     pub waits: WaitTimes,
 }
 
@@ -41,13 +43,13 @@ pub struct Stats {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerStats {
-    /// Items that it is done with.
+    /// Items that the worker has finished.
     pub received: u64,
-    /// Of those, such whose handler panicked.
+    /// Those of them whose handler panicked.
     pub panicked: u64,
     /// Handler calls that ended in [`Retry`](super::Retry).
     pub retried: u64,
-    /// Whether it is in a handler call.
+    /// Whether the worker is in a handler call.
     pub busy: bool,
     /// Handler calls that ended in the last second.
     pub rate: f64,
@@ -58,22 +60,23 @@ pub struct WorkerStats {
 pub struct WaitTimes(Option<Histogram<u64>>);
 
 impl WaitTimes {
-    /// How many were measured.
+    /// How many waits were measured.
     pub fn count(&self) -> u64 {
         self.0.as_ref().map_or(0, Histogram::len)
     }
 
-    /// The time that `percent` of the items have waited at most: 50 is the median. 0 if none was measured.
+    /// The time that `percent` of the items have waited at most: 50 gives the median. 0 if none was
+    /// measured.
     pub fn percentile(&self, percent: f64) -> Duration {
         self.read(|times| times.value_at_percentile(percent))
     }
 
-    /// The longest.
+    /// The longest wait.
     pub fn max(&self) -> Duration {
         self.read(Histogram::max)
     }
 
-    /// The average.
+    /// The average wait.
     pub fn mean(&self) -> Duration {
         self.read(|times| times.mean() as u64)
     }
@@ -107,7 +110,7 @@ impl<T> Shared<T> {
         let sum = |f: fn(&WorkerStats) -> u64| workers.iter().map(f).sum();
         let queues: Vec<_> = self.lanes.iter().map(|lane| lane.queue.len()).collect();
         Stats {
-            // First what leaves, last what comes in.
+            // In this order: what leaves is counted before what comes in.
             received: sum(|worker| worker.received),
             panicked: sum(|worker| worker.panicked),
             retried: sum(|worker| worker.retried),
@@ -122,7 +125,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Items that no handler has in hand.
+    /// Items that no handler works on.
     pub(crate) fn in_queues(&self) -> usize {
         let lanes: usize = self.lanes.iter().map(|lane| lane.queue.len()).sum();
         lanes + self.crews.iter().map(|crew| crew.later.len()).sum::<usize>()

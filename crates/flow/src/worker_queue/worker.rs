@@ -1,4 +1,4 @@
-//! What a worker does: looks for an item, has it handled, looks again, sleeps.
+//! What a worker does: it looks for an item, calls the handler, looks again, sleeps.
 
 use super::handled::{DeadReason, Handled};
 use super::later::Again;
@@ -16,15 +16,17 @@ use sateen_runtime::Cancelled;
 use sateen_sync::park::context_id;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Most items between two looks around.
+/// Most items of a round.
 const ROUND: u32 = 64;
-/// So long should it be between two looks around.
+/// How long a round should take.
 const ROUND_TIME: Duration = Duration::from_micros(200);
 /// Waits for a throttle longer than this can be interrupted.
 const LONG: Duration = Duration::from_millis(1);
-/// Who waits for a throttle of a closed queue looks so often whether others have done the work.
+/// A worker that waits for the throttle of a closed queue looks this often whether others have done
+/// the work.
 const NAP: Duration = Duration::from_millis(50);
-/// Who waits for one of an open queue has to look at nothing; this is far from the end of the numbers.
+/// A worker that waits for the throttle of an open queue need not look at all; this is far from the
+/// largest number.
 const REST: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Worker<T, C> {
@@ -35,22 +37,22 @@ pub(crate) struct Worker<T, C> {
     /// Which of the crew's lanes it prefers, and which it works on.
     home: usize,
     at: usize,
-    /// Items until it looks around, and how many it gives itself.
+    /// Items left of this round, and the size of a round.
     left: u32,
     round: u32,
-    /// When it looked around last, and how many calls it had begun then.
+    /// When the round began, and how many calls are noted in the metrics.
     looked: u64,
     noted: u64,
-    /// The lane it looked after last, and for each lane how far its worker was then.
+    /// The lane it visited last, and for each lane how many calls its worker had begun then.
     visited: usize,
     seen: Box<[u64]>,
     /// The lane whose hold it has.
     held: Option<usize>,
-    /// It has said that it is idle, and no item has come for it.
+    /// Without capacity: it has said that it is idle, and no item has come for it.
     offered: bool,
 }
 
-/// What is told when a worker ends, however it does.
+/// Its drop says that a worker has ended, however that happens.
 struct Leave<T> {
     shared: Arc<Shared<T>>,
     index: usize,
@@ -59,15 +61,15 @@ struct Leave<T> {
 impl<T> Drop for Leave<T> {
     fn drop(&mut self) {
         let context = &self.shared.metrics[self.index].context;
-        // Also if it has not begun: it may call the user's code, which must not wait for it.
+        // Also if the worker has not begun: `leave` may call user code, which must not wait for it.
         context.store(context_id(), Ordering::Relaxed);
         self.shared.leave(self.index);
-        // Who comes after it on this thread or fiber is a stranger.
+        // Code that runs later on this thread or fiber is not this worker.
         context.store(0, Ordering::Relaxed);
     }
 }
 
-/// To be kept by whoever is to run worker `index`; dropped without, the worker counts as ended.
+/// The right to run worker `index`. If it is dropped unused, the worker counts as ended.
 pub(crate) struct Ticket<T, C> {
     worker: Worker<T, C>,
     leave: Leave<T>,
@@ -77,7 +79,7 @@ impl<T, C: Clock> Ticket<T, C> {
     pub(crate) fn new(shared: Arc<Shared<T>>, index: usize, throttle: Throttle<C>) -> Self {
         let crew = index % shared.crews.len();
         let lanes = shared.crews[crew].lanes.len();
-        // Of several workers of a crew each prefers another lane.
+        // Each worker of a crew prefers another lane.
         let home = index / shared.crews.len() % lanes;
         let seen = (0..lanes).map(|_| u64::MAX).collect();
         let leave = Leave { shared: Arc::clone(&shared), index };
@@ -103,12 +105,12 @@ impl<T, C: Clock> Ticket<T, C> {
     /// Works until the queue is closed and empty.
     pub(crate) fn run<R: Into<Handled>>(self, handler: &impl Fn(usize, &mut T) -> R) {
         let Self { worker, leave } = self;
-        // The worker is dropped first, and gives back what it holds, even if a cancelled task unwinds.
+        // The worker is dropped first and gives back its hold, even if a cancelled task unwinds.
         let end = catch_unwind(AssertUnwindSafe(move || {
             let mut worker = worker;
             worker.run(handler);
         }));
-        // Not while it unwinds: the last one buries what is left, which is the user's code.
+        // Not while it unwinds: the last worker calls the dead-letter callback, which is user code.
         drop(leave);
         if let Err(panic) = end {
             resume_unwind(panic);
@@ -121,7 +123,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.metrics().context.store(context_id(), Ordering::Relaxed);
         self.looked = tsc::now();
         while !self.is_aborted() {
-            // The token first, so that the item waits where others can take it.
+            // The token first, so that the item waits in a lane, where others can take it.
             if !self.throttle.try_take(1) {
                 if self.wait_for_token() {
                     break;
@@ -159,7 +161,7 @@ impl<T, C: Clock> Worker<T, C> {
     fn next(&mut self) -> Option<Parcel<T>> {
         if self.left == 0 {
             self.look_around();
-            // However many new ones come, old ones have their turn.
+            // Items that come again have their turn however many new ones arrive.
             if let Some(parcel) = self.take_again() {
                 return Some(parcel);
             }
@@ -210,7 +212,7 @@ impl<T, C: Clock> Worker<T, C> {
     fn take_again(&mut self) -> Option<Parcel<T>> {
         let Again { parcel, held } = self.shared.crews[self.crew].later.pop()?;
         if self.is_drained() {
-            // It was what the others were still there for.
+            // The other workers were waiting for this last item.
             self.shared.crews[self.crew].gate.notify_all();
         } else {
             self.pass_time_on();
@@ -220,14 +222,14 @@ impl<T, C: Clock> Worker<T, C> {
             self.held = held;
         }
         if self.shared.rendezvous && self.offered {
-            // If an item has been sent for it meanwhile, that one waits for the next who is idle.
+            // An item that was sent for this worker meanwhile waits for the next idle worker.
             self.withdraw();
         }
         Some(parcel)
     }
 
-    /// Now and then: what else is there to do? Takes notes, and chooses the lane for the next round: its own, or one whose worker has not
-    /// come to an end with anything since the last look.
+    /// Begins a round: updates the metrics and chooses the lane. That is its own lane, or another
+    /// one whose worker has begun nothing since the last look.
     #[cold]
     fn look_around(&mut self) {
         let now = tsc::now();
@@ -235,7 +237,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.looked = now;
         self.note();
         self.follow_rate();
-        // Rounds of about the same time: with slow handlers a round is one item.
+        // Rounds take about the same time: with slow handlers a round is one item.
         let wanted = u64::from(self.round) * tsc::ticks(ROUND_TIME) / took;
         self.round = (wanted as u32).clamp(1, (2 * self.round).min(ROUND));
         self.left = self.round;
@@ -259,7 +261,7 @@ impl<T, C: Clock> Worker<T, C> {
         (self.shared.metrics.len() - self.crew).div_ceil(self.shared.crews.len())
     }
 
-    /// Counts what it has done since the last time.
+    /// Notes in the metrics what it has done since the last time.
     fn note(&mut self) {
         let ended = self.metrics().ended();
         if ended > self.noted {
@@ -270,14 +272,15 @@ impl<T, C: Clock> Worker<T, C> {
 
     // ---- Order ----
 
-    /// Whether it has the hold of a lane, taking it if it can; it gives back the one it had.
+    /// Takes the hold of a lane if it can, and gives back the one it had. Returns whether it has
+    /// it.
     fn hold(&mut self, at: usize) -> bool {
         let lane = self.shared.crews[self.crew].lanes[at];
         if self.held == Some(lane) {
             return true;
         }
         self.release();
-        // Looking first keeps empty lanes free.
+        // Looks first: an empty lane is not held.
         let free =
             !self.shared.lanes[lane].queue.is_empty() && self.shared.lanes[lane].hold.try_take();
         if free {
@@ -288,8 +291,8 @@ impl<T, C: Clock> Worker<T, C> {
 
     // ---- Without capacity ----
 
-    /// An item that was sent for an idle worker: for this one, or else for one that is still idle. With it comes the hold of its
-    /// lane.
+    /// Takes an item that was sent for an idle worker: for this one, or for one that is still idle.
+    /// The hold of its lane comes with it.
     #[cold]
     fn meet(&mut self, at: usize) -> Option<Parcel<T>> {
         let parcel = self.lane(at).queue.pop().ok()?;
@@ -335,17 +338,17 @@ impl<T, C: Clock> Worker<T, C> {
             Ok(Handled::Again(after)) => self.again(item, after),
             Err(panic) => self.panicked(item, panic),
         }
-        // Whoever has waited long for this thread gets it.
+        // A fiber that has waited long for this thread gets it.
         sateen_runtime::poll_requests();
     }
 
-    /// Drops an item whose handler has ended; its destructor is foreign code.
+    /// Drops an item whose handler has ended; its destructor is user code.
     #[inline(always)]
     fn drop_item(&self, item: T) {
         if std::mem::needs_drop::<T>()
             && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(item)))
         {
-            // The panic hook has said it; the item was handled.
+            // The panic hook has reported it; the item was handled.
             discard(panic);
         }
     }
@@ -363,10 +366,10 @@ impl<T, C: Clock> Worker<T, C> {
         let crew = &self.shared.crews[self.crew];
         let again = Again { parcel: Parcel { item, sent: 0 }, held };
         let refused = crew.later.push(again, after);
-        // Last, so that it is never missing.
+        // Last, so that the item is counted somewhere at every moment.
         self.metrics().end(Ended::Retried);
         match refused {
-            // Somebody may have to wake earlier than they would.
+            // A worker may have to wake earlier than it would.
             Ok(()) => crew.gate.notify_one(),
             Err(Again { parcel, .. }) => {
                 self.shared.returned.fetch_add(1, Ordering::Relaxed);
@@ -388,7 +391,7 @@ impl<T, C: Clock> Worker<T, C> {
         let told = on_panic.and_then(|on_panic| self.call(|_| on_panic(index, &*panic)));
         let reason = DeadReason::panicked(&*panic);
         let buried = self.call(|shared| shared.bury(item, index, reason));
-        // The task may have to end, but not before the item has found its place.
+        // The task may have to end, but only after the item has become a dead letter.
         let cancelled = if panic.is::<Cancelled>() {
             Some(panic)
         } else {
@@ -400,8 +403,8 @@ impl<T, C: Clock> Worker<T, C> {
         }
     }
 
-    /// Calls a user's callback; a panic in it is said by the panic hook, and goes no further. What comes back says that the task was
-    /// cancelled in it.
+    /// Calls a user's callback. The panic hook reports a panic in it, which goes no further.
+    /// Returns the payload if the task was cancelled in it.
     fn call(&self, f: impl FnOnce(&Shared<T>)) -> Option<Box<dyn std::any::Any + Send>> {
         let panic = catch_unwind(AssertUnwindSafe(|| f(&self.shared))).err()?;
         if panic.is::<Cancelled>() {
@@ -413,7 +416,7 @@ impl<T, C: Clock> Worker<T, C> {
 
     // ---- Waiting ----
 
-    /// Nothing to do: waits for something. True if there will never be anything.
+    /// Waits for an item. Returns true if there will never be one.
     #[cold]
     fn idle(&mut self) -> bool {
         self.release();
@@ -451,7 +454,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.has_new() || self.shared.crews[self.crew].later.is_due()
     }
 
-    /// Whether there is one in its lanes.
+    /// Whether there is an item in its lanes.
     fn has_new(&self) -> bool {
         let waits = |&lane: &usize| {
             let Lane { queue, hold, .. } = &self.shared.lanes[lane];
@@ -462,14 +465,16 @@ impl<T, C: Clock> Worker<T, C> {
         self.shared.crews[self.crew].lanes.iter().any(waits)
     }
 
-    /// Whether there will never be an item for it. (Of those in others' hands, others take care.)
+    /// Whether there will never be an item for it. (Other workers take care of the items that they
+    /// handle.)
     fn is_drained(&self) -> bool {
         let crew = &self.shared.crews[self.crew];
         let drained = |&lane: &usize| self.shared.lanes[lane].is_drained();
         crew.lanes.iter().all(drained) && crew.later.is_empty()
     }
 
-    /// The throttle says no: waits for it, or if there is nothing to do, for that. True if there will never be anything.
+    /// No token is due: waits for one, or for an item if there is none. Returns true if there will
+    /// never be one.
     #[cold]
     fn wait_for_token(&mut self) -> bool {
         self.release();
@@ -479,7 +484,7 @@ impl<T, C: Clock> Worker<T, C> {
         if self.is_drained() {
             return true;
         }
-        // Without capacity an item is only asked for by who may handle it at once.
+        // Without capacity only a worker that may handle an item at once asks for one.
         if !self.shared.rendezvous && !self.has_work() {
             return self.idle();
         }
@@ -498,7 +503,7 @@ impl<T, C: Clock> Worker<T, C> {
         false
     }
 
-    /// Takes over what [`set_rate`](Shared::set_rate) said; whether that was new.
+    /// Adopts the rate of [`set_rate`](Shared::set_rate). Returns whether it is new.
     fn follow_rate(&mut self) -> bool {
         let wanted = self.shared.rate();
         let new = wanted != self.throttle.rate();
@@ -510,13 +515,14 @@ impl<T, C: Clock> Worker<T, C> {
 }
 
 impl<T, C> Worker<T, C> {
-    /// It goes on to other work. If items are to come again, somebody else must keep the time.
+    /// The worker goes on to other work. If items are to come again, another one must keep the
+    /// time.
     fn pass_time_on(&self) {
         let crew = &self.shared.crews[self.crew];
         crew.later.time.pass_on(&crew.gate);
     }
 
-    /// Gives its hold back, and sees to it that what came meanwhile is not forgotten.
+    /// Gives its hold back, and tells workers if items came meanwhile.
     fn release(&mut self) {
         let Some(lane) = self.held.take() else { return };
         if self.shared.rendezvous {
@@ -534,7 +540,7 @@ impl<T, C> Worker<T, C> {
 }
 
 impl<T, C> Worker<T, C> {
-    /// It is not idle any more, though it takes no item.
+    /// The worker is not idle any more, but takes no item.
     fn withdraw(&mut self) {
         if std::mem::take(&mut self.offered) {
             self.shared.crews[self.crew].idle.withdraw();
@@ -546,7 +552,7 @@ impl<T, C> Drop for Worker<T, C> {
     fn drop(&mut self) {
         self.release();
         self.withdraw();
-        // A cancelled one may have kept the time.
+        // A cancelled worker may have kept the time.
         self.pass_time_on();
     }
 }

@@ -1,6 +1,6 @@
-//! What one worker writes about itself, for others to read.
+//! What one worker counts, for others to read.
 //!
-//! The counts are stored by their worker alone, in a cache line of its own; anybody reads them.
+//! Only the worker stores its counts, in a cache line of its own; any thread reads them.
 
 use crate::attendance::Calls;
 use hdrhistogram::Histogram;
@@ -9,29 +9,30 @@ use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
 use sateen_base::{CachePadded, SpinLock, tsc};
 use std::sync::OnceLock;
 
-/// Parts of a second in which what was received is counted, for the rate.
+/// Parts of a second for which received items are counted, for the rate.
 const PARTS: u64 = 8;
 /// Parts that are kept: a second, and the one that is being written.
 const KEPT: usize = 16;
-/// Longest wait that is told from longer ones: an hour.
+/// The longest wait that is recorded: longer ones count as an hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct WorkerMetrics {
-    /// Its handler calls, however they end.
+    /// The worker's handler calls, however they end.
     pub(crate) calls: Calls,
     panicked: AtomicU64,
     retried: AtomicU64,
-    /// Who it is, once it runs: a context's number.
+    /// The number of the worker's context, once it runs.
     pub(crate) context: AtomicU64,
-    /// Handler calls that ended in each part of a second: the part's number above 32 bits, the count below.
+    /// Handler calls that ended in each part of a second: the part's number above 32 bits, the
+    /// count below.
     recent: CachePadded<[AtomicU64; KEPT]>,
     waits: SpinLock<Option<Box<Histogram<u64>>>>,
-    /// What its handler works on.
+    /// The description of the item that its handler works on.
     item: SpinLock<Option<String>>,
 }
 
-/// What a handler call came to.
+/// How a handler call ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     Done,
@@ -39,7 +40,7 @@ pub(crate) enum Ended {
     Retried,
 }
 
-/// Adds one to a count that nobody else writes.
+/// Adds one to a count that only the caller writes.
 #[inline(always)]
 fn count(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed) + 1, Relaxed);
@@ -58,7 +59,7 @@ impl WorkerMetrics {
         }
     }
 
-    // ---- The worker's own ----
+    // ---- For the worker ----
 
     #[inline(always)]
     pub(crate) fn begin(&self) {
@@ -86,7 +87,7 @@ impl WorkerMetrics {
         let nanos = tsc::nanos(ticks).clamp(1, LONGEST);
         let mut waits = self.waits.lock();
         if waits.is_none() {
-            // Made outside of the lock, by the only one who makes it.
+            // Allocated outside the lock; only the worker does this.
             drop(waits);
             let fresh = empty_histogram().map(Box::new);
             waits = self.waits.lock();
@@ -106,7 +107,7 @@ impl WorkerMetrics {
         slot.store((part << 32) | (before + calls).min(0xFFFF_FFFF), Relaxed);
     }
 
-    // ---- Anybody's ----
+    // ---- For any thread ----
 
     pub(crate) fn begun(&self) -> u64 {
         self.calls.begun()

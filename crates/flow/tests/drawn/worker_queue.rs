@@ -1,5 +1,5 @@
-//! Bytes that say how a worker queue is made and what is done to it: each item is handled, given back or
-//! dropped by the rule for full queues, and none of them twice.
+//! Bytes that say how a worker queue is made and what is done to it. Each item is handled, given
+//! back or dropped by the rule for full queues, and none of them twice.
 
 use arbitrary::Unstructured;
 use sateen_flow::{Handled, Overflow, Refusal, WorkerQueue, WorkerQueueBuilder};
