@@ -17,7 +17,7 @@ use sateen_base::canary;
 use sateen_queue::{PushError, mpmc::Bounded};
 use sateen_sync::WaitPoint;
 
-/// The queue, and its hold and gate.
+/// The queue, its hold, and its wait point.
 #[derive(Debug)]
 pub struct Lane<I> {
     /// The items to be handled.
@@ -37,11 +37,11 @@ impl<I> Lane<I> {
         Self { queue: Bounded::new(capacity), hold, room: WaitPoint::asymmetric(), crew }
     }
 
-    /// Puts an item in, and tells one of the workers that wait at `gate`.
+    /// Puts an item in, and tells one of the workers that wait at `sleepers`.
     #[inline(always)]
-    pub fn push(&self, item: I, gate: &WaitPoint) -> Result<(), PushError<I>> {
+    pub fn push(&self, item: I, sleepers: &WaitPoint) -> Result<(), PushError<I>> {
         self.queue.push(item)?;
-        gate.notify_one();
+        sleepers.notify_one();
         Ok(())
     }
 

@@ -228,9 +228,9 @@ impl ReadyChannels {
     ) {
         let owes = COMPLETING.with(|cell| cell.replace(NOTHING)).owes;
         if (look || owes) && ready() {
-            // Other threads have notified for the tasks that they made ready. If a runner task seems
-            // queued that has started already, this matters only for tasks that the caller made
-            // ready without notifying.
+            // Other threads have notified for the tasks that they made ready. If a runner task
+            // seems queued that has started already, this matters only for tasks that the caller
+            // made ready without notifying.
             let queued = self.group(group).slots.iter().any(|(_, slot)| slot.is_queued());
             if !queued || owes || !fenced {
                 self.notify(group, 1);

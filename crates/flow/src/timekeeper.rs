@@ -68,9 +68,9 @@ impl Timekeeper {
     }
 
     /// The caller goes on to other work. If an item waits, another must keep the time.
-    pub fn pass_on(&self, gate: &WaitPoint) {
+    pub fn pass_on(&self, sleepers: &WaitPoint) {
         if self.needs_keeper() && !canary!("timekeeper_no_pass_on") {
-            gate.notify_one();
+            sleepers.notify_one();
         }
     }
 }

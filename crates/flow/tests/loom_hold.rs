@@ -12,7 +12,7 @@ use sateen_sync::WaitPoint;
 struct Lane {
     items: AtomicU32,
     hold: Hold,
-    gate: WaitPoint,
+    sleepers: WaitPoint,
     done: AtomicBool,
     /// What only the holder may touch.
     handled: UnsafeCell<u32>,
@@ -28,7 +28,7 @@ impl Lane {
         Self {
             items: AtomicU32::new(0),
             hold: Hold::new(),
-            gate: WaitPoint::asymmetric(),
+            sleepers: WaitPoint::asymmetric(),
             done: AtomicBool::new(false),
             handled: UnsafeCell::new(0),
         }
@@ -49,7 +49,7 @@ impl Lane {
     fn release(&self) {
         self.hold.give();
         if self.items.load(Relaxed) > 0 || self.done.load(Relaxed) {
-            self.gate.notify_one();
+            self.sleepers.notify_one();
         }
     }
 }
@@ -83,7 +83,7 @@ fn what_comes_at_the_end_is_not_forgotten() {
                         lane.handle();
                         lane.release();
                     } else {
-                        lane.gate.wait(None, || {
+                        lane.sleepers.wait(None, || {
                             lane.done.load(Relaxed)
                                 || lane.items.load(Relaxed) > 0 && !lane.hold.is_held()
                         });
@@ -92,7 +92,7 @@ fn what_comes_at_the_end_is_not_forgotten() {
             }
         });
         lane.items.fetch_add(1, Release);
-        lane.gate.notify_one();
+        lane.sleepers.notify_one();
         holder.join().unwrap();
         other.join().unwrap();
     });

@@ -10,13 +10,17 @@ use sateen_sync::WaitPoint;
 /// A worker queue of one lane, with room for an item a worker.
 struct Flow {
     lane: Lane<Box<u32>>,
-    gate: WaitPoint,
+    sleepers: WaitPoint,
     idle: Idle,
 }
 
 impl Flow {
     fn new() -> Arc<Self> {
-        Arc::new(Self { lane: Lane::new(1, 0), gate: WaitPoint::asymmetric(), idle: Idle::new() })
+        Arc::new(Self {
+            lane: Lane::new(1, 0),
+            sleepers: WaitPoint::asymmetric(),
+            idle: Idle::new(),
+        })
     }
 
     fn add(&self) {
@@ -39,7 +43,7 @@ impl Flow {
                 if !std::mem::replace(&mut offered, true) {
                     self.add();
                 }
-                self.gate.wait(None, || !self.lane.queue.is_empty() || self.lane.is_drained());
+                self.sleepers.wait(None, || !self.lane.queue.is_empty() || self.lane.is_drained());
             }
         }
     }
@@ -51,7 +55,7 @@ impl Flow {
                 return 0;
             }
             if self.idle.try_take() {
-                return match self.lane.push(Box::new(item), &self.gate) {
+                return match self.lane.push(Box::new(item), &self.sleepers) {
                     Ok(()) => item,
                     Err(refused) => {
                         assert!(refused.is_closed(), "no room for an idle worker's item");
@@ -65,7 +69,7 @@ impl Flow {
 
     fn close(&self) {
         self.lane.queue.close();
-        self.gate.notify_all();
+        self.sleepers.notify_all();
         self.lane.room.notify_all();
     }
 }

@@ -18,21 +18,21 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 /// A worker queue of one lane.
 struct Flow {
     lane: Lane<Box<u32>>,
-    gate: WaitPoint,
+    sleepers: WaitPoint,
     aborted: AtomicBool,
 }
 
 impl Flow {
     fn new(capacity: usize) -> Arc<Self> {
         let aborted = AtomicBool::new(false);
-        Arc::new(Self { lane: Lane::new(capacity, 0), gate: WaitPoint::asymmetric(), aborted })
+        Arc::new(Self { lane: Lane::new(capacity, 0), sleepers: WaitPoint::asymmetric(), aborted })
     }
 
     /// Works as a worker does; the sum of what it has handled.
     fn work(flow: &Arc<Self>) -> JoinHandle<u32> {
         let flow = Arc::clone(flow);
         thread::spawn(move || {
-            let Flow { lane, gate, aborted } = &*flow;
+            let Flow { lane, sleepers, aborted } = &*flow;
             let mut handled = 0;
             while !aborted.load(Acquire) {
                 if let Ok(item) = lane.queue.pop() {
@@ -41,7 +41,7 @@ impl Flow {
                 } else if lane.is_drained() {
                     break;
                 } else {
-                    gate.wait(None, || {
+                    sleepers.wait(None, || {
                         !lane.queue.is_empty() || lane.is_drained() || aborted.load(Acquire)
                     });
                 }
@@ -54,12 +54,12 @@ impl Flow {
     fn send(flow: &Arc<Self>, items: &'static [u32]) -> JoinHandle<u32> {
         let flow = Arc::clone(flow);
         thread::spawn(move || {
-            let Flow { lane, gate, .. } = &*flow;
+            let Flow { lane, sleepers, .. } = &*flow;
             let mut accepted = 0;
             for &item in items {
                 let mut next = Box::new(item);
                 loop {
-                    match lane.push(next, gate) {
+                    match lane.push(next, sleepers) {
                         Ok(()) => {
                             accepted += item;
                             break;
@@ -81,7 +81,7 @@ impl Flow {
 
     fn close(&self) {
         self.lane.queue.close();
-        self.gate.notify_all();
+        self.sleepers.notify_all();
         self.lane.room.notify_all();
     }
 }

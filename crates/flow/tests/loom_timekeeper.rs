@@ -11,7 +11,7 @@ use sateen_sync::WaitPoint;
 
 /// One item that comes again, some new ones, and those who handle them.
 struct Crew {
-    gate: WaitPoint,
+    sleepers: WaitPoint,
     time: Timekeeper,
     /// The time has come. Only a sleep that was kept up to its end brings it.
     due: AtomicBool,
@@ -22,7 +22,7 @@ struct Crew {
 impl Crew {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            gate: WaitPoint::asymmetric(),
+            sleepers: WaitPoint::asymmetric(),
             time: Timekeeper::new(),
             due: AtomicBool::new(false),
             new: AtomicU32::new(0),
@@ -33,12 +33,12 @@ impl Crew {
     /// As a handler that asks for its item again does.
     fn again(&self) {
         self.time.set_earliest(Some(1));
-        self.gate.notify_one();
+        self.sleepers.notify_one();
     }
 
     fn send(&self) {
         self.new.fetch_add(1, Release);
-        self.gate.notify_one();
+        self.sleepers.notify_one();
     }
 
     fn take_new(&self) -> bool {
@@ -50,17 +50,17 @@ impl Crew {
     fn work(&self) {
         while !self.handled.load(Acquire) {
             if self.take_new() {
-                return self.time.pass_on(&self.gate);
+                return self.time.pass_on(&self.sleepers);
             }
             if self.due.load(Acquire) && self.time.earliest().is_some() {
                 self.time.set_earliest(None);
                 self.handled.store(true, Release);
-                return self.gate.notify_all();
+                return self.sleepers.notify_all();
             }
             let keeper = self.time.keep();
             // Under loom a time limit is over as soon as somebody looks.
             let deadline = keeper.as_ref().map(|_| Instant::now() + Duration::from_secs(1));
-            self.gate.wait(deadline, || {
+            self.sleepers.wait(deadline, || {
                 let awake = self.new.load(Relaxed) > 0 || self.handled.load(Relaxed);
                 awake || self.due.load(Relaxed) || self.time.needs_keeper()
             });
@@ -70,7 +70,7 @@ impl Crew {
             }
             drop(keeper);
             if self.new.load(Relaxed) > 0 {
-                self.time.pass_on(&self.gate);
+                self.time.pass_on(&self.sleepers);
             }
         }
     }

@@ -67,12 +67,12 @@ fn workers_that_wait_for_years_can_be_aborted() {
 fn workers_may_be_tasks_of_a_runtime() {
     for workers in [1, 2, 5] {
         let runtime = Runtime::builder().workers(2).build().unwrap();
-        let (gate, handled) = (Arc::new(Event::new()), Arc::new(AtomicU64::new(0)));
+        let (go, handled) = (Arc::new(Event::new()), Arc::new(AtomicU64::new(0)));
         let queue = WorkerQueue::builder().workers(workers).capacity(4).on(&runtime).start({
-            let (gate, handled) = (gate.clone(), handled.clone());
+            let (go, handled) = (go.clone(), handled.clone());
             move |_, item: &mut u64| {
                 if *item == 7 {
-                    gate.wait();
+                    go.wait();
                 }
                 handled.fetch_add(1, SeqCst);
             }
@@ -83,7 +83,7 @@ fn workers_may_be_tasks_of_a_runtime() {
             let queue = queue.clone();
             move || (0..1000).for_each(|item| queue.send(item).unwrap())
         });
-        runtime.spawn(move || gate.set()).join().unwrap();
+        runtime.spawn(move || go.set()).join().unwrap();
         task.join().unwrap();
         let other = queue.clone();
         runtime.spawn_async(async move { other.send_async(8).await.unwrap() }).join().unwrap();

@@ -1,4 +1,4 @@
-//! A pool of blocks, by the raw interface.
+//! Pools of raw blocks.
 
 #[cfg(feature = "study")]
 use crate::Counts;
@@ -9,7 +9,8 @@ use std::ptr::NonNull;
 
 /// A fixed number of memory blocks of one size and alignment, in memory taken once.
 ///
-/// Not for signal handlers: one that interrupts an operation of its thread could be given the same block.
+/// Do not use it in signal handlers: a handler that interrupts an operation of its thread could get
+/// the same block.
 pub struct BlockPool<S: Strategy> {
     blocks: Blocks,
     strategy: S,
@@ -19,7 +20,8 @@ impl<S: Strategy> BlockPool<S> {
     /// `capacity` blocks of `size` bytes, aligned to `align`.
     ///
     /// # Errors
-    /// A capacity or size of 0, an alignment that is no power of two, more than can be addressed or had.
+    /// [`BuildError`]: a capacity or size of 0, an alignment that is no power of two, or more
+    /// memory than can be addressed or had.
     pub fn new(capacity: usize, size: usize, align: usize) -> Result<Self, BuildError> {
         if capacity > S::MOST {
             return Err(BuildError::Capacity { asked: capacity, most: S::MOST });
@@ -29,7 +31,7 @@ impl<S: Strategy> BlockPool<S> {
         Ok(Self { blocks, strategy })
     }
 
-    /// A free block; `None` if none is left.
+    /// Takes a free block; `None` if none is left.
     #[inline]
     pub fn take(&self) -> Option<NonNull<u8>> {
         // SAFETY: made for these blocks, which are the pool's alone.
@@ -39,14 +41,14 @@ impl<S: Strategy> BlockPool<S> {
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) of this pool gave it, and nobody uses it any more.
+    /// [`take`](Self::take) of this pool returned it, and nobody uses it any more.
     #[inline]
     pub unsafe fn give(&self, block: NonNull<u8>) {
         // SAFETY: passed on.
         unsafe { self.strategy.give(&self.blocks, block) };
     }
 
-    /// Blocks that there are.
+    /// The number of blocks.
     pub fn capacity(&self) -> usize {
         self.blocks.capacity()
     }
@@ -74,7 +76,7 @@ impl<S: Strategy> BlockPool<S> {
         &self.strategy
     }
 
-    /// Blocks in use: exact while nobody takes or gives, a guess otherwise.
+    /// Blocks in use: exact while no thread takes or gives, a guess otherwise.
     pub fn in_use(&self) -> usize {
         self.strategy.in_use(&self.blocks)
     }
@@ -91,7 +93,7 @@ impl<S: Strategy> BlockPool<S> {
         self.strategy.bookkeeping()
     }
 
-    /// What the strategy's probe counted.
+    /// What the strategy's counter counted.
     #[cfg(feature = "study")]
     pub fn counts(&self) -> Counts {
         self.strategy.counts()

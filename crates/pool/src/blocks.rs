@@ -12,11 +12,11 @@ pub struct Blocks {
     stride: usize,
     capacity: usize,
     layout: Layout,
-    /// The stride's power of two, and the inverse of its odd rest modulo 2^64: dividing a multiple of the
-    /// stride by it is a shift and a multiplication.
+    /// The stride's power of two, and the inverse of its odd part modulo 2^64: dividing a multiple
+    /// of the stride by the stride is a shift and a multiplication.
     shift: u32,
     inverse: usize,
-    /// Only kept: the memory goes when this does.
+    /// Only kept: dropping it frees the memory.
     _memory: Option<Mapping>,
 }
 
@@ -25,7 +25,8 @@ unsafe impl Send for Blocks {}
 // SAFETY: as above.
 unsafe impl Sync for Blocks {}
 
-/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the correct bits.
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the correct
+/// bits.
 const fn inverse(odd: usize) -> usize {
     let mut x = odd; // Correct to 3 bits.
     let mut i = 0;
@@ -37,8 +38,8 @@ const fn inverse(odd: usize) -> usize {
 }
 
 impl Blocks {
-    /// Memory for `capacity` blocks of `size` bytes at least, aligned to `align`; none if the strategy has
-    /// its own (`owned` is false).
+    /// Memory for `capacity` blocks of at least `size` bytes, aligned to `align`; none if the
+    /// strategy has its own (`owned` is false).
     pub(crate) fn new(
         capacity: usize,
         size: usize,
@@ -79,7 +80,7 @@ impl Blocks {
         Ok(Self { base, stride, capacity, layout, shift, inverse, _memory: memory })
     }
 
-    /// Blocks.
+    /// The number of blocks.
     #[inline(always)]
     pub fn capacity(&self) -> usize {
         self.capacity

@@ -1,4 +1,4 @@
-//! What can be wrong with a pool that somebody asks for.
+//! Why a pool could not be made.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A pool of no blocks.
+    /// A pool of 0 blocks.
     ZeroCapacity,
-    /// Blocks of no bytes.
+    /// Blocks of 0 bytes.
     ZeroSize,
     /// An alignment that is no power of two.
     Alignment(usize),
@@ -28,16 +28,16 @@ pub enum BuildError {
         /// Alignment asked for.
         align: usize,
     },
-    /// Growth that leads nowhere: to fewer blocks, in steps of none, or in more than 31 steps.
+    /// Impossible growth: to fewer blocks, in steps of 0, or in more than 31 steps.
     Growth {
         /// Blocks asked for at first.
         capacity: usize,
         /// Blocks asked for by the first step.
         step: usize,
-        /// Blocks asked for in the end.
+        /// Most blocks asked for.
         most: usize,
     },
-    /// The system has not that much memory.
+    /// The system has not enough memory.
     OutOfMemory {
         /// Bytes asked for.
         bytes: usize,

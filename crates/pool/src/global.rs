@@ -1,12 +1,13 @@
-//! The general allocator as a strategy: the reference, and what a pool without a limit falls back to.
+//! The general allocator as a strategy: the reference.
 
 use crate::{Allocate, Blocks, BuildError};
 use std::alloc::{GlobalAlloc, System};
 use std::ptr::NonNull;
 
-/// Each block comes from the allocator `A` and goes back to it. The capacity is not kept to, so that nothing is
-/// measured but the allocator.
+/// Each block comes from the allocator `A` and goes back to it. The capacity is ignored, so that
+/// only the allocator is measured.
 ///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, Global};
 /// let pool = BlockPool::<Global>::new(10, 12, 4)?;
@@ -18,7 +19,7 @@ use std::ptr::NonNull;
 #[derive(Debug, Default)]
 pub struct Global<A = System>(A);
 
-// SAFETY: the allocator's contract.
+// SAFETY: the contract of allocators gives 1 and 2; the layout is passed on, which gives 3.
 unsafe impl<A: GlobalAlloc + Default> Allocate for Global<A> {
     const NAME: &'static str = "global";
     const OWN_MEMORY: bool = false;

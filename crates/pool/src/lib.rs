@@ -1,23 +1,30 @@
-//! Layer 1 of Sateen: pools of memory blocks of one size.
+//! Pools of memory blocks of one size, and values in them.
 //!
-//! [`BlockPool`] takes its memory once and hands it out block by block; how it finds a free one is its
-//! [`Strategy`], a type parameter:
+//! | You need | Take |
+//! |---|---|
+//! | values with one owner each | [`Pool::try_alloc`], which returns a [`PoolBox`] |
+//! | values that many find by a number | [`Pool::insert`], which returns a [`Key`] |
+//! | raw memory of one size | [`BlockPool`] |
+//! | raw memory of several sizes, without a limit | [`HeapSizes`] |
 //!
-//! | Strategy | Finds a free block by | Bookkeeping |
+//! A pool takes its memory once. Its [`Strategy`], a type parameter, finds free blocks:
+//!
+//! | Strategy | Finds a free block | Bookkeeping |
 //! |---|---|---|
-//! | [`Global`] | asking a general allocator: the reference | the allocator's |
-//! | [`LockFreeFlags`] | looking at one flag after the other, round-robin; no lock | 4 bytes a block |
-//! | [`LockedFlags`] | the same, under a lock | 4 bytes a block |
-//! | [`LockedBits`] | looking at 64 bits at a time, round-robin, under a lock | 1 bit a block |
-//! | [`LockedTree`] | going down a tree of bits, under a lock: always the first | 1.02 bits a block |
-//! | [`LockFreeTree`] | going through the same tree without a lock | 1.02 bits a block |
-//! | [`Magazine`] | looking into the thread's own cache | 1 bit a block, 1 KiB a thread |
+//! | [`Magazine`], the default | in the thread's own cache | 1 bit a block, 1 KiB a thread |
+//! | [`LockFreeTree`] | by a tree of bits: blocks stay close together | 1.02 bits a block |
 //!
-//! [`Pool`] is the typed front: boxes ([`PoolBox`]) that return their block when dropped, and a table of entries
-//! found by [`Key`]; with any strategy, [`Magazine`] unless another is named.
+//! # The feature `study`
 //!
-//! Below: `sateen-base`. Above: the runtime, and users. Invariant: a block is in the hands of one user at a
-//! time, and all of them come back. States and proofs are in the crate's `README.md`.
+//! It adds what exists to be compared and measured: the strategies `LockedTree`, `LockedBits`,
+//! `LockedFlags` and `LockFreeFlags`, the general allocator as one (`Global`), counters of
+//! searches, and views of a pool's insides.
+//!
+//! # For maintainers
+//!
+//! Layer 1 of Sateen. Below: `sateen-base`. Above: the runtime, and users. Invariant: a block has
+//! one user at a time, and every block comes back. States and proofs are in the crate's
+//! `README.md`.
 
 mod block_pool;
 mod blocks;

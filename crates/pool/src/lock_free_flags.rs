@@ -2,10 +2,10 @@
 //!
 //! | flag | meaning |
 //! |---|---|
-//! | [`FREE`] | the block is free; whoever exchanges it for `USED` has the block |
-//! | [`USED`] | the block is its user's, who alone may store `FREE` |
+//! | [`FREE`] | the block is free; the thread that exchanges it for `USED` has the block |
+//! | [`USED`] | the block has a user, who alone may store `FREE` |
 //!
-//! Fields: `flags` by whom the table says; `last` is a hint that anybody stores.
+//! The table says which thread writes `flags`; `last` is a hint that any thread stores.
 
 use crate::words::array;
 use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
@@ -24,14 +24,16 @@ fn give() -> Ordering {
     if canary!("flags-give-relaxed") { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// A 32-bit flag for each block, without a lock; searched round-robin from the place taken last.
+/// A 32-bit flag for each block, without a lock; searched round-robin from the block taken last.
 ///
-/// [`take`](Allocate::take) costs one locked instruction where the next place is free. Where blocks in use lie in
-/// its way it looks at each, at worst at all of them: a pool almost full, or with its old blocks all in
-/// one place, is slow. `None` means that each block was in use when it was looked at.
+/// [`take`](Allocate::take) costs one locked instruction if the next block is free. It looks at
+/// each block in use on its way, in the worst case at all of them: a pool that is almost full, or
+/// whose old blocks lie side by side, is slow. `None` means that each block was in use when it was
+/// looked at.
 ///
 /// Source: the "lock-free memory pool" of *MultiCore benchmarks: memory allocation* (2012).
 ///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, LockFreeFlags};
 ///
@@ -49,8 +51,8 @@ pub struct LockFreeFlags<P = NoCount> {
     probe: P,
 }
 
-// SAFETY: a flag leaves `FREE` only by the exchange of one caller, who gets the block; its store back is a
-// release that the next exchange acquires.
+// SAFETY: 1: a flag leaves `FREE` only by the exchange of one caller, who gets the block. 2: the
+// store of `FREE` is a release that the next exchange acquires. 3: indices are those of `blocks`.
 unsafe impl<P: SearchCounter> Allocate for LockFreeFlags<P> {
     const NAME: &'static str = "lock-free-flags";
 
@@ -73,7 +75,8 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeFlags<P> {
             if flag.load(Ordering::Relaxed) != FREE {
                 continue;
             }
-            // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come before ours.
+            // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come
+            // first.
             let won = flag.compare_exchange(FREE, USED, Ordering::Acquire, Ordering::Relaxed);
             if won.is_ok() || canary!("flags-take-blind") {
                 self.last.store(at, Ordering::Relaxed);
@@ -93,7 +96,8 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeFlags<P> {
         let flag = &self.flags[index];
         let used = !cfg!(debug_assertions) || flag.load(Ordering::Relaxed) == USED;
         debug_assert!(used, "block {index} at {block:p} was free already");
-        // Ordering: Release pairs with the Acquire in `take`: without it the next user meets this one.
+        // Ordering: Release pairs with the Acquire in `take`: without it the next user meets this
+        // one.
         flag.store(FREE, give());
     }
 

@@ -4,15 +4,18 @@
 //!
 //! | bit | set | clear |
 //! |---|---|---|
-//! | of a leaf | the block is free; whoever clears it has the block | the block is its user's, who alone may set it |
-//! | above | the word below may have a bit set | it has none, or somebody is on the way here |
+//! | of a leaf | free: the thread that clears it has the block | in use: only the user sets it |
+//! | above | the word below may have a bit set | it has none, or a thread will set this |
 //!
 //! | `clears` | meaning |
 //! |---|---|
-//! | low 24 bits | clearings of bits above the leaves under way |
-//! | the others | those begun, modulo 2^40: the same word twice, with none under way, means none in between |
+//! | low 24 bits | clearings of bits above the leaves that are under way |
+//! | the others | clearings that have begun, modulo 2^40 |
 //!
-//! Fields: `words` by whom the first table says; `clears` by who clears above the leaves; `starts` are hints.
+//! If `clears` is the same twice, with none under way, no clearing took place in between.
+//!
+//! The first table says which thread writes `words`. Threads that clear above the leaves write
+//! `clears`. `starts` are hints.
 
 #[cfg(feature = "study")]
 use crate::Counts;
@@ -24,9 +27,9 @@ use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, thread_number};
 use std::ptr::NonNull;
 
-/// Most threads with a start of their own; more share them.
+/// Up to so many threads have a start of their own; more threads share them.
 const STARTS: usize = 64;
-/// Of `clears`.
+/// Fields and steps of `clears`.
 const UNDER_WAY: u64 = (1 << 24) - 1;
 const BEGIN: u64 = UNDER_WAY + 1 + 1;
 const END: u64 = 1;
@@ -43,18 +46,22 @@ fn mark() -> Ordering {
     if canary!("tree-mark-relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
 }
 
-/// A hierarchy of 64-bit words in a flat array, without a lock: a set bit is a free block, or a word below that may
-/// have one.
+/// A hierarchy of 64-bit words in a flat array, without a lock. A set bit is a free block, or a
+/// word below that may have one.
 ///
-/// A thread that never met another takes the first free block, so the pool stays compact. One that lost a race
-/// for a block goes on from another place, so threads spread over the pool. Mostly one locked instruction to take, on a word
-/// that is the thread's own, and one to give. Whatever is in use, a search looks at a few words a level, and once at
-/// each leaf that was used up since the last; only where it finds nothing while others are changing the upper
-/// levels does it look at all leaves.
+/// A thread that never met another takes the first free block, so the pool stays compact. A thread
+/// that lost a race for a block goes on from another leaf, so threads spread over the pool.
 ///
-/// `None` means: each block was in use at some moment of the call, or still being given back. A block that was given
-/// back before the call and that nobody else takes during it is found.
+/// `None` means that each block was in use at some moment of the call, or still being given back. A
+/// block that was given back before the call, and that no other thread takes during it, is found.
 ///
+/// # Cost
+/// Usually one locked instruction to take, on a word that only this thread uses, and one to give.
+/// Whatever is in use, a search looks at a few words a level, and once at each leaf that was used
+/// up since the last search. It looks at all leaves only if it finds nothing while other threads
+/// change the upper levels.
+///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, LockFreeTree};
 ///
@@ -71,7 +78,8 @@ fn mark() -> Ordering {
 pub struct LockFreeTree<P = NoCount> {
     words: Box<[AtomicU64]>,
     levels: Levels,
-    /// For each thread the leaf at which it starts to search: before it is nothing free, as far as the thread knows.
+    /// The leaf at which each thread starts to search: as far as the thread knows, no block before
+    /// it is free.
     starts: Box<[CachePadded<AtomicU32>]>,
     clears: CachePadded<AtomicU64>,
     probe: P,
@@ -82,7 +90,7 @@ pub struct LockFreeTree<P = NoCount> {
 struct Cost {
     words: u64,
     retries: u64,
-    /// Bits above that it has cleared itself.
+    /// Bits above the leaves that this search has cleared.
     cleared: u64,
 }
 
@@ -108,7 +116,8 @@ impl<P: SearchCounter> LockFreeTree<P> {
         while free != 0 {
             let index = lowest(leaf, free);
             let (_, bit) = position(index);
-            // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come before ours.
+            // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come
+            // first.
             if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
                 return Some(index);
             }
@@ -118,7 +127,8 @@ impl<P: SearchCounter> LockFreeTree<P> {
         None
     }
 
-    /// `found` at the thread's leaf `from`, or nothing there: searches further, and says where to start next time.
+    /// Searches further unless a block was `found` at the thread's leaf `from`, and sets where to
+    /// start next time.
     #[cold]
     fn take_slow(
         &self,
@@ -136,14 +146,16 @@ impl<P: SearchCounter> LockFreeTree<P> {
         found
     }
 
-    /// Takes the first block that can be had behind leaf `from`, which was seen empty, or from the beginning on.
+    /// Takes the first block that can be had after leaf `from`, which was seen empty, or else from
+    /// the beginning.
     fn search_everywhere(&self, from: usize, cost: &mut Cost) -> Option<usize> {
-        // Ordering: Acquire pairs with the Release in `clear`: what ended clearings have put right is seen.
+        // Ordering: Acquire pairs with the Release in `clear`: we see the bits that ended clearings
+        // have set again.
         let before = self.clears.load(Ordering::Acquire);
         cost.cleared = 0;
         self.clear(0, from, cost);
         let found = self.search(from + 1, cost).or_else(|| self.search(0, cost));
-        // The loads of the search are acquiring: who cleared what it saw clear has begun before this.
+        // The loads of the search acquire: each clearing that it saw has begun before this.
         let quiet = before & UNDER_WAY == 0;
         let own = before.wrapping_add(cost.cleared.wrapping_mul(BEGIN - END));
         if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == own {
@@ -178,7 +190,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
         }
     }
 
-    /// The first leaf from `entry` on that may have a free block. Clears what it sees to be wrong on the way.
+    /// The first leaf from `entry` on that may have a free block. Clears wrong bits on the way.
     fn next(&self, mut entry: usize, cost: &mut Cost) -> Option<usize> {
         let mut level = 1;
         while level < self.levels.count() && entry < self.levels.words(level - 1) {
@@ -205,7 +217,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
         None
     }
 
-    /// Word `index` of `level` was seen empty: clears its bit above, if it still is.
+    /// Word `index` of `level` was seen empty: clears its bit above, if that is set.
     fn clear(&self, level: usize, index: usize, cost: &mut Cost) {
         if level + 1 == self.levels.count() {
             return;
@@ -217,11 +229,11 @@ impl<P: SearchCounter> LockFreeTree<P> {
         }
         cost.cleared += 1;
         self.clears.fetch_add(BEGIN, Ordering::Relaxed);
-        // Ordering: Release carries the beginning to those who see the bit clear; Acquire, what they have cleared below,
-        // whose end must come before ours.
+        // Ordering: Release carries the beginning to threads that see the bit clear. Acquire
+        // carries what they have cleared below, whose end must come before ours.
         above.fetch_and(!bit, Ordering::AcqRel);
-        // Ordering: an exchange, not a load: either it comes after the setting of a bit by a giver, and sees it; or before, then the
-        // giver acquires our clearing, and sees that.
+        // Ordering: an exchange, not a load. If it comes after a giver's setting of a bit, it sees
+        // the bit. If it comes before, the giver acquires our clearing, and sees that.
         let now = match self.word(level, index) {
             word if canary!("tree-check-load") => word.load(Ordering::Acquire),
             word => word.fetch_or(0, Ordering::AcqRel),
@@ -229,20 +241,22 @@ impl<P: SearchCounter> LockFreeTree<P> {
         if now != 0 && !canary!("tree-no-check") {
             self.mark(level, index);
         }
-        // Ordering: Release pairs with the Acquire in `search_everywhere`: what was put right is seen with the end.
+        // Ordering: Release pairs with the Acquire in `search_everywhere`: a thread that sees the
+        // end sees what we have set.
         self.clears.fetch_sub(END, Ordering::Release);
     }
 
-    /// Word `index` of `level` has a bit set: says so above, on all levels, as who set it first may be late.
+    /// Word `index` of `level` has a bit set: sets its bits on all levels above, as the thread that
+    /// set the first bit may not have come so far.
     #[inline(always)]
     fn mark(&self, level: usize, mut index: usize) {
         for level in level + 1..self.levels.count() {
             let (above, bit) = position(index);
             let word = self.word(level, above);
-            // Ordering: Acquire pairs with the Release of who set the bit: what was cleared above before that
-            // is seen clear.
+            // Ordering: Acquire pairs with the Release of the thread that set the bit: we see bits
+            // above clear that were cleared before that.
             if word.load(mark()) & bit == 0 {
-                // Ordering: AcqRel for what is above as in `give` for this.
+                // Ordering: AcqRel, for the bits above, as in `give` for this one.
                 word.fetch_or(bit, Ordering::AcqRel);
             }
             index = above;
@@ -262,7 +276,8 @@ impl<P: SearchCounter> LockFreeTree<P> {
         self.words[leaf].load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Whether every word with a bit set has its bit above: so it is while nobody takes or gives.
+    /// Whether every word with a bit set has its bit above set. This holds while no thread takes or
+    /// gives.
     #[cfg(feature = "study")]
     pub fn is_complete(&self) -> bool {
         (1..self.levels.count()).all(|level| {
@@ -275,8 +290,8 @@ impl<P: SearchCounter> LockFreeTree<P> {
     }
 }
 
-// SAFETY: a leaf's bit is cleared by one caller, who gets the block; its setting is a release that the next
-// clearing acquires.
+// SAFETY: 1: one caller clears a leaf's bit and gets the block. 2: setting the bit is a release
+// that the next clearing acquires. 3: indices are those of `blocks`.
 unsafe impl<P: SearchCounter> Allocate for LockFreeTree<P> {
     const NAME: &'static str = "lock-free-tree";
 
@@ -310,8 +325,9 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeTree<P> {
     unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
         let index = blocks.index_of(block);
         let (leaf, bit) = position(index);
-        // Ordering: Release pairs with the Acquire in `claim`: the next user comes after this one. Acquire pairs with the
-        // exchange in `clear`: a bit above that was cleared because this leaf was empty is seen clear.
+        // Ordering: Release pairs with the Acquire in `claim`: the next user comes after this one.
+        // Acquire pairs with the exchange in `clear`: we see a bit above clear that was cleared
+        // because this leaf was empty.
         let was = self.words[leaf].fetch_or(bit, give());
         debug_assert_eq!(was & bit, 0, "block {index} at {block:p} was free already");
         if was == 0 || !canary!("tree-first-giver-marks") {

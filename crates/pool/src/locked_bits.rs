@@ -6,16 +6,18 @@ use lock_api::{Mutex, RawMutex};
 use sateen_base::{CachePadded, RawSpinLock};
 use std::ptr::NonNull;
 
-/// A bit for each block, in 64-bit fields under the lock `L`; searched round-robin from behind the field that was
-/// used up last.
+/// A bit for each block, in 64-bit fields under the lock `L`; searched round-robin from the field
+/// after the one that was used up last.
 ///
-/// The least bookkeeping, and 64 blocks are looked at at once. Fields that are full for long are looked at again by
-/// each allocation that starts before them: where they can be many, take
-/// [`LockedTree`](crate::LockedTree). With a lock that is not `Sync` the pool is not either, and costs no locked
-/// instruction.
+/// It needs the least bookkeeping, and looks at 64 blocks at once. Each allocation that starts
+/// before fields that stay full looks at them again: if they can be many, take
+/// [`LockedTree`](crate::LockedTree). With a lock that is not `Sync` the pool is not `Sync` either,
+/// and costs no locked instruction.
 ///
-/// Source: the "1bit memory pool" of *MultiCore benchmarks: memory allocation* (2012), there with 32-bit fields.
+/// Source: the "1bit memory pool" of *MultiCore benchmarks: memory allocation* (2012), there with
+/// 32-bit fields.
 ///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, LockedBits};
 ///
@@ -36,12 +38,12 @@ pub struct LockedBits<L: RawMutex = RawSpinLock, P = NoCount> {
 struct State {
     /// A set bit is a free block.
     fields: Box<[u64]>,
-    /// The field behind the one that was used up last.
+    /// The field after the one that was used up last.
     start: usize,
 }
 
 impl State {
-    /// A free index, taken, and how many fields were looked at.
+    /// Takes a free index. Returns it, and how many fields were looked at.
     #[inline]
     fn take(&mut self) -> (Option<usize>, usize) {
         let (at, looked) = match self.fields[self.start] {
@@ -57,7 +59,8 @@ impl State {
         (Some(lowest(at, free)), looked)
     }
 
-    /// The first field with a free block, beyond the end if there is none, and how many were looked at.
+    /// The first field with a free block (past the end if there is none), and how many fields were
+    /// looked at.
     #[cold]
     fn search_slow(&self) -> (usize, usize) {
         let (before, ahead) = self.fields.split_at(self.start);

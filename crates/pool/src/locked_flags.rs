@@ -9,13 +9,16 @@ use std::ptr::NonNull;
 const FREE: u32 = 0;
 const USED: u32 = 1;
 
-/// A 32-bit flag for each block, under the lock `L`; searched round-robin from the place taken last.
+/// A 32-bit flag for each block, under the lock `L`; searched round-robin from the block taken
+/// last.
 ///
-/// [`LockFreeFlags`](crate::LockFreeFlags) with a lock in place of the exchange: never a retry, but all wait for one.
-/// The same slow cases. With a lock that is not `Sync` the pool is not either, and costs no locked instruction.
+/// [`LockFreeFlags`](crate::LockFreeFlags) with a lock instead of the exchange: there are no
+/// retries, but all threads wait for one. It has the same slow cases. With a lock that is not
+/// `Sync` the pool is not `Sync` either, and costs no locked instruction.
 ///
 /// Source: the "naive memory pool" of *MultiCore benchmarks: memory allocation* (2012).
 ///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, LockedFlags};
 ///
@@ -23,7 +26,7 @@ const USED: u32 = 1;
 /// let block = pool.take().expect("free");
 /// // SAFETY: from this pool, and not used any more.
 /// unsafe { pool.give(block) };
-/// // Round-robin: the place behind comes first.
+/// // Round-robin: the next block comes first.
 /// assert_ne!(pool.take(), Some(block));
 /// # Ok::<(), sateen::pool::BuildError>(())
 /// ```
@@ -36,12 +39,12 @@ pub struct LockedFlags<L: RawMutex = RawSpinLock, P = NoCount> {
 #[derive(Debug)]
 struct State {
     flags: Box<[u32]>,
-    /// The place taken last.
+    /// The index taken last.
     last: usize,
 }
 
 impl State {
-    /// The next free index, taken, and how many were looked at.
+    /// Takes the next free index. Returns it, and how many flags were looked at.
     #[inline]
     fn take(&mut self) -> (Option<usize>, usize) {
         for looked in 1..=self.flags.len() {

@@ -6,17 +6,19 @@ use lock_api::{Mutex, RawMutex};
 use sateen_base::{CachePadded, RawSpinLock};
 use std::ptr::NonNull;
 
-/// A hierarchy of 64-bit fields in a flat array, under the lock `L`: a set bit is a free block, or a field
-/// below with a free block in or under it. Always the first free block.
+/// A hierarchy of 64-bit fields in a flat array, under the lock `L`. A set bit is a free block, or
+/// a field below with a free block in or under it. An allocation takes the first free block, so the
+/// pool stays compact.
 ///
-/// Whatever is in use, an allocation looks at no more than two fields a level (a million blocks have four levels), and
-/// mostly at one: the first leaf with a free block is kept, and only when it is used up is the tree climbed for the
-/// next. As the first free block is taken, the pool stays compact. With a lock that is not `Sync` the pool is
-/// not either, and costs no locked instruction.
+/// Whatever is in use, an allocation looks at no more than two fields a level (a million blocks
+/// have four levels), and usually at one: it keeps the first leaf with a free block, and climbs the
+/// tree only when that is used up. With a lock that is not `Sync` the pool is not `Sync` either,
+/// and costs no locked instruction.
 ///
-/// Source: the "hierarchical bitfields" pool of *MultiCore benchmarks: memory allocation* (2012), there with 32-bit
-/// fields and a descent from the root each time.
+/// Source: the "hierarchical bitfields" pool of *MultiCore benchmarks: memory allocation* (2012),
+/// there with 32-bit fields and a descent from the root each time.
 ///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, LockedTree};
 ///
@@ -35,17 +37,18 @@ pub struct LockedTree<L: RawMutex = RawSpinLock, P = NoCount> {
     probe: P,
 }
 
-/// Invariant, whenever the lock is free: a bit above the leaves is set exactly if its field is not 0.
+/// Invariant, whenever the lock is free: a bit above the leaves is set exactly if its field is not
+/// 0.
 #[derive(Debug)]
 struct State {
     fields: Box<[u64]>,
-    /// The first leaf that is not 0; beyond the array if all are.
+    /// The first leaf that is not 0; past the end of the array if all are 0.
     first: usize,
     levels: Levels,
 }
 
 impl State {
-    /// The first free index, taken, and how many fields were looked at.
+    /// Takes the first free index. Returns it, and how many fields were looked at.
     #[inline]
     fn take(&mut self) -> (Option<usize>, usize) {
         let leaf = self.first;
@@ -56,7 +59,8 @@ impl State {
         (Some(index), looked)
     }
 
-    /// The first leaf is used up: says so above, and finds the next. Fields looked at, that leaf included.
+    /// The first leaf is used up: clears its bit above, and finds the next leaf. Returns how many
+    /// fields were looked at, including that leaf.
     #[cold]
     fn next_slow(&mut self) -> usize {
         let mut entry = std::mem::replace(&mut self.first, usize::MAX);
@@ -68,7 +72,7 @@ impl State {
             *field &= !bit;
             entry = index;
             if *field != 0 {
-                // What is free below this is behind what was used up, and before all else.
+                // The next free block is below this field: nothing before it is free.
                 for level in (1..=level).rev() {
                     looked += 1;
                     entry = lowest(entry, self.fields[self.levels.at(level, entry)]);
@@ -80,7 +84,7 @@ impl State {
         looked
     }
 
-    /// `index` is free from now on. Whether it was before.
+    /// Frees `index`. Returns whether it was free before.
     #[inline]
     fn give(&mut self, index: usize) -> bool {
         let (leaf, bit) = position(index);
@@ -93,7 +97,7 @@ impl State {
         was & bit != 0
     }
 
-    /// Leaf `entry` is not 0 any more: says so above.
+    /// Leaf `entry` is not 0 any more: sets its bit above.
     #[cold]
     fn mark_slow(&mut self, mut entry: usize) {
         for level in 1..self.levels.count() {

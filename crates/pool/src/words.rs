@@ -2,12 +2,12 @@
 
 use crate::BuildError;
 
-/// Bits of a word that are used. Two in models, so that few blocks make several levels.
+/// Used bits of a word. Two in models, so that few blocks make several levels.
 pub(crate) const BITS: usize = if cfg!(loom) { 2 } else { u64::BITS as usize };
 /// Enough for 2^32 blocks.
 const MOST_LEVELS: usize = 6;
 
-/// `len` values in memory that may be short.
+/// `len` values, or an error if there is no memory for them.
 pub(crate) fn array<T>(len: usize, value: impl FnMut(usize) -> T) -> Result<Box<[T]>, BuildError> {
     let mut array = Vec::new();
     let bytes = len.saturating_mul(size_of::<T>());
@@ -36,11 +36,11 @@ pub(crate) fn lowest(index: usize, word: u64) -> usize {
     index * BITS + word.trailing_zeros() as usize
 }
 
-/// A hierarchy of bits in a flat array of words: first level 0, the leaves, with a bit for each block; then level 1, with
-/// a bit for each word of level 0; and so on up to the root, a single word.
+/// A hierarchy of bits in a flat array of words. Level 0, the leaves, comes first and has a bit for
+/// each block; level 1 has a bit for each word of level 0; and so on up to the root, a single word.
 #[derive(Debug)]
 pub(crate) struct Levels {
-    /// Where each level begins, and behind the last one the number of words.
+    /// Where each level begins, and after the last one the number of words.
     begin: [usize; MOST_LEVELS + 1],
     count: usize,
     capacity: usize,
@@ -63,7 +63,7 @@ impl Levels {
         }
     }
 
-    /// Levels there are.
+    /// The number of levels.
     #[inline(always)]
     pub(crate) fn count(&self) -> usize {
         self.count
@@ -81,7 +81,7 @@ impl Levels {
         self.begin[level] + index
     }
 
-    /// The array for blocks that are all free: every bit set that stands for something.
+    /// The array for blocks that are all free: every bit is set that stands for a block or a word.
     pub(crate) fn all_free<T>(&self, word: impl Fn(u64) -> T) -> Result<Box<[T]>, BuildError> {
         let mut level = 0;
         array(self.begin[self.count], |at| {

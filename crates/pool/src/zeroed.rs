@@ -1,4 +1,4 @@
-//! Arrays that begin as zeros and cost nothing where nobody looks.
+//! Arrays that begin as zeros and whose pages cost nothing until they are touched.
 
 #[cfg(not(loom))]
 use sateen_base::os::Mapping;
@@ -6,30 +6,33 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 
-/// What may begin as zeros.
+/// Types whose values may begin as zeros.
 ///
 /// # Safety
-/// All bytes zero is a value, the one that `zero` makes; no drop glue that matters; an alignment of a page at most.
+/// 1. All bytes zero is a value, the one that `zero` makes.
+/// 2. Leaving values undropped leaks nothing.
+/// 3. The alignment is at most that of a page.
 pub(crate) unsafe trait Zero {
-    /// The value of all zeros, where the model's atomics must be made one by one.
+    /// The value of all zeros: the model's atomics must be made one by one.
     #[cfg(loom)]
     fn zero() -> Self;
 }
 
-/// An array in memory straight from the system, whose pages are not resident before they are touched.
+/// An array in memory straight from the system, whose pages are not resident before they are
+/// touched.
 pub(crate) struct Zeroed<T> {
     #[cfg(not(loom))]
     base: std::ptr::NonNull<T>,
     #[cfg(not(loom))]
     len: usize,
-    /// Only kept: the memory goes when this does.
+    /// Only kept: dropping it frees the memory.
     #[cfg(not(loom))]
     _memory: Mapping,
     #[cfg(loom)]
     all: Box<[T]>,
 }
 
-// SAFETY: the array is this value's alone, as in a box.
+// SAFETY: this value owns the array alone, like a box.
 unsafe impl<T: Send> Send for Zeroed<T> {}
 // SAFETY: as above; only shared references are given out.
 unsafe impl<T: Sync> Sync for Zeroed<T> {}
@@ -58,7 +61,8 @@ impl<T> Deref for Zeroed<T> {
     #[cfg(not(loom))]
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: mapped for as long as `self` lives, for `len` values at least; zeros are values (`Zero`).
+        // SAFETY: mapped as long as `self` lives, for at least `len` values; zeros are values
+        // (`Zero`).
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.len) }
     }
 

@@ -253,7 +253,7 @@ impl<T, C> Builder<T, C> {
         let lane = |lane| Lane::new(capacity, lane % crews);
         let crew = |crew| Crew {
             lanes: (crew..queues).step_by(crews).collect(),
-            gate: WaitPoint::asymmetric(),
+            sleepers: WaitPoint::asymmetric(),
             later: Later::new(),
             idle: Idle::new(),
             next: AtomicUsize::new(0),

@@ -48,7 +48,7 @@ pub(crate) struct Parcel<T> {
 pub(crate) struct Crew<T> {
     pub(crate) lanes: Box<[usize]>,
     /// Where they sleep.
-    pub(crate) gate: WaitPoint,
+    pub(crate) sleepers: WaitPoint,
     pub(crate) later: Later<T>,
     /// Without capacity: how many workers are idle.
     pub(crate) idle: Idle,
@@ -187,7 +187,7 @@ impl<T> Shared<T> {
         let mut lane = turn.lane.get();
         let next = if lane + 1 >= self.lanes.len() { 0 } else { lane + 1 };
         let left = turn.left.get();
-        if left > 0 && lane < self.lanes.len() && !self.crew_of(next).gate.has_waiters() {
+        if left > 0 && lane < self.lanes.len() && !self.crew_of(next).sleepers.has_waiters() {
             turn.left.set(left - 1);
             return (lane, 0);
         }
@@ -213,13 +213,13 @@ impl<T> Shared<T> {
             return 0;
         }
         let pushed = self.lanes[lane].queue.push_from(parcels).unwrap_or(0);
-        let gate = &self.crew_of(lane).gate;
-        gate.notify_one();
+        let sleepers = &self.crew_of(lane).sleepers;
+        sleepers.notify_one();
         for _ in 1..pushed.min(self.metrics.len()) {
-            if !gate.has_waiters() {
+            if !sleepers.has_waiters() {
                 break;
             }
-            gate.notify_one();
+            sleepers.notify_one();
         }
         pushed
     }
@@ -241,7 +241,7 @@ impl<T> Shared<T> {
         if self.rendezvous {
             return self.send_slow(Way::From(lane), parcel, wait);
         }
-        match self.lanes[lane].push(parcel, &self.crew_of(lane).gate) {
+        match self.lanes[lane].push(parcel, &self.crew_of(lane).sleepers) {
             Ok(()) => Ok(()),
             Err(PushError::Full(parcel)) => self.send_slow(Way::From(lane), parcel, wait),
             Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
@@ -263,7 +263,7 @@ impl<T> Shared<T> {
                 ControlFlow::Break(result) => return result,
             };
             if !spin_limit.spin() {
-                self.gate_of(way).wait(None, || self.has_room(way));
+                self.room_of(way).wait(None, || self.has_room(way));
             }
         }
     }
@@ -279,7 +279,7 @@ impl<T> Shared<T> {
                 ControlFlow::Continue(parcel) => parcel,
                 ControlFlow::Break(result) => return result,
             };
-            self.gate_of(way).wait_async(|| self.has_room(way)).await;
+            self.room_of(way).wait_async(|| self.has_room(way)).await;
         }
     }
 
@@ -323,7 +323,7 @@ impl<T> Shared<T> {
         if self.rendezvous && !self.lanes[lane].queue.is_closed() && !self.appoint(lane) {
             return Err(SendError { item: parcel, reason: Refusal::Full });
         }
-        self.lanes[lane].push(parcel, &self.crew_of(lane).gate).map_err(|error| {
+        self.lanes[lane].push(parcel, &self.crew_of(lane).sleepers).map_err(|error| {
             let reason = if error.is_full() { Refusal::Full } else { Refusal::Closed };
             SendError { item: error.into_inner(), reason }
         })
@@ -340,7 +340,7 @@ impl<T> Shared<T> {
             Overflow::DropOldest if !self.rendezvous => {
                 match self.lanes[lane].queue.force_push(parcel) {
                     Ok(oldest) => {
-                        self.crew_of(lane).gate.notify_one();
+                        self.crew_of(lane).sleepers.notify_one();
                         if let Some(oldest) = oldest {
                             self.count_dropped();
                             discard(oldest);
@@ -361,7 +361,7 @@ impl<T> Shared<T> {
     }
 
     /// Where a sender waits.
-    fn gate_of(&self, way: Way) -> &WaitPoint {
+    fn room_of(&self, way: Way) -> &WaitPoint {
         match way {
             Way::From(_) => &self.room,
             Way::Only(lane) => &self.lanes[lane].room,
@@ -474,7 +474,7 @@ impl<T> Shared<T> {
             lane.queue.close();
         }
         for crew in &self.crews {
-            crew.gate.notify_all();
+            crew.sleepers.notify_all();
         }
         for lane in &self.lanes {
             lane.room.notify_all();

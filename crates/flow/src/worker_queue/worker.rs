@@ -213,7 +213,7 @@ impl<T, C: Clock> Worker<T, C> {
         let Again { parcel, held } = self.shared.crews[self.crew].later.pop()?;
         if self.is_drained() {
             // The other workers were waiting for this last item.
-            self.shared.crews[self.crew].gate.notify_all();
+            self.shared.crews[self.crew].sleepers.notify_all();
         } else {
             self.pass_time_on();
         }
@@ -370,7 +370,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.metrics().end(Ended::Retried);
         match refused {
             // A worker may have to wake earlier than it would.
-            Ok(()) => crew.gate.notify_one(),
+            Ok(()) => crew.sleepers.notify_one(),
             Err(Again { parcel, .. }) => {
                 self.shared.returned.fetch_add(1, Ordering::Relaxed);
                 let bury = |shared: &Shared<T>| {
@@ -437,7 +437,7 @@ impl<T, C: Clock> Worker<T, C> {
         let crew = &self.shared.crews[self.crew];
         let keeper = crew.later.time.keep();
         let deadline = keeper.as_ref().and_then(|keeper| crew.later.deadline(keeper.until()));
-        crew.gate.wait(deadline, || {
+        crew.sleepers.wait(deadline, || {
             let awake = self.has_work() || self.is_drained() || self.is_aborted();
             awake || crew.later.time.needs_keeper()
         });
@@ -519,7 +519,7 @@ impl<T, C> Worker<T, C> {
     /// time.
     fn pass_time_on(&self) {
         let crew = &self.shared.crews[self.crew];
-        crew.later.time.pass_on(&crew.gate);
+        crew.later.time.pass_on(&crew.sleepers);
     }
 
     /// Gives its hold back, and tells workers if items came meanwhile.
@@ -530,11 +530,11 @@ impl<T, C> Worker<T, C> {
         }
         let Lane { queue, hold, .. } = &self.shared.lanes[lane];
         hold.give();
-        let gate = &self.shared.crews[self.crew].gate;
+        let sleepers = &self.shared.crews[self.crew].sleepers;
         if queue.is_closed() {
-            gate.notify_all();
+            sleepers.notify_all();
         } else if !queue.is_empty() {
-            gate.notify_one();
+            sleepers.notify_one();
         }
     }
 }

@@ -11,9 +11,10 @@ use std::ptr::NonNull;
 
 /// All blocks of a word given out; all words of a group marked.
 const ALL: u64 = u64::MAX;
-/// Words, and blocks of a word, for one bit each in a word.
+/// Bits of a word: one for each block, or for each word of a group.
 const BITS: usize = 64;
-/// Groups that a thread looks at before it goes where others have given blocks back: 64 Ki blocks, two lines of groups.
+/// Groups that a thread looks at before it goes where others have given blocks back: 64 Ki blocks,
+/// two cache lines of groups.
 const NEIGHBOURS: usize = 16;
 
 // SAFETY: an integer.
@@ -24,7 +25,8 @@ unsafe impl Zero for AtomicU64 {
     }
 }
 
-/// Which blocks the depot holds. A word is a magazine that needs no memory: 64 neighbours, taken in one go.
+/// Which blocks the depot holds. A word is a magazine that needs no memory: 64 neighbours, taken at
+/// once.
 ///
 /// | bit of a word | meaning |
 /// |---|---|
@@ -34,12 +36,13 @@ unsafe impl Zero for AtomicU64 {
 /// | bit of a group | meaning |
 /// |---|---|
 /// | 0 | its word may have free blocks |
-/// | 1 | its word has none, or whoever freed the first is about to clear this |
+/// | 1 | its word has none, or the thread that freed the first one is about to clear this |
 #[derive(Debug)]
 pub(crate) struct Bitmap<P> {
     words: Zeroed<AtomicU64>,
     groups: Zeroed<AtomicU64>,
-    /// The group that last got a first block back: where those look who find nothing in their own neighbourhood.
+    /// The group that last got a first block back: threads that find nothing in their own
+    /// neighbourhood look there.
     recent: CachePadded<AtomicU32>,
     probe: P,
 }
@@ -67,7 +70,7 @@ impl<P: SearchCounter> Bitmap<P> {
             recent: CachePadded::new(AtomicU32::new(0)),
             probe: P::default(),
         };
-        // Ordering: Relaxed, nobody else has seen it yet.
+        // Relaxed: no other thread has seen it yet.
         if !capacity.is_multiple_of(BITS) {
             new.words[words - 1].store(ALL << (capacity % BITS), Ordering::Relaxed);
         }
@@ -82,9 +85,9 @@ impl<P: SearchCounter> Bitmap<P> {
         (self.words.len() + self.groups.len()) * 8
     }
 
-    /// Free blocks that are here.
+    /// How many free blocks the bitmap holds.
     pub(crate) fn free(&self) -> usize {
-        // Ordering: Relaxed, exact only while nobody works.
+        // Relaxed: exact only while no thread works.
         self.words.iter().map(|word| word.load(Ordering::Relaxed).count_zeros() as usize).sum()
     }
 
@@ -92,7 +95,7 @@ impl<P: SearchCounter> Bitmap<P> {
         (&self.groups[word / BITS], 1 << (word % BITS))
     }
 
-    /// Takes up to `most` blocks out of a word: their bits.
+    /// Takes up to `most` blocks out of a word. Returns their bits.
     fn claim(&self, word: usize, most: u32, retries: &mut u64) -> u64 {
         let bits = &self.words[word];
         loop {
@@ -100,8 +103,9 @@ impl<P: SearchCounter> Bitmap<P> {
             let seen = bits.load(Ordering::Relaxed);
             if (!seen).count_ones() > most {
                 let part = lowest(!seen, most);
-                // Ordering: Acquire pairs with the Release in `release`: what the blocks' last users did. Release
-                // keeps the chain from an emptying exchange to the next `release`, as below.
+                // Ordering: Acquire pairs with the Release in `release`: what the blocks' last
+                // users did. Release continues the chain from an emptying exchange to the next
+                // `release`, as below.
                 let taken =
                     bits.compare_exchange(seen, seen | part, Ordering::AcqRel, Ordering::Relaxed);
                 if taken.is_ok() {
@@ -111,8 +115,8 @@ impl<P: SearchCounter> Bitmap<P> {
                 continue;
             }
             let (group, mark) = self.group(word);
-            // The mark goes up before the word is emptied: whoever frees a block into the emptied word takes
-            // it down again, after this.
+            // The mark goes up before the word is emptied: a thread that frees a block into the
+            // emptied word takes it down again, after this.
             // Ordering: Relaxed. The exchange below orders it before a release into the emptied
             // word. A thread that finds all marks up looks again in `Caches::reclaim_slow`, with
             // the locks of all who move blocks.
@@ -137,8 +141,8 @@ impl<P: SearchCounter> Bitmap<P> {
 
     /// Blocks of a word come back.
     fn release(&self, word: usize, blocks: u64) {
-        // Ordering: Release pairs with the Acquire in `claim`: what was done with the blocks. Acquire pairs with
-        // its Release: the mark is up before we take it down.
+        // Ordering: Release pairs with the Acquire in `claim`: what was done with the blocks.
+        // Acquire pairs with its Release: the mark is up before we take it down.
         let before = self.words[word].fetch_and(!blocks, release());
         debug_assert_eq!(before & blocks, blocks, "blocks given twice");
         if before == ALL {
@@ -153,13 +157,14 @@ impl<P: SearchCounter> Bitmap<P> {
     }
 }
 
-/// Of the exchange in [`Bitmap::release`]; weakened to see the model fail.
+/// The ordering of the exchange in [`Bitmap::release`]; weakened to see the model fail.
 #[inline(always)]
 fn release() -> Ordering {
     if canary!("magazine-release-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
 }
 
-// SAFETY: a bit is cleared by who has the block and set by one exchange; README, "Magazine".
+// SAFETY: the holder of a block clears its bit, and one exchange sets it; README, section
+// "Magazine".
 unsafe impl<P: SearchCounter> Depot for Bitmap<P> {
     type Of = Blocks;
     type SearchCounter = P;
@@ -195,12 +200,13 @@ unsafe impl<P: SearchCounter> Depot for Bitmap<P> {
                 let bits = self.claim(word, most - taken, &mut retries);
                 searched += 1;
                 taken += bits.count_ones();
-                // From above: what is put last is taken first.
+                // From the highest: the block that is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
                 while mirrored != 0 {
                     // SAFETY: made for these blocks; a set bit is one of theirs.
                     let block = unsafe { blocks.block(last - mirrored.trailing_zeros() as usize) };
-                    // They are going to be written, one after the other: better to miss the cache for all at once.
+                    // The blocks will be written one after the other: better to miss the cache for
+                    // all at once.
                     prefetch_write(block.as_ptr());
                     put(block);
                     mirrored &= mirrored - 1;

@@ -6,7 +6,7 @@ use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, UnsafeCell};
 use std::ptr::NonNull;
 
-/// Blocks that a cache holds at most: with the other fields, 1 KiB.
+/// Most blocks of a cache: with the other fields, 1 KiB.
 pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 122 };
 
 /// Free blocks of one thread, its owner.
@@ -14,9 +14,9 @@ pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 122 };
 /// | `open` | meaning | who may change the rest |
 /// |---|---|---|
 /// | 1 | the cache holds `slots[..len]`, the newest last | the owner |
-/// | 0 | it holds nothing: what it says was taken away, or never was | the owner, with `kept` locked |
+/// | 0 | it holds nothing: its blocks were taken away, or it had none | the owner, with `kept` locked |
 ///
-/// All zeros is a cache that never was opened.
+/// All zeros is a cache that was never opened.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(super) struct Cache {
@@ -32,19 +32,19 @@ pub(super) struct Cache {
 pub(super) struct Kept {
     /// Where in the depot the owner works.
     pub(super) near: u32,
-    /// Operations that are still to go past the cache, see [`STRICT`](super::caches::STRICT).
+    /// Operations that still have to bypass the cache, see [`STRICT`](super::caches::STRICT).
     pub(super) strict: u32,
-    /// Whether those who reclaim know of the cache.
+    /// Whether reclaiming threads know of the cache.
     pub(super) known: bool,
     /// Whether it is being reclaimed.
     pub(super) closing: bool,
-    /// Slots that were taken away while the owner has not come back.
+    /// How many slots were taken away since the owner's last acknowledgement.
     pub(super) gone: u32,
 }
 
-// SAFETY: a cell of the array is written by the owner, where nobody else looks; see `slot`.
+// SAFETY: the owner alone writes cells of the array, where no other thread looks; see `slot`.
 unsafe impl Sync for Cache {}
-// SAFETY: addresses of blocks that anyone may hold.
+// SAFETY: addresses of blocks, which any thread may hold.
 unsafe impl Send for Cache {}
 
 // SAFETY: atomics, integers, null pointers, a free lock (a word of 0) and false.
@@ -65,8 +65,8 @@ impl Cache {
     /// The block in slot `index`.
     ///
     /// # Safety
-    /// The owner asks, or whoever locked `kept` and sees a greater `len`, which it has read after it closed the cache:
-    /// then the owner leaves the slots below alone. A block was put there.
+    /// A block was put there. The caller is the owner; or it has locked `kept`, closed the cache,
+    /// and then read a `len` above `index`: the owner leaves the slots below that alone.
     #[inline(always)]
     pub(super) unsafe fn slot(&self, index: u32) -> NonNull<u8> {
         debug_assert!((index as usize) < SLOTS);
@@ -80,7 +80,8 @@ impl Cache {
     /// Puts a block in slot `index`.
     ///
     /// # Safety
-    /// The owner does; nobody else is told of the slot yet, or `kept` is locked. The index is below `SLOTS`.
+    /// The caller is the owner. No other thread knows of the slot yet, or `kept` is locked. The
+    /// index is below `SLOTS`.
     #[inline(always)]
     pub(super) unsafe fn set_slot(&self, index: u32, block: NonNull<u8>) {
         debug_assert!((index as usize) < SLOTS);
@@ -94,7 +95,7 @@ impl Cache {
     /// Moves the slots from `first` up to `end`, no more than `first` of them, to the beginning.
     ///
     /// # Safety
-    /// The owner does, `kept` being locked; blocks were put there.
+    /// The caller is the owner and has locked `kept`. Blocks were put there.
     #[inline(always)]
     pub(super) unsafe fn move_down(&self, first: u32, end: u32) {
         debug_assert!(first <= end && end <= 2 * first && end as usize <= SLOTS);
@@ -104,9 +105,10 @@ impl Cache {
             unsafe { self.set_slot(from - first, self.slot(from)) };
         }
         #[cfg(not(loom))]
-        // SAFETY: within the slots; the two parts do not meet. Nobody else looks at them, as the caller says.
+        // SAFETY: within the slots; the two parts do not overlap. No other thread looks at them, as
+        // the caller promises.
         unsafe {
-            // The cells are transparent, and next to each other.
+            // The cells are transparent and adjacent.
             let slots = self.slots.as_ptr().cast::<*mut u8>().cast_mut();
             let count = (end - first) as usize;
             std::ptr::copy_nonoverlapping(slots.add(first as usize), slots, count);
@@ -119,22 +121,23 @@ impl Cache {
         self.open.load(Ordering::Relaxed) != 0
     }
 
-    /// Blocks here.
+    /// How many blocks the cache holds.
     pub(super) fn count(&self) -> usize {
-        // Ordering: Relaxed, a guess while the owner works.
+        // Relaxed: a guess while the owner works.
         if self.is_open() { self.len.load(Ordering::Relaxed) as usize } else { 0 }
     }
 
-    /// The cache is found closed, or empty: makes it say that it holds nothing. Whether the block that the owner has
-    /// just taken from slot `at` or put there had been taken away. The owner calls, `kept` being locked.
+    /// The owner, which has locked `kept`, found the cache closed or empty: marks it as empty.
+    /// Returns whether the block that the owner has just taken from slot `at`, or put there, had
+    /// been taken away.
     pub(super) fn acknowledge(&self, kept: &mut Kept, at: u32) -> bool {
         let gone = at < std::mem::take(&mut kept.gone);
-        // Ordering: Relaxed, published by the lock; nobody looks at it while it is closed.
+        // Relaxed: the lock publishes it; no other thread reads it while the cache is closed.
         self.len.store(0, Ordering::Relaxed);
         gone
     }
 }
 
-// Pages are not touched in vain.
+// A power of two, so that no cache touches two pages.
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cache>() == 1024);

@@ -9,22 +9,22 @@ use sateen_base::prim::Ordering;
 use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thread_number};
 use std::ptr::NonNull;
 
-/// Caches, and so threads that have one. Those beyond go to the depot.
+/// The number of caches, and so of threads that have one. Further threads use the depot.
 const LANES: usize = if cfg!(loom) { 2 } else { 1024 };
-/// Blocks that go between a cache and the depot in one go.
+/// Blocks that go between a cache and the depot at once.
 pub(super) const BATCH: u32 = if cfg!(loom) { 1 } else { 64 };
-/// Operations of a thread that go past its cache after that was reclaimed. So the heavy fence, up to 22 µs, is paid
-/// once in that many operations, however near the pool is to being empty.
+/// How many operations of a thread bypass its cache after that was reclaimed. So the heavy fence,
+/// up to 22 µs, is paid once in that many operations, however near the pool is to being empty.
 const STRICT: u32 = if cfg!(loom) { 1 } else { 1024 };
 
-/// The slot of a block that was in none: the cache was empty, or full.
+/// The slot of a block that is in no slot: the cache was empty, or full.
 const NOWHERE: u32 = u32::MAX;
 
 /// The caches.
 #[derive(Debug)]
 pub(super) struct Caches<D> {
     lanes: Zeroed<Cache>,
-    /// Blocks that a cache holds at most.
+    /// Most blocks of a cache.
     room: u32,
     batch: u32,
     /// Whether the fence of [`Cache::is_open`] works; otherwise no cache ever opens.
@@ -35,9 +35,10 @@ pub(super) struct Caches<D> {
 
 #[derive(Debug)]
 struct Shared {
-    /// Held by who reclaims. Caches up to here are known: the others were never opened.
+    /// The reclaiming thread holds it. Caches below this index are known: the others were never
+    /// opened.
     reclaim: SpinLock<usize>,
-    /// Held by threads without a cache; where they work.
+    /// Threads without a cache hold it; where they work.
     outside: SpinLock<u32>,
 }
 
@@ -46,7 +47,7 @@ fn lock<T>(value: T) -> SpinLock<T> {
 }
 
 impl<D: Depot> Caches<D> {
-    /// Caches that hold no more than a small part of `capacity` blocks each.
+    /// Makes caches that each hold at most a small part of `capacity` blocks.
     pub(super) fn new(depot: D, capacity: usize) -> Result<Self, BuildError> {
         let bytes = LANES * size_of::<Cache>();
         let batch = (capacity / 32).clamp(1, BATCH as usize) as u32;
@@ -61,7 +62,7 @@ impl<D: Depot> Caches<D> {
         })
     }
 
-    /// Blocks in caches: exact while nobody works.
+    /// Blocks in caches: exact while no thread works.
     pub(super) fn cached(&self) -> usize {
         let known = *self.shared.reclaim.lock();
         self.lanes[..known].iter().map(Cache::count).sum()
@@ -72,11 +73,11 @@ impl<D: Depot> Caches<D> {
         *self.shared.reclaim.lock() * size_of::<Cache>()
     }
 
-    /// Every block that lies in a cache; nobody uses them any more, caches or blocks.
+    /// Every block that lies in a cache. No thread uses caches or blocks any more.
     pub(super) fn all_cached(&mut self) -> impl Iterator<Item = NonNull<u8>> {
         let known = *self.shared.reclaim.lock();
         self.lanes[..known].iter().flat_map(|cache| {
-            // SAFETY: nobody else is here; below `len`, and open.
+            // SAFETY: no other thread is here; below `len`, and open.
             (0..cache.count() as u32).map(|at| unsafe { cache.slot(at) })
         })
     }
@@ -110,7 +111,7 @@ impl<D: Depot> Caches<D> {
     #[inline(always)]
     pub(super) fn take_in(&self, lane: usize, of: &D::Of) -> Option<NonNull<u8>> {
         let cache = &self.lanes[lane];
-        // Ordering: Relaxed, the owner's own.
+        // Relaxed: only the owner writes it.
         let Some(at) = cache.len.load(Ordering::Relaxed).checked_sub(1) else {
             return self.take_slow(lane, of, None, NOWHERE);
         };
@@ -133,7 +134,7 @@ impl<D: Depot> Caches<D> {
     #[inline(always)]
     pub(super) unsafe fn give_in(&self, lane: usize, of: &D::Of, block: NonNull<u8>) {
         let cache = &self.lanes[lane];
-        // Ordering: Relaxed, the owner's own.
+        // Relaxed: only the owner writes it.
         let at = cache.len.load(Ordering::Relaxed);
         if at >= self.room {
             // SAFETY: passed on.
@@ -141,7 +142,8 @@ impl<D: Depot> Caches<D> {
         }
         // SAFETY: the owner's, and there is room.
         unsafe { cache.set_slot(at, block) };
-        // Ordering: Release pairs with the Acquire in `empty`: the slot, and what was done with the block.
+        // Ordering: Release pairs with the Acquire in `empty`: the slot, and what was done with the
+        // block.
         cache.len.store(at + 1, Ordering::Release);
         light();
         if !cache.is_open() {
@@ -150,14 +152,14 @@ impl<D: Depot> Caches<D> {
         }
     }
 
-    /// Locks a cache's rest, for its owner.
+    /// Locks a cache's `kept`, for its owner.
     fn enter(&self, lane: usize) -> SpinLockGuard<'_, Kept> {
         let cache = &self.lanes[lane];
         let kept = cache.kept.lock();
         if kept.known {
             return kept;
         }
-        // From now on nobody finds the pool empty while this thread is between depot and cache.
+        // From now on no thread finds the pool empty while this one is between depot and cache.
         drop(kept);
         let mut known = self.shared.reclaim.lock();
         *known = lane.saturating_add(1).max(*known);
@@ -168,7 +170,7 @@ impl<D: Depot> Caches<D> {
         kept
     }
 
-    /// Whether the next operation may open the cache; if not, it goes past it.
+    /// Whether the operation may open the cache; otherwise it bypasses the cache.
     fn may_open(&self, kept: &mut Kept) -> bool {
         let left = kept.strict;
         kept.strict = left.saturating_sub(1);
@@ -204,7 +206,7 @@ impl<D: Depot> Caches<D> {
     fn refill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of) -> Option<NonNull<u8>> {
         let mut len = 0;
         self.depot.take(of, &mut kept.near, self.batch, |block| {
-            // SAFETY: `kept` is locked; no batch is larger than the cache.
+            // SAFETY: the owner calls with `kept` locked; no batch is larger than the cache.
             unsafe { cache.set_slot(len, block) };
             len += 1;
         });
@@ -242,7 +244,7 @@ impl<D: Depot> Caches<D> {
         }
     }
 
-    /// Makes room in a full cache: the oldest go to the depot.
+    /// Makes room in a full cache: the oldest blocks go to the depot.
     unsafe fn spill(&self, cache: &Cache, kept: &mut Kept, of: &D::Of, block: NonNull<u8>) {
         // SAFETY: full, ours, and `kept` is locked; free blocks, given by this thread.
         unsafe {
@@ -285,8 +287,8 @@ impl<D: Depot> Caches<D> {
         (number < self.lanes.len()).then_some(number)
     }
 
-    /// The depot was found empty: waits for those who are between it and a cache, and takes away what caches hold.
-    /// `None` if every block was in use.
+    /// The depot was found empty: waits for threads between depot and cache, and takes away what
+    /// caches hold. `None` if every block was in use.
     #[cold]
     #[inline(never)]
     fn reclaim_slow(&self, of: &D::Of) -> Option<NonNull<u8>> {
@@ -317,8 +319,9 @@ impl<D: Depot> Caches<D> {
         // SAFETY: locked, says the caller.
         let kept = |cache: &Cache| unsafe { &mut *cache.kept.data_ptr() };
         let mut any = false;
-        // Empty ones too: else a block could come to one after it was looked at, for one taken from another before
-        // that is, and `None` would be said although a block was free all the time.
+        // Empty caches too. Otherwise a cache could get a block after we looked at it, while
+        // another cache gives one away before we look at that: we would return `None` although a
+        // block was free all the time.
         let left = |cache: &Cache| canary!("magazine-empty-left-open") && cache.count() == 0;
         for cache in lanes.iter().filter(|cache| cache.is_open() && !left(cache)) {
             // Ordering: Relaxed, the fences order it against what the owner does.
@@ -328,7 +331,8 @@ impl<D: Depot> Caches<D> {
         if !any {
             return;
         }
-        // An owner's operation is wholly visible now, or its owner will find the cache closed and ask what is gone.
+        // Either an owner's operation is visible now, or the owner will find the cache closed and
+        // ask what is gone.
         if !canary!("magazine-no-heavy") {
             let _ = fence::heavy();
         }
@@ -337,11 +341,12 @@ impl<D: Depot> Caches<D> {
             if !std::mem::take(&mut kept.closing) {
                 continue;
             }
-            // Ordering: Acquire pairs with the owner's Release: the slots, and what was done with the blocks.
+            // Ordering: Acquire pairs with the owner's Release: the slots, and what its user did
+            // with each block.
             kept.gone = cache.len.load(acquire());
             kept.strict = STRICT;
-            // SAFETY: closed, and below `len`; free blocks that were given, which their owner leaves alone when it
-            // sees what is gone.
+            // SAFETY: closed, and below `len`; free blocks that were given. The owner leaves them
+            // alone when it sees what is gone.
             unsafe {
                 let slots = (0..kept.gone).map(|at| cache.slot(at));
                 self.depot.give(of, near, slots);
@@ -350,7 +355,7 @@ impl<D: Depot> Caches<D> {
     }
 }
 
-/// Of the load in [`Caches::empty`]; weakened to see the model fail.
+/// The ordering of the load in [`Caches::empty`]; weakened to see the model fail.
 #[inline(always)]
 fn acquire() -> Ordering {
     if canary!("magazine-reclaim-relaxed") { Ordering::Relaxed } else { Ordering::Acquire }

@@ -3,34 +3,34 @@
 use crate::SearchCounter;
 use std::ptr::NonNull;
 
-/// What lies behind the caches. Any thread may call at any time.
+/// The store behind the caches. Any thread may call it at any time.
 ///
 /// # Safety
-/// A block that `take` gives is not given again before it came back through `give`; what was done with it before
-/// is visible to its next user.
+/// A block that `take` returned is not returned again before it comes back through `give`. What its
+/// last user did with it is visible to its next user.
 pub(crate) unsafe trait Depot {
-    /// What a call needs besides: the blocks' memory, or their layout.
+    /// What each call gets: the blocks' memory, or their layout.
     type Of: ?Sized;
     /// Where searches are reported.
     type SearchCounter: SearchCounter;
 
-    /// Up to `most` free blocks, one by one to `put`; how many. None only if none was there at some moment. `near`
-    /// remembers where the caller works.
+    /// Takes up to `most` free blocks and passes them to `put` one by one. Returns how many: 0 only
+    /// if there was none at some moment. `near` remembers where the caller works.
     fn take(&self, of: &Self::Of, near: &mut u32, most: u32, put: impl FnMut(NonNull<u8>)) -> u32;
 
     /// Takes blocks back.
     ///
     /// # Safety
-    /// `take` gave them, for the same `of`, and nobody uses them.
+    /// `take` returned them, for the same `of`, and nobody uses them any more.
     unsafe fn give(&self, of: &Self::Of, near: &mut u32, blocks: impl Iterator<Item = NonNull<u8>>);
 
-    /// Where the owner of cache `lane` begins to work: apart from the others.
+    /// Where the owner of cache `lane` begins to work: far from the other owners.
     fn start(&self, lane: usize) -> u32;
 
-    /// The probe.
+    /// The counter of searches.
     fn probe(&self) -> &Self::SearchCounter;
 
-    /// One block.
+    /// Takes one block.
     fn take_one(&self, of: &Self::Of, near: &mut u32) -> Option<NonNull<u8>> {
         let mut got = None;
         self.take(of, near, 1, |block| got = Some(block));

@@ -11,17 +11,18 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 
-/// Batches that are kept before blocks go back to the allocator.
+/// Most batches that are kept; further ones go back to the allocator.
 const KEPT: usize = 64;
-/// Blocks that are asked of the allocator in one go, of which one is wanted now.
+/// Blocks that the allocator is asked for at once, although only one is wanted now.
 const FRESH: u32 = 16;
 
-/// Blocks of one size and alignment from the global allocator, kept by the thread that frees them: the caches of
-/// [`Magazine`](crate::Magazine) without a limit on blocks, for a static.
+/// Blocks of one size and alignment from the global allocator, kept by the thread that frees them:
+/// the caches of [`Magazine`](crate::Magazine) without a limit on blocks, for a static.
 ///
-/// A thread keeps up to 122 free blocks, all threads together 4,096 more; the rest goes back to the allocator. What a
-/// thread kept when it ended is used by the next thread that gets its number.
+/// A thread keeps up to 122 free blocks, all threads together 4,096 more; the rest goes back to the
+/// allocator. The next thread that gets the number of an ended thread uses its blocks.
 ///
+/// # Examples
 /// ```
 /// use sateen::pool::HeapMagazine;
 /// static NODES: HeapMagazine = HeapMagazine::new::<[u64; 4]>();
@@ -40,13 +41,13 @@ pub struct HeapMagazine {
 }
 
 impl HeapMagazine {
-    /// For values of type `T`, and at least two pointers.
+    /// For values of type `T`, of at least two pointers' size.
     #[cfg(feature = "study")]
     pub const fn new<T>() -> Self {
         Self::of(Layout::new::<T>())
     }
 
-    /// For this layout, or one that is large enough for two pointers.
+    /// For this layout, enlarged to two pointers if it is smaller.
     pub const fn of(layout: Layout) -> Self {
         const LEAST: Layout = Layout::new::<Free>();
         let size = if layout.size() < LEAST.size() { LEAST.size() } else { layout.size() };
@@ -64,16 +65,17 @@ impl HeapMagazine {
         self.layout
     }
 
-    /// From now on whatever has kept nothing yet, in the whole process, keeps nothing: each block comes from the allocator
-    /// and goes to it. To be called first thing, for memory checkers, and for measuring what keeping gains.
+    /// From now on each `HeapMagazine` of the process that has kept nothing yet keeps nothing: each
+    /// block comes from the allocator and goes back to it. Call it first thing, for memory
+    /// checkers, and to measure what keeping gains.
     #[cfg(feature = "study")]
     pub fn keep_nothing() {
         #[cfg(not(loom))]
-        // Ordering: Relaxed, nothing else is told by it.
+        // Relaxed: it guards nothing.
         KEEPS_NOTHING.store(true, Ordering::Relaxed);
     }
 
-    /// A block; `None` if the allocator has no more.
+    /// Takes a block; `None` if the allocator has no more.
     #[inline(always)]
     pub fn take(&self) -> Option<NonNull<u8>> {
         match self.caches.get() {
@@ -85,8 +87,8 @@ impl HeapMagazine {
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) gave it, of this or another one of the same [`layout`](Self::layout), or the global
-    /// allocator did for that; and nobody uses it any more.
+    /// Nobody uses the block any more. [`take`](Self::take) returned it, of this or another one of
+    /// the same layout, or the global allocator did for that layout.
     #[inline(always)]
     pub unsafe fn give(&self, block: NonNull<u8>) {
         // SAFETY: passed on.
@@ -98,7 +100,7 @@ impl HeapMagazine {
         }
     }
 
-    /// The first time, or there is no memory for the caches.
+    /// The first call, or there is no memory for the caches.
     #[cold]
     #[inline(never)]
     fn take_slow(&self) -> Option<NonNull<u8>> {
@@ -126,7 +128,7 @@ fn keeps() -> bool {
     #[cfg(loom)]
     return false;
     #[cfg(not(loom))]
-    // Ordering: Relaxed, as in `keep_nothing`.
+    // Relaxed, as in `keep_nothing`.
     !KEEPS_NOTHING.load(Ordering::Relaxed)
 }
 
@@ -141,7 +143,7 @@ impl Drop for HeapMagazine {
 /// A free block in a batch.
 struct Free {
     next: *mut Free,
-    /// Of the first block of a batch: the next batch.
+    /// In the first block of a batch: the next batch.
     below: *mut Free,
 }
 
@@ -152,7 +154,7 @@ struct Kept {
     batches: usize,
 }
 
-// SAFETY: addresses of blocks that anyone may have.
+// SAFETY: addresses of blocks, which any thread may hold.
 unsafe impl Send for Kept {}
 
 impl Kept {
@@ -175,20 +177,20 @@ impl Heap {
         Some(top)
     }
 
-    /// Whether there was room.
+    /// Pushes a batch. Returns whether there was room.
     fn push(&self, batch: NonNull<Free>) -> bool {
         let mut kept = self.kept.lock();
         if kept.batches == KEPT {
             return false;
         }
-        // SAFETY: a free block, the caller's, and written as such.
+        // SAFETY: a free block of the caller's, written as `Free`.
         unsafe { (*batch.as_ptr()).below = kept.top };
         kept.top = batch.as_ptr();
         kept.batches += 1;
         true
     }
 
-    /// The blocks of a batch, each of which is the caller's from then on.
+    /// The blocks of a batch. Each is the caller's from then on.
     fn blocks(batch: NonNull<Free>) -> impl Iterator<Item = NonNull<u8>> {
         let mut next = Some(batch);
         std::iter::from_fn(move || {
@@ -200,7 +202,7 @@ impl Heap {
     }
 }
 
-// SAFETY: blocks come from the allocator and go to it, or through the stack under its lock.
+// SAFETY: blocks come from the allocator and go back to it, or go through the stack under its lock.
 unsafe impl Depot for Heap {
     type Of = Layout;
     type SearchCounter = NoCount;

@@ -21,13 +21,20 @@ pub use heap::HeapMagazine;
 pub use sizes::HeapSizes;
 use std::ptr::NonNull;
 
-/// Each thread keeps free blocks of its own; batches of up to 64 go between it and a bitmap that all share.
+/// Each thread keeps free blocks of its own; batches of up to 64 go between it and a bitmap that
+/// all threads share.
 ///
-/// Taking and giving are a few loads and stores without a locked instruction. Whoever finds the bitmap empty takes
-/// away what other threads keep, dead ones too, so that no block is out of reach: `None` means that at some moment
-/// all blocks were in use. That costs up to 22 µs, and at most once in 1,024 operations of a thread. Threads beyond
-/// 1,024 at a time, and those about to end, use the bitmap under a lock.
+/// A thread that finds the bitmap empty takes away what other threads keep, including dead ones, so
+/// that no block is out of reach. `None` means that at some moment all blocks were in use. Threads
+/// beyond 1,024 at a time, and threads about to end, use the bitmap under a lock.
 ///
+/// The type parameter counts searches, for the feature `study`.
+///
+/// # Cost
+/// Taking and giving are a few loads and stores without a locked instruction. Taking blocks away
+/// from other threads costs up to 22 µs, at most once in 1,024 operations of a thread.
+///
+/// # Examples
 /// ```
 /// use sateen::pool::{BlockPool, Magazine};
 /// let pool = BlockPool::<Magazine>::new(1000, 12, 4)?;
@@ -40,7 +47,7 @@ use std::ptr::NonNull;
 #[derive(Debug)]
 pub struct Magazine<P: SearchCounter = NoCount> {
     caches: Caches<Bitmap<P>>,
-    /// Who has which block, one bit each.
+    /// Which blocks are in use, one bit each.
     #[cfg(all(debug_assertions, not(loom)))]
     out: Vec<sateen_base::prim::AtomicU64>,
 }
@@ -52,7 +59,7 @@ impl<P: SearchCounter> Magazine<P> {
         assert!(blocks.contains(block), "{block:p} is no block of this pool");
         let index = blocks.index_of(block);
         let (word, bit) = (&self.out[index / 64], 1 << (index % 64));
-        // Ordering: Relaxed, a block's holder alone changes its bit.
+        // Relaxed: only a block's holder changes its bit.
         let before = if out { word.fetch_or(bit, Relaxed) } else { word.fetch_and(!bit, Relaxed) };
         assert!(out || before & bit != 0, "block {index} at {block:p} was free already");
         assert!(!out || before & bit == 0, "block {index} at {block:p} was given out twice");
@@ -81,7 +88,7 @@ impl<P: SearchCounter> Magazine<P> {
     }
 }
 
-// SAFETY: a block is in one cache, or free in the bitmap, or in use; README, "Magazine".
+// SAFETY: a block is in one cache, or free in the bitmap, or in use; README, section "Magazine".
 unsafe impl<P: SearchCounter> Allocate for Magazine<P> {
     const NAME: &'static str = "magazine";
 

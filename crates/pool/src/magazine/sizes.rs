@@ -5,9 +5,15 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// A [`HeapMagazine`] for each of `SIZES` sizes, the multiples of `STEP` bytes, all aligned to `ALIGN`; what is larger, or
-/// aligned more, is the global allocator's own business.
+/// Blocks of several sizes from the global allocator, kept by the thread that frees them.
 ///
+/// It keeps blocks of `SIZES` sizes, the multiples of `STEP` bytes, all aligned to `ALIGN`. Larger
+/// or more aligned blocks come from the global allocator and go back to it.
+///
+/// A thread keeps up to 122 free blocks of each size, all threads together 4,096 more; the rest
+/// goes back to the allocator.
+///
+/// # Examples
 /// ```
 /// use sateen::pool::HeapSizes;
 /// use std::alloc::Layout;
@@ -25,7 +31,7 @@ pub struct HeapSizes<const SIZES: usize, const STEP: usize, const ALIGN: usize> 
 }
 
 impl<const SIZES: usize, const STEP: usize, const ALIGN: usize> HeapSizes<SIZES, STEP, ALIGN> {
-    /// With nothing in them.
+    /// Without any block.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         let mut sizes = [const { MaybeUninit::uninit() }; SIZES];
@@ -37,18 +43,19 @@ impl<const SIZES: usize, const STEP: usize, const ALIGN: usize> HeapSizes<SIZES,
             sizes[size] = MaybeUninit::new(HeapMagazine::of(layout));
             size += 1;
         }
-        // SAFETY: all are written, and an array of them lies in memory as one of values does.
+        // SAFETY: all elements are written, and an array of `MaybeUninit` has the layout of one of
+        // values.
         Self { sizes: unsafe { (&raw const sizes).cast::<[HeapMagazine; SIZES]>().read() } }
     }
 
-    /// Where blocks of a layout are kept, if they are.
+    /// Where blocks of a layout are kept, if any are.
     #[inline(always)]
     fn of(&self, layout: Layout) -> Option<&HeapMagazine> {
         let size = layout.size().saturating_sub(1) / STEP;
         if layout.align() <= ALIGN { self.sizes.get(size) } else { None }
     }
 
-    /// A block of this layout, which is not empty; `None` if the allocator has no more.
+    /// Takes a block of this layout, whose size is not 0; `None` if the allocator has no more.
     ///
     /// # Panics
     /// If the layout is empty and aligned to more than `ALIGN`.
@@ -67,7 +74,7 @@ impl<const SIZES: usize, const STEP: usize, const ALIGN: usize> HeapSizes<SIZES,
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) gave it for this layout, and nobody uses it any more.
+    /// [`take`](Self::take) returned it for this layout, and nobody uses it any more.
     #[inline(always)]
     pub unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         // SAFETY: as `take` took it.
