@@ -1,9 +1,9 @@
 //! A table of connections that worker threads share.
 //!
-//! Each connection is an entry of a pool. Its key travels through the world outside as a number (here: in
-//! events); an event that comes late, for a connection that is closed, finds nothing, even if its place in the
-//! table has been given to another. Closing while another thread looks at the connection is fine: who leaves
-//! last drops it.
+//! Each connection is an entry of a pool. Its key travels through the world outside as a number
+//! (here: in events); an event that comes late, for a connection that is closed, finds nothing,
+//! even if its place in the table has been given to another. Closing while another thread looks at
+//! the connection is fine: who leaves last drops it.
 
 use sateen_pool::{Growth, Key, Pool};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,8 +47,8 @@ impl Table {
     }
 }
 
-/// Opens `peers` connections and sends each more than it takes, from `threads` threads: how many were closed,
-/// and how many are left.
+/// Opens `peers` connections and sends each more than it takes, from `threads` threads. Returns how
+/// many were closed, and how many are left.
 fn serve(peers: usize, threads: u64) -> (u64, usize) {
     let table = Table::new().expect("memory for 8 connections");
     let tags: Vec<u64> = (0..peers).filter_map(|n| table.open(&format!("peer {n}"))).collect();

@@ -14,7 +14,7 @@ pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 122 };
 /// | `open` | meaning | who may change the rest |
 /// |---|---|---|
 /// | 1 | the cache holds `slots[..len]`, the newest last | the owner |
-/// | 0 | it holds nothing: its blocks were taken away, or it had none | the owner, with `kept` locked |
+/// | 0 | it holds nothing: its blocks were taken away, or it had none | the owner, locking `kept` |
 ///
 /// All zeros is a cache that was never opened.
 #[repr(C, align(128))]

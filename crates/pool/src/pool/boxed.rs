@@ -8,12 +8,14 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A value in a block of a pool that the box borrows: like `Box<T>`, but dropping it returns the block.
+/// A value in a block of a pool, which the box borrows: like `Box<T>`, but dropping it returns the
+/// block to the pool.
 ///
-/// It owns the value: it can be sent and shared where a `Box<T>` could and the pool can be shared. A thread
-/// that dies holding one drops it by unwinding. What is leaked (`std::mem::forget`) keeps its block for as long as
-/// the pool lives, and is never dropped.
+/// The box owns the value. It can be sent and shared where a `Box<T>` can, if the pool can be
+/// shared. A thread that panics with a box drops it by unwinding. A leaked box (`std::mem::forget`)
+/// keeps its block as long as the pool lives, and its value is never dropped.
 ///
+/// # Examples
 /// A box cannot outlive its pool:
 ///
 /// ```compile_fail,E0505
@@ -36,7 +38,7 @@ use std::sync::Arc;
 /// sent::<sateen::pool::PoolBox<'_, std::rc::Rc<u32>>>();
 /// ```
 ///
-/// From a pool that lives for ever, it is `'static`:
+/// A box of a pool that lives for ever is `'static`:
 ///
 /// ```
 /// use sateen::pool::{Pool, PoolBox};
@@ -47,7 +49,7 @@ use std::sync::Arc;
 /// ```
 pub type PoolBox<'a, T, S = Magazine> = BoxIn<&'a Pool<T, S>>;
 
-/// As [`PoolBox`], but it keeps its pool alive.
+/// Like [`PoolBox`], but it keeps its pool alive.
 pub type ArcPoolBox<T, S = Magazine> = BoxIn<Arc<Pool<T, S>>>;
 
 /// How a box refers to its pool: by reference or by `Arc`. Implemented for those two only.
@@ -57,7 +59,7 @@ mod sealed {
     use super::{Pool, Strategy};
 
     /// # Safety
-    /// `pool` is the same pool each time, which lives for as long as this does.
+    /// `pool` returns the same pool each time, which lives as long as this reference does.
     pub unsafe trait PoolRef {
         /// What the pool holds.
         type Value;
@@ -82,7 +84,7 @@ unsafe impl<T, S: Strategy> sealed::PoolRef for &Pool<T, S> {
 
 impl<T, S: Strategy> PoolRef for Arc<Pool<T, S>> {}
 
-// SAFETY: a count of the pool's.
+// SAFETY: a reference count of the pool.
 unsafe impl<T, S: Strategy> sealed::PoolRef for Arc<Pool<T, S>> {
     type Value = T;
     type Strategy = S;
@@ -93,14 +95,14 @@ unsafe impl<T, S: Strategy> sealed::PoolRef for Arc<Pool<T, S>> {
     }
 }
 
-/// A block without a value, which goes back when this is dropped.
+/// A block without a value. Dropping it returns the block.
 pub(super) struct Block<P: PoolRef> {
     at: NonNull<P::Value>,
     pool: P,
 }
 
 impl<P: PoolRef> Block<P> {
-    /// A free block, or the reference back.
+    /// Takes a free block.
     #[inline]
     pub(super) fn take(pool: P) -> Option<Self> {
         let at = pool.pool().chunks.take()?.cast();
@@ -120,7 +122,7 @@ impl<P: PoolRef> Block<P> {
 
     #[inline]
     pub(super) fn fill(self, value: P::Value) -> BoxIn<P> {
-        // SAFETY: a block has room for a value, and this one is ours and has none.
+        // SAFETY: a block has room for a value; this one is ours and holds none.
         unsafe { self.at.write(value) };
         BoxIn { block: self }
     }
@@ -129,20 +131,22 @@ impl<P: PoolRef> Block<P> {
 impl<P: PoolRef> Drop for Block<P> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: taken from this pool (`take`, or the promise of `from_raw`), and this was its one owner.
+        // SAFETY: taken from this pool (`take`, or the promise of `from_raw`); this was its only
+        // owner.
         unsafe { self.pool.pool().chunks.give(self.at.cast()) };
     }
 }
 
-/// [`PoolBox`] and [`ArcPoolBox`], by how they refer to their pool.
+/// The type behind [`PoolBox`] and [`ArcPoolBox`]: `P` is the reference to the pool.
 pub struct BoxIn<P: PoolRef> {
     /// Dropped after the value, even if the value's drop panics.
     block: Block<P>,
 }
 
-// SAFETY: the box owns its value alone, as `Box` does; the reference to the pool says the rest.
+// SAFETY: the box owns its value alone, as `Box` does, and `P: Send` covers the reference to the
+// pool.
 unsafe impl<P: PoolRef + Send> Send for BoxIn<P> where P::Value: Send {}
-// SAFETY: a shared box gives out shared references to its value only.
+// SAFETY: a shared box gives out only shared references to its value.
 unsafe impl<P: PoolRef + Sync> Sync for BoxIn<P> where P::Value: Sync {}
 
 impl<P: PoolRef> BoxIn<P> {
@@ -155,7 +159,7 @@ impl<P: PoolRef> BoxIn<P> {
         Self { block }
     }
 
-    /// The block, with the value still in it and nobody to drop it.
+    /// The block, with the value still in it and no owner to drop it.
     #[inline]
     fn into_block(this: Self) -> Block<P> {
         let this = ManuallyDrop::new(this);
@@ -163,7 +167,7 @@ impl<P: PoolRef> BoxIn<P> {
         unsafe { std::ptr::read(&this.block) }
     }
 
-    /// The value out of its block, which is free then.
+    /// Takes the value out of its block, which is free then.
     ///
     /// ```
     /// # use sateen::pool::{Pool, PoolBox};
@@ -181,7 +185,7 @@ impl<P: PoolRef> BoxIn<P> {
         unsafe { block.at.read() }
     }
 
-    /// Hands the value over to the pool, which gives out references by the key. It does not move.
+    /// Makes the value an entry of the pool, found by the key. It does not move.
     ///
     /// ```
     /// # use sateen::pool::{Pool, PoolBox};
@@ -195,7 +199,7 @@ impl<P: PoolRef> BoxIn<P> {
     pub fn into_key(this: Self) -> Key {
         let block = ManuallyDrop::new(Self::into_block(this));
         let key = block.key();
-        // SAFETY: read once, as the original is not dropped; the block stays behind, the table's from here on.
+        // SAFETY: read once, as the original is not dropped. The block is the table's from here on.
         let pool = unsafe { std::ptr::read(&block.pool) };
         pool.pool().publish(block.at);
         key
@@ -205,7 +209,8 @@ impl<P: PoolRef> BoxIn<P> {
 impl<P: PoolRef> Drop for BoxIn<P> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the block holds a value, and it is dropped here only. The block itself follows.
+        // SAFETY: the block holds a value, which only this drops. The block itself is returned
+        // after that.
         unsafe { self.block.at.drop_in_place() };
     }
 }

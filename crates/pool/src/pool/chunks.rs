@@ -1,7 +1,8 @@
-//! The blocks of a typed pool: one chunk, and more of them where the pool may grow.
+//! The blocks of a typed pool: one chunk, and more of them if the pool may grow.
 //!
-//! `more` is filled from the front and never emptied before the end, so what finds its first cell empty
-//! knows that all blocks are of the first chunk: that is all that growth costs a pool which has not grown.
+//! `more` is filled from the front and never emptied before the end. So a thread that finds its
+//! first cell empty knows that all blocks are of the first chunk. A pool that has not grown pays
+//! only for that look.
 
 use super::Slot;
 #[cfg(feature = "study")]
@@ -58,9 +59,9 @@ pub(crate) struct IndexedChunk<'a, S: Strategy> {
 
 pub(crate) struct Chunks<S: Strategy> {
     first: BlockPool<S>,
-    /// Set once each, in order, by whoever is first; from boxes.
+    /// Each is set once, in order, by the first thread; from boxes.
     more: [AtomicPtr<BlockPool<S>>; MORE],
-    /// Where the last search found a block: null for `first`. A hint.
+    /// The chunk where the last search found a block; null for `first`. A hint.
     current: AtomicPtr<BlockPool<S>>,
     /// Most blocks that were known to be in use at a time.
     high: AtomicUsize,
@@ -103,13 +104,13 @@ impl<S: Strategy> Chunks<S> {
     /// The chunk of cell `index`, if it is there.
     #[inline]
     fn later(&self, index: usize) -> Option<&BlockPool<S>> {
-        // Ordering: Acquire, pairs with the exchange in `grow`: the chunk is read after it was made.
+        // Ordering: Acquire pairs with the Release in `grow`: the chunk is read after it was made.
         let chunk = self.more.get(index)?.load(Ordering::Acquire);
         // SAFETY: null, or from a box that only `drop` takes back.
         unsafe { chunk.as_ref() }
     }
 
-    /// All chunks that there are.
+    /// All chunks.
     pub(crate) fn all(&self) -> impl Iterator<Item = IndexedChunk<'_, S>> {
         let chunks = (0..MORE).map_while(|index| self.later(index));
         let mut start = 0;
@@ -120,10 +121,11 @@ impl<S: Strategy> Chunks<S> {
         })
     }
 
-    /// A free block, from a new chunk if need and plan be.
+    /// Takes a free block, from a new chunk if there is none and the plan allows one.
     #[inline]
     pub(crate) fn take(&self) -> Option<NonNull<u8>> {
-        // Ordering: Acquire, pairs with the store in `take_slow`, which passes on what `later` acquired.
+        // Ordering: Acquire pairs with the Release in `take_slow`, which passes on what `later`
+        // acquired.
         let current = self.current.load(Ordering::Acquire);
         // SAFETY: as in `later`: only pointers from there are stored.
         let chunk = unsafe { current.as_ref() }.unwrap_or(&self.first);
@@ -146,20 +148,22 @@ impl<S: Strategy> Chunks<S> {
                     } else {
                         Ordering::Release
                     };
-                    // Ordering: Release, pairs with the load in `take`: the chunk was made before.
+                    // Ordering: Release pairs with the Acquire in `take`: the chunk was made
+                    // before.
                     self.current.store(hint.cast_mut(), order);
                     return Some(block);
                 }
                 total += indexed.chunk.capacity();
                 number += 1;
             }
-            // All of them were in use just now, one after the other at least.
+            // Each block was in use when it was looked at.
             self.note_high(total);
             self.grow(number - 1, self.plan.next(total))?;
         }
     }
 
-    /// Sees to it that cell `index` is filled. None if there is not to be another chunk, or no memory.
+    /// Ensures that cell `index` is filled. `None` if the plan has no further chunk, or there is no
+    /// memory.
     fn grow(&self, index: usize, size: usize) -> Option<()> {
         let cell = self.more.get(index)?;
         if size == 0 {
@@ -171,10 +175,12 @@ impl<S: Strategy> Chunks<S> {
         let chunk = Box::into_raw(Box::new(Self::chunk(size, self.slot).ok()?));
         let order =
             if canary!("pool-chunk-relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release, pairs with `later`. Relaxed on failure: the caller looks again.
+        // Ordering: Release pairs with the Acquire in `later`. Relaxed on failure: the caller looks
+        // again.
         let won = cell.compare_exchange(ptr::null_mut(), chunk, order, Ordering::Relaxed);
         if won.is_err() {
-            // Another thread was faster. No lock: growth is rare, and mapped memory is cheap until touched.
+            // Another thread was faster. There is no lock, because growth is rare, and mapped
+            // memory is cheap until it is touched.
             // SAFETY: from `into_raw` above, and published nowhere.
             drop(unsafe { Box::from_raw(chunk) });
         }
@@ -184,7 +190,7 @@ impl<S: Strategy> Chunks<S> {
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) gave it, and nobody uses it any more.
+    /// [`take`](Self::take) returned it, and nobody uses it any more.
     #[inline]
     pub(crate) unsafe fn give(&self, block: NonNull<u8>) {
         let chunk = self.chunk_of(block).chunk;
@@ -192,10 +198,10 @@ impl<S: Strategy> Chunks<S> {
         unsafe { chunk.give(block) };
     }
 
-    /// Where a block of this pool lies.
+    /// The chunk of a block of this pool.
     #[inline]
     fn chunk_of(&self, block: NonNull<u8>) -> IndexedChunk<'_, S> {
-        // Relaxed: who holds a block of a later chunk came by it after this cell was filled.
+        // Relaxed: a thread that holds a block of a later chunk got it after this cell was filled.
         if self.more[0].load(Ordering::Relaxed).is_null() {
             return IndexedChunk { chunk: &self.first, first_index: 0 };
         }
@@ -208,7 +214,7 @@ impl<S: Strategy> Chunks<S> {
         found.unwrap_or_else(|| abort_with("a block that is no chunk's came back to a typed pool"))
     }
 
-    /// Block `index` of all, if there is such a block by now.
+    /// Block `index` of all, if there is one by now.
     #[inline]
     pub(crate) fn at(&self, index: usize) -> Option<NonNull<u8>> {
         if index < self.first.capacity() {
@@ -221,7 +227,7 @@ impl<S: Strategy> Chunks<S> {
     #[inline(never)]
     fn at_slow(&self, index: usize) -> Option<NonNull<u8>> {
         let mut total = self.first.capacity();
-        // By the plan, without touching the chunks between.
+        // By the plan, without touching the chunks before it.
         for cell in 0..MORE {
             let size = self.plan.next(total);
             if index - total < size {
@@ -233,7 +239,7 @@ impl<S: Strategy> Chunks<S> {
         None
     }
 
-    /// The index of a block of this pool, which has memory of its own.
+    /// The index of a block of this pool, whose strategy uses the pool's memory.
     #[inline]
     pub(crate) fn index_of(&self, block: NonNull<u8>) -> usize {
         let indexed = self.chunk_of(block);
@@ -265,9 +271,9 @@ impl<S: Strategy> Chunks<S> {
         })
     }
 
-    /// Remembers `in_use`; the most that was remembered.
+    /// Remembers `in_use`. Returns the highest number that was remembered.
     pub(crate) fn note_high(&self, in_use: usize) -> usize {
-        // Relaxed: a figure. Looked at first, so that a full pool's callers do not all write.
+        // Relaxed: a figure. Looks first, so that the callers of a full pool do not all write.
         let high = self.high.load(Ordering::Relaxed);
         if in_use > high {
             self.high.fetch_max(in_use, Ordering::Relaxed);
@@ -279,10 +285,10 @@ impl<S: Strategy> Chunks<S> {
 impl<S: Strategy> Drop for Chunks<S> {
     fn drop(&mut self) {
         for cell in &self.more {
-            // Relaxed: this thread has the pool to itself, after all others.
+            // Relaxed: this thread has the pool to itself, and comes after all others.
             let chunk = cell.load(Ordering::Relaxed);
             if !chunk.is_null() {
-                // SAFETY: `grow` put it there from a box, and nobody uses the pool any more.
+                // SAFETY: `grow` put it there from a box, and no thread uses the pool any more.
                 drop(unsafe { Box::from_raw(chunk) });
             }
         }

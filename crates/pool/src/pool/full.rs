@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Every block of the pool is in use, and it may not grow: what was to go in, back.
+/// Every block of the pool is in use, and it may not grow. Holds the value that was to go in.
 ///
-/// While others take and give, that means: each was in use when it was looked at.
+/// While other threads take and give, each block was in use when it was looked at.
 ///
 /// ```
 /// # use sateen::pool::Pool;
@@ -26,7 +26,7 @@ impl<T> Full<T> {
         Self { value, capacity }
     }
 
-    /// What did not go in.
+    /// The value that did not go in.
     pub fn into_inner(self) -> T {
         self.value
     }

@@ -1,7 +1,8 @@
 //! Entries that are found by key.
 //!
-//! A key is an index and a generation. The generation is the slot's, plus a number of the pool's own: so
-//! keys of other pools are refused too. The protocol is in `state.rs`, the argument in the crate's README.
+//! A key is an index and a generation. The generation is the slot's, plus the pool's number, so
+//! that keys of other pools are refused too. The protocol is in `state.rs`, the proof in the
+//! crate's README.
 
 use super::boxed::{Block, BoxIn};
 use super::state::Removed;
@@ -12,17 +13,17 @@ use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// Names an entry of a pool for as long as it is there, and nothing afterwards.
+/// The name of an entry of a pool. Once the entry is removed, the key finds nothing.
 ///
 /// | Bits | Field |
 /// |---|---|
 /// | 63..32 | generation: entries that the slot has had, plus the pool's number |
 /// | 31..0 | index of the slot, plus 1 |
 ///
-/// Whatever the bits, a pool answers with the entry of that slot and generation or with none. A stale key is
-/// taken for another entry only after 2^32 entries in the same slot. A key of another pool of this process is
-/// refused if no slot of either has had more than 2^32 / 3n entries, where n pools were made, 60,000 at most: their
-/// numbers lie that far apart.
+/// Whatever the bits, a pool returns the entry of that slot and generation, or none. A stale key
+/// finds another entry only after 2^32 entries in the same slot. A key of another pool of this
+/// process is refused if no slot of either has had more than 2^32 / 3n entries, where n pools were
+/// made, 60,000 at most: their numbers lie that far apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Key(NonZeroU64);
@@ -52,7 +53,7 @@ impl Key {
         self.0.get()
     }
 
-    /// The key of that number; `None` for numbers that are no key's. Any other is safe to use.
+    /// The key with that number; `None` if no key has it. Every key made this way is safe to use.
     #[inline]
     #[must_use]
     pub fn from_bits(bits: u64) -> Option<Self> {
@@ -75,20 +76,20 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A reference to an entry. While any is out, the entry is not dropped; if it is removed meanwhile, the last
-/// reference drops it.
+/// A reference to an entry. The entry is not dropped while a reference exists; if it is removed
+/// meanwhile, the last reference drops it.
 ///
-/// A reference that is leaked keeps its entry for as long as the pool lives.
+/// A leaked reference keeps its entry as long as the pool lives.
 pub struct Ref<'a, T, S: Strategy> {
     at: NonNull<T>,
     key: Key,
     pool: &'a Pool<T, S>,
 }
 
-// SAFETY: it gives out `&T`, and drops the value if it is the last: `T` must allow both from any thread. `S` as for
-// sharing the pool.
+// SAFETY: it gives out `&T`, and drops the value if it is the last: `T` must allow both on any
+// thread. `S` as for sharing the pool.
 unsafe impl<T: Send + Sync, S: Strategy + Send + Sync> Send for Ref<'_, T, S> {}
-// SAFETY: a shared one gives out `&T` only.
+// SAFETY: a shared reference gives out only `&T`.
 unsafe impl<T: Send + Sync, S: Strategy + Send + Sync> Sync for Ref<'_, T, S> {}
 
 impl<T, S: Strategy> Ref<'_, T, S> {
@@ -104,7 +105,7 @@ impl<T, S: Strategy> Deref for Ref<'_, T, S> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: a value that nobody changes or drops while this guard is counted.
+        // SAFETY: no thread changes or drops the value while this guard is counted.
         unsafe { self.at.as_ref() }
     }
 }
@@ -125,17 +126,19 @@ impl<T: fmt::Debug, S: Strategy> fmt::Debug for Ref<'_, T, S> {
     }
 }
 
-/// Entries found by [`Key`]: a table without a lock. Each operation costs one exchange on the entry's own word
-/// (besides taking or returning the block); `contains` and what has the pool to itself cost none.
+/// Entries found by [`Key`]: a table without a lock.
 ///
-/// Only for strategies with memory of their own:
+/// Each operation costs one exchange on the entry's own word, besides taking or returning the
+/// block. `contains`, and operations with `&mut self`, cost none.
+///
+/// Only pools whose blocks lie in their own memory have keys:
 ///
 /// ```compile_fail,E0080
 /// let pool = sateen::pool::Pool::<u32, sateen::pool::Global>::new(8).unwrap();
 /// pool.insert(5).unwrap();
 /// ```
 impl<T, S: Strategy> Pool<T, S> {
-    /// Puts `value` into the pool.
+    /// Puts `value` into the pool. Returns its key.
     ///
     /// ```
     /// # use sateen::pool::Pool;
@@ -148,13 +151,14 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The value, if no block was found free.
+    /// [`Full`], with the value, if no block was found free.
     #[inline]
     pub fn insert(&self, value: T) -> Result<Key, Full<T>> {
         self.try_alloc(value).map(PoolBox::into_key)
     }
 
-    /// Puts the value that `make` makes into the pool; `make` is told its key, which finds nothing yet.
+    /// Puts the value that `make` returns into the pool. `make` gets its key, which finds nothing
+    /// yet.
     ///
     /// ```
     /// # use sateen::pool::{Key, Pool};
@@ -168,37 +172,39 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The closure, if no block was found free: it has not run.
+    /// [`Full`], with the closure, which has not run, if no block was found free.
     pub fn insert_with<F: FnOnce(Key) -> T>(&self, make: F) -> Result<Key, Full<F>> {
         let Some(block) = Block::take(self) else { return Err(self.full(make)) };
         let key = block.key();
         Ok(PoolBox::into_key(block.fill(make(key))))
     }
 
-    /// Whether there is an entry of that key, at this moment.
+    /// Whether there is an entry with that key, at this moment.
     #[inline]
     pub fn contains(&self, key: Key) -> bool {
         self.find(key).is_some_and(|at| self.state(at).is_live(self.generation_of(key)))
     }
 
-    /// Removes the entry of that key; whether there was one. It is dropped here, or by the last [`Ref`] to it.
+    /// Removes the entry with that key. Returns whether there was one. The value is dropped here,
+    /// or by the last [`Ref`] to it.
     ///
     /// # Panics
-    /// If the value's drop does; the block is free all the same.
+    /// If the value's drop panics. The block is free all the same.
     pub fn remove(&self, key: Key) -> bool {
         match self.unlink(key, true) {
             Removed::Stale => false,
             Removed::Guarded => true,
             Removed::Last => {
-                // SAFETY: the entry was live, so there is a block with a value; it is the caller's now.
+                // SAFETY: the entry was live, so there is a block with a value; it is the caller's
+                // now.
                 drop(self.find(key).map(|at| unsafe { BoxIn::from_raw(at, self) }));
                 true
             }
         }
     }
 
-    /// Takes the entry of that key out, as a box. `None` if there is none, or if references to it are out: then
-    /// it stays.
+    /// Takes out the entry with that key, as a box. `None` if there is none, or if there are
+    /// references to it: then it stays.
     ///
     /// ```
     /// # use sateen::pool::{Pool, PoolBox};
@@ -219,18 +225,18 @@ impl<T, S: Strategy> Pool<T, S> {
         }
     }
 
-    /// The entry of that key, without counting.
+    /// The entry with that key, without counting a reference.
     pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         let mut at = self.find(key)?;
         if !self.state(at).is_live(self.generation_of(key)) {
             return None;
         }
-        // SAFETY: a live entry holds a value. The pool is borrowed mutably, so no other reference is out (a
-        // guard that was leaked is gone as a reference).
+        // SAFETY: a live entry holds a value. The pool is borrowed mutably, so there is no other
+        // reference (a leaked guard is gone as a reference).
         Some(unsafe { at.as_mut() })
     }
 
-    /// All entries, in the order of their places. Looks at every block there is.
+    /// All entries, in the order of their slots. Looks at every block of the pool.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
         let pool = &*self;
         pool.slots().filter(|at| pool.state(*at).is_entry()).map(|mut at| {
@@ -248,7 +254,7 @@ impl<T, S: Strategy> Pool<T, S> {
     const HAS_KEYS: () =
         assert!(S::OWN_MEMORY, "pools whose blocks keep nothing while free have no keys");
 
-    /// The slot that a key means, whatever is in it.
+    /// The slot that a key names, whatever is in it.
     #[inline]
     fn find(&self, key: Key) -> Option<NonNull<T>> {
         let () = Self::HAS_KEYS;
@@ -267,7 +273,7 @@ impl<T, S: Strategy> Pool<T, S> {
         Key::new(self.chunks.index_of(at.cast()), generation)
     }
 
-    /// The value at `at`, whose owner is the caller, is the table's from here on.
+    /// Makes the value at `at`, which the caller owns, an entry of the table.
     #[inline]
     pub(super) fn publish(&self, at: NonNull<T>) {
         self.note_keyed();
@@ -276,10 +282,10 @@ impl<T, S: Strategy> Pool<T, S> {
 }
 
 impl<T: Sync, S: Strategy> Pool<T, S> {
-    /// A reference to the entry of that key, which keeps it from being dropped meanwhile.
+    /// A reference to the entry with that key. The entry is not dropped while the reference exists.
     ///
     /// # Panics
-    /// If 2^31 - 1 references to it are out (leaked, in all likelihood).
+    /// If there are 2^31 - 1 references to it (leaked ones, in all likelihood).
     #[inline]
     pub fn get(&self, key: Key) -> Option<Ref<'_, T, S>> {
         let at = self.find(key)?;

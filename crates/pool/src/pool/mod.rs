@@ -27,17 +27,25 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A fixed number of blocks for values of type `T`, in memory taken once: as boxes of their own
-/// ([`try_alloc`](Self::try_alloc)), or as entries found by key ([`insert`](Self::insert)).
+/// A fixed number of blocks for values of type `T`, in memory taken once.
 ///
-/// After construction nothing is asked of the system any more, unless the pool may [grow](Builder::grow).
-/// A block is `T`, and behind it (behind the bytes that the strategy writes in a free block) a word of 8 bytes for keys.
+/// A value is a box with one owner ([`try_alloc`](Self::try_alloc)), or an entry found by key
+/// ([`insert`](Self::insert)). After construction the pool takes no more memory from the system,
+/// unless it may [grow](Builder::grow). Dropping the pool drops the entries; boxes borrow the pool,
+/// so none is left by then.
 ///
-/// A block cannot come back twice, nor to a pool that it is not of: boxes are not `Clone`, carry their
-/// pool, and are the only way to return a block; an entry's block is returned by whoever makes its word vacant.
+/// # Cost
+/// A block is as large as `T`, or as the bytes that the strategy writes in a free block, and a word
+/// of 8 bytes for keys.
 ///
-/// Values go in and out through shared references, so the pool can be shared if its values can be sent, and it is
-/// invariant in `T`, as a `Mutex<T>` is:
+/// # Safety of the interface
+/// A block cannot be freed twice, nor freed into another pool. Boxes are not `Clone`, carry their
+/// pool, and are the only way to free a block. The thread that makes an entry's word vacant frees
+/// its block.
+///
+/// # Examples
+/// Values go in and out through shared references. So the pool can be shared if its values can be
+/// sent, and it is invariant in `T`, as a `Mutex<T>` is:
 ///
 /// ```
 /// fn shared<P: Sync>() {}
@@ -52,35 +60,35 @@ use std::sync::Arc;
 /// let short = String::from("short");
 /// pool.insert(&short).unwrap();
 /// ```
-/// A reference to an entry needs `T: Sync`, since others may hold one too:
+/// A reference to an entry needs `T: Sync`, since other threads may hold one too:
 ///
 /// ```compile_fail,E0599
 /// let pool = sateen::pool::Pool::<std::cell::Cell<u32>>::new(1).unwrap();
 /// let key = pool.insert(std::cell::Cell::new(1)).unwrap();
 /// pool.get(key);
 /// ```
-///
-/// Dropping the pool drops the entries; boxes borrow the pool, so none is left by then.
 pub struct Pool<T, S: Strategy = Magazine> {
     chunks: Chunks<S>,
     /// Added to generations, so that pools do not take each other's keys.
     number: u32,
-    /// Whether there was ever an entry: otherwise nobody looks for any, through all of the memory.
+    /// Whether there was ever an entry. If not, dropping the pool does not search its memory for
+    /// entries.
     keyed: AtomicBool,
     /// Owns values, takes and gives them through `&self`.
     _values: PhantomData<(T, Invariant<T>)>,
 }
 
-/// Neither a longer nor a shorter lifetime in `T` will do.
+/// Accepts neither a longer nor a shorter lifetime in `T`.
 type Invariant<T> = fn(T) -> T;
 
-// SAFETY: through a shared pool values move from thread to thread, by boxes and by keys: `T: Send`. Shared
-// references to values come from `get` alone, which asks for `T: Sync` itself. The chunks are used through `&S`, and
-// made by whichever thread finds the pool full: `S: Send`, for they go with the pool.
+// SAFETY: through a shared pool values move from thread to thread, by boxes and by keys: `T: Send`.
+// Shared references to values come from `get` alone, which requires `T: Sync` itself. The chunks
+// are used through `&S`: `S: Sync`. Any thread that finds the pool full makes one, and the thread
+// that drops the pool drops it: `S: Send`.
 unsafe impl<T: Send, S: Strategy + Send + Sync> Sync for Pool<T, S> {}
 
-/// From one pool's number to the next: 2^32 divided by the golden ratio, whose multiples keep as far apart as n
-/// numbers can, up to a factor of less than 3, for any n up to 60,000.
+/// The step from one pool's number to the next: 2^32 divided by the golden ratio. For any n up to
+/// 60,000 its multiples are as far apart as n numbers can be, up to a factor of less than 3.
 const STEP: u32 = 0x9E37_79B9;
 
 fn number() -> u32 {
@@ -100,12 +108,13 @@ impl<T, S: Strategy> Pool<T, S> {
     /// A pool of `capacity` blocks.
     ///
     /// # Errors
-    /// A capacity of 0, more blocks than the strategy can number, more bytes than can be addressed or had.
+    /// [`BuildError`]: a capacity of 0, more blocks than the strategy can number, or more memory
+    /// than can be addressed or had.
     pub fn new(capacity: usize) -> Result<Self, BuildError> {
         Self::builder(capacity).build()
     }
 
-    /// A pool of `capacity` blocks, with options.
+    /// A pool of `capacity` blocks, with settings.
     pub fn builder(capacity: usize) -> Builder<T, S> {
         Builder::new(capacity)
     }
@@ -119,7 +128,7 @@ impl<T, S: Strategy> Pool<T, S> {
         })
     }
 
-    /// `value` in a block of its own.
+    /// Puts `value` into a block. Returns it as a box.
     ///
     /// ```
     /// # use sateen::pool::Pool;
@@ -134,7 +143,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The value, if no block was found free.
+    /// [`Full`], with the value, if no block was found free.
     #[inline]
     pub fn try_alloc(&self, value: T) -> Result<PoolBox<'_, T, S>, Full<T>> {
         match Block::take(self) {
@@ -143,7 +152,8 @@ impl<T, S: Strategy> Pool<T, S> {
         }
     }
 
-    /// The value that `make` makes, in a block of its own. An optimised build constructs it there, where it can.
+    /// Puts the value that `make` returns into a block. An optimised build constructs it in the
+    /// block if it can.
     ///
     /// ```
     /// # use sateen::pool::Pool;
@@ -154,10 +164,10 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The closure, if no block was found free: it has not run.
+    /// [`Full`], with the closure, which has not run, if no block was found free.
     ///
     /// # Panics
-    /// If `make` does; the block is free again then.
+    /// If `make` panics. The block is free again then.
     #[inline]
     pub fn try_alloc_with<F: FnOnce() -> T>(&self, make: F) -> Result<PoolBox<'_, T, S>, Full<F>> {
         match Block::take(self) {
@@ -166,7 +176,8 @@ impl<T, S: Strategy> Pool<T, S> {
         }
     }
 
-    /// As [`try_alloc`](Self::try_alloc), as a box that keeps the pool alive. Costs a reference count more.
+    /// Like [`try_alloc`](Self::try_alloc), but the box keeps the pool alive. Costs a reference
+    /// count more.
     ///
     /// ```
     /// # use sateen::pool::{ArcPoolBox, Pool};
@@ -180,7 +191,7 @@ impl<T, S: Strategy> Pool<T, S> {
     /// ```
     ///
     /// # Errors
-    /// The value, if no block was found free.
+    /// [`Full`], with the value, if no block was found free.
     pub fn try_alloc_arc(self: &Arc<Self>, value: T) -> Result<ArcPoolBox<T, S>, Full<T>> {
         match Block::take(Arc::clone(self)) {
             Some(block) => Ok(block.fill(value)),
@@ -193,18 +204,18 @@ impl<T, S: Strategy> Pool<T, S> {
         Full::new(value, self.chunks.most())
     }
 
-    /// Blocks that there are now.
+    /// The number of blocks now.
     pub fn capacity(&self) -> usize {
         self.chunks.capacity()
     }
 
-    /// Blocks in use, boxes and entries: exact while nobody takes or returns any, a guess otherwise. May take
-    /// long.
+    /// Blocks in use, boxes and entries: exact while no thread takes or returns any, a guess
+    /// otherwise. May take long.
     pub fn in_use(&self) -> usize {
         self.chunks.in_use()
     }
 
-    /// What there is and what was done. Takes as long as [`in_use`](Self::in_use).
+    /// Figures of the pool. Takes as long as [`in_use`](Self::in_use).
     ///
     /// ```
     /// # use sateen::pool::Pool;
@@ -247,7 +258,7 @@ impl<T, S: Strategy> Pool<T, S> {
 
     #[inline]
     fn note_keyed(&self) {
-        // Relaxed: read by who has the pool to himself. Looked at first, to write once only.
+        // Relaxed: read by a thread that has the pool to itself. Looks first, to write only once.
         if !self.keyed.load(Ordering::Relaxed) {
             self.keyed.store(true, Ordering::Relaxed);
         }
@@ -257,9 +268,9 @@ impl<T, S: Strategy> Pool<T, S> {
 impl<T, S: Strategy> Drop for Pool<T, S> {
     fn drop(&mut self) {
         if S::OWN_MEMORY && std::mem::needs_drop::<T>() && self.keyed.load(Ordering::Relaxed) {
-            // Entries, and what leaked guards left of removed ones; boxes are none of ours.
+            // Entries, and removed ones that leaked guards have left. Boxes are not the pool's.
             let mut kept = self.slots().filter(|at| self.state(*at).is_kept());
-            // SAFETY: values are in them, and the pool is the only one who knows of them.
+            // SAFETY: they hold values, and only the pool knows of them.
             run_to_end(|| kept.next().map(|at| unsafe { at.drop_in_place() }).is_some());
         }
     }
@@ -275,20 +286,20 @@ impl<T, S: Strategy> fmt::Debug for Pool<T, S> {
     }
 }
 
-/// What a [`Pool`] says of itself.
+/// Figures of a [`Pool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Blocks that there are.
+    /// The number of blocks.
     pub capacity: usize,
-    /// Blocks that there may be.
+    /// The number to which the pool may grow.
     pub most: usize,
     /// Chunks that the blocks lie in.
     pub chunks: usize,
-    /// Blocks in use: exact while nobody takes or returns any, a guess otherwise.
+    /// Blocks in use: exact while no thread takes or returns any, a guess otherwise.
     pub in_use: usize,
-    /// Most blocks in use that were noticed: at calls of [`Pool::stats`], when the pool grew, and when it was found
-    /// full. Counting each change would cost a shared write an allocation.
+    /// Most blocks in use that were noticed: at calls of [`Pool::stats`], when the pool grew, and
+    /// when it was full. Counting each change would cost a shared write an allocation.
     pub high_water: usize,
     /// Bytes from one block to the next.
     pub block: usize,
@@ -308,7 +319,7 @@ mod tests {
     fn numbers_keep_apart() {
         let mut nearest = u32::MAX;
         for n in 2..=60_000u32 {
-            // The numbers that the last pool brought are as far from each other as multiples are from 0.
+            // The newest number is as far from the others as multiples are from 0.
             let number = STEP.wrapping_mul(n - 1);
             nearest = nearest.min(number.min(number.wrapping_neg()));
             assert!(u64::from(nearest) * 3 * u64::from(n) >= 1 << 32, "{n} pools, {nearest} apart");

@@ -5,12 +5,13 @@ use crate::Strategy;
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-/// The value first, where a free block has the strategy's bytes; behind both the [`State`], which thus
-/// keeps its generation while the block is free.
+/// The value lies first, where a free block has the strategy's bytes. The [`State`] lies behind
+/// both, so it keeps its generation while the block is free.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) layout: Layout,
-    /// Where the state is. None if blocks do not keep anything while free: then there are no keys.
+    /// The offset of the state. `None` if blocks do not keep anything while free: then there are no
+    /// keys.
     state: Option<usize>,
 }
 
@@ -36,21 +37,21 @@ impl Slot {
     /// The state word of a block.
     ///
     /// # Safety
-    /// The block has this layout, lies in a pool's own memory, and that stays for `'a`.
+    /// The block has this layout and lies in a pool's own memory, which stays for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn state<'a>(&self, block: NonNull<u8>) -> &'a State {
         let offset = self.state.expect("pools whose blocks keep nothing have no keys");
-        // SAFETY: within the block, aligned as the layout has the word's alignment, and initialised: zeros are
-        // a state, and neither values nor the strategy reach as far.
+        // SAFETY: within the block, and aligned, as the layout has at least the word's alignment.
+        // Initialised: zeros are a state, and neither values nor the strategy write as far.
         unsafe { block.add(offset).cast::<State>().as_ref() }
     }
 
-    /// Makes the state of a fresh block; elsewhere its zeros will do, and memory that is not touched costs
-    /// nothing.
+    /// Makes the state of a fresh block. Outside of models its zeros are a state, and memory that
+    /// is not touched costs nothing.
     #[cfg(loom)]
     pub(crate) fn prepare(&self, block: NonNull<u8>) {
         let offset = self.state.expect("only pools with memory of their own come here");
-        // SAFETY: as in `state`; nobody knows the block yet.
+        // SAFETY: as in `state`; no other thread knows the block yet.
         unsafe { block.add(offset).cast::<State>().write(State::new()) };
     }
 }

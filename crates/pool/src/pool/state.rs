@@ -1,4 +1,4 @@
-//! The state word of a slot: which of its entries is meant by a key, and how many look at it.
+//! The state word of a slot: which of its entries a key means, and how many guards refer to it.
 //!
 //! | Bits | Field |
 //! |---|---|
@@ -6,14 +6,22 @@
 //! | 31 | live: keys of this generation find the entry |
 //! | 30..0 | guards: references handed out and not yet given back |
 //!
-//! | State | Live | Guards | The block is | Steps out of it |
-//! |---|---|---|---|---|
-//! | vacant(g) | 0 | 0 | free, or somebody's box | `publish`, by the block's owner: live(g, 0) |
-//! | live(g, n) | 1 | n | the table's | `enter`: live(g, n+1); `leave`: live(g, n-1); `remove`: leaving(g+1, n), or vacant(g+1) if n is 0 |
-//! | leaving(g, n) | 0 | n > 0 | the guards' | `leave`: leaving(g, n-1), or vacant(g) if n is 1 |
+//! | State | Live | Guards | The block is |
+//! |---|---|---|---|
+//! | vacant(g) | 0 | 0 | free, or a box |
+//! | live(g, n) | 1 | n | the table's |
+//! | leaving(g, n) | 0 | n > 0 | the guards' |
 //!
-//! Whoever makes the step to vacant owns the block, with the value in it, from then on. All zeros is
-//! vacant(0): fresh memory from the system needs no initialising.
+//! | State | Step out of it |
+//! |---|---|
+//! | vacant(g) | `publish`, by the block's owner: live(g, 0) |
+//! | live(g, n) | `enter`: live(g, n+1) |
+//! | live(g, n) | `leave`: live(g, n-1) |
+//! | live(g, n) | `remove`: leaving(g+1, n), or vacant(g+1) if n is 0 |
+//! | leaving(g, n) | `leave`: leaving(g, n-1), or vacant(g) if n is 1 |
+//!
+//! The thread that makes the step to vacant owns the block, with the value in it, from then on. All
+//! zeros is vacant(0): fresh memory from the system needs no initialising.
 
 use sateen_base::acquire_fence;
 use sateen_base::canary;
@@ -32,11 +40,11 @@ pub(crate) struct State(AtomicU64);
 /// What a removal found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
-    /// No entry of that generation, now or ever again (until the generation comes round).
+    /// There is no entry of that generation, now or ever again (until the generation wraps).
     Stale,
-    /// It is out, and the block is the caller's.
+    /// The entry is removed, and the block is the caller's.
     Last,
-    /// It is out, and the last guard gets the block.
+    /// The entry is removed, and the last guard gets the block.
     Guarded,
 }
 
@@ -47,29 +55,31 @@ impl State {
         Self(AtomicU64::new(0))
     }
 
-    /// As a live entry of `generation` with `guards` reads.
+    /// The word of a live entry of `generation` without guards.
     fn live(generation: u32) -> u64 {
         u64::from(generation) << 32 | LIVE
     }
 
-    /// The slot's next generation if it is vacant, its entry's if it is live.
+    /// The generation of the slot's next entry if it is vacant, of its entry if it is live.
     pub(crate) fn generation(&self) -> u32 {
         (self.0.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// vacant(g) → live(g, 0). For the owner of the block, which holds a value.
+    /// vacant(g) → live(g, 0). The caller owns the block, which holds a value.
     #[inline]
     pub(crate) fn publish(&self) {
-        // Relaxed: nobody writes a vacant word, and the block brought its owner everything before.
+        // Relaxed: only the block's owner writes a vacant word, and taking the block made all
+        // before visible.
         let vacant = self.0.load(Ordering::Relaxed);
         debug_assert_eq!(vacant & (LIVE | GUARDS), 0, "published twice");
         let order =
             if canary!("key-publish-relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release, the value is written before it is found: `enter` and `remove` acquire.
+        // Ordering: Release pairs with the Acquire in `enter` and `remove`: the value is written
+        // before it is found.
         self.0.store(vacant | LIVE, order);
     }
 
-    /// live(g, n) → live(g, n+1): whether there was an entry of that generation.
+    /// live(g, n) → live(g, n+1). Returns whether there was an entry of that generation.
     ///
     /// # Panics
     /// If 2^31 - 1 guards are out.
@@ -80,7 +90,8 @@ impl State {
             assert!(seen & GUARDS < GUARDS, "{GUARDS} guards of one entry");
             let order =
                 if canary!("key-enter-relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
-            // Ordering: Acquire, pairs with `publish`: the value is read after it was written.
+            // Ordering: Acquire pairs with the Release in `publish`: the value is read after it was
+            // written.
             match self.0.compare_exchange_weak(seen, seen + 1, order, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
@@ -89,18 +100,19 @@ impl State {
         false
     }
 
-    /// Takes back one `enter`: whether the block is the caller's now.
+    /// Undoes one `enter`. Returns whether the block is the caller's now.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
         let order =
             if canary!("key-leave-relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release, what was read through the guard is read before the last one drops the value:
-        // pairs with the fence below and with `remove`.
+        // Ordering: Release pairs with the fence below and with the Acquire in `remove`: reads
+        // through the guard come before the last one drops the value.
         let before = self.0.fetch_sub(1, order);
         debug_assert_ne!(before & GUARDS, 0, "a guard left twice");
         let last = before & (LIVE | GUARDS) == 1;
         if last && !canary!("key-last-unfenced") {
-            // Ordering: Acquire, pairs with the other guards' `leave` and with the one who removed.
+            // Ordering: Acquire pairs with the Release of the other guards' `leave` and of
+            // `remove`.
             acquire_fence!(self.0);
         }
         last
@@ -117,9 +129,9 @@ impl State {
             }
             let step = if canary!("key-generation-kept") { 0 } else { GENERATION };
             let gone = (seen & !LIVE).wrapping_add(step);
-            // Ordering: Acquire, pairs with `publish` and `leave`: the value is dropped or moved after it was
-            // written and last read. Release, pairs with the fence in `leave`: the last guard drops
-            // it after what the remover did before.
+            // Ordering: Acquire pairs with the Release in `publish` and `leave`: the value is
+            // dropped or moved after it was written and last read. Release pairs with the fence in
+            // `leave`: the last guard drops the value after what the remover did before.
             match self.0.compare_exchange_weak(seen, gone, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if guards == 0 || canary!("key-guards-ignored") => {
                     return Removed::Last;
@@ -131,19 +143,20 @@ impl State {
         Removed::Stale
     }
 
-    /// Whether there is an entry of that generation: true only for a moment where others remove.
+    /// Whether there is an entry of that generation. If other threads remove entries, the answer
+    /// may be out of date.
     #[inline]
     pub(crate) fn is_live(&self, generation: u32) -> bool {
         self.0.load(Ordering::Relaxed) & !GUARDS == Self::live(generation)
     }
 
-    /// Whether the slot holds a value of the table's: live, or left behind by guards that were forgotten.
-    /// For who has the pool to himself.
+    /// Whether the slot holds a value of the table: a live one, or one left by leaked guards. The
+    /// caller has the pool to itself.
     pub(crate) fn is_kept(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (LIVE | GUARDS) != 0
     }
 
-    /// Whether it is live, whatever its generation. For who has the pool to himself.
+    /// Whether it is live, whatever its generation. The caller has the pool to itself.
     pub(crate) fn is_entry(&self) -> bool {
         self.0.load(Ordering::Relaxed) & LIVE != 0
     }
