@@ -2,8 +2,9 @@
 
 /// Writes `reason` to stderr and aborts. For broken internal invariants only.
 ///
-/// Without the feature `std` the program's panic handler is told the reason, and nothing is unwound
-/// afterwards: where the handler is `std`'s, it prints the reason and the process aborts.
+/// Without the feature `std` it panics with the reason in a function that must not unwind. So the
+/// program's panic handler gets the reason; if the handler is `std`'s, it prints the reason and the
+/// process aborts.
 #[cold]
 #[inline(never)]
 pub fn abort_with(reason: &str) -> ! {
@@ -14,7 +15,7 @@ pub fn abort_with(reason: &str) -> ! {
     }
     #[cfg(not(feature = "std"))]
     {
-        /// A panic that would leave a function of this kind becomes the end of the process.
+        /// A panic that would leave such an `extern "C"` function ends the process.
         extern "C" fn no_unwind(reason: &&str) -> ! {
             panic!("sateen: internal error: {reason}")
         }
@@ -39,7 +40,7 @@ impl AbortGuard {
         Self(reason)
     }
 
-    /// The code is through: forget the guard.
+    /// Disarms the guard: the code is through.
     #[inline]
     pub fn disarm(self) {
         core::mem::forget(self);

@@ -2,10 +2,10 @@
 
 use crate::prim;
 
-/// Binary exponential back-off: `pause` in doubling numbers, then the thread's time slice (without the
-/// feature `std`: the longest pause again and again).
+/// Binary exponential back-off: `pause` in doubling numbers, then the thread yields its time slice
+/// (without the feature `std`, the longest pause again and again).
 ///
-/// Under loom every step is a yield, which tells the model that somebody else has to move first.
+/// Under loom every step is a yield, which tells the model that another thread must move first.
 ///
 /// ```
 /// let mut backoff = sateen_base::Backoff::new();
@@ -21,7 +21,7 @@ pub struct Backoff {
 impl Backoff {
     /// Doublings spent on `pause` before the first yield: at most 64 pauses in one go.
     const SPIN_STEPS: u32 = 6;
-    /// Steps after which waiting in the kernel is the better idea.
+    /// Steps after which waiting in the kernel is cheaper.
     const DONE_STEPS: u32 = 10;
 
     /// Starts with the shortest wait.
@@ -42,7 +42,7 @@ impl Backoff {
         }
     }
 
-    /// Gives the time slice away. Without `std` nobody is known who hands them out: pauses go on.
+    /// Yields the time slice. Without `std` there is no known scheduler: pauses go on.
     #[inline]
     fn give_way(&self) {
         #[cfg(feature = "std")]
@@ -51,7 +51,7 @@ impl Backoff {
         self.pause();
     }
 
-    /// Waits after losing a race that somebody else thereby won: never yields.
+    /// Waits after losing a race that another thread won: never yields.
     #[inline]
     pub fn spin(&mut self) {
         if cfg!(loom) {

@@ -1,4 +1,4 @@
-//! Canaries: faults that a model must find, or it checks nothing.
+//! Canaries: faults on purpose. A model that does not find one checks nothing.
 //!
 //! Models are built once with all of them; the environment variable `SATEEN_CANARY` plants one. In
 //! every other build none is ever planted.
@@ -12,7 +12,7 @@ macro_rules! canary {
     };
 }
 
-/// What [`canary`] asks.
+/// For [`canary`].
 #[cfg(not(loom))]
 #[doc(hidden)]
 #[inline(always)]
@@ -20,7 +20,7 @@ pub const fn is_planted(_: &str) -> bool {
     false
 }
 
-/// What [`canary`] asks.
+/// For [`canary`].
 #[cfg(loom)]
 #[doc(hidden)]
 pub fn is_planted(name: &str) -> bool {

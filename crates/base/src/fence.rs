@@ -1,8 +1,8 @@
 //! The asymmetric fence: a Dekker handshake whose frequent side is free.
 //!
-//! Two threads each store to a word of their own and then read the other's. At least one must see the
-//! other's store, which takes a full fence between store and load on *both* sides, or a [`light`]
-//! fence on one side and a [`heavy`] one on the other:
+//! Two threads each store to a word of their own and then read the other's. At least one must see
+//! the other's store. That takes a full fence between store and load on *both* sides, or a
+//! [`light`] fence on one side and a [`heavy`] one on the other:
 //!
 //! ```text
 //! owner (often)              thief (seldom)
@@ -11,26 +11,28 @@
 //!   read split                 read top
 //! ```
 //!
-//! [`light`] only keeps the compiler from moving the accesses. [`heavy`] makes the kernel run a full
-//! fence on every processor that runs a thread of this process (`membarrier`, private expedited): for
-//! each owner that fence falls somewhere in its program order, so either its store was before and the
-//! thief sees it, or its load is after and sees the thief's store. Measured here: 0.14 µs when the
-//! other cores are idle, 16 to 22 µs when they are busy.
+//! [`light`] only keeps the compiler from moving the accesses. [`heavy`] makes the kernel run a
+//! full fence on every processor that runs a thread of this process (`membarrier`, private
+//! expedited). For each owner that fence falls somewhere in its program order. Either its store
+//! came before the fence, and the thief sees it; or its load comes after, and sees the thief's
+//! store. Measured here: 0.14 µs when the other cores are idle, 16 to 22 µs when they are busy.
 //!
-//! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then take their
-//! slow paths always, which contain full fences. Under loom, and without the feature `std`, both
-//! sides are full fences. The two have different types so that only a light-heavy pair can be
-//! written. (Cilk's THE protocol, Frigo et al. 1998, with the fence moved to the thief as in Liu et
-//! al., "Asymmetric memory fences".)
+//! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then always take
+//! their slow paths, which contain full fences. Under loom, and without the feature `std`, both
+//! sides are full fences. The two have different types, so that only a light-heavy pair can be
+//! written.
+//!
+//! Source: Cilk's THE protocol (Frigo and others, 1998), with the fence moved to the thief as in
+//! Liu and others, "Asymmetric memory fences".
 
 use crate::prim;
 
-/// Proof that a heavy fence was issued; what reads the other side asks for it.
+/// Proof that a heavy fence was issued. The code that reads the other side's word asks for it.
 #[derive(Debug)]
 pub struct HeavyFence(());
 
-/// The free side: keeps the compiler, not the processor, from moving the store below the load. (Without
-/// the feature `std` it is a full fence, and free no more.)
+/// The free side: keeps the compiler, not the processor, from moving the store below the load.
+/// Without the feature `std` it is a full fence.
 #[inline(always)]
 pub fn light() {
     #[cfg(all(feature = "std", not(loom)))]
@@ -54,8 +56,8 @@ pub fn heavy() -> HeavyFence {
 
 /// Whether [`light`] is enough on the frequent side. Asked once; registers with the kernel.
 ///
-/// Call it before starting threads: registering costs 5 µs then, and 25 ms later. True without the
-/// feature `std`, where nobody is asked: there [`light`] is a full fence itself.
+/// Call it before starting threads: registering costs 5 µs then, and 25 ms later. Always true
+/// without the feature `std`, where [`light`] is a full fence.
 pub fn is_asymmetric() -> bool {
     #[cfg(feature = "std")]
     {

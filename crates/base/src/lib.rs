@@ -6,12 +6,12 @@
 //!   kernel pays for.
 //! * [`thread_number`]: small numbers for threads, to index arrays by.
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
-//! * [`unwind`]: panics that are caught: several become one.
-//! * [`os`]: what the operating system does for us, one file an OS, a portable fallback.
+//! * [`unwind`]: catching panics, and making one of several.
+//! * [`os`]: the services of the operating system, one file a system, with a portable fallback.
 //!
-//! Without the default feature `std` it needs `core` and `alloc` only, and a target with 64-bit atomics.
-//! There [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never yields, both sides of a
-//! [`fence`] are full ones, and no thread has a number.
+//! Without the default feature `std` it needs `core` and `alloc` only, and a target with 64-bit
+//! atomics. There [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never
+//! yields, both sides of a [`fence`] are full ones, and no thread has a number.
 //!
 //! Below: nothing. Above: everything. Invariant: nothing here allocates (but for what each process
 //! has one of), and nothing here knows of tasks. The argument for the asymmetric fence is in the documentation of [`fence`].
@@ -35,6 +35,7 @@ mod padded;
 mod prefetch;
 pub mod prim;
 mod rng;
+#[cfg(feature = "rows")]
 mod rows;
 mod spin;
 #[cfg_attr(not(feature = "std"), path = "no_thread_number.rs")]
@@ -50,11 +51,12 @@ pub use canary::is_planted;
 pub use padded::CachePadded;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;
+#[cfg(feature = "rows")]
 #[doc(hidden)]
 pub use rows::parameters;
 pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};
 
-/// Declares a constructor that is `const` except in models, whose objects are made when the program runs.
+/// Declares a constructor that is `const` except in models: their objects are made at run time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! const_except_loom {

@@ -1,8 +1,8 @@
-//! Small numbers for threads: without the feature `std` nobody has one, as nobody says when a thread ends.
+//! Small numbers for threads: without the feature `std` no thread has one, as its end is not known.
 
 /// Numbers are below this.
 pub const LIMIT: u32 = 64 * 1024;
-/// What [`get`] says of a thread without a number: no array is that long.
+/// The answer of [`get`] for a thread without a number: no array is that long.
 pub const NONE: u32 = u32::MAX;
 
 /// [`NONE`].

@@ -4,7 +4,8 @@ use core::ops::{Deref, DerefMut};
 
 /// A value on cache lines of its own.
 ///
-/// 128 bytes: x86-64 prefetches lines in pairs, and Apple's and some ARM servers' lines are that long.
+/// 128 bytes: x86-64 prefetches lines in pairs, and lines of Apple's processors and of some ARM
+/// servers are that long.
 ///
 /// ```
 /// let head = sateen_base::CachePadded::new(0u32);
@@ -21,7 +22,7 @@ impl<T> CachePadded<T> {
         Self(value)
     }
 
-    /// The value back.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0
     }

@@ -1,7 +1,7 @@
-//! Telling the processor what will be written soon.
+//! Telling the processor which lines will be written soon.
 
-/// Asks for the cache line at `at`, to be written. Never faults, whatever the address; one instruction on x86-64 and
-/// AArch64, nothing elsewhere.
+/// Fetches the cache line at `at` for writing. Never faults, whatever the address. One instruction
+/// on x86-64 and AArch64, nothing elsewhere.
 ///
 /// ```
 /// let mut values = vec![0u32; 1000];
@@ -18,7 +18,9 @@ pub fn prefetch_write(at: *const u8) {
     // SAFETY: as above.
     #[cfg(all(target_arch = "aarch64", not(miri)))]
     unsafe {
-        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
+        core::arch::asm!(
+            "prfm pstl1keep, [{}]", in(reg) at, options(nostack, preserves_flags, readonly)
+        );
     }
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let _ = at;

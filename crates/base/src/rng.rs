@@ -1,4 +1,4 @@
-//! A small generator for victim selection and back-off windows; not for anything that must be secret.
+//! A small random generator for victim selection and back-off windows; not for secrets.
 
 /// Marsaglia's xorshift with 64 bits of state.
 ///
@@ -10,7 +10,7 @@
 pub struct XorShift(u64);
 
 impl XorShift {
-    /// Seeds the generator; every seed is good, zero too.
+    /// Seeds the generator; any seed will do, zero too.
     pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }

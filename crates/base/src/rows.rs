@@ -1,6 +1,7 @@
-//! For the tests of every crate: what lifetimes may do to a generic type, and which threads may have it.
+//! For the tests of every crate: how generic types vary with their parameters, and which threads
+//! may have them. Behind the feature `rows`.
 
-/// What the tables of auto traits are about: parameters that are `Send`, `Sync`, both or neither.
+/// Parameters for the tables of auto traits: `Send`, `Sync`, both or neither.
 #[doc(hidden)]
 pub mod parameters {
     use core::cell::Cell;
@@ -17,11 +18,12 @@ pub mod parameters {
     #[derive(Clone, Copy, Debug)]
     pub struct OnlySync(PhantomData<*const u8>);
 
-    // SAFETY: there is nothing in it.
+    // SAFETY: it holds nothing.
     unsafe impl Sync for OnlySync {}
 }
 
-/// Says how a public generic type varies with its parameter. A crate's `tests/variance.rs` is a table of these rows.
+/// Says how a public generic type varies with its parameter. A crate's `tests/variance.rs` is a
+/// table of these rows.
 ///
 /// | word | the parameter of a value may become | for types that |
 /// |---|---|---|
@@ -29,8 +31,9 @@ pub mod parameters {
 /// | `contravariant` | longer-lived | only take items in |
 /// | `invariant` | neither | take items in and give them out |
 ///
-/// A subtype stands for what lives longer: a function that takes any reference is one that takes `'static` ones. What must
-/// compile does so in the test. What must not is a doc test: the crate's `lib.rs` includes the file under `cfg(doctest)`.
+/// A subtype lives longer: a function that takes any reference also takes `'static` ones. Code that
+/// must compile is a test. Code that must not is a doc test: the crate's `lib.rs` includes the file
+/// under `cfg(doctest)`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! variance {
@@ -89,7 +92,8 @@ macro_rules! variance_row {
 
 /// Says for which parameters a public generic type is `Send`, and for which it is `Sync`.
 ///
-/// `Name<T>: Send if C, Sync if C = type;` where C is `always`, `never`, or what the parameter has to be: `Send`, `Sync`, `Both`.
+/// `Name<T>: Send if C, Sync if C = type;` where C is `always`, `never`, or the trait that the
+/// parameter must have: `Send`, `Sync`, `Both`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! auto_traits {
@@ -142,7 +146,7 @@ macro_rules! is {
 #[macro_export]
 macro_rules! not {
     ($ty:ty: $trait:path) => {{
-        /// Which of the two a type with the trait means nobody can tell.
+        /// A type with the trait has two implementations, so the call below is ambiguous.
         trait Ambiguous<A> {
             fn call() {}
         }

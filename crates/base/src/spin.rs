@@ -5,53 +5,48 @@
 //! | 0 | free |
 //! | 1 | held |
 //!
-//! Test before exchange, so that waiters share the line; pause, then yield the time slice, so that a
-//! preempted holder gets to run when threads outnumber cores (without the feature `std` the pauses go on,
-//! as nobody is known to yield to). Code that holds it never blocks, never
-//! panics and never runs user code.
+//! Waiters test before they exchange, so that they share the line. They pause, then yield the time
+//! slice, so that a preempted holder runs when threads outnumber cores. (Without the feature `std`
+//! the pauses go on.) Code that holds the lock never blocks, never panics and never runs user code.
 
-use crate::canary;
+use crate::{canary, const_except_loom};
 use crate::prim::{AtomicU32, Ordering};
 
-/// The lock's word: all of the protocol but the waiting.
+/// The lock's word: the whole protocol except the waiting.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SpinWord(AtomicU32);
 
-/// Of the store in [`SpinWord::give`]; weakened to see the model fail.
+/// The ordering of the store in [`SpinWord::give`]; a canary weakens it.
 #[inline(always)]
 fn give() -> Ordering {
     if canary!("spin_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
 }
 
 impl SpinWord {
-    /// A free one.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        Self(AtomicU32::new(0))
+    const_except_loom! {
+        /// A free lock's word.
+        pub const fn new() -> Self {
+            Self(AtomicU32::new(0))
+        }
     }
 
-    /// A free one (loom's cannot be made at compile time).
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self(AtomicU32::new(0))
-    }
-
-    /// Takes it if it is free.
+    /// Takes the lock if it is free.
     #[inline(always)]
     pub fn take(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
         self.0.swap(1, Ordering::Acquire) == 0
     }
 
-    /// Whether it looked free: a test that keeps losers off the line.
+    /// Whether the lock looked free: a test that keeps losers off the line.
     #[inline(always)]
-    pub fn looks_free(&self) -> bool {
+    #[cfg(not(loom))]
+    fn looks_free(&self) -> bool {
         // Ordering: Relaxed, only a hint; `take` decides.
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    /// Gives it back.
+    /// Gives the lock back.
     #[inline(always)]
     pub fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
@@ -67,7 +62,8 @@ impl Default for SpinWord {
 
 /// The raw lock, for [`lock_api::Mutex`].
 ///
-/// Cost uncontended: one locked instruction to take, a plain store to give back.
+/// # Cost
+/// Uncontended, one locked instruction to take it, a plain store to give it back.
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub struct RawSpinLock(SpinWord);
@@ -122,14 +118,14 @@ impl RawSpinLock {
         self.0.looks_free() && self.0.take()
     }
 
-    /// Gives the lock back. The caller holds it: anything else lets two in.
+    /// Gives the lock back. The caller holds it; otherwise two callers could hold it at once.
     #[inline]
     pub fn release(&self) {
         self.0.give();
     }
 }
 
-/// In the model the lock blocks: the checker cannot tell waiting from going round for ever.
+/// In the model the lock blocks: the checker cannot tell waiting from an endless loop.
 #[cfg(loom)]
 impl RawSpinLock {
     /// A free lock (loom's cannot be made at compile time).

@@ -1,17 +1,17 @@
 //! Small numbers for threads: dense, given back when a thread ends, the smallest first.
 //!
-//! What keeps something for each thread (a stripe of a counter, a cache of blocks) indexes an array by it. A
-//! number belongs to one living thread at a time, and what its last owner wrote is visible to the next:
-//! numbers change hands under a lock. So an array's element has a single writer, in turns.
+//! They index arrays with an element for each thread (a stripe of a counter, a cache of blocks). A
+//! number belongs to one living thread at a time. Numbers change hands under a lock, so the next
+//! owner sees all that the last one wrote. So an array's element has a single writer at a time.
 //!
 //! Models name their lanes themselves: under loom no thread has a number.
 
 use crate::SpinLock;
 use std::cell::Cell;
 
-/// Numbers are below this. More threads at a time get none.
+/// Numbers are below this. Threads beyond it have none.
 pub const LIMIT: u32 = if cfg!(loom) { 64 } else { 64 * 1024 };
-/// What [`get`] says of a thread without a number: no array is that long.
+/// The answer of [`get`] for a thread without a number: no array is that long.
 pub const NONE: u32 = u32::MAX;
 /// As `NONE`, and for good: the thread is about to end.
 const GONE: u32 = u32::MAX - 1;
@@ -39,7 +39,7 @@ fn free() -> &'static SpinLock<Numbers> {
     &FREE
 }
 
-/// A model's lock cannot be a static, and nobody gets here.
+/// A model's lock cannot be a static, and no model comes here.
 #[cfg(loom)]
 fn free() -> &'static SpinLock<Numbers> {
     unreachable!("in a model no thread has a number")
@@ -81,8 +81,8 @@ pub fn get() -> u32 {
     NUMBER.try_with(Cell::get).unwrap_or(GONE)
 }
 
-/// The calling thread's number, assigned if it has none yet. `None` if it is about to end (its thread-locals are
-/// being destroyed) or if [`LIMIT`] threads have one already.
+/// The calling thread's number, assigned if it has none yet. `None` if the thread is about to end
+/// (its thread-locals are being destroyed) or if [`LIMIT`] threads have one already.
 ///
 /// ```
 /// use sateen_base::thread_number;
@@ -105,7 +105,7 @@ fn assign_slow() -> Option<u32> {
     if cfg!(loom) {
         return None;
     }
-    // Registers the destructor first: a number that is not given back would be lost.
+    // The destructor is registered first: a number that is not given back would be lost.
     RETURN.try_with(|_| ()).ok()?;
     let number = free().lock().take()?;
     NUMBER.set(number);

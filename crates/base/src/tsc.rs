@@ -3,7 +3,7 @@
 use crate::prim::time::{Duration, Instant};
 use std::sync::OnceLock;
 
-/// Ticks since some fixed moment; compare and subtract only, on one machine.
+/// Ticks since some fixed moment; compare and subtract them only, on one machine.
 ///
 /// On processors without a usable counter these are nanoseconds of the monotonic clock.
 #[inline]
@@ -19,7 +19,7 @@ pub fn now() -> u64 {
     }
 }
 
-/// Whether [`now`] counts at one speed, whatever the processor does: only then do ticks tell time.
+/// Whether [`now`] counts at one speed, whatever the processor does. Only then do ticks tell time.
 ///
 /// ```
 /// if sateen_base::tsc::is_invariant() {

@@ -1,7 +1,8 @@
 //! Panics that are caught.
 //!
-//! A destructor must not stop half way because an item's destructor panics, and must not let a second panic meet
-//! the first: that ends the process. So what drops many things catches each panic, and passes on the first.
+//! A destructor must not stop half way because an item's destructor panics. It must not let a
+//! second panic meet the first either: that ends the process. So code that drops many items catches
+//! each panic, and passes on the first.
 
 #[cfg(feature = "std")]
 use core::mem::ManuallyDrop;
@@ -28,15 +29,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 #[inline(never)]
 pub fn discard<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // Its destructor may panic as well, and there is no end to that: leak it.
+        // Its destructor may panic again, and so on without end: leak it.
         core::mem::forget(payload);
     }
 }
 
-/// Calls `f` for its effects; whatever comes of it is discarded.
+/// Calls `f` for its effects; discards its result or its panic.
 ///
 /// ```
-/// sateen_base::unwind::run_and_discard(|| panic!("nobody learns of it"));
+/// sateen_base::unwind::run_and_discard(|| panic!("discarded"));
 /// ```
 #[cfg(feature = "std")]
 #[cold]
@@ -45,9 +46,9 @@ pub fn run_and_discard<R>(f: impl FnOnce() -> R) {
     discard(catch_unwind(AssertUnwindSafe(f)));
 }
 
-/// The first of several panics, kept until all is done.
+/// The first of several panics, kept until all work is done.
 ///
-/// Dropped, it discards what it kept.
+/// Dropped, it discards the panic.
 ///
 /// ```
 /// use sateen_base::unwind::FirstPanic;
@@ -92,17 +93,17 @@ impl FirstPanic {
         }
     }
 
-    /// What was kept, for one who must not go on as if nothing had been.
+    /// The panic that was kept, for a caller that must not go on without it.
     pub fn take(&mut self) -> Option<Box<dyn std::any::Any + Send>> {
         self.0.take()
     }
 
-    /// Goes on with the panic, if there was one.
+    /// Resumes the panic, if there was one.
     ///
-    /// Discards it instead while the thread unwinds already: two panics at once end the process.
+    /// Discards it instead if the thread unwinds already: two panics at once end the process.
     #[inline]
     pub fn resume(self) {
-        // Nothing is left to drop.
+        // There is nothing left to drop.
         let mut this = ManuallyDrop::new(self);
         if let Some(payload) = this.0.take() {
             go_on(payload);
@@ -129,11 +130,11 @@ impl Drop for FirstPanic {
     }
 }
 
-/// Calls `step` until it returns false, also if calls panic. Then the first panic goes on, or none while the
-/// thread unwinds already.
+/// Calls `step` until it returns false, also if calls panic. Then the first panic is resumed,
+/// unless the thread unwinds already.
 ///
-/// `step` makes progress before it runs what may panic. Without the feature `std` nothing can be caught: the calls
-/// go on while the first panic unwinds, and a second one ends the process.
+/// `step` makes progress before it runs code that may panic. Without the feature `std` no panic can
+/// be caught: the calls go on while the first one unwinds, and a second one ends the process.
 ///
 /// ```
 /// let mut left = vec![1, 2, 1];
@@ -145,7 +146,7 @@ impl Drop for FirstPanic {
 #[inline]
 pub fn run_to_end(mut step: impl FnMut() -> bool) {
     if cfg!(loom) {
-        // A model that fails panics at each step from then on.
+        // A model that has failed panics at each step.
         while step() {}
         return;
     }
@@ -157,7 +158,7 @@ pub fn run_to_end(mut step: impl FnMut() -> bool) {
     }
     #[cfg(not(feature = "std"))]
     {
-        /// Goes on while a panic unwinds.
+        /// Makes the remaining calls while a panic unwinds.
         struct Rest<F: FnMut() -> bool>(F);
         impl<F: FnMut() -> bool> Drop for Rest<F> {
             fn drop(&mut self) {

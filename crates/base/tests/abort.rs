@@ -1,5 +1,5 @@
-//! Broken invariants end the process with their reason, and no `catch_unwind` holds that up. It must hold
-//! with the feature `std` and without, where it is done by other means.
+//! Broken invariants end the process with their reason, and no `catch_unwind` holds that up. It
+//! must hold with the feature `std` and without, where it is done by other means.
 #![cfg(not(loom))]
 
 use sateen_base::{AbortGuard, abort_with};

@@ -1,4 +1,4 @@
-//! Faults: what is called when a thread touches memory that it may not.
+//! Faults: a handler for threads that touch memory they may not.
 
 use super::Mapping;
 use std::io;
@@ -8,32 +8,33 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Once, OnceLock};
 
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
-/// Bytes of a thread's signal stack, beyond what the kernel needs: for handlers that we chain to.
+/// Bytes of a thread's signal stack beyond what the kernel needs: for the handlers called next.
 const SIGNAL_STACK: usize = 64 * 1024;
 
 /// A `fn(usize)`; null before there is one.
 static HANDLER: AtomicPtr<()> = AtomicPtr::new(null_mut());
-/// What was installed before.
+/// The action that was installed before.
 static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; 2];
 
-/// Has `handler` called with the address of each fault that touching memory causes, in the thread that
-/// did, on its signal stack. If it returns, whatever was installed before is called, and so on as if
-/// there were no handler. Only the first call of this function counts.
+/// Installs `handler`. It is called with the address of each memory fault, in the thread that
+/// caused it, on its signal stack. If it returns, the handler that was installed before is called,
+/// as if this one did not exist. Only the first call of this function counts.
 ///
 /// ```compile_fail,E0133
 /// sateen_base::os::on_fault(|_| ());
 /// ```
 ///
 /// # Safety
-/// The handler does only what is safe in a signal handler: no allocation, no locks, no panic. It may run in the middle
-/// of anything that the thread does, and uses nothing that may be half changed then.
+/// The handler does only what is safe in a signal handler: no allocation, no locks, no panic. It
+/// may run in the middle of any operation of the thread, and uses nothing that may be half changed
+/// then.
 pub unsafe fn on_fault(handler: fn(usize)) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         HANDLER.store(handler as *mut (), Ordering::Release);
         for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
-            // SAFETY: all-zero is a valid action; the calls read and write the actions given. What was
-            // there is noted first: a fault may come as soon as ours is in place.
+            // SAFETY: all-zero is a valid action; the calls read and write the actions given. What
+            // was there is noted first: a fault may come as soon as ours is in place.
             unsafe {
                 let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 if libc::sigaction(signal, std::ptr::null(), &mut action) != 0
@@ -55,10 +56,11 @@ unsafe extern "C" fn on_signal(
     info: *mut libc::siginfo_t,
     context: *mut libc::c_void,
 ) {
-    // Ordering: Acquire pairs with the Release in `on_fault`, though the installation orders it too.
+    // Ordering: Acquire pairs with the Release in `on_fault`, though the installation orders it
+    // too.
     let handler = HANDLER.load(Ordering::Acquire);
-    // SAFETY: set before this was installed. The kernel passes valid information; a code above 0 says
-    // that it raised the signal itself, for an address.
+    // SAFETY: set before this handler was installed. The kernel passes valid information; a code
+    // above 0 says that the kernel raised the signal itself, for an address.
     unsafe {
         if (*info).si_code > 0 && !handler.is_null() {
             std::mem::transmute::<*mut (), fn(usize)>(handler)((*info).si_addr() as usize);
@@ -77,8 +79,8 @@ unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut l
     unsafe {
         match before.sa_sigaction {
             libc::SIG_DFL | libc::SIG_IGN => {
-                // It takes effect when we return: the fault happens again, or, if the signal was sent, so
-                // does this one.
+                // It takes effect on return: the fault happens again, or, if the signal was sent,
+                // the signal is sent again.
                 libc::sigaction(signal, before, null_mut());
                 if (*info).si_code <= 0 {
                     libc::raise(signal);
@@ -97,11 +99,12 @@ unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut l
     }
 }
 
-/// A signal stack for the calling thread, if it had none; taken away again when dropped, on that thread.
+/// A signal stack for the calling thread, if it had none. Dropped, on that thread, it is taken away
+/// again.
 #[derive(Debug)]
 pub struct SignalStack {
     map: Option<Mapping>,
-    /// Of this thread alone.
+    /// This thread's alone.
     _not_send: std::marker::PhantomData<*const ()>,
 }
 
@@ -109,11 +112,12 @@ impl SignalStack {
     /// Gives the calling thread a signal stack if it has none.
     ///
     /// # Errors
-    /// The system's, when there is no memory for it. The thread then handles signals on the stack it is on.
+    /// The system's error when there is no memory for it. The thread then handles signals on its
+    /// present stack.
     pub fn ensure() -> io::Result<Self> {
         let mut map = None;
-        // SAFETY: all-zero is a valid description; the calls read and write those given, and the memory
-        // is a mapping that stays until the stack is taken away.
+        // SAFETY: all-zero is a valid description; the calls read and write those given, and the
+        // memory is a mapping that stays until the stack is taken away.
         unsafe {
             let mut stack: libc::stack_t = MaybeUninit::zeroed().assume_init();
             if libc::sigaltstack(std::ptr::null(), &mut stack) != 0 {
@@ -151,7 +155,7 @@ impl Drop for SignalStack {
     }
 }
 
-/// Writes to stderr with nothing in between; safe in a signal handler.
+/// Writes to stderr without a buffer or a lock; safe in a signal handler.
 pub fn write_stderr(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         // SAFETY: the kernel reads the bytes given.

@@ -1,13 +1,12 @@
 //! Failures on purpose: the system refuses, wakes for no reason, or stalls a thread.
 //!
-//! For tests of what comes after such a failure. Compiled with the feature `faults` only. A kind
-//! that
+//! For tests of what follows such a failure. Compiled with the feature `faults` only. A kind that
 //! is never injected costs a load and a comparison beside each system call of its kind.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What can be made to fail.
+/// A kind of call that can be made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -25,11 +24,11 @@ pub enum Fault {
 
 const KINDS: usize = 5;
 
-/// One call in so many fails; 0: none. Indexed by [`Fault`].
+/// One call in that many fails; 0: none. Indexed by [`Fault`].
 static RATES: [AtomicU32; KINDS] = [const { AtomicU32::new(0) }; KINDS];
 /// How many calls have failed, for each kind.
 static STRUCK: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];
-/// Moves on with each call that might fail.
+/// Counts the calls that might fail.
 static STATE: AtomicU64 = AtomicU64::new(0);
 
 /// From now on about one call in `one_in` of this kind fails; 0: none.
@@ -68,13 +67,12 @@ pub(super) fn strikes(fault: Fault) -> bool {
     strikes
 }
 
-/// How long a stalled thread stands still, in nanoseconds.
+/// How long a stalled thread sleeps, in nanoseconds.
 #[cfg(target_os = "linux")]
 static STALL: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the thread `thread` of this process stand still for `time`, wherever it is; a system call
-/// that
-/// it waits in ends with `EINTR`. True if there is such a thread.
+/// Makes the thread `thread` of this process stand still for `time`, wherever it is. A system call
+/// in which it waits ends with `EINTR`. True if there is such a thread.
 ///
 /// The first call installs a handler for `SIGUSR2`, which the program must not use otherwise.
 #[cfg(target_os = "linux")]
@@ -82,8 +80,7 @@ pub fn stall(thread: i32, time: Duration) -> bool {
     static INSTALLED: std::sync::Once = std::sync::Once::new();
     INSTALLED.call_once(|| {
         // SAFETY: all-zero is a valid action; the call reads it. Without `SA_RESTART`, so that
-        // waits
-        // are interrupted; on the signal stack, for the thread may be deep in a fiber's.
+        // waits are interrupted; on the signal stack, for the thread may be deep in a fiber's.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_flags = libc::SA_ONSTACK;
@@ -96,7 +93,7 @@ pub fn stall(thread: i32, time: Duration) -> bool {
     unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR2) == 0 }
 }
 
-/// The handler. Nothing but a sleep, which is allowed in one.
+/// The handler. It only sleeps, which a handler may do.
 #[cfg(target_os = "linux")]
 extern "C" fn stand_still(_signal: libc::c_int) {
     let time = Duration::from_nanos(STALL.load(Relaxed));

@@ -1,5 +1,5 @@
-//! Which process this is, for those who rely on threads: of a process that forks, its child has only the thread that
-//! did it.
+//! Which process this is, for code that relies on threads: the child of a process that forks has
+//! only the thread that forked.
 
 use super::{Host, Os};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -12,18 +12,21 @@ extern "C" fn in_child() {
     GENERATION.fetch_add(1, Relaxed);
 }
 
-/// From now on [`process_generation`] tells parent and child apart. Nothing happens where there is no `fork`. Cost: a
-/// load; the first time a call of a system library.
+/// From now on [`process_generation`] tells parent and child apart. Does nothing where there is no
+/// `fork`.
+///
+/// # Cost
+/// A load; the first time a call of a system library.
 pub fn watch_forks() {
     if !WATCHED.load(Relaxed) {
-        // Should two threads come here, forks count twice, which tells as much.
-        // SAFETY: an exchange of one word is all that it does.
+        // If two threads come here, each fork counts twice, which tells as much.
+        // SAFETY: the handler only exchanges one word.
         unsafe { Host::at_fork_in_child(in_child) };
         WATCHED.store(true, Relaxed);
     }
 }
 
-/// A number that changes in the child when the process forks, and never else. Cost: a load.
+/// A number that changes in the child when the process forks, and at no other time. Costs a load.
 ///
 /// ```
 /// use sateen_base::os::{process_generation, watch_forks};
@@ -35,11 +38,11 @@ pub fn process_generation() -> u32 {
     GENERATION.load(Relaxed)
 }
 
-/// Calls `handler` in the child, on its only thread, each time that the process forks from now on. Nothing happens where
-/// there is no `fork`.
+/// Calls `handler` in the child, on its only thread, each time that the process forks from now on.
+/// Does nothing where there is no `fork`.
 ///
 /// # Safety
-/// It does only what a signal handler may do.
+/// `handler` does only what a signal handler may do.
 pub unsafe fn at_fork_in_child(handler: extern "C" fn()) {
     // SAFETY: passed on to the caller.
     unsafe { Host::at_fork_in_child(handler) };

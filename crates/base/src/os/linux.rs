@@ -12,8 +12,8 @@ pub(super) struct Linux;
 
 const MEMBARRIER_CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
-/// Makes pages inaccessible without splitting the mapping (Linux 6.13), so that a million stacks stay
-/// within the map count. Fails on older kernels and on locked memory.
+/// Makes pages inaccessible without splitting the mapping (Linux 6.13), so that a million stacks
+/// stay within the map count. Fails on older kernels and on locked memory.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
@@ -21,8 +21,8 @@ fn membarrier(command: libc::c_int) -> libc::c_long {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
-/// Bytes of address space that the process may still map; none if there is no limit, or it cannot be told. Allocates
-/// nothing.
+/// Bytes of address space that the process may still map; `None` if there is no limit, or it is not
+/// known. Allocates nothing.
 fn address_space_left() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call fills the limit.
@@ -51,7 +51,7 @@ fn address_space_left() -> Option<usize> {
 
 impl Os for Linux {
     fn register_heavy_barrier() -> bool {
-        // (Miri knows no such call.)
+        // Miri does not know this call.
         !cfg!(miri) && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
     }
 
@@ -117,7 +117,7 @@ impl Os for Linux {
 
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
         let spare = match address_space_left() {
-            // Looking takes nothing from other threads meanwhile, as a mapping would.
+            // Unlike a mapping, a look takes nothing from other threads meanwhile.
             Some(left) if left < size.saturating_add(spare) => {
                 return Err(io::Error::from_raw_os_error(libc::ENOMEM));
             }
@@ -125,10 +125,10 @@ impl Os for Linux {
             None => spare,
         };
         let base = unix::reserve(size, spare, libc::MAP_NORESERVE)?;
-        // Huge pages would make every touched stack cost 2 MiB. And this comes before the first guard:
-        // now that the flags are the same and no page is there, the kernel merges the mapping with its
-        // neighbour. An old kernel may refuse: harmless.
-        // SAFETY: advice on memory that is ours.
+        // Huge pages would make every touched stack cost 2 MiB. The advice comes before the first
+        // guard: while the flags are the same and no page is there, the kernel merges the mapping
+        // with its neighbour. An old kernel may refuse, which is harmless.
+        // SAFETY: advice on memory that was mapped just now.
         unsafe { libc::madvise(base.cast(), size, libc::MADV_NOHUGEPAGE) };
         Ok(base)
     }
@@ -152,7 +152,7 @@ impl Os for Linux {
     }
 
     unsafe fn discard(at: *mut u8, len: usize) {
-        // Locked memory refuses, and is none to give back. Guards of both kinds stay.
+        // Locked memory refuses, and cannot be given back. Guards of both kinds stay.
         // SAFETY: passed on to the caller.
         unsafe { libc::madvise(at.cast(), len, libc::MADV_DONTNEED) };
     }
@@ -162,7 +162,8 @@ impl Os for Linux {
         let from = at.addr().checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
         let to = at.addr().checked_add(len).map_or(0, |end| end / PAGE * PAGE);
         if from < to {
-            // SAFETY: this advice changes neither what memory holds nor who may use it; refused for what is not mapped.
+            // SAFETY: this advice changes neither what memory holds nor who may use it; refused for
+            // what is not mapped.
             unsafe {
                 libc::madvise(at.with_addr(from).cast_mut().cast(), to - from, libc::MADV_HUGEPAGE)
             };
@@ -207,8 +208,8 @@ impl Os for Linux {
         unix::process_cpu_time()
     }
 
-    /// A thread maps its stack, its guard, its signal stack and that one's guard; where the last do not
-    /// fit, the standard library aborts.
+    /// A thread maps its stack and its signal stack, each with a guard. If the signal stack does
+    /// not fit, the standard library aborts.
     fn thread_limit() -> Option<usize> {
         const MAPS_PER_THREAD: usize = 5;
         Some((Self::map_limit() / MAPS_PER_THREAD).max(1))
@@ -219,7 +220,7 @@ impl Os for Linux {
         unsafe { unix::at_fork_in_child(handler) };
     }
 
-    /// As `std` does it, where the C library has this function: the youngest destructor goes first.
+    /// As `std` does it where the C library has this function: the youngest destructor runs first.
     fn at_thread_end(f: fn()) -> bool {
         type Destructor = unsafe extern "C" fn(*mut libc::c_void);
         type Register =

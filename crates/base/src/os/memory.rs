@@ -1,4 +1,4 @@
-//! Reserved memory with inaccessible pages in it: what stacks are made of.
+//! Reserved memory with inaccessible pages in it: stacks are made of it.
 
 #[cfg(feature = "faults")]
 use super::faults::{self, Fault};
@@ -7,15 +7,15 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Guards made by changing the mapping's protection, in the whole process. Each splits its mapping in
-/// up to three, and the number of mappings has a limit, at which memory allocation fails too.
+/// Guards made by changing the mapping's protection, in the whole process. Each splits its mapping
+/// in up to three. The number of mappings has a limit, at which memory allocation fails too.
 static SPLITS: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes of all mappings of the process.
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
-/// Address space that must be left when memory has been reserved, and one part in so many of what is reserved
-/// besides. Else a program that blocks ever more tasks would use up its limit to the last byte, and the next
-/// allocation on the heap would end it.
+/// Address space that must be left when memory has been reserved, and the part of all reserved
+/// memory that must be left besides. Otherwise a program that blocks ever more tasks would use up
+/// its limit to the last byte, and the next allocation on the heap would end it.
 const SPARE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
 const SPARE_PART: usize = 8;
 
@@ -23,8 +23,8 @@ const SPARE_PART: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StackGuard {
-    /// Marks in the page table where the system has them (Linux 6.13), which do not split the mapping;
-    /// where it has none or refuses (locked memory), as [`StackGuard::Protected`].
+    /// Marks in the page table (Linux 6.13), which do not split the mapping. Where the system has
+    /// none or refuses (locked memory), as [`StackGuard::Protected`].
     #[default]
     Light,
     /// A change of protection, which splits the mapping.
@@ -51,7 +51,8 @@ pub struct Mapping {
 
 // SAFETY: the mapping belongs to this value alone; any thread may use or unmap it.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives out addresses; what else it does says what it asks of the caller.
+// SAFETY: a shared reference gives out addresses; what else it does says what it asks of the
+// caller.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -67,14 +68,14 @@ impl Mapping {
     /// Reserves `size` bytes, a multiple of [`Mapping::PAGE`]. Two or three system calls.
     ///
     /// # Errors
-    /// The system's error when its limit on maps or memory is reached, or so nearly that little else
-    /// could be had; `InvalidInput` for a size that is 0, or no multiple, or absurd.
+    /// The system's error when its limit on maps or memory is reached, or would nearly be;
+    /// `InvalidInput` for a size that is 0, not a multiple, or absurd.
     pub fn reserve(size: usize) -> io::Result<Self> {
         // Ordering: Relaxed, a sum that guards no data; so below.
         Self::reserve_beside(size, SPARE + RESERVED.load(Relaxed) / SPARE_PART)
     }
 
-    /// [`Mapping::reserve`] that may take the last there is. For a few that cannot wait.
+    /// [`Mapping::reserve`] that may take the last memory. For the few callers that cannot wait.
     ///
     /// # Errors
     /// As [`Mapping::reserve`].
@@ -97,12 +98,12 @@ impl Mapping {
         Ok(Self { base, size, splits: AtomicUsize::new(0) })
     }
 
-    /// Lowest address.
+    /// The lowest address.
     pub fn base(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -119,8 +120,8 @@ impl Mapping {
         self.base.as_ptr().wrapping_add(offset)
     }
 
-    /// Makes `len` bytes from `offset` on inaccessible, for as long as the mapping lives. A system call,
-    /// or two.
+    /// Makes `len` bytes from `offset` on inaccessible, for as long as the mapping lives. A system
+    /// call, or two.
     ///
     /// # Errors
     /// The system's error, among others when its limit on maps comes near.
@@ -135,7 +136,7 @@ impl Mapping {
         if len == 0 {
             return Ok(());
         }
-        // Tried anew each time: it fails on locked memory, which may end.
+        // Tried anew each time: it fails on locked memory, which may be unlocked later.
         #[cfg(feature = "faults")]
         let how = if faults::strikes(Fault::Guard) { StackGuard::Protected } else { how };
         // SAFETY: the range is ours and the caller says that nothing uses it.
@@ -152,14 +153,14 @@ impl Mapping {
         unsafe { Host::protect(part, len) }
     }
 
-    /// Gives the pages from `offset` on, `len` bytes, back to the system where it takes them. What they
-    /// hold afterwards is not defined; guards stay. A system call.
+    /// Gives the pages from `offset` on, `len` bytes, back to the system where it takes them. What
+    /// they hold afterwards is not defined; guards stay. A system call.
     ///
     /// # Panics
     /// If the range is not whole pages of the mapping.
     ///
     /// # Safety
-    /// Nobody needs what the memory holds.
+    /// No code needs the contents of that memory.
     pub unsafe fn discard(&self, offset: usize, len: usize) {
         let part = self.part(offset, len);
         #[cfg(feature = "faults")]
@@ -214,7 +215,7 @@ mod tests {
         std::fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count())
     }
 
-    /// Locked memory refuses light guards (Linux), and then a guard is a split.
+    /// Locked memory refuses light guards (Linux); a guard then splits the mapping.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn locked_memory_is_guarded_all_the_same() {
@@ -229,7 +230,8 @@ mod tests {
         }
         let readable = |offset: usize| {
             let mut ends = [0; 2];
-            // SAFETY: `pipe` fills two descriptors; the kernel checks the address that `write` reads.
+            // SAFETY: `pipe` fills two descriptors; the kernel checks the address that `write`
+            // reads.
             unsafe {
                 assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
                 let n = libc::write(ends[1], map.base().as_ptr().wrapping_add(offset).cast(), 1);
@@ -240,7 +242,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(|p| readable(p * PAGE)), [true, true, false, true, true]);
     }
 
-    /// Slabs that follow each other are one mapping to the kernel, with all their guards.
+    /// Adjacent slabs are one mapping to the kernel, with all their guards.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn light_guards_do_not_use_up_maps() {

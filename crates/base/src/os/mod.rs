@@ -1,8 +1,8 @@
-//! What we ask of the operating system: one trait, one file an OS, a portable fallback.
+//! The services of the operating system: one trait, one file a system, a portable fallback.
 //!
-//! The functions of this module call the implementation chosen at compile time. Everything here can
-//! fail in a way the caller must be able to survive: a kernel without `membarrier`, no right to pin,
-//! no memory for a stack.
+//! The functions of this module call the implementation chosen at compile time. Each of them may
+//! fail, and the caller must survive it: a kernel without `membarrier`, no right to pin, no memory
+//! for a stack.
 
 use crate::prim::time::Duration;
 use std::io;
@@ -54,12 +54,12 @@ trait Os {
     fn futex_wake_one(word: &StdAtomicU32);
     /// Binds the calling thread to core `core`.
     fn pin_current_thread(core: usize) -> io::Result<()>;
-    /// The cores the calling thread may run on, in ascending order; empty if it cannot be told.
+    /// The cores the calling thread may run on, in ascending order; empty if they are not known.
     fn allowed_cores() -> Vec<usize>;
-    /// Reserves `size` bytes of zeroed read-write memory, if `spare` bytes of address space more are left then. Where
-    /// that cannot be told, some that are, or none.
+    /// Reserves `size` bytes of zeroed read-write memory, if `spare` more bytes of address space
+    /// are left then. Where that is not known, it may check for fewer, or for none.
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8>;
-    /// Returns what [`Os::reserve`] gave.
+    /// Gives back memory from [`Os::reserve`].
     ///
     /// # Safety
     /// `base` and `size` are as given; nothing uses the memory any more.
@@ -79,7 +79,7 @@ trait Os {
     /// Takes whole pages back until they are touched again, if the system can.
     ///
     /// # Safety
-    /// They lie in memory from [`Os::reserve`] and nobody needs what they hold.
+    /// They lie in memory from [`Os::reserve`] and no code needs their contents.
     unsafe fn discard(_at: *mut u8, _len: usize) {}
     /// See [`advise_huge_pages`].
     fn advise_huge_pages(_at: *const u8, _len: usize) {}
@@ -113,8 +113,8 @@ trait Os {
     /// # Safety
     /// See there.
     unsafe fn at_fork_in_child(_handler: extern "C" fn()) {}
-    /// Calls `f` on the calling thread when that ends, before the destructors of all thread-locals that are there
-    /// by now; false if the system cannot.
+    /// Calls `f` on the calling thread when it ends, before the destructors of all thread-locals
+    /// that exist by now; false if the system cannot.
     fn at_thread_end(_f: fn()) -> bool {
         false
     }
@@ -144,7 +144,7 @@ pub fn futex_wake_one(word: &StdAtomicU32) {
     Host::futex_wake_one(word);
 }
 
-/// Whether a thread may be started now. The system is asked by starting it; this is where tests refuse.
+/// Whether a thread may be started now. Starting it asks the system; here tests make it fail.
 ///
 /// # Errors
 /// A failure on purpose; there is none without the feature `faults`.
@@ -165,40 +165,41 @@ pub fn pin_current_thread(core: usize) -> io::Result<()> {
     Host::pin_current_thread(core)
 }
 
-/// The cores the calling thread may run on, in ascending order; empty where that cannot be told.
+/// The cores the calling thread may run on, in ascending order; empty where they are not known.
 pub fn allowed_cores() -> Vec<usize> {
     Host::allowed_cores()
 }
 
-/// CPU time (user and system) the process has used, where the system tells.
+/// CPU time (user and system) that the process has used, where the system tells.
 pub fn process_cpu_time() -> Option<Duration> {
     Host::process_cpu_time()
 }
 
-/// About how many threads of ours the process can have, where the system sets a limit that threads hit
+/// About how many more threads the process can have, where the system has a limit that threads hit
 /// with a crash instead of an error.
 pub fn thread_limit() -> Option<usize> {
     Host::thread_limit()
 }
 
-/// How many threads can run at once: affinity and cgroup limits counted, at least 1.
+/// How many threads can run at once, by affinity and cgroup limits; at least 1.
 pub fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether the threads of this process have one core between them, so that spinning only keeps others from
-/// getting on. Judged by where the calling and the first thread may run; allocates nothing on Linux.
+/// Whether all threads of this process share one core, so that spinning only holds others up.
+/// Judged by where the calling thread and the first one may run. Allocates nothing on Linux.
 pub fn only_one_core() -> bool {
     Host::only_one_core()
 }
 
-/// Asks for huge pages under the whole pages that lie in the `len` bytes from `at` on, which are to be used up and down: fewer faults, and fewer misses
-/// in the tables that say which page lies where. Nothing happens where the system has none, or the memory is not mapped.
+/// Asks for huge pages under the whole pages in the `len` bytes from `at` on: fewer page faults and
+/// fewer TLB misses in memory that is used all over. Does nothing where the system has none, or the
+/// memory is not mapped.
 pub fn advise_huge_pages(at: *const u8, len: usize) {
     Host::advise_huge_pages(at, len);
 }
 
-/// How many of the `len` bytes from `at` on nobody has touched, up to the first page that somebody has. 0
+/// How many of the `len` bytes from `at` on are untouched, up to the first page that was touched. 0
 /// where the system cannot tell.
 ///
 /// # Safety
@@ -208,8 +209,8 @@ pub unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
     unsafe { Host::untouched_prefix(at, len) }
 }
 
-/// Bytes of stack that the kernel needs to deliver a signal here: it saves all registers that this
-/// processor has.
+/// Bytes of stack that the kernel needs to deliver a signal: it saves all registers of this
+/// processor.
 pub fn min_signal_stack() -> usize {
     Host::min_signal_stack()
 }

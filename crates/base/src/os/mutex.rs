@@ -2,18 +2,18 @@
 
 /// The platform's mutex without data: `pthread_mutex_t`, or Windows' slim lock.
 ///
-/// On Unix it lies on the heap, allocated when it is first locked, because a `pthread_mutex_t` must not
-/// be moved. It is not re-entrant: locking it twice on one thread waits for ever.
+/// On Unix it lies on the heap, allocated when it is first locked, because a `pthread_mutex_t` must
+/// not be moved. It is not re-entrant: a thread that locks it twice waits for ever.
 #[derive(Debug, Default)]
 pub struct PlatformMutex(imp::Mutex);
 
 impl PlatformMutex {
-    /// A free one.
+    /// An unlocked mutex.
     pub const fn new() -> Self {
         Self(imp::Mutex::new())
     }
 
-    /// Locks it, waiting for as long as it is held.
+    /// Locks it; waits while it is held.
     #[inline]
     pub fn lock(&self) {
         self.0.lock();
@@ -45,7 +45,7 @@ mod imp {
 
     type Native = UnsafeCell<libc::pthread_mutex_t>;
 
-    /// Null until it is first used.
+    /// Null until the first use.
     #[derive(Debug, Default)]
     pub(super) struct Mutex(AtomicPtr<Native>);
 
@@ -56,7 +56,8 @@ mod imp {
 
         #[inline]
         fn native(&self) -> *mut libc::pthread_mutex_t {
-            // Ordering: Acquire pairs with the Release in `make_slow`, which publishes the fresh mutex.
+            // Ordering: Acquire pairs with the Release in `make_slow`, which publishes the fresh
+            // mutex.
             let mut native = self.0.load(Ordering::Acquire);
             if native.is_null() {
                 native = self.make_slow();
@@ -67,14 +68,14 @@ mod imp {
         #[cold]
         fn make_slow(&self) -> *mut Native {
             let fresh = Box::into_raw(Box::new(Native::new(libc::PTHREAD_MUTEX_INITIALIZER)));
-            // SAFETY: nobody else has seen it.
+            // SAFETY: no other thread has seen it.
             unsafe { initialise(UnsafeCell::raw_get(fresh)) };
             let empty = ptr::null_mut();
-            // Ordering: Release publishes the fresh mutex; Acquire, the one of whoever was faster.
+            // Ordering: Release publishes the fresh mutex; Acquire shows that of a faster thread.
             match self.0.compare_exchange(empty, fresh, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => fresh,
                 Err(theirs) => {
-                    // SAFETY: nobody else has seen it.
+                    // SAFETY: no other thread has seen it.
                     unsafe {
                         libc::pthread_mutex_destroy(UnsafeCell::raw_get(fresh));
                         drop(Box::from_raw(fresh));
@@ -106,11 +107,11 @@ mod imp {
         }
     }
 
-    /// Makes it one of the kind that waits for ever when its holder locks it again. The kind that the static
-    /// initialiser makes need not: nothing is said of it in that case, and then it may let the holder in.
+    /// Initialises the kind that waits for ever when its holder locks it again. For the static
+    /// initialiser's kind that case is undefined, so it might let the holder in.
     ///
     /// # Safety
-    /// There is room for a mutex, which is the caller's alone.
+    /// The address is valid for a mutex, and the caller's alone.
     unsafe fn initialise(native: *mut libc::pthread_mutex_t) {
         let mut kind = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
         // SAFETY: by contract; the attributes are initialised before they are used.
@@ -135,11 +136,11 @@ mod imp {
     impl Drop for Mutex {
         fn drop(&mut self) {
             let native = *self.0.get_mut();
-            // A locked one (its guard was forgotten) must not be destroyed: it is leaked.
+            // A locked mutex (its guard was forgotten) must not be destroyed: it is leaked.
             if native.is_null() || !self.try_lock() {
                 return;
             }
-            // SAFETY: locked just now, and nobody else has a reference; the box is ours.
+            // SAFETY: locked just now, and no other thread has a reference; the box is ours.
             unsafe {
                 self.unlock();
                 libc::pthread_mutex_destroy(UnsafeCell::raw_get(native));
@@ -173,7 +174,7 @@ mod imp {
 
     // SAFETY: a lock is there to be used by several threads; the system synchronises them.
     unsafe impl Sync for Mutex {}
-    // SAFETY: it is a word that may be moved while nobody waits for it.
+    // SAFETY: it is a word that may be moved while no thread waits for it.
     unsafe impl Send for Mutex {}
 
     impl Mutex {

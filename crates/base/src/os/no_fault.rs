@@ -5,7 +5,7 @@ use std::io;
 /// Does nothing here.
 ///
 /// # Safety
-/// See the one of systems that have signals.
+/// As for systems that have signals.
 pub unsafe fn on_fault(_handler: fn(usize)) {}
 
 /// Nothing here.
@@ -22,7 +22,7 @@ impl SignalStack {
     }
 }
 
-/// Writes to stderr with nothing in between.
+/// Writes to stderr without a buffer or a lock.
 pub fn write_stderr(bytes: &[u8]) {
     drop(io::Write::write_all(&mut io::stderr(), bytes));
 }

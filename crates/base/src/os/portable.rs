@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Any system that `std` supports.
 pub(super) struct Portable;
 
-/// Sleepers share a bucket by address; a wake-up in a bucket wakes all of it, and each re-checks.
+/// Sleeping threads share a bucket by address; a wake-up wakes all of a bucket, and each re-checks.
 struct Bucket {
     lock: Mutex<()>,
     wakeup: Condvar,
@@ -34,8 +34,8 @@ impl Os for Portable {
     fn futex_wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
         let bucket = bucket(word);
         let guard = bucket.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ordering: Acquire as the caller's own check; the lock closes the race with the waker, who
-        // changed the word before it takes the lock.
+        // Ordering: Acquire as the caller's own check; the lock closes the race with the waking
+        // thread, which changed the word before it takes the lock.
         if word.load(Ordering::Acquire) != expected {
             return;
         }

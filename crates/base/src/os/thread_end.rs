@@ -1,12 +1,13 @@
 //! Whether the calling thread has begun to destroy its thread-locals.
 //!
-//! Thread-locals go one after another, the youngest first, and meanwhile the thread may still run code that has
-//! borrowed one of those that are gone: a coroutine that was suspended within `LocalKey::with`. One who resumes such
-//! things leaves a *mark* each time that coroutines have run, and asks before it resumes them.
+//! Thread-locals are destroyed one after another, the youngest first. Meanwhile the thread may
+//! still run code that has borrowed a destroyed one: a coroutine that was suspended within
+//! `LocalKey::with`. So a caller that resumes coroutines leaves a *mark* each time that coroutines
+//! have run, and asks before it resumes one.
 //!
-//! A mark is a destructor of the system's, which runs the youngest first. So it comes before each local that was there
-//! when it was left. As long as no mark has come, all locals are there that were there at the last one, and no coroutine
-//! has borrowed a younger one.
+//! A mark is a destructor registered with the system, which runs the youngest first. So a mark runs
+//! before each local that existed when it was left is destroyed. As long as no mark has run, all
+//! locals exist that existed at the last mark, and no coroutine has borrowed a younger one.
 
 use super::{Host, Os};
 use std::cell::Cell;
@@ -14,7 +15,7 @@ use std::cell::Cell;
 /// What is known of a thread's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadEnd {
-    /// All thread-locals are there that were there at the last mark.
+    /// All thread-locals exist that existed at the last mark.
     NotBegun,
     /// They are being destroyed.
     Begun,
@@ -22,18 +23,18 @@ pub enum ThreadEnd {
     Unknown,
 }
 
-/// Most marks of a thread: each takes some fifty bytes until the thread ends.
+/// Limit on a thread's marks: each takes about fifty bytes until the thread ends.
 const MOST_MARKS: u32 = 16 * 1024;
 
 thread_local! {
-    // No destructors: these can be asked for ever.
+    // No destructors: these can be read as long as the thread runs.
     static STATE: Cell<ThreadEnd> = const { Cell::new(ThreadEnd::Unknown) };
     static MARKS: Cell<u32> = const { Cell::new(0) };
     static FIRST: First = const { First };
 }
 
-/// A thread-local of `std`, older than any mark: were its destructors all run by one of the system's, that would be
-/// older, too.
+/// A thread-local of `std`, older than any mark. If one system destructor ran all of `std`'s,
+/// that one would be older, too.
 struct First;
 
 impl Drop for First {
@@ -46,7 +47,8 @@ fn begin() {
     STATE.set(ThreadEnd::Begun);
 }
 
-/// Leaves a mark on the calling thread, for [`thread_end`]. Cost: a call of a system library, which allocates.
+/// Leaves a mark on the calling thread, for [`thread_end`]. Costs a call of a system library, which
+/// allocates.
 ///
 /// ```
 /// use sateen_base::os::{ThreadEnd, mark_thread, thread_end};
@@ -65,7 +67,7 @@ pub fn mark_thread() {
     STATE.set(if marked { ThreadEnd::NotBegun } else { ThreadEnd::Unknown });
 }
 
-/// What is known of the calling thread's end. Cost: a load.
+/// What is known of the calling thread's end. Costs a load.
 pub fn thread_end() -> ThreadEnd {
     STATE.get()
 }

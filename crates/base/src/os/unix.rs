@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-/// Most that is mapped for a moment to see whether it could be.
+/// Limit on the bytes that are mapped for a moment, to see whether they could be.
 const PROBE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
 
 pub(super) fn reserve(size: usize, spare: usize, flags: libc::c_int) -> io::Result<*mut u8> {
@@ -16,8 +16,8 @@ pub(super) fn reserve(size: usize, spare: usize, flags: libc::c_int) -> io::Resu
         return Err(io::Error::last_os_error());
     }
     let base = base.cast::<u8>();
-    // The upper part stays: Linux fills address space from above, so it borders on what was mapped
-    // before, and merges.
+    // The upper part stays: Linux fills address space from above, so it borders on the mapping
+    // before it, and merges.
     if spare != 0 {
         // SAFETY: the lower part of what was mapped above, not in use.
         unsafe { release(base, spare) };
@@ -54,7 +54,8 @@ pub(super) fn process_cpu_time() -> Option<Duration> {
 /// See [`super::Os::at_fork_in_child`].
 pub(super) unsafe fn at_fork_in_child(handler: extern "C" fn()) {
     if !cfg!(miri) {
-        // Without memory for it the process cannot tell that it has forked; there is nothing to be done.
+        // Without memory for it the process cannot tell that it has forked, and nothing can be
+        // done.
         // SAFETY: passed on to the caller.
         unsafe { libc::pthread_atfork(None, None, Some(handler)) };
     }

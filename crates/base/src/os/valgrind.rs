@@ -1,4 +1,4 @@
-//! Telling Valgrind where stacks are, without which it takes a switch of stacks for a huge frame.
+//! Telling Valgrind where stacks are. Otherwise it takes a switch of stacks for a huge frame.
 //!
 //! A request to Valgrind is a few instructions that do nothing on a processor: four rotations that
 //! cancel out, and an exchange of a register with itself.
@@ -13,15 +13,14 @@ pub fn is_running() -> bool {
     request([RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
 }
 
-/// Says that from `low` to `high` there is a stack. The answer is for [`deregister_stack`]. Costs a
-/// handful of cycles when Valgrind is absent, and does nothing on processors other than x86-64 and
-/// aarch64.
+/// Registers a stack from `low` to `high`; returns its number for [`deregister_stack`]. Costs a few
+/// cycles without Valgrind, and does nothing on processors other than x86-64 and aarch64.
 #[inline]
 pub fn register_stack(low: usize, high: usize) -> usize {
     request([STACK_REGISTER, low, high, 0, 0, 0])
 }
 
-/// Says that the stack is no more.
+/// Says that the stack is gone.
 #[inline]
 pub fn deregister_stack(id: usize) {
     request([STACK_DEREGISTER, id, 0, 0, 0, 0]);
@@ -31,7 +30,7 @@ pub fn deregister_stack(id: usize) {
 #[inline]
 fn request(args: [usize; 6]) -> usize {
     let mut answer = 0usize;
-    // SAFETY: on the processor nothing but the flags changes. Valgrind reads the arguments and writes the
+    // SAFETY: on the processor only the flags change. Valgrind reads the arguments and writes the
     // answer.
     unsafe {
         std::arch::asm!(

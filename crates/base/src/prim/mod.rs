@@ -1,8 +1,8 @@
 //! The one facade for atomics, cells, threads and time.
 //!
-//! Under `cfg(loom)` these are the model checker's; otherwise they are `std`'s. The switch is that
-//! `cfg` alone, never `test` and never a feature: a model that silently runs on the real types proves
-//! nothing. (The feature `std` only adds threads and time to what `core` and `alloc` have.)
+//! Under `cfg(loom)` these are the model checker's; otherwise they are `std`'s. That `cfg` alone is
+//! the switch, never `test` and never a feature: a model that silently runs on the real types
+//! proves nothing. (The feature `std` only adds threads and time to what `core` and `alloc` have.)
 
 #[cfg(not(loom))]
 mod imp {
@@ -27,20 +27,20 @@ mod imp {
             Self(core::cell::UnsafeCell::new(value))
         }
 
-        /// The value back.
+        /// Returns the value.
         pub fn into_inner(self) -> T {
             self.0.into_inner()
         }
     }
 
     impl<T: ?Sized> UnsafeCell<T> {
-        /// Runs `f` with a pointer it may read through.
+        /// Calls `f` with a pointer that it may read through.
         #[inline(always)]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
-        /// Runs `f` with a pointer it may write through.
+        /// Calls `f` with a pointer that it may write through.
         #[inline(always)]
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
@@ -66,8 +66,8 @@ pub use imp::*;
 
 /// An acquire fence for what the caller has seen in `$word`, which it has read by a relaxed access.
 ///
-/// ThreadSanitizer takes no fence into account, and is given a load that acquires. So it looks only
-/// at the orderings of accesses, and reports what nothing but another fence puts in order.
+/// ThreadSanitizer ignores fences, so it gets a load that acquires instead. It then looks only at
+/// the orderings of accesses, and reports accesses that only another fence puts in order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! acquire_fence {
@@ -79,8 +79,8 @@ macro_rules! acquire_fence {
     }};
 }
 
-/// The atomics for algorithms of loads and exchanges: the same as above, but under loom each access is
-/// a scheduling point of its own, without which the checker's search misses most interleavings of
+/// The atomics for algorithms of loads and exchanges: the same as above, but under loom each access
+/// is a scheduling point of its own. Without that the checker's search misses most interleavings of
 /// such code. Models cost more for it.
 pub mod searched {
     #[cfg(loom)]

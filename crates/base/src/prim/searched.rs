@@ -1,12 +1,14 @@
 //! Atomics of the model with every access a scheduling point of its own.
 //!
-//! loom 0.7 remembers one last access of each atomic when it looks for places where another thread
+//! loom 0.7 remembers one last access of each atomic when it looks for points where another thread
 //! should have gone first. A load by the same thread just before its exchange hides the other
-//! thread's access, a known gap of its search, and loops of load and exchange are hardly explored at
-//! all. So each atomic here carries a lane for each thread of the model. A load first touches its own
-//! thread's lane, a write all lanes, so that for the search every write conflicts with every access and
-//! loads do not conflict with loads. A touch is an exchange that always fails: nothing is stored, so it
-//! synchronises nothing.
+//! thread's access. This is a known gap of its search: loops of load and exchange are hardly
+//! explored at all.
+//!
+//! So each atomic here carries a lane for each thread of the model. A load first touches its own
+//! thread's lane, a write all lanes. For the search every write then conflicts with every access,
+//! and loads do not conflict with loads. A touch is an exchange that always fails: it stores
+//! nothing, so it synchronises nothing.
 #![allow(missing_docs, reason = "the names and meanings are the standard library's")]
 
 use loom::sync::atomic as real;

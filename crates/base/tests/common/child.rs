@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// How long a child may take. Only a child that hangs takes it all.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// True in a process of its own, which runs the test called `name` and nothing else. In the first process it starts that
-/// one, fails if it fails, dies or takes too long, and is false.
+/// True in a process of its own, which runs the test called `name` and nothing else. In the first
+/// process it starts that one, fails if it fails, dies or takes too long, and is false.
 pub(crate) fn in_child(name: &str) -> bool {
     const MARK: &str = "SATEEN_TEST_CHILD";
     if std::env::var_os(MARK).is_some() {
