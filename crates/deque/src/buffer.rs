@@ -3,7 +3,7 @@
 //! Who may touch what:
 //! * a cell: the owner, while its index is not claimed by a thief; the thief that claimed its
 //!   index, until it sets the mark. The owner reuses a cell only after it has seen the mark.
-//! * a mark: set by whoever claimed the cell's index through `top`; read by the owner.
+//! * a mark: set by the thread that claimed the cell's index through `top`; read by the owner.
 //!
 //! | mark | meaning |
 //! |---|---|
@@ -19,8 +19,7 @@ use std::mem::MaybeUninit;
 
 type Cell<T> = UnsafeCell<MaybeUninit<T>>;
 
-/// Pointer to a buffer, and its capacity. Copies are free; nothing is freed but by
-/// [`Buffer::free`].
+/// Pointer to a buffer, and its capacity. Copies are free; only [`Buffer::free`] frees memory.
 pub(crate) struct Buffer<T> {
     base: *mut u8,
     /// Capacity less one; the capacity is a power of two.
@@ -72,8 +71,9 @@ impl<T> Buffer<T> {
             handle_alloc_error(layout);
         }
         let buffer = Self { base, mask: capacity - 1, _items: PhantomData };
-        // SAFETY: within the allocation by the layout, and nobody else knows of it. Cells need no
-        // initial value, and zero is a mark's; the model checker's kinds of both have to be made.
+        // SAFETY: within the allocation by the layout, and no other thread knows of it. Cells need
+        // no initial value, and zero is a mark's; the model checker's kinds of both have to be
+        // made.
         unsafe {
             if cfg!(loom) {
                 for index in 0..capacity {
@@ -90,7 +90,7 @@ impl<T> Buffer<T> {
     /// Gives the memory back. Items in it are not dropped.
     ///
     /// # Safety
-    /// Nobody uses the buffer, now or later.
+    /// No thread uses the buffer, now or later.
     pub(crate) unsafe fn free(self) {
         let (layout, _) = Self::layout(self.capacity() as usize);
         if cfg!(loom) {
@@ -164,11 +164,12 @@ impl<T> Buffer<T> {
         unsafe { (*self.cell_ptr(index)).with_mut(|cell| cell.write(item)) }
     }
 
-    /// Copies what the cell of `index` holds; whoever has the right to the item may assume it.
+    /// Copies the contents of the cell of `index`; a caller that has the right to the item may
+    /// assume it.
     ///
     /// # Safety
-    /// The buffer is live, and nobody writes to the cell meanwhile: the caller is the owner, or has
-    /// claimed `index` and not resolved it.
+    /// The buffer is live, and no thread writes to the cell meanwhile: the caller is the owner, or
+    /// has claimed `index` and not resolved it.
     #[inline(always)]
     pub(crate) unsafe fn read(self, index: u32) -> MaybeUninit<T> {
         // SAFETY: live and initialised by the contract.
@@ -208,7 +209,7 @@ impl<T> Buffer<T> {
     /// Copies the cells of `[from, to)` to the same indices of `other`.
     ///
     /// # Safety
-    /// The caller is the owner of both; `other` is known to nobody else and large enough.
+    /// The caller is the owner of both; no other thread knows `other`, and it is large enough.
     pub(crate) unsafe fn copy_to(self, other: Self, from: u32, to: u32) {
         let mut index = from;
         while index != to {
@@ -217,7 +218,7 @@ impl<T> Buffer<T> {
             let run = to.wrapping_sub(index).min(left(self)).min(left(other));
             for at in 0..run {
                 let at = index.wrapping_add(at);
-                // SAFETY: thieves only read these cells; the owner, who alone writes, is here.
+                // SAFETY: thieves only read these cells; the owner, which alone writes, is here.
                 unsafe { other.write(at, self.read(at)) };
             }
             index = index.wrapping_add(run);
@@ -260,7 +261,7 @@ impl<T> Retired<T> {
     /// # Safety
     /// No thief is at work.
     pub(crate) unsafe fn free(self) {
-        // SAFETY: by the contract nobody holds a claim.
+        // SAFETY: by the contract no thread holds a claim.
         unsafe { self.buffer.free() }
     }
 }

@@ -1,4 +1,4 @@
-//! The shared queue where work from outside enters.
+//! The shared queue through which other threads hand work in.
 
 use crate::Steal;
 use crate::stage::Stage;
@@ -9,8 +9,8 @@ use std::fmt;
 
 /// A first-in first-out queue that any thread pushes to and any thread steals from.
 ///
-/// [`sateen_queue::mpmc::Unbounded`] with the names of `crossbeam-deque`. `Retry` is never
-/// returned: who loses a race tries again inside.
+/// An unbounded queue with the names of `crossbeam-deque`. It never returns `Retry`: a thread that
+/// loses a race tries again inside.
 ///
 /// ```
 /// use sateen::deque::{Injector, Steal};
@@ -60,7 +60,7 @@ impl<T> Injector<T> {
         self.0.pop().map_or(Steal::Empty, Steal::Success)
     }
 
-    /// Moves items from the front to `dest`: half of what is there, at most 32 and not across a
+    /// Moves items from the front to `dest`: half of them, at most 32 and not across a
     /// segment's end. `dest` gives them out in the order in which they came in.
     ///
     /// ```

@@ -6,7 +6,7 @@
 //! * `owner.guard`, `owner.open`: see `split.rs`.
 //! * `root[g & 1]`: the buffer of generation `g`; stored by the owner before it makes `g` the
 //!   generation, read by thieves that saw `g`.
-//! * `left_over`: the owner when it goes, then whoever drops the deque.
+//! * `left_over`: the owner when it goes, then the thread that drops the deque.
 
 use crate::buffer::{Buffer, Retired};
 use crate::index::Top;
@@ -94,8 +94,8 @@ impl<T, S: Stage> Inner<T, S> {
     /// Claims `items` items from `top` on; fails if `top` is no longer what it was.
     #[inline(always)]
     pub(crate) fn claim(&self, top: Top, items: u32) -> Option<Claim<T>> {
-        // Relaxed: whoever saw the generation sees its buffer, or the one after next, and then the
-        // generation has changed and the exchange below fails.
+        // Relaxed: a thread that saw the generation sees its buffer, or the one after next. Then
+        // the generation has changed and the exchange below fails.
         let word = self.root[top.half()].load(Ordering::Relaxed);
         let buffer = Buffer::unpack(word);
         // The exchange would hold up the read of the item, which usually misses the cache.
@@ -114,13 +114,13 @@ impl<T, S: Stage> Inner<T, S> {
         self.top.compare_exchange(from.0, to.0, success, failure).map(drop).map_err(Top)
     }
 
-    /// Takes over what the owner could not free.
+    /// Takes over the buffers that the owner could not free.
     ///
     /// # Safety
     /// The caller is the owner, and goes.
     pub(crate) unsafe fn leave_behind(&self, retired: Vec<Retired<T>>) {
         self.left_over.with_mut(|place| {
-            // SAFETY: nobody but the owner touches the list before the deque is dropped.
+            // SAFETY: only the owner touches the list before the deque is dropped.
             unsafe { *place = retired };
         });
     }
@@ -158,7 +158,7 @@ impl<T, S: Stage> Drop for Inner<T, S> {
         let (mut index, end) = (top.index(), self.owner.bottom.load(Ordering::Relaxed));
         let buffers = Buffers {
             buffer: Buffer::unpack(self.root[top.half()].load(Ordering::Relaxed)),
-            // SAFETY: dropped by the last user, after whom nobody comes.
+            // SAFETY: dropped by the last user.
             retired: self.left_over.with_mut(|list| unsafe { std::mem::take(&mut *list) }),
         };
         run_to_end(|| {
@@ -166,7 +166,7 @@ impl<T, S: Stage> Drop for Inner<T, S> {
             if left {
                 let next = index;
                 index = next.wrapping_add(1);
-                // SAFETY: an item between top and bottom that nobody claimed.
+                // SAFETY: an item between top and bottom that no thread claimed.
                 drop(unsafe { buffers.buffer.read(next).assume_init() });
             }
             left

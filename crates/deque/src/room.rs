@@ -1,4 +1,4 @@
-//! Room in the owner's buffer: growing, shrinking, and what becomes of buffers that thieves still use.
+//! Room in the owner's buffer: growing, shrinking, and buffers that thieves still use.
 
 use crate::buffer::{Buffer, Retired};
 use crate::index::{Top, gap};
@@ -8,9 +8,9 @@ use crate::worker::Worker;
 use sateen_base::canary;
 
 impl<T, S: Stage> Worker<T, S> {
-    /// Counts a pop that left few items. Halves the buffer after as many of them as it has cells:
-    /// then the copy is paid for, and a deque that fills and drains again and again keeps what it
-    /// needs.
+    /// Counts a pop that left few items. Halves the buffer after as many such pops as it has cells:
+    /// they have paid for the copy, and a deque that fills and drains again and again keeps the
+    /// room that it needs.
     #[cold]
     pub(crate) fn count_low(&self) {
         let pops = self.own.low_pops.get() + 1;
@@ -49,7 +49,7 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.limit.set(resolved.wrapping_add(buffer.capacity()));
     }
 
-    /// Makes sure that `items` items can be pushed.
+    /// Ensures that `items` items can be pushed.
     #[inline]
     pub(crate) fn reserve(&self, items: u32) {
         if (gap(self.bottom(), self.own.limit.get()) as u32) < items {
@@ -74,7 +74,7 @@ impl<T, S: Stage> Worker<T, S> {
         }
         let wanted = (len as u64 + items as u64).next_power_of_two();
         let roomy = if wanted - (len as u64) < wanted / 4 { 2 * wanted } else { wanted };
-        // At most half of the present size, lest a burst that comes again has to grow step by step.
+        // To half of the present size at most: a burst that comes again then grows it in few steps.
         let new = roomy.max(capacity as u64 / 2).max(Buffer::<T>::MIN as u64);
         assert!(new <= Buffer::<T>::MAX as u64, "deque capacity overflow");
         self.switch_to(new as u32);
@@ -88,7 +88,7 @@ impl<T, S: Stage> Worker<T, S> {
         let old = own.buffer.get();
         let new = Buffer::new(capacity);
         let before = Top(inner.top.load(Ordering::Relaxed));
-        // SAFETY: both are ours; thieves only read the old one, and do not know the new one.
+        // SAFETY: both are the owner's; thieves only read the old one, and do not know the new one.
         unsafe { old.copy_to(new, before.index(), self.bottom()) };
         let next = before.after(Top::NEW_BUFFER);
         // Relaxed: published by the addition below. This half belongs to the buffer before the old

@@ -11,11 +11,11 @@
 //! |---|---|---|
 //! | `floor` | owner (its own) | the owner gave indices before it to thieves, or saw them claimed |
 //! | `guard` | thieves raise, owner lowers | a thief is about to take indices before it |
-//! | `open` | either | generation and index: claims of that generation need no fence before the index |
+//! | `open` | either | generation and index: its claims before the index need no fence |
 //!
 //! The owner pops an index at or after both `floor` and `guard` the fast way. Otherwise it pops it
-//! by a new epoch, which makes all exchanges in flight fail, tells what was claimed, and at the
-//! same time takes back the newer half of what was public. README: "The private part".
+//! by a new epoch. That makes all exchanges in flight fail, tells which items were claimed, and
+//! takes back the newer half of the public ones. README: "The private part".
 
 use crate::Steal;
 use crate::index::{Top, gap};
@@ -46,7 +46,7 @@ impl<T, S: Stage> Worker<T, S> {
         self.reopen(self.seen().generation());
     }
 
-    /// Lets thieves of `generation` claim what is before `floor`.
+    /// Lets thieves of `generation` claim the items before `floor`.
     pub(crate) fn reopen(&self, generation: u32) {
         let open = Top::new(generation, self.own.floor.get());
         let order = if canary!("deque-open") { Ordering::Relaxed } else { Ordering::Release };
@@ -74,7 +74,7 @@ impl<T, S: Stage> Worker<T, S> {
     fn lower_private(&self, newest: u32) -> i32 {
         let owner = &self.inner.owner;
         // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
-        // `publish_slow`: either the thief sees this store, or we see its guard.
+        // `publish_slow`: either the thief sees this store, or the owner sees its guard.
         owner.bottom.store(newest, Ordering::Release);
         if !canary!("deque-light") {
             fence::light();
@@ -98,7 +98,7 @@ impl<T, S: Stage> Worker<T, S> {
         Some(item)
     }
 
-    /// Pops an item that thieves may claim, and takes back the newer half of what is public.
+    /// Pops an item that thieves may claim, and takes back the newer half of the public ones.
     /// The shared `bottom` is at `bottom`, or already one less.
     #[cold]
     #[inline(never)]
@@ -117,15 +117,15 @@ impl<T, S: Stage> Worker<T, S> {
         self.inner.owner.bottom.store(newest, Ordering::Release);
         let keep = seen.index().wrapping_add(items as u32 / 2);
         // Before the new epoch: a thief of that one may raise the guard again, and must not be
-        // overwritten. One of the old epoch that raises it now only costs us another slow pop.
+        // overwritten. One of the old epoch that raises it now only costs another slow pop.
         self.inner.owner.guard.store(keep, Ordering::Relaxed);
         self.own.calm.set(keep);
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if canary!("deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
         // Ordering: Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
-        // epoch; those of the old one fail. Of the thieves' doings we need the claims only, which
-        // are in the word: their marks say which cells are free.
+        // epoch; those of the old one fail. The owner needs only the thieves' claims, which are
+        // in the word: their marks say which cells are free.
         let top = Top(self.inner.top.fetch_add(step, Ordering::Release)).after(step);
         self.set_seen(top);
         let older = gap(top.index(), newest);
@@ -148,8 +148,8 @@ impl<T, S: Stage> Inner<T, S> {
     /// the older half of them.
     #[inline]
     pub(crate) fn look_split(&self) -> Steal<(Top, u32)> {
-        // Ordering: Acquire pairs with the owner's new generation: whoever sees it sees what the
-        // owner lowered before.
+        // Ordering: Acquire pairs with the owner's new generation: a thief that sees it sees the
+        // words that the owner lowered before.
         let top = Top(self.top.load(Ordering::Acquire));
         // Ordering: Acquire pairs with the Release in `reopen` and `publish_slow`.
         let open = Top(self.owner.open.load(Ordering::Acquire));
@@ -191,8 +191,8 @@ impl<T, S: Stage> Inner<T, S> {
         if public <= 0 {
             return Steal::Empty;
         }
-        // Ordering: Release hands our second look on to other thieves. If the owner has moved on to
-        // another generation, nobody heeds it.
+        // Ordering: Release hands this second look on to other thieves. If the owner has moved on
+        // to another generation, no thief heeds it.
         self.owner.open.store(Top::new(top.generation(), end).0, Ordering::Release);
         Steal::Success((top, public as u32))
     }

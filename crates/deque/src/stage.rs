@@ -1,23 +1,23 @@
 //! The stages of the deque: one algorithm, each stage with one more of its costs removed.
 
 use sateen_base::CachePadded;
-use std::ops::Deref;
 
-/// How a deque goes about its shared words; a type parameter of [`Worker`](crate::Worker) and
-/// [`Stealer`](crate::Stealer). Sealed.
+/// How a deque accesses its shared words: a type parameter of [`Worker`](crate::Worker) and
+/// [`Stealer`](crate::Stealer). Sealed. `Plain` and `Padded` exist to be compared, with the feature
+/// `study`.
 ///
-/// | stage | words on lines of their own | thief needs a fence | owner reads the thieves' index | owner's pop |
+/// | stage | words on own lines | thief's fence | owner reads the thieves' index | owner's pop |
 /// |---|---|---|---|---|
-/// | [`Plain`] | no | yes | at each push and pop | a fence; the last item an exchange too |
-/// | [`Padded`] | yes | no | at each push and pop | a fence, or for the last item an exchange |
+/// | `Plain` | no | yes | at each push and pop | a fence; the last item an exchange too |
+/// | `Padded` | yes | no | at each push and pop | a fence, or for the last item an exchange |
 /// | [`Cached`] | yes | no | when the cached value does not suffice | as padded |
 /// | [`Asymmetric`] | yes | rarely a heavy one | when items it wants were published | neither |
 pub trait Stage: sealed::Stage {}
 
 pub(crate) mod sealed {
-    /// What a stage decides at compile time.
+    /// The compile-time choices of a stage.
     pub trait Stage: 'static {
-        /// What a shared word is wrapped in.
+        /// The wrapper of a shared word.
         type Line<X>: std::ops::Deref<Target = X>;
         /// Owner and thieves avoid accesses that the protocol does not need.
         const TUNED: bool;
@@ -31,10 +31,12 @@ pub(crate) mod sealed {
 }
 
 /// The classical deque of Chase and Lev (2005) with the orderings of Lê and others (2013).
+#[cfg(feature = "study")]
 #[derive(Clone, Copy, Debug)]
 pub enum Plain {}
 
 /// `Plain` with top, bottom and root on lines of their own and no needless shared loads and stores.
+#[cfg(feature = "study")]
 #[derive(Clone, Copy, Debug)]
 pub enum Padded {}
 
@@ -48,19 +50,21 @@ pub enum Cached {}
 /// The deque has a published part, which thieves take from as from any other, and a private part. A
 /// thief that finds the published part empty publishes the older half of the private one, for the
 /// price of a heavy fence: measured here 0.14 µs while other cores idle and 16 to 22 µs while they
-/// compute. An owner that learns of it publishes all but its newest item with each push from then
-/// on, without a fence, until it pops an item that was published. FIFO owners take items where
-/// thieves do, at the price of one exchange, as in `Cached`.
+/// compute. From then on the owner publishes all but its newest item with each push, without a
+/// fence, until it pops a published item. FIFO owners take items where thieves do, at the price of
+/// one exchange, as in `Cached`.
 ///
-/// Where [`sateen_base::fence::is_asymmetric`] is false, the deque is a `Cached` one.
+/// On a system without an asymmetric fence the deque is a `Cached` one.
 #[derive(Clone, Copy, Debug)]
 pub enum Asymmetric {}
 
 /// A word that shares its line with its neighbours.
+#[cfg(feature = "study")]
 #[derive(Debug)]
 pub struct Bare<X>(X);
 
-impl<X> Deref for Bare<X> {
+#[cfg(feature = "study")]
+impl<X> std::ops::Deref for Bare<X> {
     type Target = X;
     #[inline(always)]
     fn deref(&self) -> &X {
@@ -68,7 +72,9 @@ impl<X> Deref for Bare<X> {
     }
 }
 
+#[cfg(feature = "study")]
 impl Stage for Plain {}
+#[cfg(feature = "study")]
 impl sealed::Stage for Plain {
     type Line<X> = Bare<X>;
     const TUNED: bool = false;
@@ -94,6 +100,7 @@ macro_rules! padded {
     };
 }
 
+#[cfg(feature = "study")]
 padded!(Padded, cached false, split false);
 padded!(Cached, cached true, split false);
 padded!(Asymmetric, cached true, split true);

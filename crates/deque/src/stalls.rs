@@ -1,5 +1,5 @@
 //! Thieves that stop between any two of their steps, for any number of laps, beside an owner that
-//! goes on: all in one thread, in a random order. What a thief takes is what lay there when it
+//! goes on: all in one thread, in a random order. A thief takes the item that lay there when it
 //! claimed it.
 
 use crate::index::Top;

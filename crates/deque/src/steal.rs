@@ -1,4 +1,4 @@
-//! What a steal comes to.
+//! The outcome of a steal.
 
 use std::fmt;
 
@@ -15,16 +15,16 @@ use std::fmt;
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Steal<T> {
-    /// There was nothing to steal.
+    /// There was no item to steal.
     Empty,
-    /// Something was stolen.
+    /// An item was stolen.
     Success(T),
-    /// Another thread got in the way; worth another try.
+    /// Another thread was faster; try again.
     Retry,
 }
 
 impl<T> Steal<T> {
-    /// Whether there was nothing to steal.
+    /// Whether there was no item to steal.
     ///
     /// ```
     /// assert!(sateen::deque::Steal::<u8>::Empty.is_empty());
@@ -33,7 +33,7 @@ impl<T> Steal<T> {
         matches!(self, Self::Empty)
     }
 
-    /// Whether something was stolen.
+    /// Whether an item was stolen.
     ///
     /// ```
     /// assert!(sateen::deque::Steal::Success(1).is_success());
@@ -42,7 +42,7 @@ impl<T> Steal<T> {
         matches!(self, Self::Success(_))
     }
 
-    /// Whether it is worth another try.
+    /// Whether another try may succeed.
     ///
     /// ```
     /// assert!(sateen::deque::Steal::<u8>::Retry.is_retry());
@@ -51,7 +51,7 @@ impl<T> Steal<T> {
         matches!(self, Self::Retry)
     }
 
-    /// What was stolen, if anything.
+    /// The stolen item, if there is one.
     ///
     /// ```
     /// use sateen::deque::Steal;
@@ -65,8 +65,8 @@ impl<T> Steal<T> {
         }
     }
 
-    /// Tries `f` if nothing was stolen. If that steals nothing either, the outcome is `Retry` when
-    /// either was.
+    /// Tries `f` if no item was stolen. If that steals none either, the outcome is `Retry` if one
+    /// of the two was.
     ///
     /// ```
     /// use sateen::deque::Steal::{Empty, Retry, Success};

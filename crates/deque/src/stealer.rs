@@ -9,15 +9,18 @@ use crate::worker::{Flavor, Landing, Worker};
 use sateen_base::canary;
 use std::fmt;
 
-/// Most items a batch takes unless told otherwise.
+/// Limit on the items of a batch, unless the caller names one.
 pub(crate) const MAX_BATCH: usize = 32;
 
-/// A thief's handle of a deque; made by [`Worker::stealer`], clone it as often as you like.
+/// A thief's handle of a deque, from [`Worker::stealer`]. Clone it as often as you like.
 ///
-/// All methods are lock-free: a thief that stops in the middle of one delays nobody. Items are
-/// stolen from the oldest on, whatever end the owner takes from. Cost without contention: one
-/// locked instruction and two misses.
+/// All methods are lock-free: a thief that stops in the middle of one delays no other thread.
+/// Thieves take the oldest items, whichever end the owner takes from.
 ///
+/// # Cost
+/// Without contention, one locked instruction and two misses.
+///
+/// # Examples
 /// ```
 /// use sateen::deque::{Steal, Worker};
 ///
@@ -80,8 +83,8 @@ impl<T, S: Stage> Stealer<T, S> {
         if S::SPLIT { self.steal_split() } else { self.steal_one() }
     }
 
-    /// Not inlined: it would make the caller, who usually tries his own deque first, save
-    /// registers.
+    /// Not inlined: it would make the caller save registers, and the caller usually tries its own
+    /// deque first.
     #[inline(never)]
     fn steal_split(&self) -> Steal<T> {
         self.steal_one()
@@ -101,10 +104,10 @@ impl<T, S: Stage> Stealer<T, S> {
         }
     }
 
-    /// Moves some of the oldest items to `dest`: about half of what is there, at most 32.
+    /// Moves some of the oldest items to `dest`: about half of them, at most 32.
     ///
     /// If both deques are of one flavour, `dest` gives them out in the order in which this one
-    /// would have; if not, in the opposite one. Stealing from `dest`'s own deque does nothing.
+    /// would have. Otherwise in the opposite order. Stealing from `dest`'s own deque does nothing.
     ///
     /// ```
     /// let w1 = sateen::deque::Worker::new_fifo();
@@ -140,8 +143,8 @@ impl<T, S: Stage> Stealer<T, S> {
         }
     }
 
-    /// [`Stealer::steal_batch`], with one of the items returned instead: the one that `dest` would
-    /// pop first were the deques of one flavour.
+    /// [`Stealer::steal_batch`] that returns one of the items: the one that `dest` would pop first
+    /// if the deques were of one flavour.
     ///
     /// ```
     /// use sateen::deque::{Steal, Worker};
@@ -200,7 +203,7 @@ impl<T, S: Stage> Stealer<T, S> {
         if items > 0 { Steal::Success((top, items as u32)) } else { Steal::Empty }
     }
 
-    /// Moves up to half of what is there to `dest`; one item is returned instead if `keep` says so.
+    /// Moves up to half of the items to `dest`; returns one of them if `keep` says so.
     fn steal_many<D: Stage>(
         &self,
         dest: &Worker<T, D>,
@@ -235,7 +238,7 @@ impl<T, S: Stage> Stealer<T, S> {
                 }
             }
         } else {
-            // One by one: the owner pops without an exchange what lies more than one past `top`, so
+            // One by one: the owner pops items more than one past `top` without an exchange, so
             // each claim needs a look at `bottom` of its own.
             let (mut top, mut taken) = (top, 0);
             while let Some(claim) = self.inner.claim(top, 1) {
@@ -273,8 +276,8 @@ impl<T, S: Stage> Stealer<T, S> {
 /// How long a thief that lost a race waits: about 200 ns here.
 const LOST_PAUSES: u32 = if cfg!(loom) { 0 } else { 8 };
 
-/// Another thread was faster, and is likely to go on from a line it now has to itself. Let it: two
-/// takers at one adder get 1.4 times as much done here as without this wait.
+/// Another thread was faster, and is likely to go on from a line that it now has to itself. Let it:
+/// two takers at one adder take 1.4 times as many items here as without this wait.
 #[cold]
 fn lost<X>() -> Steal<X> {
     (0..LOST_PAUSES).for_each(|_| spin_loop());

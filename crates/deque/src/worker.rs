@@ -42,7 +42,7 @@ impl Flavor {
     }
 }
 
-/// What only the owner knows.
+/// The owner's own state.
 pub(crate) struct Own<T> {
     /// A push at this index must make room first: `resolved` plus the capacity.
     pub(crate) limit: Cell<u32>,
@@ -62,7 +62,7 @@ pub(crate) struct Own<T> {
     pub(crate) low_pops: Cell<u32>,
     /// Split deques: the owner gave indices before this one to thieves, or saw them claimed.
     pub(crate) floor: Cell<u32>,
-    /// Split deques: the value of `guard` that asks for nothing.
+    /// Split deques: the value of `guard` that makes no request.
     pub(crate) calm: Cell<u32>,
     /// Buffers replaced while a thief was at work in them.
     pub(crate) retired: RefCell<Vec<Retired<T>>>,
@@ -73,15 +73,18 @@ pub(crate) struct Own<T> {
 /// The owner's half of a work-stealing deque: one thread pushes and pops, any number of threads
 /// steal through [`Stealer`]s.
 ///
-/// The API is that of `crossbeam-deque`. `S` chooses how it is done, see [`Stage`]; it is
-/// [`Cached`] unless told otherwise. A deque holds at most 2^30 items.
+/// The API is that of `crossbeam-deque`. `S` is the [`Stage`], by default [`Cached`]. A deque holds
+/// at most 2^30 items.
 ///
-/// Cost of the default without contention: a push is a few plain instructions, a pop one fence or
-/// one locked instruction. A push that finds the buffer full allocates one of twice the size,
-/// amortised to a constant; thieves go on meanwhile. Memory: see [the crate's README](crate).
+/// # Cost
+/// Of the default without contention: a push is a few plain instructions, a pop one fence or one
+/// locked instruction. A push that finds the buffer full allocates one of twice the size, amortised
+/// to a constant; thieves go on meanwhile. Memory: see [the crate's page](crate).
+///
 /// Source: Chase and Lev, "Dynamic circular work-stealing deque" (2005); Lê and others, "Correct
 /// and efficient work-stealing for weak memory models" (2013).
 ///
+/// # Examples
 /// ```
 /// use sateen::deque::{Steal, Worker};
 ///
@@ -136,8 +139,8 @@ impl<T, S: Stage> Worker<T, S> {
     /// [`Worker::new_fifo`] for any stage.
     ///
     /// ```
-    /// use sateen::deque::{Padded, Worker};
-    /// let w: Worker<u8, Padded> = Worker::staged_fifo();
+    /// use sateen::deque::{Asymmetric, Worker};
+    /// let w: Worker<u8, Asymmetric> = Worker::staged_fifo();
     /// ```
     pub fn staged_fifo() -> Self {
         Self::starting_at(Flavor::Fifo, Top::new(0, 0))
@@ -155,8 +158,9 @@ impl<T, S: Stage> Worker<T, S> {
         Self::starting_at(Flavor::lifo::<S>(true), Top::new(0, 0))
     }
 
-    /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is where there
-    /// is no asymmetric fence.
+    /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is on a system
+    /// without an asymmetric fence.
+    #[cfg(feature = "study")]
     #[doc(hidden)]
     pub fn for_tests(lifo: bool, generation: u32, index: u32, allow_split: bool) -> Self {
         let flavor = if lifo { Flavor::lifo::<S>(allow_split) } else { Flavor::Fifo };
@@ -197,7 +201,8 @@ impl<T, S: Stage> Worker<T, S> {
         Stealer { inner: self.inner.clone(), flavor: self.flavor }
     }
 
-    /// How many items there are: exact for the owner's own doings, thieves may take some meanwhile.
+    /// How many items there are: exact for the owner's own operations; thieves may take some
+    /// meanwhile.
     ///
     /// ```
     /// let w = sateen::deque::Worker::from_iter(0..10);
@@ -260,7 +265,7 @@ impl<T, S: Stage> Worker<T, S> {
         }
     }
 
-    /// Keeps what a split deque does not need out of its callers.
+    /// Keeps code that a split deque does not need out of its callers.
     #[inline(never)]
     fn pop_unsplit(&self) -> Option<T> {
         if self.flavor.is_fifo() { self.pop_oldest() } else { self.pop_newest() }
@@ -294,7 +299,7 @@ impl<T, S: Stage> Worker<T, S> {
             Top(self.inner.top.load(Ordering::Relaxed))
         };
         match gap(seen.index(), bottom) {
-            // `top` only grows: what was empty then is empty now.
+            // `top` only grows: a deque that was empty then is empty now.
             ..=0 => return self.found_empty(),
             // One item at most: compete for it where the thieves do. No handshake: `bottom` stays.
             1 if S::TUNED => return self.pop_last(seen),
@@ -390,8 +395,8 @@ impl<T, S: Stage> Worker<T, S> {
     /// Takes the item at `index`, which the owner has claimed through `top`.
     #[inline(always)]
     fn take_claimed(&self, index: u32) -> T {
-        // SAFETY: claimed; the current buffer holds every item between top and bottom, and nobody
-        // writes to it but the owner.
+        // SAFETY: claimed; the current buffer holds every item between top and bottom, and only
+        // the owner writes to it.
         let item = unsafe { self.own.buffer.get().read(index).assume_init() };
         let in_order = self.own.resolved.get() == index;
         if in_order {
@@ -419,7 +424,7 @@ impl<T, S: Stage> Worker<T, S> {
         unsafe { self.own.buffer.get().read(index).assume_init() }
     }
 
-    /// Nothing there: a good moment to look after retired buffers.
+    /// The deque is empty: a good moment to free retired buffers.
     #[inline(always)]
     pub(crate) fn found_empty(&self) -> Option<T> {
         if self.own.any_retired.get() {
@@ -455,7 +460,7 @@ pub(crate) struct Landing<'a, T, S: Stage> {
 }
 
 impl<'a, T, S: Stage> Landing<'a, T, S> {
-    /// Room for `room` items at most. What is written and not finished is leaked.
+    /// Room for `room` items at most. Items that are written and not finished are leaked.
     pub(crate) fn new(worker: &'a Worker<T, S>, room: u32) -> Self {
         worker.reserve(room);
         Self { worker, items: 0 }

@@ -1,4 +1,5 @@
-//! Items whose destructors panic: all of them are dropped, one panic comes out, and the process goes on.
+//! Items whose destructors panic: all of them are dropped, one panic comes out, and the process
+//! goes on.
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]

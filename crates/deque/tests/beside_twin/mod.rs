@@ -1,5 +1,5 @@
-//! A deque and its sequential twin, and bytes that say what is done to both: used with random ones by
-//! the tests, and by the fuzzer.
+//! A deque and its sequential twin, and bytes that say what is done to both: used with random ones
+//! by the tests, and by the fuzzer.
 
 use arbitrary::Unstructured;
 use sateen_deque::{Asymmetric, Cached, Padded, Plain, Stage, Steal, Worker};
