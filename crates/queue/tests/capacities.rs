@@ -1,4 +1,4 @@
-//! Capacities at the ends of their range: what cannot be had is a panic that names the number, not
+//! Capacities at the ends of their range: an impossible one is a panic that names the number, not
 //! the end of the process.
 #![cfg(not(loom))]
 
@@ -42,7 +42,7 @@ fn more_than_memory_holds() {
     }
 }
 
-/// Memory that is not used is not touched.
+/// Unused memory is not touched.
 #[test]
 fn much_that_is_not_used() {
     if in_child("much_that_is_not_used") {
@@ -72,7 +72,7 @@ fn none() {
     assert_eq!(channel::bounded::<u8>(0).0.capacity(), Some(0));
 }
 
-/// How many are wanted is no more than a wish.
+/// A maximum is a limit, not a request for memory.
 #[test]
 fn batches_of_any_size() {
     for most in [1, 5, 1000, usize::MAX / 2 + 1, usize::MAX] {
@@ -98,7 +98,7 @@ fn batches_of_any_size() {
     }
 }
 
-/// Iterators say how much is left also where that cannot be said.
+/// Size hints of iterators hold also where they overflow.
 #[test]
 fn more_unsent_than_can_be_counted() {
     let (sender, receiver) = channel::bounded(0);

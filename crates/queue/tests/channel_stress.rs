@@ -1,5 +1,5 @@
-//! Nothing is lost, nothing comes twice, and what one sender sent comes in order: on up to 16
-//! threads, by all ways to send and to receive.
+//! No item is lost, none comes twice, and those of one sender come in order: on up to 16 threads,
+//! by all ways to send and to receive.
 #![cfg(not(loom))]
 
 use sateen_queue::channel::{Receiver, Sender, bounded, select, unbounded};
@@ -163,8 +163,8 @@ fn selected() {
     }
 }
 
-/// Futures that are dropped half-way, again and again: what one of them was woken for, another
-/// gets.
+/// Futures that are dropped half-way, again and again: the item that one of them was woken for goes
+/// to another.
 #[test]
 fn dropped_futures_lose_nothing() {
     use std::future::Future;
@@ -205,7 +205,9 @@ fn small_and_large_items() {
             s.spawn(move || (0..500).for_each(|_| tx.send(item).ok().unwrap()));
             let mut count = 0;
             loop {
-                select! { recv(rx) -> item => if item.is_err() { return count } else { count += 1 } }
+                select! {
+                    recv(rx) -> item => if item.is_err() { return count } else { count += 1 }
+                }
                 count += rx.try_iter().count();
             }
         })

@@ -1,5 +1,5 @@
-//! Whatever many threads do at once: nothing is lost, nothing comes twice, each producer's items
-//! come in order to each consumer, and who is told "closed" has missed nothing.
+//! Many threads at once: no item is lost, none comes twice, each producer's items come in order to
+//! each consumer, and a consumer that is told "closed" has missed none.
 #![cfg(not(loom))]
 
 use sateen_queue::mpmc::{Bounded, Unbounded};
@@ -11,7 +11,7 @@ const EACH: usize = if cfg!(miri) { 60 } else { 3_000 };
 
 type Item = Box<(usize, usize)>;
 
-/// What both queues have.
+/// The operations of both queues.
 trait Queue: Sync {
     fn push(&self, item: Item) -> Result<(), PushError<Item>>;
     fn push_from(&self, items: &mut std::vec::IntoIter<Item>) -> Result<usize, PushError<()>>;
@@ -26,7 +26,10 @@ macro_rules! queue {
             fn push(&self, item: Item) -> Result<(), PushError<Item>> {
                 self.push(item)
             }
-            fn push_from(&self, items: &mut std::vec::IntoIter<Item>) -> Result<usize, PushError<()>> {
+            fn push_from(
+                &self,
+                items: &mut std::vec::IntoIter<Item>,
+            ) -> Result<usize, PushError<()>> {
                 self.push_from(items)
             }
             fn pop(&self) -> Result<Item, PopError> {

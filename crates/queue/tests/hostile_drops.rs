@@ -64,7 +64,7 @@ fn a_channel_whose_sender_goes_first() {
     }
 }
 
-/// What is behind a forgotten promise goes with the channel.
+/// An item behind a forgotten reservation goes with the channel.
 #[test]
 fn a_channel_with_a_forgotten_promise() {
     if in_child("a_channel_with_a_forgotten_promise") {

@@ -44,7 +44,7 @@ macro_rules! waits {
     };
 }
 
-/// What `act` gives; its panic goes no further.
+/// The result of `act`; its panic goes no further.
 fn survive<R>(act: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(act)).ok()
 }
@@ -125,7 +125,7 @@ fn items_are_not_dropped_on_a_thread_of_a_selection() {
     }
 }
 
-/// A sender that finds no room has its item back, whomever it has asked for room.
+/// A sender that finds no room has its item back, even if it has woken a receiver to make room.
 #[test]
 fn what_finds_no_room_is_not_lost() {
     let (sender, receiver) = bounded(1);
@@ -134,7 +134,7 @@ fn what_finds_no_room_is_not_lost() {
     waits!(receiving, &waker);
     let mut select = Select::new();
     select.send(&sender);
-    // Forgotten: the receiver that sleeps is to pass over it.
+    // Forgotten: the sleeping receiver must pass over it.
     std::mem::forget(select.try_select().unwrap());
     let sent = survive(|| sender.try_send(Box::new(1)));
     assert_eq!(bomb.0.load(SeqCst), 1);
@@ -287,7 +287,7 @@ fn wakers_that_are_bad_to_drop_stop_there() {
     }
 }
 
-/// A receiver of a point in time gives up before it comes: another one has it then.
+/// A receiver of a point in time gives up before it comes: another receiver gets it.
 #[test]
 fn a_time_that_nobody_waited_for_is_not_lost() {
     let when = Instant::now() + Duration::from_millis(20);

@@ -27,7 +27,8 @@ fn drain(queue: &Bounded<Item>) -> Vec<usize> {
     }
 }
 
-/// Two producers fill a queue; a consumer takes what it finds, the rest is there in the end.
+/// Two producers fill a queue; a consumer takes the items that it finds, the rest is there in the
+/// end.
 #[test]
 fn two_producers_one_consumer() {
     model(2, || {
@@ -48,7 +49,7 @@ fn two_producers_one_consumer() {
     });
 }
 
-/// Two consumers take what is there; a producer goes round the ring behind them.
+/// Two consumers take the items; a producer goes round the ring behind them.
 #[test]
 fn round_the_ring() {
     model(2, || {
@@ -98,7 +99,7 @@ fn a_turn_of_long_ago() {
     });
 }
 
-/// What is pushed before the queue closes comes out before it says so.
+/// Items that are pushed before the queue closes come out before it says so.
 #[test]
 fn close_against_push() {
     model(3, || {

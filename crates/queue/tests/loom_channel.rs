@@ -1,4 +1,4 @@
-//! Channels with a buffer under the model checker: nobody sleeps while there is something to do.
+//! Channels with a buffer under the model checker: no thread sleeps while it could go on.
 #![cfg(loom)]
 
 use loom::thread;
@@ -48,8 +48,8 @@ fn a_sender_is_woken() {
     });
 }
 
-/// Two items, two receivers: each gets one, whoever sleeps. (One preemption: that a receiver is
-/// woken is checked with three, and what is added here is the order in which they sleep.)
+/// Two items, two receivers: each gets one, whichever sleeps. (One preemption: another model checks
+/// with three that a receiver is woken; this one adds the order in which they sleep.)
 #[test]
 fn each_receiver_is_woken() {
     model(1, || {
@@ -89,7 +89,7 @@ fn the_end_of_the_senders_wakes() {
     });
 }
 
-/// The last receiver goes while a sender falls asleep; what was in the channel is dropped.
+/// The last receiver goes while a sender falls asleep; the items in the channel are dropped.
 #[test]
 fn the_end_of_the_receivers_wakes() {
     model(3, || {
@@ -165,7 +165,7 @@ fn a_selection_passes_on_what_it_does_not_take() {
     });
 }
 
-/// A selected place is filled later: a receiver that waits is woken then.
+/// A reserved slot is filled later: a receiver that waits is woken then.
 #[test]
 fn a_promised_item_wakes() {
     model(2, || {
@@ -178,8 +178,8 @@ fn a_promised_item_wakes() {
     });
 }
 
-/// A place that is promised is passed over for what comes behind it, or filled first: both items
-/// come out, once.
+/// A reserved slot is passed over for the item behind it, or filled first: both items come out,
+/// once.
 #[test]
 fn a_promise_is_kept_or_passed_over() {
     model(2, || {
@@ -199,7 +199,7 @@ fn a_promise_is_kept_or_passed_over() {
     });
 }
 
-/// What is behind a promise that is forgotten is received.
+/// An item behind a forgotten reservation is received.
 #[test]
 fn a_forgotten_promise_hides_nothing() {
     model(2, || {
@@ -213,8 +213,8 @@ fn a_forgotten_promise_hides_nothing() {
     });
 }
 
-/// A promise that is forgotten takes the only place: a receiver passes over it, asleep or not, and
-/// the sender gets it.
+/// A forgotten reservation takes the only slot: a receiver passes over it, asleep or not, and the
+/// sender gets it.
 #[test]
 fn a_forgotten_promise_holds_up_nobody() {
     model(2, || {
@@ -228,9 +228,9 @@ fn a_forgotten_promise_holds_up_nobody() {
     });
 }
 
-/// A receiver passes over a promise while its owner comes with the item. The ring goes round until
-/// the turn of a free place looks like that of the promise: nothing is put there in the name of the
-/// promise any more.
+/// A receiver passes over a reserved slot while its owner comes with the item. The ring goes round
+/// until the turn of a free slot looks like that of the reserved one: the owner must not put its
+/// item there.
 #[test]
 fn a_promise_comes_laps_too_late() {
     model(2, || {

@@ -1,4 +1,4 @@
-//! Channels without a buffer under the model checker: nobody sleeps while the other party is there,
+//! Channels without a buffer under the model checker: no side sleeps while the other is there,
 //! and no item is lost between them.
 #![cfg(loom)]
 
@@ -187,7 +187,7 @@ fn a_receiver_leaves_while_the_item_is_to_come() {
     });
 }
 
-/// A promise that is forgotten ends with the senders.
+/// A forgotten reservation ends with the senders.
 #[test]
 fn a_forgotten_promise_ends_with_the_senders() {
     model(3, || {

@@ -12,7 +12,7 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// More items than places, and the end; the consumer is told "closed" after the last.
+/// More items than slots, and the end; the consumer is told "closed" after the last.
 #[test]
 fn round_the_ring_to_the_end() {
     for capacity in [1, 2] {

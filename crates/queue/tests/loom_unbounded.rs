@@ -40,7 +40,7 @@ fn two_producers_one_consumer() {
     });
 }
 
-/// Two consumers share out what is there; the segment they leave is freed once, after both.
+/// Two consumers share out the items; the segment they leave is freed once, after both.
 #[test]
 fn two_consumers_free_the_segment() {
     model(3, || {
@@ -88,8 +88,8 @@ fn two_first_pushes() {
     });
 }
 
-/// Who is told that a queue is closed has missed nothing, also while its first segment is being
-/// made.
+/// A consumer that is told that a queue is closed has missed no item, also while the first segment
+/// is being made.
 #[test]
 fn a_first_push_against_a_pop() {
     model(3, || {
@@ -113,8 +113,8 @@ fn a_first_push_against_a_pop() {
     });
 }
 
-/// Somebody still reads in a segment that both ends have left; who leaves the next one takes it off
-/// the list, or puts it back there.
+/// A thread still reads in a segment that both ends have left; the thread that leaves the next one
+/// takes it off the list, or puts it back there.
 #[test]
 fn a_retired_segment_waits_for_its_reader() {
     model(2, || {
@@ -205,7 +205,8 @@ fn from_link_to_link() {
     });
 }
 
-/// What is pushed before the queue closes comes out before it says so, also across a segment's end.
+/// Items that are pushed before the queue closes come out before it says so, also across a
+/// segment's end.
 #[test]
 fn close_against_push() {
     for start in [None, Some(0), Some(2)] {

@@ -1,8 +1,8 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A queue that takes items through a shared reference and gives them out must be invariant: else a
-//! borrow that is too short goes in through one view of it and comes out of another. A new type
-//! needs a row in both tables.
+//! A queue that takes items through a shared reference and gives them out must be invariant.
+//! Otherwise a borrow that is too short goes in through one view of it and comes out of another. A
+//! new type needs a row in both tables.
 #![cfg(not(loom))]
 
 /// `crossbeam-channel`'s errors are as free as the item in them, iterators and futures as the
@@ -65,14 +65,15 @@ mod auto_traits {
         SendSink<T>: Send if Send, Sync if never = sateen_queue::channel::SendSink<'static, T>;
         SendError<T>: Send if Send, Sync if Sync = sateen_queue::channel::SendError<T>;
         TrySendError<T>: Send if Send, Sync if Sync = sateen_queue::channel::TrySendError<T>;
-        SendTimeoutError<T>: Send if Send, Sync if Sync = sateen_queue::channel::SendTimeoutError<T>;
+        SendTimeoutError<T>: Send if Send, Sync if Sync =
+            sateen_queue::channel::SendTimeoutError<T>;
         Iter<T>: Send if Send, Sync if Send = sateen_queue::channel::Iter<'static, T>;
         TryIter<T>: Send if Send, Sync if Send = sateen_queue::channel::TryIter<'static, T>;
         ChannelIntoIter<T>: Send if Send, Sync if Send = sateen_queue::channel::IntoIter<T>;
         Unsent<T>: Send if Send, Sync if Sync = sateen_queue::channel::Unsent<vec::IntoIter<T>>;
     }
 
-    /// Whatever its items are: it drops none of them.
+    /// For any items: a selection drops none of them.
     #[test]
     fn a_selection_goes_anywhere() {
         sateen_base::is!(sateen_queue::channel::Select<'static>: Send);

@@ -93,12 +93,17 @@ impl<T> Bounded<T> {
     /// assert_eq!(sateen::queue::mpmc::Bounded::<u8>::new(1000).capacity(), 1000);
     /// ```
     pub fn new(capacity: usize) -> Self {
-        Self::starting_at(capacity, 0)
+        Self::from_lap(capacity, 0)
     }
 
-    /// A queue whose first lap has number `lap`; for tests near the wrap-around.
+    /// A queue whose first lap has number `lap`, for tests near the wrap-around.
+    #[cfg(feature = "study")]
     #[doc(hidden)]
     pub fn starting_at(capacity: usize, lap: u64) -> Self {
+        Self::from_lap(capacity, lap)
+    }
+
+    fn from_lap(capacity: usize, lap: u64) -> Self {
         let shape = Shape::new(capacity);
         let start = shape.start(lap);
         let end = || {

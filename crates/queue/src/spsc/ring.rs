@@ -112,12 +112,17 @@ impl<T> std::panic::RefUnwindSafe for Consumer<T> {}
 /// assert_eq!((consumer.pop(), consumer.pop()), (Ok(1), Err(PopError::Closed)));
 /// ```
 pub fn bounded<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-    starting_at(capacity, 0)
+    from_position(capacity, 0)
 }
 
-/// [`bounded`] with positions from `position` on; for tests near the wrap-around.
+/// [`bounded`] with positions from `position` on, for tests near the wrap-around.
+#[cfg(feature = "study")]
 #[doc(hidden)]
 pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consumer<T>) {
+    from_position(capacity, position)
+}
+
+fn from_position<T>(capacity: usize, position: usize) -> (Producer<T>, Consumer<T>) {
     assert!(capacity > 0, "capacity must be non-zero");
     let count = capacity.checked_next_power_of_two().filter(|_| capacity as u64 <= 1 << 48);
     let Some(count) = count else { panic!("a capacity of {capacity} items is above the limit") };

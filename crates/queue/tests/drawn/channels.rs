@@ -1,4 +1,4 @@
-//! Bytes that say what is done to some channels and to their twins, by selections and futures too.
+//! Operations drawn from bytes, on some channels and their twins, by selections and futures too.
 
 use arbitrary::Unstructured;
 use sateen_queue::channel::{
@@ -33,7 +33,7 @@ struct Channel {
 
 impl Channel {
     fn new(u: &mut Unstructured<'_>) -> Self {
-        // 0 meets nobody here, for there is one thread.
+        // Not 0: with one thread no two sides meet.
         let capacity = [0, 1, 2, 3, usize::MAX][below(u, 5)];
         let (tx, rx) = if capacity == usize::MAX { unbounded() } else { bounded(capacity) };
         Self { tx: Some(tx), rx, items: RefCell::default(), capacity }
@@ -88,7 +88,8 @@ impl Channel {
     }
 }
 
-/// Does what `bytes` say to three channels and to their twins, and panics where they differ.
+/// Applies the operations in `bytes` to three channels and to their twins, and panics where they
+/// differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let mut channels = [(); 3].map(|()| Channel::new(&mut u));
@@ -177,7 +178,7 @@ fn futures(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
             2 if !begun.is_empty() => drop(begun.swap_remove(below(u, begun.len()))),
             _ if !begun.is_empty() => {
                 let which = below(u, begun.len());
-                // Of several that wait, one is woken for each item or place; the others may go on
+                // Of several that wait, one is woken for each item or slot; the others may go on
                 // waiting.
                 let receives = |future: &Begun<'_>| matches!(future, Begun::Receive(_));
                 let receivers = begun.iter().filter(|future| receives(future)).count();

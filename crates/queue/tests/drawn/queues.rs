@@ -1,5 +1,5 @@
-//! Bytes that say what is done to a queue and to its sequential twin; for random ones and for the
-//! fuzzer.
+//! Operations drawn from bytes, on a queue and its sequential twin; for random bytes and the
+//! fuzzer's.
 
 use arbitrary::Unstructured;
 use sateen_queue::mpmc::{Bounded, Unbounded};
@@ -11,10 +11,10 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
     u.int_in_range(0..=n - 1).unwrap_or(0)
 }
 
-/// Items own memory, so that a memory checker sees what is dropped twice or never.
+/// Items own memory, so that a memory checker sees one that is dropped twice or never.
 type Item = Box<u64>;
 
-/// What the queues have in common.
+/// The operations of all queues.
 trait Queue {
     fn push(&mut self, item: Item) -> Result<(), PushError<Item>>;
     fn push_from(&mut self, items: &mut std::vec::IntoIter<Item>) -> Result<usize, PushError<()>>;
@@ -22,7 +22,7 @@ trait Queue {
     fn pop_into(&mut self, into: &mut Vec<Item>, max: usize) -> Result<usize, PopError>;
     fn close(&mut self) -> bool;
     fn len(&self) -> usize;
-    /// Something that only this kind can do.
+    /// An operation that only this kind has.
     fn special(&mut self, u: &mut Unstructured<'_>, twin: &mut Twin);
 }
 
@@ -49,7 +49,8 @@ impl Twin {
     }
 }
 
-/// Does what `bytes` say to a queue of some kind and to its twin, and panics where they differ.
+/// Applies the operations in `bytes` to a queue of some kind and to its twin, and panics where they
+/// differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let capacity = 1 + below(&mut u, 9);
@@ -79,7 +80,7 @@ fn drive(mut queue: impl Queue, capacity: usize, u: &mut Unstructured<'_>) {
         step(&mut queue, &mut twin, u);
         assert_eq!(queue.len(), twin.items.len());
     }
-    // What is left is dropped by the queue.
+    // The queue drops the items that are left.
 }
 
 fn step(queue: &mut impl Queue, twin: &mut Twin, u: &mut Unstructured<'_>) {
@@ -113,7 +114,7 @@ fn step(queue: &mut impl Queue, twin: &mut Twin, u: &mut Unstructured<'_>) {
                 () if fits == 0 => Err(PushError::Full(())),
                 () => Ok(fits),
             };
-            // An empty batch may say anything but that it put something in.
+            // An empty batch may return anything but a count above 0.
             let answer = queue.push_from(&mut items);
             if count == 0 {
                 assert!(!matches!(answer, Ok(1..)));

@@ -5,10 +5,10 @@
 //!
 //! | a claimed slot's turn | meaning | leaves it, under the lock `reservations` |
 //! |---|---|---|
-//! | `free`, half way round | reserved: the item may come | owner: commits, aborts; consumer: aborts |
-//! | `full`, half way round | aborted: no item will come | consumer: claims it, and so passes over it |
+//! | `free`, half round | reserved: the item may come | owner: commits, aborts; consumer: aborts |
+//! | `full`, half round | aborted: no item will come | consumer: claims it, passing over it |
 //!
-//! Half way round the byte is as far as possible from the turns that a slot has at about the same
+//! Half way round, the byte is as far as possible from the turns that a slot has at about the same
 //! time. An owner may come after any number of laps: the head says whether its slot was passed
 //! over. The head passes a reserved slot only after that was aborted. So under the lock a slot not
 //! passed, with the turn of a reserved one, is still its owner's.
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_head_of_half_a_round_of_turns_ago_is_not_reserved() {
-        let queue = Bounded::<u8>::starting_at(2, 64);
+        let queue = Bounded::<u8>::from_lap(2, 64);
         assert!(!queue.is_reserved(queue.shape.start(0)));
         let reserved = queue.reserve().unwrap();
         assert!(queue.is_reserved(queue.shape.start(64)));

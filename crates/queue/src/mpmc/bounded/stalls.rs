@@ -41,7 +41,7 @@ struct Run {
 impl Run {
     fn new(capacity: usize, seed: u64) -> Self {
         Self {
-            queue: Bounded::starting_at(capacity, u64::MAX - 100),
+            queue: Bounded::from_lap(capacity, u64::MAX - 100),
             producers: [Producer::Idle; 3],
             consumers: [Consumer::Idle; 3],
             owners: [const { None }; 3],
