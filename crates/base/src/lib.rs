@@ -14,7 +14,8 @@
 //! yields, both sides of a [`fence`] are full ones, and no thread has a number.
 //!
 //! Below: nothing. Above: everything. Invariant: nothing here allocates (but for what each process
-//! has one of), and nothing here knows of tasks. The argument for the asymmetric fence is in the documentation of [`fence`].
+//! has one of), and nothing here knows of tasks. The argument for the asymmetric fence is in the
+//! documentation of [`fence`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
