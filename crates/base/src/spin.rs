@@ -9,8 +9,8 @@
 //! slice, so that a preempted holder runs when threads outnumber cores. (Without the feature `std`
 //! the pauses go on.) Code that holds the lock never blocks, never panics and never runs user code.
 
-use crate::{canary, const_except_loom};
 use crate::prim::{AtomicU32, Ordering};
+use crate::{canary, const_except_loom};
 
 /// The lock's word: the whole protocol except the waiting.
 #[doc(hidden)]
