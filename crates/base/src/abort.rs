@@ -15,7 +15,7 @@ pub fn abort_with(reason: &str) -> ! {
     }
     #[cfg(not(feature = "std"))]
     {
-        /// A panic that would leave such an `extern "C"` function ends the process.
+        /// A panic that leaves an `extern "C"` function ends the process.
         extern "C" fn no_unwind(reason: &&str) -> ! {
             panic!("sateen: internal error: {reason}")
         }

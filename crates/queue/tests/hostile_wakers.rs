@@ -165,7 +165,7 @@ unsafe impl Blocker for Script<'static> {
 /// Runs `f`, for which `steps` happen one by one as it blocks; `None` if it unwinds.
 fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Option<R> {
     let script = Box::into_raw(Box::new(Script(RefCell::new(steps.into()))));
-    // SAFETY: installed below until `f` has ended, and freed after that. Nobody keeps it longer:
+    // SAFETY: installed below until `f` has ended, and freed after that. No code keeps it longer:
     // its wakers are noop.
     let blocker = unsafe { &*script.cast::<Script<'static>>() };
     // SAFETY: of this thread alone, and taken out again.

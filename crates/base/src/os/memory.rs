@@ -191,7 +191,7 @@ mod tests {
     fn memory_is_writable_from_end_to_end_and_can_be_discarded() {
         let map = Mapping::reserve(25 * PAGE).expect("25 pages");
         let (low, high) = (map.base().as_ptr(), map.base().as_ptr().wrapping_add(25 * PAGE - 1));
-        // SAFETY: both addresses lie within the mapping, which nobody else uses.
+        // SAFETY: both addresses lie within the mapping, which no other thread uses.
         unsafe {
             assert_eq!((low.read(), high.read()), (0, 0));
             low.write(1);

@@ -38,7 +38,7 @@ pub(super) unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {
 /// # Safety
 /// See [`super::Os::release`].
 pub(super) unsafe fn release(base: *mut u8, size: usize) {
-    // SAFETY: the caller hands back a mapping of exactly this place and size.
+    // SAFETY: the caller hands back a mapping of exactly this address and size.
     let failed = unsafe { libc::munmap(base.cast(), size) } != 0;
     debug_assert!(!failed, "munmap failed");
 }

@@ -147,7 +147,7 @@ impl Shape {
         tail_at.wrapping_sub(self.index(head) as u64) as usize
     }
 
-    /// The word of the first place in the position's lap.
+    /// The word of the first position in the position's lap.
     fn start_of(&self, position: Position) -> u64 {
         self.open(position) & !(self.closed - 1)
     }

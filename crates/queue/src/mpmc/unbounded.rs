@@ -474,7 +474,7 @@ impl<T> Unbounded<T> {
         };
         match share {
             Share::All => self.head.spin_limit.spin_then(head.position(), read),
-            // A thief has other places to look at.
+            // A thief has other queues to look at.
             Share::Half => read(),
         };
         if there.0 > 0 {

@@ -132,7 +132,7 @@ impl<T> Bounded<T> {
         true
     }
 
-    /// Whether the queue is full, and the first place is reserved: a consumer would make room.
+    /// Whether the queue is full, and the first slot is reserved: a consumer would make room.
     pub(crate) fn is_full_behind_reservation(&self) -> bool {
         let head = Position::new(self.head.position.load(Ordering::SeqCst));
         self.is_reserved(head) && self.is_full()
