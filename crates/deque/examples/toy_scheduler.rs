@@ -1,14 +1,14 @@
 //! A toy scheduler: workers with a deque each, an injector, and closures that make more closures.
 //!
-//! What a real one adds is sleeping: here idle workers yield.
+//! Idle workers yield; those of a real scheduler sleep.
 
-use sateen_deque::{Injector, Steal, Stealer, Worker};
+use sateen::deque::{Injector, Steal, Stealer, Worker};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A closure that is told which worker it runs on. It may borrow what outlives the pool.
+/// A closure that is told which worker it runs on. It may borrow values that outlive the pool.
 type Job<'a> = Box<dyn for<'p> FnOnce(&Local<'p, 'a>) + Send + 'a>;
 
-/// What all workers share.
+/// The state that all workers share.
 struct Pool<'a> {
     injector: Injector<Job<'a>>,
     stealers: Vec<Stealer<Job<'a>>>,
@@ -16,7 +16,7 @@ struct Pool<'a> {
     unfinished: AtomicUsize,
 }
 
-/// What a job may use of the worker it runs on.
+/// The part of its worker that a job may use.
 struct Local<'p, 'a> {
     deque: Worker<Job<'a>>,
     pool: &'p Pool<'a>,

@@ -3,7 +3,7 @@
 //! The reader pushes lines while the counters already take them, in batches, so that a counter
 //! touches the shared end of the queue once for many lines.
 
-use sateen_queue::{PopError, mpmc::Unbounded};
+use sateen::queue::{PopError, mpmc::Unbounded};
 use std::collections::BTreeMap;
 
 fn count(text: &str, threads: usize) -> BTreeMap<&str, usize> {
