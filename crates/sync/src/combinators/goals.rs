@@ -1,7 +1,7 @@
 //! Goals: what a combinator makes of children that finish one by one.
 
 use super::children::Children;
-use super::{Futures, TryFutures};
+use super::members::{Members, TryMembers};
 use sateen_base::unwind::FirstPanic;
 use std::any::Any;
 use std::future::Future;
@@ -10,11 +10,11 @@ use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-pub(super) type Output<S> = <<S as Futures>::Child as Future>::Output;
+pub(super) type Output<S> = <<S as Members>::Child as Future>::Output;
 type Panic = Box<dyn Any + Send>;
 
 /// Collects the results.
-pub(super) trait Goal<S: Futures> {
+pub(super) trait Goal<S: Members> {
     type Output;
 
     /// For `n` children.
@@ -28,16 +28,16 @@ pub(super) trait Goal<S: Futures> {
 }
 
 /// The future of a collection.
-pub(super) struct Gather<S: Futures, G> {
+pub(super) struct Gather<S: Members, G> {
     children: Children<S::Child>,
     /// `None` once it was ready.
     goal: Option<G>,
 }
 
 // The children are pinned in a box, and the goal is not pinned.
-impl<S: Futures, G> Unpin for Gather<S, G> {}
+impl<S: Members, G> Unpin for Gather<S, G> {}
 
-impl<S: Futures, G: Goal<S>> Gather<S, G> {
+impl<S: Members, G: Goal<S>> Gather<S, G> {
     pub(super) fn new(futures: S) -> Self {
         let children = Children::new(futures.children());
         let goal = Some(G::new(children.len()));
@@ -45,7 +45,7 @@ impl<S: Futures, G: Goal<S>> Gather<S, G> {
     }
 }
 
-impl<S: Futures, G: Goal<S>> Future for Gather<S, G> {
+impl<S: Members, G: Goal<S>> Future for Gather<S, G> {
     type Output = G::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<G::Output> {
@@ -71,12 +71,12 @@ fn empty<T>(n: usize) -> Vec<Option<T>> {
     (0..n).map(|_| None).collect()
 }
 
-pub(super) struct JoinAll<S: Futures> {
+pub(super) struct JoinAll<S: Members> {
     outputs: Vec<Option<Output<S>>>,
     panic: FirstPanic,
 }
 
-impl<S: Futures> Goal<S> for JoinAll<S> {
+impl<S: Members> Goal<S> for JoinAll<S> {
     type Output = S::Joined;
 
     fn new(n: usize) -> Self {
@@ -97,11 +97,11 @@ impl<S: Futures> Goal<S> for JoinAll<S> {
     }
 }
 
-pub(super) struct Race<S: Futures> {
+pub(super) struct Race<S: Members> {
     first: Option<(usize, Result<Output<S>, Panic>)>,
 }
 
-impl<S: Futures> Goal<S> for Race<S> {
+impl<S: Members> Goal<S> for Race<S> {
     type Output = S::Won;
 
     fn new(n: usize) -> Self {
@@ -123,13 +123,13 @@ impl<S: Futures> Goal<S> for Race<S> {
     }
 }
 
-pub(super) struct FirstOk<S: TryFutures> {
+pub(super) struct FirstOk<S: TryMembers> {
     ok: Option<S::Ok>,
     errors: Vec<Option<S::Error>>,
     panic: FirstPanic,
 }
 
-impl<S: TryFutures> Goal<S> for FirstOk<S> {
+impl<S: TryMembers> Goal<S> for FirstOk<S> {
     type Output = Result<S::Ok, Vec<S::Error>>;
 
     fn new(n: usize) -> Self {
@@ -158,13 +158,13 @@ impl<S: TryFutures> Goal<S> for FirstOk<S> {
 }
 
 /// All results, or errors: the first to come (`EARLY`), or all of them.
-pub(super) struct TryAll<S: TryFutures, const EARLY: bool> {
+pub(super) struct TryAll<S: TryMembers, const EARLY: bool> {
     oks: Vec<Option<S::Ok>>,
     errors: Vec<Option<S::Error>>,
     panic: FirstPanic,
 }
 
-impl<S: TryFutures, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
+impl<S: TryMembers, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
     type Output = Result<S::AllOk, Vec<S::Error>>;
 
     fn new(n: usize) -> Self {

@@ -35,130 +35,28 @@
 
 mod children;
 mod goals;
+mod members;
 mod one_of;
 
 pub use one_of::{OneOf2, OneOf3, OneOf4, OneOf5, OneOf6, OneOf7, OneOf8};
 
 use goals::{FirstOk, Gather, JoinAll, Race, TryAll};
-use std::future::{Future, IntoFuture};
+use members::{Members, TryMembers};
+use std::future::Future;
 
 /// A collection of futures to wait for together; the [module](self) says what implements it.
-pub trait Futures {
-    /// One of them, as a future.
-    type Child: Future;
-    /// The results of all.
-    type Joined;
-    /// The result of the first, and which it was.
-    type Won;
+pub trait Futures: Members {}
 
-    /// All of them.
-    fn children(self) -> Vec<Self::Child>;
-
-    /// The results of all, from a vector of as many, in order.
-    fn joined(all: Vec<<Self::Child as Future>::Output>) -> Self::Joined;
-
-    /// The result of the one with this index.
-    fn won(index: usize, value: <Self::Child as Future>::Output) -> Self::Won;
-}
+impl<S: Members> Futures for S {}
 
 /// [`Futures`] whose results are `Result`s with one type of error.
-pub trait TryFutures: Futures {
-    /// The value of one.
-    type Ok;
-    /// The error of one.
-    type Error;
-    /// The values of all.
-    type AllOk;
+pub trait TryFutures: TryMembers {}
 
-    /// Value or error.
-    fn split(output: <Self::Child as Future>::Output) -> Result<Self::Ok, Self::Error>;
-
-    /// The values of all, from a vector of as many, in order.
-    fn all_ok(all: Vec<Self::Ok>) -> Self::AllOk;
-}
+impl<S: TryMembers> TryFutures for S {}
 
 /// All that an iterator yields, as a collection to wait for.
 #[derive(Clone, Copy, Debug)]
 pub struct Each<I>(pub I);
-
-impl<I: IntoIterator<Item: IntoFuture>> Futures for Each<I> {
-    type Child = <I::Item as IntoFuture>::IntoFuture;
-    type Joined = Vec<<I::Item as IntoFuture>::Output>;
-    type Won = (usize, <I::Item as IntoFuture>::Output);
-
-    fn children(self) -> Vec<Self::Child> {
-        self.0.into_iter().map(IntoFuture::into_future).collect()
-    }
-
-    fn joined(all: Self::Joined) -> Self::Joined {
-        all
-    }
-
-    fn won(index: usize, value: <I::Item as IntoFuture>::Output) -> Self::Won {
-        (index, value)
-    }
-}
-
-impl<I, T, E> TryFutures for Each<I>
-where
-    I: IntoIterator<Item: IntoFuture<Output = Result<T, E>>>,
-{
-    type Ok = T;
-    type Error = E;
-    type AllOk = Vec<T>;
-
-    fn split(output: Result<T, E>) -> Result<T, E> {
-        output
-    }
-
-    fn all_ok(all: Vec<T>) -> Vec<T> {
-        all
-    }
-}
-
-/// Collections that need no [`Each`].
-macro_rules! collection {
-    ($type:ty $(, $n:ident)?) => {
-        impl<F: IntoFuture $(, const $n: usize)?> Futures for $type {
-            type Child = F::IntoFuture;
-            type Joined = Vec<F::Output>;
-            type Won = (usize, F::Output);
-
-            fn children(self) -> Vec<F::IntoFuture> {
-                Each(self).children()
-            }
-
-            fn joined(all: Vec<F::Output>) -> Vec<F::Output> {
-                all
-            }
-
-            fn won(index: usize, value: F::Output) -> Self::Won {
-                (index, value)
-            }
-        }
-
-        impl<F, T, E $(, const $n: usize)?> TryFutures for $type
-        where
-            F: IntoFuture<Output = Result<T, E>>,
-        {
-            type Ok = T;
-            type Error = E;
-            type AllOk = Vec<T>;
-
-            fn split(output: Result<T, E>) -> Result<T, E> {
-                output
-            }
-
-            fn all_ok(all: Vec<T>) -> Vec<T> {
-                all
-            }
-        }
-    };
-}
-
-collection!(Vec<F>);
-collection!(Box<[F]>);
-collection!([F; N], N);
 
 /// Waits for all, and gives their results in order: a tuple for a tuple, else a vector.
 ///

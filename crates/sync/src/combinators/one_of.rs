@@ -1,6 +1,6 @@
 //! Tuples of futures of different types.
 
-use super::{Futures, TryFutures};
+use super::members::{Members, TryMembers};
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,16 +14,6 @@ macro_rules! one_of {
         pub enum $name<$first, $($rest),*> {
             $first($first),
             $($rest($rest)),*
-        }
-
-        impl<T> $name<one_of!(@same $first T), $(one_of!(@same $rest T)),*> {
-            /// The value, whichever it is.
-            pub fn into_inner(self) -> T {
-                match self {
-                    Self::$first(value) => value,
-                    $(Self::$rest(value) => value),*
-                }
-            }
         }
 
         impl<$first: Future, $($rest: Future),*> Future for $name<$first, $($rest),*> {
@@ -41,7 +31,7 @@ macro_rules! one_of {
             }
         }
 
-        impl<$first: IntoFuture, $($rest: IntoFuture),*> Futures for ($first, $($rest),*) {
+        impl<$first: IntoFuture, $($rest: IntoFuture),*> Members for ($first, $($rest),*) {
             type Child = $name<$first::IntoFuture, $($rest::IntoFuture),*>;
             type Joined = ($first::Output, $($rest::Output),*);
             type Won = $name<$first::Output, $($rest::Output),*>;
@@ -62,7 +52,7 @@ macro_rules! one_of {
             }
         }
 
-        impl<Er, $first, $($rest,)* $first_f, $($rest_f),*> TryFutures for ($first_f, $($rest_f),*)
+        impl<Er, $first, $($rest,)* $first_f, $($rest_f),*> TryMembers for ($first_f, $($rest_f),*)
         where
             $first_f: IntoFuture<Output = Result<$first, Er>>,
             $($rest_f: IntoFuture<Output = Result<$rest, Er>>),*
@@ -84,7 +74,6 @@ macro_rules! one_of {
             }
         }
     };
-    (@same $letter:ident $t:ident) => { $t };
     (@next $all:ident $name:ident $letter:ident) => {
         match $all.next() {
             Some($name::$letter(value)) => value,

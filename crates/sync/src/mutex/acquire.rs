@@ -32,7 +32,7 @@ impl<'a> Acquire<'a> {
     /// Takes the lock (ready), or joins the queue with `waker()` (pending).
     pub(super) fn attempt(mut self: Pin<&mut Self>, mut waker: impl FnMut() -> Waker) -> Poll<()> {
         let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
-        let place = if lost == 0 { Position::Back } else { Position::Front };
+        let position = if lost == 0 { Position::Back } else { Position::Front };
         let starved = if lost >= BARGE_LIMIT { STARVED } else { 0 };
         let rounds = if on_the_way { spins() } else { 0 };
         let state = loop {
@@ -40,7 +40,7 @@ impl<'a> Acquire<'a> {
                 break Poll::Ready(());
             }
             let ready = || raw.cannot_join(on_the_way, starved);
-            if self.as_mut().waiter().enqueue(place, waker(), ready) {
+            if self.as_mut().waiter().enqueue(position, waker(), ready) {
                 break Poll::Pending;
             }
         };

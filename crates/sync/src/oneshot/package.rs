@@ -4,7 +4,6 @@ use super::{Receiver, channel};
 use crate::park::Cancelled;
 use sateen_base::unwind::discard;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::thread;
 
 /// A closure for somebody else to run, and a receiver of what it returns or panics with: C++'s
 /// `packaged_task`.
@@ -24,7 +23,7 @@ use std::thread;
 /// std::thread::spawn(task);
 /// assert_eq!(result.recv().unwrap().unwrap(), 42);
 /// ```
-pub fn package<T>(f: impl FnOnce() -> T) -> (impl FnOnce(), Receiver<thread::Result<T>>) {
+pub fn package<T>(f: impl FnOnce() -> T) -> (impl FnOnce(), Receiver<std::thread::Result<T>>) {
     let (sender, receiver) = channel();
     let run = move || match catch_unwind(AssertUnwindSafe(f)) {
         // The cancelling is the runner's, not the receiver's.

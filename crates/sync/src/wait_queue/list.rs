@@ -87,8 +87,8 @@ impl List {
     /// # Safety
     /// `node` is valid, `Idle`, not in a list, and stays valid and in place until it has been
     /// unlinked or popped. This list's lock is held.
-    pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, place: Position) {
-        let (prev, next) = match place {
+    pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, position: Position) {
+        let (prev, next) = match position {
             Position::Back => (self.tail, None),
             Position::Front => (None, self.head),
         };

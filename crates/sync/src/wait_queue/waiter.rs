@@ -85,7 +85,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// does not wait.
     pub fn enqueue(
         self: Pin<&mut Self>,
-        place: Position,
+        position: Position,
         waker: Waker,
         ready: impl FnOnce() -> bool,
     ) -> bool {
@@ -97,7 +97,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             if !ready {
                 // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it
                 // stays valid and in place for as long as it is linked. The lock is held.
-                unsafe { list.push(NonNull::from(&this.node), place) };
+                unsafe { list.push(NonNull::from(&this.node), position) };
             }
             !ready
         };
@@ -186,7 +186,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     }
 
     /// The same, telling the permit: none if it was not waiting.
-    pub fn poll_permit(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Permit>> {
+    pub(crate) fn poll_permit(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Permit>> {
         let this = self.into_ref().get_ref();
         if !this.involved.get() {
             return Poll::Ready(None);
