@@ -34,7 +34,7 @@ pub(crate) const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
 pub(crate) const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
 /// How long a failed build waits for the threads it has started.
-const ABANDON_PATIENCE: Duration = Duration::from_secs(5);
+const ABANDON_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most substitutes by default.
 const SUBSTITUTES: usize = 4;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
@@ -448,7 +448,7 @@ impl Drop for Starting<'_> {
         self.shared.abandon();
         // The worker whose thread failed has counted itself out when it was dropped. A worker that
         // the handler keeps for later has not, and the wait for it is bounded.
-        self.shared.wait_exited(self.made, Instant::now() + ABANDON_PATIENCE);
+        self.shared.wait_exited(self.made, Instant::now() + ABANDON_TIMEOUT);
         self.shared.forget_fibers();
     }
 }

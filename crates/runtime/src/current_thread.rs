@@ -1,9 +1,9 @@
-//! A runtime that is the thread that made it.
+//! The runtime that is the thread that made it.
 //!
-//! One worker without a thread: its root is the thread's owner, who calls [`CurrentThread::run`]
-//! and the others. While none of them runs the worker sleeps, as far as others can tell: it is
-//! announced in the event count, and being woken means the arrival callback. Fibers stay suspended
-//! in between.
+//! It has one worker without a thread: the worker's root is the owning thread, in
+//! [`CurrentThread::run`] and its siblings. While none of these runs, the worker seems to sleep: it
+//! is announced in the event count, and waking it means to call the arrival callback. Fibers stay
+//! suspended in between.
 
 use crate::build_error::BuildError;
 use crate::builder::Builder;
@@ -28,24 +28,30 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-/// A runtime that is the calling thread: tasks run on it while the thread calls one of the methods
-/// that say so, by turns, and stay where they are in between.
+/// A runtime that is the calling thread. Tasks run on it, by turns, while the thread calls
+/// [`run`](CurrentThread::run), [`poll`](CurrentThread::poll) or one of their siblings; in between
+/// they stay where they are.
 ///
-/// For a thread that has something else to do besides, or that alone may do something, such as a
-/// GUI's. Its tasks may wait like all others; they need not be `Send`
+/// It is for a thread that has something else to do besides, or that alone may do something, such
+/// as a GUI's. Its tasks may wait like all others; they need not be `Send`
 /// ([`CurrentThread::spawn_local`]). Other threads send it work through a [`Spawner`]. Primitives
-/// without atomics are in `sateen_sync::local`.
+/// without atomics are in [`sync::local`](sateen_sync::local).
 ///
-/// Dropping it drops the tasks that have not started, and cancels those that wait and lets them
-/// unwind. What then waits still, such as a task that may not be interrupted or a spawned future,
-/// is leaked; [`CurrentThread::shutdown`] waits for all.
+/// # Drop
+/// A drop drops the tasks that have not started; it cancels the tasks that wait and lets them
+/// unwind. A task that still waits then, such as one that may not be interrupted or a spawned
+/// future, is leaked. [`CurrentThread::shutdown`] waits for all.
 ///
 /// While the thread's thread-locals are destroyed no task goes on, for it may wait within one that
-/// is gone. Dropped then, as it may be when it lies in a thread-local itself, it leaks the tasks
-/// that wait, and says so on stderr; to run it is a panic. Where that cannot be told, each drop
-/// leaks those, and nobody may run it in a thread-local's destructor: that is so on all systems but
-/// Linux with glibc, and on a thread that has run such runtimes 16,384 times and left tasks waiting
-/// each time.
+/// is gone. A runtime that is dropped then, as it may be when it lies in a thread-local itself,
+/// leaks the tasks that wait, and says so on stderr. To run it then is a panic.
+///
+/// Not every system tells when thread-locals are being destroyed. Linux with glibc does, but no
+/// more on a thread that has run such runtimes 16,384 times and left tasks waiting each time.
+/// Elsewhere each drop leaks the tasks that wait, and the runtime must not be run in a destructor
+/// of a thread-local.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::{Runtime, spawn_local};
@@ -65,16 +71,16 @@ use std::ptr::NonNull;
 pub struct CurrentThread {
     shared: Arc<Shared>,
     running: Cell<bool>,
-    /// Tasks have run since the thread was marked last: they may have borrowed new thread-locals.
+    /// Tasks have run since the thread was last marked: they may have borrowed new thread-locals.
     ran: Cell<bool>,
-    /// The worker is announced as one that sleeps.
+    /// The worker is announced as a sleeper.
     asleep: Cell<bool>,
     naps: Cell<u32>,
     _signals: Option<SignalStack>,
     not_send: PhantomData<*const ()>,
 }
 
-/// What [`CurrentThread::poll`] leaves.
+/// What is left after [`CurrentThread::poll`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Polled {
@@ -85,7 +91,7 @@ pub struct Polled {
 }
 
 impl crate::Runtime {
-    /// A runtime that is the calling thread, with the defaults; see [`Builder::current_thread`].
+    /// Makes the calling thread a runtime, with the defaults; see [`Builder::current_thread`].
     ///
     /// # Errors
     /// [`BuildError`].
@@ -120,22 +126,24 @@ impl CurrentThread {
 
     // ---- running ----
 
-    /// Runs `f` as a task of this runtime, and other tasks with it, until `f` is done; sleeps while
-    /// nothing can run. In `f` waits suspend, and `join`, `spawn` and the others use this runtime.
+    /// Runs `f` as a task of this runtime, and other tasks with it, until `f` is done. The thread
+    /// sleeps while nothing can run. In `f` waits suspend, and `join`, `spawn` and the others use
+    /// this runtime.
     ///
     /// # Panics
-    /// With the panic of `f`; and if the runtime runs already, that is, in one of its own tasks.
+    /// With the panic of `f`; and if the runtime is running already, that is, in one of its own
+    /// tasks.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let call = Call::new(f);
         let entered = self.enter();
         self.worker().push(call.entry(), Push::Other);
-        // The frame has to stay until the call is over: nothing unwinds out of this.
+        // The frame has to stay until the call is over: nothing unwinds out of `drive`.
         self.drive(|| call.is_done());
         drop(entered);
         call.result()
     }
 
-    /// [`CurrentThread::run`] until `future` is ready, for example a task's handle.
+    /// Runs tasks until `future` is ready, for example the handle of a task.
     ///
     /// # Panics
     /// As [`CurrentThread::run`].
@@ -153,21 +161,21 @@ impl CurrentThread {
     /// Runs tasks until none can run. Returns when the next timer is due, if there is one.
     ///
     /// # Panics
-    /// If the runtime runs already.
+    /// If the runtime is running already.
     pub fn run_until_idle(&self) -> Option<Instant> {
         let _entered = self.enter();
         self.pump(|| false);
         self.next_timer()
     }
 
-    /// Runs tasks until none can run, but starts or resumes none after `budget` is over. At least
-    /// one runs if one can.
+    /// Runs tasks until none can run, but starts or resumes none after `budget` is over. It runs at
+    /// least one task if one can run.
     ///
-    /// For a thread that has other things to look after: it calls this now and then, and when the
-    /// arrival callback or [`Polled::next_timer`] says so.
+    /// A thread that has other work calls this now and then, and when the arrival callback or
+    /// [`Polled::next_timer`] says so.
     ///
     /// # Panics
-    /// If the runtime runs already.
+    /// If the runtime is running already.
     ///
     /// ```
     /// use std::time::Duration;
@@ -192,8 +200,8 @@ impl CurrentThread {
         self.worker().timers.earliest()
     }
 
-    /// Runs what can run until `over`, asked before each step, or until nothing can. Whether more
-    /// could.
+    /// Runs what can run until `over` says so, which is asked before each step, or until nothing
+    /// can. Returns whether more could.
     fn pump(&self, mut over: impl FnMut() -> bool) -> bool {
         let guard = AbortGuard::new("a panic reached a worker's root");
         let worker = self.worker();
@@ -233,11 +241,11 @@ impl CurrentThread {
             sleep.cancel(0);
         }
         worker.stop_watching();
-        // What has come may be refused, if it cannot start either.
+        // What has arrived may be refused, if it cannot start either.
         self.naps.set(0);
     }
 
-    /// Whether something can run, or may after some more naps.
+    /// Whether something can run, or may after a few more naps.
     fn can_go_on(&self) -> bool {
         let worker = self.worker();
         worker.has_ready() || (worker.has_runnable() && self.naps.get() < STUCK_NAPS)
@@ -253,7 +261,7 @@ impl CurrentThread {
         self.enter_anyway()
     }
 
-    /// [`CurrentThread::enter`] for a caller that resumes nothing if the thread ends.
+    /// [`CurrentThread::enter`] for a caller that resumes nothing if the thread is ending.
     fn enter_anyway(&self) -> Entered<'_> {
         assert!(!self.running.replace(true), "a runtime was run by one of its own tasks");
         self.shared.survive();
@@ -264,19 +272,19 @@ impl CurrentThread {
         self.worker().stop_watching();
         let saved = context::with(context::Context::step_out);
         context::with(|c| c.enter(Some(self.worker())));
-        // SAFETY: the caller runs, so it waits for nothing; what was there comes back when it goes
-        // on.
+        // SAFETY: the caller runs, so it waits for nothing. What was installed comes back when it
+        // goes on.
         let (blocker, id) = unsafe {
             (sateen_sync::park::install(Some(&Suspend)), sateen_sync::park::set_context_id(0))
         };
-        // The caller may be a destructor in the thread's own unwinding, which is no task's.
+        // The caller may be a destructor in the thread's own unwinding, which is not a task's.
         let panics = Some(Hidden::take());
         Entered { runtime: self, saved, blocker, id, panics }
     }
 
-    /// The worker sleeps until it is entered again: what arrives calls back.
+    /// The worker sleeps until the runtime is entered again. An arrival calls back.
     fn fall_asleep(&self) {
-        // The thread's owner watches: `next_timer` says until when.
+        // The owning thread watches: `next_timer` says until when.
         self.worker().watch_timers();
         self.asleep.set(self.shared.sleep.announce(0, || self.can_go_on()));
         if !self.asleep.get() {
@@ -284,7 +292,7 @@ impl CurrentThread {
         }
     }
 
-    /// Something was queued by this thread, which may not be running.
+    /// This thread has queued something, and may not be running the runtime.
     fn nudge(&self) {
         if self.asleep.get() && self.shared.sleep.notify(0) {
             self.asleep.set(false);
@@ -297,7 +305,7 @@ impl CurrentThread {
 
     /// Spawns a task that need not be `Send`. It starts when the runtime runs.
     ///
-    /// Waiting for it outside of this runtime's tasks is done with [`CurrentThread::run_until`].
+    /// Outside of this runtime's tasks, wait for it with [`CurrentThread::run_until`].
     #[track_caller]
     pub fn spawn_local<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -310,13 +318,13 @@ impl CurrentThread {
         handle
     }
 
-    /// For other threads, to spawn on this one.
+    /// The right to spawn on this runtime, for other threads.
     pub fn spawner(&self) -> Spawner {
         self.shared.survive();
         Spawner::new(&self.shared)
     }
 
-    /// What it has done so far.
+    /// Counts of what the runtime has done so far.
     pub fn stats(&self) -> Stats {
         Stats::of(&self.shared)
     }
@@ -326,7 +334,7 @@ impl CurrentThread {
     /// Accepts no more work from other threads, and runs all tasks to their end.
     ///
     /// # Panics
-    /// If the runtime runs already.
+    /// If the runtime is running already.
     pub fn shutdown(self) {
         self.shared.close();
         let entered = self.enter();
@@ -363,8 +371,8 @@ impl CurrentThread {
             fibers.iter().filter_map(|fiber| NonNull::new(fiber.task().cast_mut())).collect()
         };
         for task in tasks {
-            // SAFETY: a fiber that is suspended in it keeps it, and this thread, which alone could
-            // resume the fiber, does not do so in between.
+            // SAFETY: a fiber that is suspended in the task keeps it. Only this thread could resume
+            // the fiber, and does not in between.
             unsafe { Header::cancel(task) };
         }
     }
@@ -381,10 +389,10 @@ impl Drop for CurrentThread {
         if os::thread_end() == ThreadEnd::NotBegun {
             self.end_tasks();
         } else {
-            // What waits may do so within a thread-local that is gone.
+            // A task may wait within a thread-local that is gone.
             root::cancel_queued(worker);
         }
-        // What still waits keeps everything: the worker has a count of what it belongs to.
+        // A task that still waits keeps everything: the worker has a count of what it belongs to.
         let all = self.is_empty() && !worker.has_runnable();
         if !all && os::thread_end() != ThreadEnd::NotBegun {
             eprintln!(
@@ -443,10 +451,10 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Spawns on the [`CurrentThread`] whose task this is what need not be `Send`.
+/// Spawns a task that need not be `Send`, on the [`CurrentThread`] whose task the caller is.
 ///
 /// # Panics
-/// Anywhere else.
+/// Outside of the tasks of a [`CurrentThread`].
 ///
 /// See [`CurrentThread`] for an example.
 #[track_caller]
@@ -479,8 +487,9 @@ where
     handle
 }
 
-/// Spawns on a runtime from any thread, without keeping the runtime: the clonable right to do so,
-/// from [`Runtime::spawner`](crate::Runtime::spawner) or [`CurrentThread::spawner`].
+/// The right to spawn on a runtime, from any thread. It can be cloned, and does not keep the
+/// runtime alive. It comes from [`Runtime::spawner`](crate::Runtime::spawner) or
+/// [`CurrentThread::spawner`].
 ///
 /// ```
 /// let runtime = sateen::Runtime::current_thread()?;
@@ -504,8 +513,9 @@ impl Spawner {
         Self { shared: Arc::clone(shared) }
     }
 
-    /// Spawns a task on the runtime. (A [`CurrentThread`] starts it when its thread runs it.) After
-    /// the runtime's end the handle gives [`JoinError::ShutDown`](crate::JoinError).
+    /// Spawns a task on the runtime. (A [`CurrentThread`] starts it when its thread runs the
+    /// runtime.) After the end of the runtime the handle gives
+    /// [`JoinError::ShutDown`](crate::JoinError).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where

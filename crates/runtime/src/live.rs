@@ -23,7 +23,7 @@ use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use std::fmt;
 use std::ptr::NonNull;
 
-type Place<T> = Option<NonNull<T>>;
+type Link<T> = Option<NonNull<T>>;
 
 /// What is listed: a future's frame.
 pub trait Live: Sized {
@@ -39,7 +39,7 @@ pub struct Links<T> {
     /// Which list: an index.
     list: usize,
     /// Previous and next; under the list's lock.
-    around: UnsafeCell<(Place<T>, Place<T>)>,
+    around: UnsafeCell<(Link<T>, Link<T>)>,
 }
 
 impl<T> Links<T> {
@@ -58,7 +58,7 @@ struct List<T> {
     count: AtomicU64,
 }
 
-struct First<T>(Place<T>);
+struct First<T>(Link<T>);
 
 // SAFETY: used under the lock only, and the frames may be used from any thread.
 unsafe impl<T> Send for First<T> {}
@@ -117,10 +117,10 @@ impl<T: Live> LiveFutures<T> {
         let mut marked = Vec::new();
         for list in &self.0 {
             let mut first = Some(list.first.lock());
-            let mut place = first.as_ref().and_then(|first| first.0);
-            while let Some(frame) = place {
+            let mut link = first.as_ref().and_then(|first| first.0);
+            while let Some(frame) = link {
                 // SAFETY: in the list, so it stays while the lock is held.
-                place = unsafe { T::links(frame).around.with(|around| (*around).1) };
+                link = unsafe { T::links(frame).around.with(|around| (*around).1) };
                 if canary!("live_mark_unlocked") {
                     first = None;
                 }

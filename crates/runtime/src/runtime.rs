@@ -1,4 +1,4 @@
-//! The runtime as its users see it.
+//! A runtime: how it is got, and how work gets in.
 
 use crate::build_error::BuildError;
 use crate::builder::Builder;
@@ -22,26 +22,40 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::task::Waker;
 
-/// How long a wait rests that a foreign blocker has unwound out of.
+/// How long a wait sleeps after a blocker of the user's making has unwound out of it.
 const UNWOUND_NAP: Duration = Duration::from_micros(100);
 
 /// A pool of workers on which tasks, branches and loops run.
 ///
-/// Several may exist at once. Dropping one waits until everything it accepted is done.
-///
-/// A process that forks has a child without these threads. There, what would wait for them panics
-/// or fails with an error that says so ([`JoinError::Forked`](crate::JoinError::Forked)), and a
-/// drop does nothing; a new runtime works, and the [global](Runtime::global) one is new. A worker
-/// that forks goes on alone, and ends the process where it waits for others. Locks that other
-/// threads held stay locked: such a child had best do little before it calls `exec`.
-///
 /// ```
 /// use sateen::{Runtime, join};
+///
+/// // A runtime of one's own.
 /// let runtime = Runtime::builder().workers(2).build()?;
 /// let (a, b) = runtime.install(|| join(|| 1, || 2));
 /// assert_eq!(a + b, 3);
-/// # Ok::<(), sateen::BuildError>(())
+///
+/// // The global one, which free functions use outside of any other.
+/// assert_eq!(sateen::spawn(|| 1 + 1).join().unwrap(), 2);
+/// assert!(Runtime::global()?.workers() >= 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Several may exist at once. Dropping one waits until everything it accepted is done.
+///
+/// # Cost
+/// A thread for each worker, started by [`build`](Builder::build). An idle worker searches for 50
+/// µs and then sleeps in the kernel. A worker keeps a stack or two; a task that waits keeps one
+/// more ([`Builder::stack_size`]). A call from outside ([`Runtime::install`]) costs two thread
+/// switches, some microseconds; nested calls on a worker are plain calls.
+///
+/// # Forks
+/// The child of a process that forks has none of these threads. There, a call that would wait for
+/// them panics or fails with an error that says so
+/// ([`JoinError::Forked`](crate::JoinError::Forked)), and a drop does nothing. A new runtime works,
+/// and the [global](Runtime::global) one is new. A worker that forks goes on alone, and ends the
+/// process where it waits for others. Locks that other threads held stay locked: the child had best
+/// do little before it calls `exec`.
 #[derive(Debug)]
 pub struct Runtime {
     pub(crate) shared: Arc<Shared>,
@@ -57,32 +71,34 @@ impl Runtime {
         Self { shared }
     }
 
-    /// The runtime that free functions use outside of any other; built at first use with the
+    /// The runtime that free functions use outside of any other. It is built at first use with the
     /// defaults, and anew in a process that has forked.
     ///
     /// # Errors
-    /// The same at every call, if it could not be built.
+    /// The same error at every call, if it could not be built.
     pub fn global() -> Result<&'static Self, &'static BuildError> {
         static GLOBAL: PerProcess<OnceLock<Result<Runtime, BuildError>>> = PerProcess::new();
         GLOBAL.get(OnceLock::new).get_or_init(|| Self::builder().build()).as_ref()
     }
 
-    /// How many workers it has.
+    /// The number of workers.
     pub fn workers(&self) -> usize {
         self.shared.regular
     }
 
-    /// Runs `f` on a worker and returns its result: inside, `join`, `scope` and the others use this
+    /// Runs `f` on a worker and returns its result. Inside, `join`, `scope` and the others use this
     /// runtime. On one of its own workers this is a plain call. After shutdown `f` runs on the
-    /// calling thread, nested calls too.
+    /// calling thread, with its nested calls.
     ///
-    /// A task of another runtime that is cancelled meanwhile waits for `f` all the same, and
-    /// unwinds then.
+    /// If the caller is a task of another runtime and is cancelled meanwhile, it still waits for
+    /// `f`, and unwinds then.
     ///
     /// # Panics
-    /// With the panic of `f`; and in a process that has forked, if the runtime was made before.
+    /// With the panic of `f`; and in a process that has forked, if the runtime was made before
+    /// that.
     ///
-    /// Cost from outside: two thread switches, some microseconds.
+    /// # Cost
+    /// From outside two thread switches, some microseconds.
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce() -> R + Send,
@@ -104,7 +120,7 @@ impl Runtime {
         }
     }
 
-    /// [`crate::spawn`] on this runtime.
+    /// Spawns on this runtime; see [`spawn`](crate::spawn()).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -114,7 +130,7 @@ impl Runtime {
         Spawn::new().spawn_on(&self.shared, f, Location::caller())
     }
 
-    /// Spawns on this runtime with settings.
+    /// Spawns on this runtime with settings, such as a name or a priority.
     #[track_caller]
     pub fn spawn_with<F, T>(&self, settings: Spawn, f: F) -> JoinHandle<T>
     where
@@ -124,8 +140,8 @@ impl Runtime {
         settings.spawn_on(&self.shared, f, Location::caller())
     }
 
-    /// For spawning on this runtime from where it cannot be borrowed. It does not keep the runtime:
-    /// after shutdown its spawns are refused.
+    /// The right to spawn on this runtime from where it cannot be borrowed. It does not keep the
+    /// runtime alive: after shutdown its spawns are refused.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).build()?;
@@ -141,11 +157,11 @@ impl Runtime {
 
     /// Runs `f` once on each worker, with its index, and returns the results by index.
     ///
-    /// A worker gets to it between two tasks. After shutdown it returns nothing. A task of another
-    /// runtime that is cancelled meanwhile waits for all, and unwinds then.
+    /// A worker runs `f` between two tasks. After shutdown the result is empty. If the caller is a
+    /// task of another runtime and is cancelled meanwhile, it waits for all, and unwinds then.
     ///
     /// # Panics
-    /// With the first panic by index, after all are done.
+    /// With the first panic by index, once all are done.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(3).build()?;
@@ -158,7 +174,7 @@ impl Runtime {
         R: Send,
     {
         let inside = self.is_own_thread();
-        // In a hook nobody would be there to run the worker's own share.
+        // In a hook no other code runs the worker's own share.
         assert!(!inside || context::fiber().is_some(), "broadcast in a worker's hook");
         assert!(!self.shared.is_orphan(), "{}", forked::MESSAGE);
         let gate = match inside {
@@ -195,12 +211,12 @@ impl Runtime {
         let cancelled = |fiber: &Fiber| interrupted_after(fiber, ()).err();
         let panic = panic.or_else(|| context::fiber().and_then(cancelled));
         let Some(panic) = panic else { return values };
-        // Each by itself: destructors may panic.
+        // Each by itself: a destructor may panic.
         values.into_iter().for_each(discard);
         resume_unwind(panic)
     }
 
-    /// What the workers have done so far.
+    /// Counts of what the workers have done so far.
     pub fn stats(&self) -> Stats {
         Stats::of(&self.shared)
     }
@@ -215,7 +231,7 @@ pub fn worker_index() -> Option<usize> {
     context::thread_owner().map(|owner| owner.index())
 }
 
-/// Says once on stderr why the work runs on the calling thread alone.
+/// Says once on stderr why work runs on the calling thread alone.
 #[cold]
 pub(crate) fn warn_once(error: &BuildError) {
     static SAID: AtomicBool = AtomicBool::new(false);
@@ -225,13 +241,13 @@ pub(crate) fn warn_once(error: &BuildError) {
     }
 }
 
-/// A job in the frame of a thread, or of another runtime's task, that waits for it.
+/// A job in the frame of a thread, or of another runtime's task, which waits for it.
 #[repr(C)]
 pub(crate) struct Installed<F, R> {
     job: Job,
     /// 1 once the result is there.
     done: AtomicUsize,
-    /// The runner takes it.
+    /// The thread that runs the job takes it.
     waker: UnsafeCell<Option<Waker>>,
     f: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
@@ -251,7 +267,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    /// To be run once, by whoever gets it.
+    /// The job, to be run once.
     pub(crate) fn as_job(&self) -> *const Job {
         (&raw const *self).cast()
     }
@@ -266,7 +282,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 
     /// # Safety
-    /// Once, by whoever has the job.
+    /// Called once, by the thread that has the job.
     unsafe fn take(&self) -> F {
         // SAFETY: by contract.
         self.f.with_mut(|f| unsafe { ManuallyDrop::take(&mut *f) })
@@ -276,8 +292,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     /// `job` starts an `Installed<F, R>`; called once.
     unsafe fn run(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the waiter's frame stays until `done` is set; the waker is taken before that, by
-        // us alone. It may be of the user's making, so it is not cloned: that might panic.
+        // SAFETY: the waiter's frame stays until `done` is set; only we take the waker, before
+        // that. The waker may be of the user's making, so it is not cloned: that might panic.
         unsafe {
             let f = (*this).take();
             let result = catch_unwind(AssertUnwindSafe(f));
@@ -289,13 +305,13 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    /// Waits for the result, come what may: the frame has to stay until the job is done. `kind` is
-    /// for reports.
+    /// Waits for the result in any case: the frame has to stay until the job is done. `kind` is for
+    /// reports.
     pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, 0);
-        // Masked, or a cancelled task would never come to suspend here. A blocker of the user's
-        // making may unwind all the same.
+        // Masked, or a cancelled task would never suspend here. A blocker of the user's making may
+        // unwind all the same.
         let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done()));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {
@@ -304,7 +320,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
             }
             thread::sleep(UNWOUND_NAP);
         }
-        // SAFETY: done, and the result is taken once: callers wait once.
+        // SAFETY: it is done, and the result is taken once: callers wait once.
         let result = self.result.with(|place| unsafe { (*place).assume_init_read() });
         match unwound {
             None => result,
@@ -327,7 +343,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 }
 
-/// The result of work elsewhere that is over: lost if the calling task has been cancelled
+/// The result of work elsewhere, now over. It is dropped if the calling task has been cancelled
 /// meanwhile.
 fn unless_cancelled<T>(value: T) -> T {
     match context::fiber() {

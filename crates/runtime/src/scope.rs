@@ -128,10 +128,10 @@ pub struct Scope<'scope> {
 }
 
 /// A scope's address that may travel with a spawn.
-struct Place<'scope>(NonNull<Scope<'scope>>);
+struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
 
 // SAFETY: a scope is Sync, and it outlives its spawns.
-unsafe impl Send for Place<'_> {}
+unsafe impl Send for ScopePtr<'_> {}
 
 impl<'scope> Scope<'scope> {
     fn new(shared: Option<Arc<Shared>>, task: *const Header) -> Self {
@@ -166,14 +166,14 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
-        let place = Place(NonNull::from(self));
+        let scope = ScopePtr(NonNull::from(self));
         let job = HeapJob::alloc(&raw const self.inner, move || {
-            let place = place;
+            let pointer = scope;
             // SAFETY: the scope waits for this job's count.
-            let scope = unsafe { place.0.as_ref() };
+            let scope = unsafe { pointer.0.as_ref() };
             scope.call(f);
             // SAFETY: the job's own count, dropped last.
-            unsafe { CountLatch::drop_one(&raw const (*place.0.as_ptr()).inner.latch) };
+            unsafe { CountLatch::drop_one(&raw const (*pointer.0.as_ptr()).inner.latch) };
         });
         self.inner.latch.add_one();
         let entry = Entry::scoped(job);

@@ -171,7 +171,7 @@ impl Runtime {
         if self.shared.wait_all_exited(Instant::now().checked_add(limit)) || self.cancel_all() {
             return Ok(());
         }
-        let fibers = self.settled();
+        let fibers = self.remaining_fibers();
         if self.shared.wait_all_exited(Some(Instant::now())) {
             return Ok(());
         }
@@ -232,7 +232,7 @@ impl Runtime {
     }
 
     /// What is left, once all that was woken in vain waits again, if that does not take too long.
-    fn settled(&self) -> Vec<FiberInfo> {
+    fn remaining_fibers(&self) -> Vec<FiberInfo> {
         let end = Instant::now() + GRACE;
         loop {
             let fibers = Report::take(&self.shared).fibers;

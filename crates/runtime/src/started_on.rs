@@ -1,13 +1,13 @@
-//! Where a task was started: what a canceller needs to find it, written by whoever claimed it.
+//! Where a task was started. The claimer writes it, and a canceller finds the fiber by it.
 //!
-//! | place | meaning | leaves it |
+//! | word | meaning | leaves it |
 //! |---|---|---|
 //! | null | not claimed, or claimed a moment ago | claimer, soon: to either of the others |
 //! | an address | the fiber that it was started on, or that polls it | nobody, or the poll's end |
 //! | `NEVER` (1) | it ends without a run | nobody |
 //!
-//! A claimer fills the place before it does anything that could wait for a canceller, and a
-//! canceller that has found the task claimed waits for that.
+//! A claimer writes the word before it does anything that could wait for a canceller. A canceller
+//! that has found the task claimed waits for that.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -42,15 +42,15 @@ impl<T> StartedOn<T> {
         self.0.store(Self::NEVER, Ordering::Release);
     }
 
-    /// The fiber that a future is polled on right now; null if none.
+    /// The fiber that polls a future right now; null if none.
     pub fn now(&self) -> *const T {
         // Ordering: Acquire pairs with the Release in `set`.
         self.0.load(Ordering::Acquire)
     }
 
-    /// A future is polled no more, for now.
+    /// A future is no longer polled, for now.
     pub fn clear(&self) {
-        // Ordering: Relaxed; whoever still finds the fiber here wakes it for nothing.
+        // Ordering: Relaxed; a canceller that still finds the fiber here wakes it for nothing.
         self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 

@@ -4,15 +4,16 @@
 //! |---|---|---|
 //! | `ENTRY` | birth | a queue's entry, later its runner, refers to the frame |
 //! | `HANDLE` | birth | the join handle refers to the frame |
-//! | `STARTED` | claim | somebody has the closure; nobody else may |
+//! | `STARTED` | claim | the claimer has the closure; nobody else may |
 //! | `DONE` | end of the run | the result is written, and the handle's alone |
-//! | `WAITING` | registration | the handle has left a waker and does not touch its place |
-//! | `CANCELLED` | a canceller, once | the task is to end at its next cancellation point, or not to start |
-//! | `CANCELLING` | with `CANCELLED` | that canceller still looks for fibers: the run does not end before it has a count of each |
-//! | `SHARED` | first theft of a branch | other fibers than the starter's may run branches of the task |
+//! | `WAITING` | registration | the handle has left a waker and does not touch its slot |
+//! | `CANCELLED` | a canceller, once | the task is to end at its next wait, or not to start |
+//! | `CANCELLING` | with `CANCELLED` | the canceller still looks for fibers: the run waits for it |
+//! | `SHARED` | first theft of a branch | other fibers than the starter's may run branches |
 //!
-//! The frame is freed by whoever finds the other reference gone. A claim is one exchange; whichever
-//! of the entry's taker and the joiner comes second finds `STARTED` and leaves the closure alone.
+//! The side that finds the other reference gone frees the frame. A claim is one exchange: of the
+//! entry's taker and the joiner, the second one finds `STARTED` and leaves the closure alone. The
+//! run does not end before a canceller has a count of each fiber that it will wake.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -31,7 +32,7 @@ const CANCELLED: u32 = 32;
 const CANCELLING: u32 = 64;
 const SHARED: u32 = 128;
 
-/// Of the exchange in [`TaskState::share`]; weakened to see the model fail.
+/// The ordering of the exchange in [`TaskState::share`]; weakened to see the model fail.
 #[inline(always)]
 fn share() -> Ordering {
     if canary!("cancel_share_relaxed") { Ordering::Relaxed } else { Ordering::Release }
@@ -46,7 +47,7 @@ pub struct TaskState(AtomicU32);
 pub enum Claim {
     /// Run the closure, then [`TaskState::complete`].
     Run,
-    /// Nothing: it runs or ran elsewhere.
+    /// Nothing: the task runs or ran elsewhere.
     Stale,
     /// Free the frame: nobody refers to it any more.
     Free,
@@ -59,7 +60,7 @@ pub enum Cancel {
     Nothing,
     /// Find the fibers that run it and make them look, then [`TaskState::cancel_delivered`].
     Deliver {
-        /// Somebody has claimed it. Otherwise whoever does will see the mark.
+        /// The task has been claimed. If not, a later claimer will see the mark.
         started: bool,
         /// Its branches may run on other fibers than its own.
         shared: bool,
@@ -84,7 +85,7 @@ impl TaskState {
         Self(AtomicU32::new(ENTRY | HANDLE))
     }
 
-    /// A task in a queue that nobody has a handle of.
+    /// A task in a queue, without a handle.
     pub fn detached() -> Self {
         Self(AtomicU32::new(ENTRY))
     }
@@ -99,8 +100,8 @@ impl TaskState {
         Self(AtomicU32::new(HANDLE | STARTED | DONE))
     }
 
-    /// The taker of the entry tries to claim the task, which others than its handle may cancel, or
-    /// not.
+    /// The taker of the entry tries to claim the task. `cancellable`: others than its handle may
+    /// cancel it.
     pub fn claim_from_queue(&self, cancellable: bool) -> Claim {
         // Ordering: Acquire pairs with the AcqRel of `drop_handle`: if we free, its last use of the
         // frame is over.
@@ -128,7 +129,7 @@ impl TaskState {
         if state & HANDLE == 0 { Claim::Free } else { self.stale_slow() }
     }
 
-    /// Claimed by a joiner that still runs it or has not let go of its handle.
+    /// The claimer is a joiner that still runs the task or has not let go of its handle.
     #[cold]
     fn stale_slow(&self) -> Claim {
         if self.drop_entry() { Claim::Free } else { Claim::Stale }
@@ -136,7 +137,7 @@ impl TaskState {
 
     /// The joiner tries to claim the task to run it itself; its entry stays where it is.
     pub fn claim_inline(&self) -> bool {
-        // Ordering: Relaxed. The closure came with the handle, and whoever finds the task claimed
+        // Ordering: Relaxed. The closure came with the handle. A thread that finds the task claimed
         // leaves it alone, or waits for `StartedOn`.
         let mut state = self.0.load(Ordering::Relaxed);
         while state & STARTED == 0 {
@@ -153,8 +154,8 @@ impl TaskState {
         false
     }
 
-    /// The joiner has the task's entry in hand too: nobody else refers to the frame, nor ever will,
-    /// but for a canceller if the task is `cancellable` by others than its handle.
+    /// The joiner has the task's entry in hand, too. Nobody else refers to the frame, nor ever
+    /// will, except a canceller if the task is `cancellable` by others than its handle.
     pub fn claim_alone(&self, cancellable: bool) {
         if cancellable {
             self.claim_inline();
@@ -186,7 +187,7 @@ impl TaskState {
         Cancel::Nothing
     }
 
-    /// The canceller touches neither the task nor its fibers any more.
+    /// The canceller no longer touches the task or its fibers.
     pub fn cancel_delivered(&self) {
         // Ordering: Release pairs with the Acquire in `await_canceller`.
         self.0.fetch_and(!CANCELLING, Ordering::Release);
@@ -202,12 +203,13 @@ impl TaskState {
     /// Another fiber, which has published itself as a runner of the task, takes over a branch.
     pub fn share(&self) {
         // Ordering: Release, so that a canceller that comes later in the order of this word finds
-        // the fiber. Of one that came before the fiber needs the mark, which is in this word.
+        // the fiber. A canceller that came before has left the mark in this word, which the fiber
+        // needs.
         self.0.fetch_or(SHARED, share());
     }
 
-    /// The run is over: a canceller that has set out may still use the fiber, and through it the
-    /// runtime. It is about to be through.
+    /// The run is over, and waits for a canceller that is under way: it may still use the fiber,
+    /// and through it the runtime. That is short.
     #[cold]
     fn await_canceller(&self) {
         let mut backoff = Backoff::new();
@@ -231,7 +233,7 @@ impl TaskState {
                 sateen_base::acquire_fence!(self.0);
                 return Completion::Free;
             }
-            // Without a waker the runner is through with the frame; with one it keeps its reference
+            // Without a waker the runner is done with the frame; with one it keeps its reference
             // until the waker has been used.
             let next = if state & WAITING == 0 { (state | DONE) & !ENTRY } else { state | DONE };
             // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`,
@@ -246,7 +248,7 @@ impl TaskState {
         }
     }
 
-    /// Whether an entry's taker has nothing to do but [`TaskState::claim_from_queue`]: a hint.
+    /// Whether an entry's taker would find the task claimed: a hint.
     pub fn is_started(&self) -> bool {
         // Ordering: Relaxed, a hint.
         self.0.load(Ordering::Relaxed) & STARTED != 0
@@ -258,15 +260,15 @@ impl TaskState {
         self.0.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// Whether a waker is registered: then its place may be read, and not written.
+    /// Whether a waker is registered: then its slot may be read, and not written.
     pub fn is_waiting(&self) -> bool {
         // Ordering: Relaxed; only the handle changes the bit.
         self.0.load(Ordering::Relaxed) & WAITING != 0
     }
 
-    /// The handle wants to change its waker. False: the task is done, leave it alone.
+    /// The handle wants to change its waker. False: the task is done, leave the slot alone.
     pub fn unregister(&self) -> bool {
-        // Ordering: AcqRel: before `complete` the place is ours again; after it, the result is
+        // Ordering: AcqRel: before `complete` the slot is ours again; after it, the result is
         // visible.
         self.0.fetch_and(!WAITING, Ordering::AcqRel) & DONE == 0
     }
@@ -285,7 +287,7 @@ impl TaskState {
 
     /// The handle's reference ends. True: free the frame, with the result if it is still there.
     pub fn drop_handle(&self) -> bool {
-        // Ordering: Acquire pairs with `complete` and `drop_entry`: the other side is through.
+        // Ordering: Acquire pairs with `complete` and `drop_entry`: the other side is done.
         if self.0.load(Ordering::Acquire) & ENTRY == 0 {
             return true;
         }

@@ -1,7 +1,7 @@
 //! Whether workers are to keep no spare stacks.
 //!
-//! A worker that has none raises it, fences, and wakes all sleepers. A worker with a stack to spare
-//! is announced as a sleeper, fences, and looks. So one of the two sees the other. Proof:
+//! A worker without a stack raises the count, fences, and wakes all sleepers. A worker with a stack
+//! to spare is announced as a sleeper, fences, and looks. So one of the two sees the other. Proof:
 //! `README.md`, "Out of stacks".
 
 // Public to the models only.
@@ -22,18 +22,18 @@ impl Tight {
         Self(AtomicUsize::new(0))
     }
 
-    /// There is a reason more. Fences fully; the caller wakes sleepers if it wants their stacks.
+    /// Adds a reason. Fences fully; the caller wakes sleepers if it wants their stacks.
     pub fn raise(&self) {
         // Ordering: Relaxed, it guards no data; so below.
         self.0.fetch_add(1, Ordering::Relaxed);
         if !canary!("tight_raise_no_fence") {
-            // Partner: the fence in `Sleepers::announce`: either we see the sleeper, or it sees the
+            // Partner: the fence in `Sleepers::announce`. Either we see the sleeper, or it sees the
             // reason.
             fence(Ordering::SeqCst);
         }
     }
 
-    /// That reason is gone.
+    /// Takes a reason back.
     pub fn lower(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

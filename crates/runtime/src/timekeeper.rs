@@ -94,7 +94,7 @@ impl Timekeeper {
     /// The thread's life.
     fn run(&self, shared: &Shared) {
         while self.state.load(Ordering::Relaxed) != ENDED {
-            let at = shared.watcher.stand_in(|| shared.earliest_timer());
+            let at = shared.watcher.look(|| shared.earliest_timer());
             let left = at.saturating_sub(self.ticks(Instant::now()));
             if at == NEVER {
                 self.parker.park();

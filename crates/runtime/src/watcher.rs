@@ -8,11 +8,11 @@
 //!
 //! | until | meaning | set by |
 //! |---|---|---|
-//! | a time | the stand-in looks then by itself | the stand-in, after a look |
-//! | [`NEVER`] | the stand-in looks when it is called, or looks just now | the stand-in, before each look |
+//! | a time | the timekeeper looks then by itself | the timekeeper, after a look |
+//! | [`NEVER`] | the timekeeper looks when it is called, or looks just now | the timekeeper, before each look |
 //!
 //! What holds of a timer that somebody has told of: the watcher has seen it; or a worker is awake
-//! that looks before it sleeps or goes on with something else; or the stand-in will look in time,
+//! that looks before it sleeps or goes on with something else; or the timekeeper will look in time,
 //! or is called, or has raised a request at all workers. Proof: `README.md`, "Timers".
 
 // Public to the models only.
@@ -56,10 +56,10 @@ impl Watcher {
     }
 
     /// A timer was armed that comes before all others at its worker. `earliest` of those. True: no
-    /// worker will mind it, so the stand-in is to be called.
+    /// worker will mind it, so the timekeeper is to be called.
     pub fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if !canary!("watch_tell_no_fence") {
-            // Partners: the fences in `watch`, `hand_on` and `stand_in`.
+            // Partners: the fences in `watch`, `hand_on` and `look`.
             fence(Ordering::SeqCst);
         }
         match self.word.load(Ordering::Relaxed) {
@@ -89,24 +89,24 @@ impl Watcher {
             return false;
         }
         if !canary!("watch_hand_on_no_fence") {
-            // Partners: the fences in `tell` and `stand_in`, and the one that follows the
+            // Partners: the fences in `tell` and `look`, and the one that follows the
             // announcement of a sleeper that found us watching.
             fence(Ordering::SeqCst);
         }
         self.word.load(Ordering::Relaxed) == 0 && self.pass(sleepers, earliest)
     }
 
-    /// No worker watches: another one is to, or the stand-in if all are awake.
+    /// No worker watches: another one is to, or the timekeeper if all are awake.
     fn pass(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         let at = earliest();
-        // Ordering: Relaxed; the caller's fence and the one in `stand_in` order it.
+        // Ordering: Relaxed; the caller's fence and the one in `look` order it.
         at != NEVER && !sleepers.notify_one() && at < self.until.load(Ordering::Relaxed)
     }
 
-    /// The stand-in looks: at `earliest` of all, unless a worker watches. Until when it may sleep,
+    /// The timekeeper looks: at `earliest` of all, unless a worker watches. Until when it may sleep,
     /// unless it is called.
-    pub fn stand_in(&self, earliest: impl FnOnce() -> u64) -> u64 {
-        self.stand_down();
+    pub fn look(&self, earliest: impl FnOnce() -> u64) -> u64 {
+        self.unset_until();
         if !canary!("watch_stand_in_no_fence") {
             // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the
             // worker no longer watches, or the other sees that it has to call.
@@ -120,21 +120,21 @@ impl Watcher {
         at
     }
 
-    /// The time of the stand-in's look has come: raises [`TIMER`] at all workers. Each who answers
-    /// fires what is due, and calls for the rest; so the stand-in may sleep until it is called.
+    /// The time of the timekeeper's look has come: raises [`TIMER`] at all workers. Each who answers
+    /// fires what is due, and calls for the rest; so the timekeeper may sleep until it is called.
     pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
         if !canary!("watch_raise_first") {
             // Before the requests: who answers one then sees that it has to call.
-            self.stand_down();
+            self.unset_until();
         }
         workers.for_each(|requests| _ = requests.insist(TIMER));
         if canary!("watch_raise_first") {
-            self.stand_down();
+            self.unset_until();
         }
     }
 
-    fn stand_down(&self) {
-        // Ordering: Relaxed; the fence in `stand_in`, or the raising of a request, makes it
+    fn unset_until(&self) {
+        // Ordering: Relaxed; the fence in `look`, or the raising of a request, makes it
         // visible.
         self.until.store(NEVER, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
 //! Models of who minds the timers. The time to fire comes once all is quiet: then some sleeper must
-//! have seen the timer, or nobody sleeps and the stand-in has.
+//! have seen the timer, or nobody sleeps and the timekeeper has.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -24,7 +24,7 @@ struct Model {
     /// The time of the earliest.
     timer: AtomicU64,
     fired: AtomicBool,
-    /// The stand-in's.
+    /// The timekeeper's.
     parker: ThreadParker,
     requests: RequestWord,
 }
@@ -61,16 +61,16 @@ impl Model {
         }
     }
 
-    /// The stand-in was to look at a time that has come, but the timer of that time is gone.
+    /// The timekeeper was to look at a time that has come, but the timer of that time is gone.
     fn looked_before(&self) {
         self.timer.store(SOON, Relaxed);
-        assert_eq!(self.watcher.stand_in(|| self.earliest()), SOON);
+        assert_eq!(self.watcher.look(|| self.earliest()), SOON);
         self.timer.store(NEVER, Relaxed);
     }
 
-    /// The stand-in looks, when it is called, until it has seen the timer.
-    fn stand_in_until_seen(&self) {
-        while self.watcher.stand_in(|| self.earliest()) != LATER {
+    /// The timekeeper looks, when it is called, until it has seen the timer.
+    fn look_until_seen(&self) {
+        while self.watcher.look(|| self.earliest()) != LATER {
             self.parker.park();
         }
     }
@@ -204,23 +204,23 @@ fn one_who_was_to_watch_hands_on() {
     });
 }
 
-/// All are awake: the stand-in, which is just looking for another reason, sees the timer or is
+/// All are awake: the timekeeper, which is just looking for another reason, sees the timer or is
 /// called.
 #[test]
 fn the_stand_in_learns_of_a_timer() {
     check(3, || {
         let model = Model::new();
         model.looked_before();
-        let stand_in = thread::spawn({
+        let timekeeper = thread::spawn({
             let model = Arc::clone(&model);
-            move || model.stand_in_until_seen()
+            move || model.look_until_seen()
         });
         model.arm();
-        stand_in.join().unwrap();
+        timekeeper.join().unwrap();
     });
 }
 
-/// The watcher goes on with something else, as the last one: the stand-in may just have seen it
+/// The watcher goes on with something else, as the last one: the timekeeper may just have seen it
 /// watch.
 #[test]
 fn a_busy_watcher_hands_on_to_the_stand_in() {
@@ -229,27 +229,27 @@ fn a_busy_watcher_hands_on_to_the_stand_in() {
         model.looked_before();
         assert!(!model.fall_asleep(A));
         model.timer.store(LATER, Relaxed);
-        let stand_in = thread::spawn({
+        let timekeeper = thread::spawn({
             let model = Arc::clone(&model);
-            move || model.stand_in_until_seen()
+            move || model.look_until_seen()
         });
         model.sleepers.cancel(A);
         model.get_busy(A);
-        stand_in.join().unwrap();
+        timekeeper.join().unwrap();
     });
 }
 
-/// The stand-in raises the request for one timer, and the worker fires it: the stand-in learns of
+/// The timekeeper raises the request for one timer, and the worker fires it: the timekeeper learns of
 /// the next.
 #[test]
 fn one_who_answers_calls_for_the_rest() {
     check(3, || {
         let model = Model::new();
         model.timer.store(SOON, Relaxed);
-        let stand_in = thread::spawn({
+        let timekeeper = thread::spawn({
             let model = Arc::clone(&model);
             move || {
-                while model.watcher.stand_in(|| model.earliest()) == SOON {
+                while model.watcher.look(|| model.earliest()) == SOON {
                     model.watcher.raise([&model.requests].into_iter());
                     model.parker.park();
                 }
@@ -261,19 +261,19 @@ fn one_who_answers_calls_for_the_rest() {
         model.requests.clear(TIMER);
         model.timer.store(LATER, Relaxed);
         model.get_busy(A);
-        stand_in.join().unwrap();
+        timekeeper.join().unwrap();
     });
 }
 
-/// A worker falls asleep while another one arms: it or the stand-in sees the timer.
+/// A worker falls asleep while another one arms: it or the timekeeper sees the timer.
 #[test]
 fn one_who_falls_asleep_or_the_stand_in_learns_of_a_timer() {
     check(2, || {
         let model = Model::new();
-        let stand_in = thread::spawn({
+        let timekeeper = thread::spawn({
             let model = Arc::clone(&model);
             move || {
-                while model.watcher.stand_in(|| model.earliest()) == NEVER {
+                while model.watcher.look(|| model.earliest()) == NEVER {
                     if model.fired.load(Relaxed) {
                         return;
                     }
@@ -299,7 +299,7 @@ fn one_who_falls_asleep_or_the_stand_in_learns_of_a_timer() {
             }
         });
         model.arm();
-        stand_in.join().unwrap();
+        timekeeper.join().unwrap();
         sleeper.join().unwrap();
     });
 }

@@ -57,7 +57,7 @@ fn names_places_and_waits_are_told() {
         let place = seen.location.expect("a place");
         assert_eq!((place.file(), place.line()), (file!(), line));
         let wait = seen.waits_for.as_ref().expect("a wait");
-        assert_eq!((wait.kind, wait.place), ("event", Arc::as_ptr(&event) as usize));
+        assert_eq!((wait.kind, wait.address), ("event", Arc::as_ptr(&event) as usize));
         assert!(!seen.partial && !seen.masked && seen.worker < rt.workers());
         assert_eq!(seen.stack_used.is_some(), cfg!(debug_assertions));
         let wait = named(&report, "locker").waits_for.as_ref().expect("a wait");

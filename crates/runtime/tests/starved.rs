@@ -15,14 +15,14 @@ use std::time::Duration;
 const LIMITS: [(usize, usize); 9] =
     [(1, 1), (1, 2), (1, 4), (1, 8), (2, 2), (2, 3), (2, 4), (2, 8), (4, 8)];
 /// Long enough for a loaded machine; what hangs, hangs for ever.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs `f`, and ends the process if that takes for ever.
 fn watched<R>(what: &str, f: impl FnOnce() -> R) -> R {
     let (done, wait) = mpsc::channel::<()>();
     let what = what.to_owned();
     let dog = std::thread::spawn(move || {
-        if wait.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if wait.recv_timeout(TEST_TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
             eprintln!("{what} hangs");
             std::process::abort();
         }

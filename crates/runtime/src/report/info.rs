@@ -66,7 +66,7 @@ pub struct WaitsFor {
     /// fork or a scope has to wait for work that others took.
     pub kind: &'static str,
     /// Its address; 0 if it has none.
-    pub place: usize,
+    pub address: usize,
     /// Who has to let go of it, or end, where that is known.
     pub owner: Option<WaitOwner>,
     /// For how long it has waited.
@@ -108,8 +108,8 @@ impl WaitsFor {
             (Some(owner), "task") => return write!(f, "waits for the end of {owner}"),
             (_, kind) => write!(f, "waits for {kind}")?,
         }
-        if self.place != 0 {
-            write!(f, " {:#x}", self.place)?;
+        if self.address != 0 {
+            write!(f, " {:#x}", self.address)?;
         }
         self.owner.as_ref().map_or(Ok(()), |owner| write!(f, " held by {owner}"))
     }

@@ -11,7 +11,7 @@ use sateen_base::tsc;
 fn waits_for(wait: &Wait, owner: Option<u64>) -> WaitsFor {
     WaitsFor {
         kind: wait.what.kind(),
-        place: wait.what.place(),
+        address: wait.what.place(),
         owner: owner.map(|id| WaitOwner { id, name: None }),
         time: Duration::from_nanos(tsc::nanos(tsc::now().saturating_sub(wait.since))),
     }
@@ -89,7 +89,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
         let mut info = FiberInfo { is_outer: true, ..bare(fiber, outer.id, FiberState::Waiting) };
         info.waits_for = Some(WaitsFor {
             kind: "task",
-            place: inner.task as usize,
+            address: inner.task as usize,
             owner: Some(WaitOwner { id: inner.id, name: None }),
             time: Duration::ZERO,
         });

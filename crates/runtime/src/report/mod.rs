@@ -87,7 +87,9 @@ impl fmt::Display for Deadlock {
             match index {
                 0 => fiber.write_name(f)?,
                 _ => {
-                    fiber.location.map_or(Ok(()), |place| write!(f, " (spawned at {place})"))?;
+                    fiber
+                        .location
+                        .map_or(Ok(()), |location| write!(f, " (spawned at {location})"))?;
                     f.write_str(", which")?;
                 }
             }

@@ -27,7 +27,7 @@ use std::ptr::{NonNull, null};
 use std::task::Waker;
 
 /// How long a busy worker may take to answer.
-const PATIENCE: Duration = Duration::from_millis(100);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 /// Fibers copied in one hold of the runtime's list.
 const CHUNK: usize = 256;
 
@@ -133,11 +133,11 @@ impl Survey {
         Self::new(shared, Then::Call(then)).post(shared);
     }
 
-    /// Asks, and waits for the answers, for [`PATIENCE`] at most.
+    /// Asks, and waits for the answers, for [`ANSWER_TIMEOUT`] at most.
     pub(super) fn conduct(shared: &Shared) -> Answers {
         let survey = Self::new(shared, Then::Wake(park::current_waker()));
         survey.post(shared);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
         // Cancellation must not leave the lists of fibers behind.
         park::uninterrupted(|| {
             while survey.is_open() && Instant::now() < deadline {

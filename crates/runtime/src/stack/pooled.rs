@@ -88,7 +88,7 @@ struct Slab {
     /// Stacks that may have been used since they were last discarded, as far as they are cold.
     dirty: Cell<u64>,
     /// Index in the list of partial slabs, while `cold` is not 0.
-    place: Cell<usize>,
+    position: Cell<usize>,
 }
 
 impl PooledStacks {
@@ -347,14 +347,14 @@ impl Class {
         let free = unmap && cold == this.all();
         let (is_in, stays) = (this.cold.replace(cold) != 0, cold != 0 && !free);
         if !is_in && stays {
-            this.place.set(self.partial.len());
+            this.position.set(self.partial.len());
             self.partial.push(slab);
         } else if is_in && !stays {
-            let place = this.place.get();
-            self.partial.swap_remove(place);
-            if let Some(moved) = self.partial.get(place) {
+            let position = this.position.get();
+            self.partial.swap_remove(position);
+            if let Some(moved) = self.partial.get(position) {
                 // SAFETY: as above.
-                unsafe { moved.as_ref() }.place.set(place);
+                unsafe { moved.as_ref() }.position.set(position);
             }
         }
         if !free {
@@ -427,8 +427,8 @@ impl Slab {
                 unsafe { map.guard(index * stride, guard_size, how)? };
             }
         }
-        let (cold, dirty, place) = (Cell::new(0), Cell::new(0), Cell::new(0));
-        Ok(Box::new(Self { map, stacks, stride, guard: guard_size, cold, dirty, place }))
+        let (cold, dirty, position) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        Ok(Box::new(Self { map, stacks, stride, guard: guard_size, cold, dirty, position }))
     }
 
     /// The bits of all its stacks.

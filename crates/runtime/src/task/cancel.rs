@@ -1,4 +1,4 @@
-//! Cancellation: a mark on the task, and a wake-up for whatever waits in it.
+//! Cancellation: a mark on the task, and a wake-up for the fibers that wait in it.
 
 use super::future::Woken;
 use super::{FutureHead, Header};
@@ -14,7 +14,7 @@ use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
-/// Whether the calling task, or the one whose branch the caller is, has been cancelled.
+/// Whether the calling task, or the task that the calling branch belongs to, has been cancelled.
 pub(super) fn is_cancelled() -> bool {
     context::fiber().is_some_and(Fiber::is_cancelled)
 }
@@ -22,7 +22,7 @@ pub(super) fn is_cancelled() -> bool {
 /// A cancellation point for loops that never block.
 ///
 /// # Errors
-/// [`Cancelled`], if the calling task has been: give it to `?`, or end in another way.
+/// [`Cancelled`], if the calling task has been cancelled: pass it on by `?`, or end in another way.
 ///
 /// ```
 /// let task = sateen::spawn(|| {
@@ -46,10 +46,10 @@ pub(crate) fn unwind() -> ! {
     resume_unwind(Box::new(Cancelled))
 }
 
-/// Cancels any number of tasks at once, and the tasks of its children.
+/// Cancels any number of tasks at once, and those of its child tokens.
 ///
-/// Given to tasks when they are spawned ([`Spawn::token`](super::Spawn::token)). Cloning gives
-/// another handle to the same token.
+/// A task gets its token when it is spawned ([`Spawn::token`](super::Spawn::token)). A clone is
+/// another handle of the same token.
 ///
 /// ```
 /// use sateen::{CancelToken, JoinError, Spawn};
@@ -71,7 +71,7 @@ struct Inner {
     /// Set together with the flag.
     event: sateen_sync::Event,
     attached: SpinLock<Attached>,
-    /// Whoever has a token keeps those above it, through which it is cancelled.
+    /// A token keeps those above it, through which it is cancelled.
     parent: Option<Arc<Inner>>,
 }
 
@@ -79,12 +79,11 @@ struct Inner {
 struct Attached {
     tasks: std::collections::HashSet<Task>,
     children: Vec<Weak<Inner>>,
-    /// So many children and the dead ones are looked for: twice as many as were alive the last
-    /// time.
+    /// At this many children the dead ones are removed: twice as many as were alive the last time.
     tidy_at: usize,
 }
 
-/// The least number of children at which dead ones are looked for.
+/// The smallest number of children at which dead ones are removed.
 const TIDY_LEAST: usize = 16;
 
 impl Attached {
@@ -114,14 +113,13 @@ struct Task(NonNull<Header>);
 // SAFETY: an address, used under the lock that the task takes before it ends.
 unsafe impl Send for Task {}
 
-/// What is left to do for tasks that were marked: to wake what runs them. That may call the user's
-/// code (a policy, a callback for arrivals), so no lock is held, and the tasks may end in the
-/// meantime.
+/// What is left to do for marked tasks: to wake the fibers that run them. That may call the user's
+/// code (a policy, an arrival callback), so no lock is held, and the tasks may end in the meantime.
 #[derive(Default)]
 #[must_use]
 pub(super) struct Delivery {
-    /// Each keeps its runtime's memory. One that has ended what it was named for is woken for
-    /// nothing.
+    /// Each count keeps its runtime's memory. A fiber that has ended the task meanwhile is woken
+    /// for nothing.
     pub(super) fibers: Vec<sateen_base::prim::Arc<Fiber>>,
     pub(super) entry: Option<Woken>,
 }
@@ -136,7 +134,7 @@ impl Delivery {
 }
 
 impl LiveFutures<FutureHead> {
-    /// Cancels all. No lock is held while what is pending is queued: that may call a policy.
+    /// Cancels all. No lock is held while pending futures are queued: that may call a policy.
     #[cold]
     pub(crate) fn cancel(&self) {
         // SAFETY: marked while it is listed, so it has not ended, and its runtime neither.
@@ -151,9 +149,10 @@ impl CancelToken {
         Self::default()
     }
 
-    /// A token that is cancelled with this one, or alone.
+    /// Makes a token that is cancelled with this one, or alone.
     ///
-    /// Cost: an allocation and a short lock; now and then a look at all children, for those that
+    /// # Cost
+    /// An allocation and a short lock; now and then a look at all children, to remove those that
     /// are gone.
     pub fn child(&self) -> Self {
         let mut child = Inner::default();
@@ -173,15 +172,15 @@ impl CancelToken {
         child
     }
 
-    /// Cancels all tasks that have this token or a child of it, now and later. A second time does
+    /// Cancels all tasks that have this token or a child of it, now and later. A second call does
     /// nothing.
     ///
     /// # Panics
-    /// With the first panic of a waker of those who wait for a token, after all is cancelled.
+    /// With the first panic of a waker of those that wait for a token, after all is cancelled.
     pub fn cancel(&self) {
         let mut deliveries = Vec::new();
         let (mut found, mut left) = (Vec::new(), vec![Arc::clone(&self.0)]);
-        // All are marked before anything is called that may do anything.
+        // All are marked before any code of the user's is called.
         while let Some(token) = left.pop() {
             let Some(children) = token.mark(&mut deliveries) else { continue };
             left.extend(children.iter().filter_map(Weak::upgrade));
@@ -200,12 +199,12 @@ impl CancelToken {
         self.0.cancelled.is_raised()
     }
 
-    /// Waits until it is cancelled: blocks a thread, suspends a task.
+    /// Waits until the token is cancelled: blocks a thread, suspends a task.
     pub fn wait(&self) {
         self.0.event.wait();
     }
 
-    /// [`CancelToken::wait`] for async code.
+    /// Waits until the token is cancelled, in async code.
     pub async fn cancelled(&self) {
         self.0.event.wait_async().await;
     }
@@ -229,8 +228,8 @@ impl CancelToken {
 }
 
 impl Inner {
-    /// Marks it and its tasks, and gives its children, which are to follow. None: it was marked
-    /// before.
+    /// Marks the token and its tasks, and returns its children, which are to follow. None: it was
+    /// marked before.
     fn mark(&self, deliveries: &mut Vec<Delivery>) -> Option<Vec<Weak<Self>>> {
         let mut attached = self.attached.lock();
         // Under the lock, so that a task that attaches later sees it.

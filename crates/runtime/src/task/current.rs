@@ -1,4 +1,4 @@
-//! What a task can know of itself.
+//! What a task can learn about itself.
 
 use super::{Header, Priority, TaskId, cancel};
 use crate::context;
@@ -21,7 +21,7 @@ pub struct CurrentTask {
     pub cancelled: bool,
 }
 
-/// The task that the caller runs in, or whose branch it is; none outside of tasks.
+/// The task that the caller runs in, or works for as a branch; none outside of tasks.
 ///
 /// ```
 /// use sateen::{Spawn, current_task};

@@ -1,7 +1,7 @@
-//! Memory for task frames, kept by the thread that frees it for the next task that it spawns.
+//! Memory for task frames. The thread that frees a frame keeps it for the next task that it spawns.
 //!
-//! Frames come in a few sizes, each with caches for all threads of the process: frames outlive
-//! their runtime where somebody keeps a handle, and may be freed by any thread.
+//! Frames come in a few sizes, each with caches for all threads of the process. Any thread may free
+//! a frame, and a handle may keep one beyond the end of its runtime.
 
 use sateen_pool::HeapSizes;
 use std::alloc::{Layout, handle_alloc_error};
@@ -16,7 +16,7 @@ pub(super) fn take(layout: Layout) -> NonNull<u8> {
     KEPT.take(layout).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
-/// Takes memory back that [`take`] gave for this layout.
+/// Takes back memory that [`take`] gave for this layout.
 ///
 /// # Safety
 /// Nobody uses it any more.

@@ -1,10 +1,10 @@
-//! Futures as tasks: polled by whichever worker takes their entry, with the same handle as
+//! Futures as tasks. Any worker that takes a future's entry polls it; the handle is the same as for
 //! closures.
 //!
-//! One heap frame: the task's header, the [`WakeWord`], and the future, which gives way to the
-//! result. The header's state word says who may have the result, as for closures (a future counts
-//! as started from birth: nobody but an entry's taker may claim it); the wake word says who may
-//! poll, and who keeps the frame. The runtime is kept by its list of live futures: while one has
+//! A future is one heap frame: the task's header, the [`WakeWord`], and the future, which gives way
+//! to the result. The header's state word says who may have the result, as for closures. (A future
+//! counts as started from birth: only an entry's taker may claim it.) The wake word says who may
+//! poll, and who keeps the frame. The list of live futures keeps the runtime: while a future has
 //! not ended, the workers have not, so a waker that finds it pending finds the runtime.
 
 use super::{Actions, Birth, Delivery, Header, JoinError, JoinHandle, Running, identity, start};
@@ -35,10 +35,10 @@ pub(crate) struct Head {
     task: Header,
     word: WakeWord,
     /// The only worker that may poll it, or [`ANYWHERE`].
-    place: AtomicU32,
+    worker: AtomicU32,
     /// Its runtime. The header's `home` is null: no joiner runs a future in place.
     home: *const Shared,
-    /// Its place among the runtime's live futures.
+    /// Its links among the runtime's live futures.
     links: Links<Self>,
     actions: &'static FutureActions,
 }
@@ -119,7 +119,7 @@ impl<F: Future> Frame<F> {
     unsafe fn end(head: NonNull<Head>, result: Result<F::Output, JoinError>) {
         // SAFETY: by contract.
         unsafe { Self::body(head) }.with_mut(|body| {
-            // A destructor that waits is not to be cancelled, and its panic goes nowhere.
+            // A destructor that waits is not cancelled, and its panic is discarded.
             // SAFETY: ours, and written anew below without another drop.
             let dropping = || sateen_sync::park::uninterrupted(|| unsafe { body.drop_in_place() });
             discard(catch_unwind(AssertUnwindSafe(dropping)));
@@ -148,8 +148,8 @@ unsafe fn refuse<F: Future>(header: NonNull<Header>, error: JoinError) {
     unsafe { Frame::<F>::drop(header.cast(), error) };
 }
 
-/// The task and its handle are through: drops what of it is the user's. The last waker, wherever
-/// that is, frees the frame.
+/// Drops the user's values once the task and its handle are done with the frame. The last waker,
+/// wherever that is, frees the frame.
 ///
 /// # Safety
 /// `header` starts a `Frame<F>` that is done, with a result that is the caller's.
@@ -179,13 +179,13 @@ unsafe fn take_result<F: Future>(header: NonNull<Header>) -> Result<F::Output, J
     }
 }
 
-/// Makes a task of `future` and returns what is to be queued, and its handle. `worker`: the calling
-/// thread, if it is one of `home`'s.
+/// Makes a task of `future` and returns the part to be queued, and its handle. `worker` is the
+/// calling thread, if that is one of `home`'s.
 pub(super) fn new<F>(
     future: F,
     home: &Arc<Shared>,
     worker: Option<&Owner>,
-    place: Option<usize>,
+    pinned_to: Option<usize>,
     birth: Birth,
 ) -> (NonNull<Head>, JoinHandle<F::Output>)
 where
@@ -206,7 +206,7 @@ where
                 extra: birth.extra,
             },
             word: WakeWord::new(),
-            place: AtomicU32::new(place.map_or(ANYWHERE, |index| index as u32)),
+            worker: AtomicU32::new(pinned_to.map_or(ANYWHERE, |index| index as u32)),
             home: Arc::as_ptr(home),
             links: Links::new(worker.map(|worker| worker.index()), home.workers.len()),
             actions: &Frame::<F>::FUTURE,
@@ -217,47 +217,46 @@ where
     // SAFETY: new; it leaves at its end.
     unsafe { home.futures.enter(head) };
     let handle = JoinHandle::new(head.cast(), take_result::<F>);
-    // With an entry already (the word says queued), so that a cancelled token queues no second one.
+    // The word says that an entry is queued already, so a cancelled token queues no second one.
     identity::attach(head.cast());
     (head, handle)
 }
 
-/// Puts a future whose word says that it is queued where it belongs.
+/// Queues a future, whose word says that it is queued, where it belongs.
 ///
 /// # Safety
 /// The entry is the caller's.
 unsafe fn enqueue(head: NonNull<Head>) {
     // SAFETY: the entry keeps the frame, which may be gone once it is pushed.
-    let (home, place) = unsafe {
+    let (home, index) = unsafe {
         // Ordering: Relaxed; written before the entry came here.
-        (head.as_ref().home, head.as_ref().place.load(Ordering::Relaxed))
+        (head.as_ref().home, head.as_ref().worker.load(Ordering::Relaxed))
     };
     let entry = Entry::future(head);
     let here = context::thread_owner();
     if let Some(worker) = here.filter(|worker| std::ptr::eq(Arc::as_ptr(worker.shared()), home)) {
-        if place == ANYWHERE {
+        if index == ANYWHERE {
             worker.push(entry, Push::Woken);
         } else {
-            worker.shared().workers[place as usize].post(worker.shared(), entry);
+            worker.shared().workers[index as usize].post(worker.shared(), entry);
         }
         return;
     }
     // SAFETY: the future has not ended, and cannot before its entry is pushed; until then the
-    // workers keep the runtime. (Then it may end at any moment, under our hands: hence the count of
-    // our own.)
+    // workers keep the runtime. It may end right after the push. Hence the count of our own.
     let shared = unsafe {
         Arc::increment_strong_count(home);
         Arc::from_raw(home)
     };
-    if place == ANYWHERE {
+    if index == ANYWHERE {
         shared.submit_inside(entry);
     } else {
-        // A place that was written is that of a worker that runs.
-        shared.workers[place as usize].post(&shared, entry);
+        // An index that was written is that of a worker that runs.
+        shared.workers[index as usize].post(&shared, entry);
     }
 }
 
-/// Whether it was spawned on `shared`.
+/// Whether the future was spawned on `shared`.
 ///
 /// # Safety
 /// The caller has its entry.
@@ -266,7 +265,7 @@ pub(crate) unsafe fn is_of(head: NonNull<Head>, shared: &Arc<Shared>) -> bool {
     std::ptr::eq(unsafe { head.as_ref() }.home, Arc::as_ptr(shared))
 }
 
-/// Queues it again at its runtime.
+/// Queues the future again at its runtime.
 ///
 /// # Safety
 /// The entry is the caller's, who gives it up.
@@ -290,7 +289,7 @@ unsafe fn wake(head: NonNull<Head>) {
 /// # Safety
 /// The caller has a reference and gives it up.
 unsafe fn release(head: NonNull<Head>) {
-    // SAFETY: by contract. What is abandoned is ours to queue, what is to be freed ours to free.
+    // SAFETY: by contract. An abandoned future is ours to queue; a free frame is ours to free.
     unsafe {
         match head.as_ref().word.release() {
             Released::Kept => {}
@@ -300,7 +299,7 @@ unsafe fn release(head: NonNull<Head>) {
     }
 }
 
-/// The handle is gone.
+/// Gives up the handle's reference.
 ///
 /// # Safety
 /// `header` starts a future's task, and the caller was its handle.
@@ -309,7 +308,8 @@ pub(super) unsafe fn drop_handle(header: NonNull<Header>) {
     unsafe { release(header.cast()) };
 }
 
-/// The future has been marked as cancelled: whoever polls it, now or next, is to see that.
+/// Wakes a future that has been marked as cancelled. A worker that polls it, now or next, is to see
+/// the mark.
 ///
 /// # Safety
 /// `header` starts a future's task, and the caller keeps it from ending.
@@ -336,18 +336,18 @@ impl Woken {
     }
 }
 
-/// Whoever took the entry polls the future.
+/// Polls the future of a taken entry.
 ///
 /// # Safety
 /// The entry is the caller's, who gives it up.
 pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<Head>) {
     // SAFETY: the entry, then the poll, keeps the frame.
     let this = unsafe { head.as_ref() };
-    // Before `begin`: a canceller that wakes after it looks here.
+    // Before `begin`: a canceller that wakes the future later looks here.
     this.task.started_on.set(fiber);
     // Ordering: Relaxed; handed on with the entry.
-    if worker.is_alone() && this.place.load(Ordering::Relaxed) == ANYWHERE {
-        this.place.store(worker.index() as u32, Ordering::Relaxed);
+    if worker.is_alone() && this.worker.load(Ordering::Relaxed) == ANYWHERE {
+        this.worker.store(worker.index() as u32, Ordering::Relaxed);
     }
     this.word.begin();
     let run = |f: &dyn Fn() -> bool| {
@@ -357,7 +357,7 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
     let cancelled = || this.task.is_cancelled() || worker.shared().is_cancelling();
     let mut over = !cancelled()
         && run(&|| {
-            // A reference of the poll itself, not counted: clones are.
+            // The poll's own reference is not counted; clones are.
             // SAFETY: the poll keeps the frame.
             let waker = unsafe { Waker::from_raw(raw_waker(head)) };
             let waker = ManuallyDrop::new(waker);
@@ -385,14 +385,14 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
     // SAFETY: the result is written; the run keeps the frame until `finish`.
     unsafe {
         worker.shared().futures.leave(head);
-        super::settle(head.cast());
+        super::conclude(head.cast());
         if this.word.finish() {
             (this.actions.free)(head);
         }
     }
 }
 
-/// A future that was queued is not to run: it fails with `error`.
+/// Ends a queued future with `error` instead of polling it.
 ///
 /// # Safety
 /// The entry is the caller's, who gives it up; the caller is no worker of the runtime.
@@ -404,7 +404,7 @@ pub(super) unsafe fn refuse_queued(head: NonNull<Head>, shared: &Shared, error: 
         (this.actions.drop)(head, error);
         identity::detach(head.cast());
         shared.futures.leave(head);
-        super::settle(head.cast());
+        super::conclude(head.cast());
         if this.word.finish() {
             (this.actions.free)(head);
         }
@@ -414,7 +414,7 @@ pub(super) unsafe fn refuse_queued(head: NonNull<Head>, shared: &Shared, error: 
 static WAKER: RawWakerVTable =
     RawWakerVTable::new(clone_raw, wake_raw, wake_by_ref_raw, release_raw);
 
-/// Whether it wakes a future of this runtime.
+/// Whether the waker wakes a future of this runtime.
 pub(crate) fn is_waker_of(waker: &Waker, shared: &Shared) -> bool {
     // SAFETY: with this table it keeps its future's frame.
     std::ptr::eq(waker.vtable(), &WAKER)

@@ -1,4 +1,4 @@
-//! The owner's side of a spawned task.
+//! The joiner's side of a spawned task.
 
 use super::{Header, TaskId};
 use crate::context;
@@ -23,24 +23,23 @@ use std::task::{Context, Poll, Waker};
 pub enum JoinError {
     /// The task panicked, with this payload.
     Panicked(Box<dyn Any + Send + 'static>),
-    /// The runtime had been shut down: the task was never accepted, and its closure was dropped.
+    /// The runtime had been shut down: it never accepted the task, and dropped the closure.
     ShutDown,
-    /// No stack could be had to start the task on, and for 40 ms nothing ran that might free one,
-    /// nor did anybody wait with a time limit. See
-    /// [`Builder::max_stacks`](crate::Builder::max_stacks).
+    /// No stack could be had to start the task on. For 40 ms nothing ran that might free one, and
+    /// nobody waited with a time limit. See [`Builder::max_stacks`](crate::Builder::max_stacks).
     OutOfStacks,
-    /// There is no global runtime, for this reason.
+    /// There is no global runtime; the reason.
     NoRuntime(String),
-    /// It was cancelled before it gave a result.
+    /// The task was cancelled before it gave a result.
     Cancelled,
     /// The process has forked: the task, or its runtime, was left in the parent.
     Forked,
     /// A scheduling [policy](crate::policy::Policy) dropped it on a thread that is no worker,
     /// before it started.
     Lost,
-    /// It asked for a stack of this many bytes: more than there can be.
+    /// The task asked for a stack of this many bytes, which is more than the maximum.
     StackSize(usize),
-    /// It was to run on a worker that does not exist.
+    /// The task was to run on a worker that does not exist.
     NoWorker {
         /// The index asked for.
         worker: usize,
@@ -50,10 +49,10 @@ pub enum JoinError {
 }
 
 impl JoinError {
-    /// The panic's payload back, for [`std::panic::resume_unwind`].
+    /// Gives back the panic's payload, for [`std::panic::resume_unwind`].
     ///
     /// # Errors
-    /// The error itself where the task did not panic.
+    /// The error itself, if the task did not panic.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
         match self {
             Self::Panicked(payload) => Ok(payload),
@@ -68,7 +67,7 @@ impl JoinError {
 }
 
 impl std::fmt::Debug for JoinError {
-    /// As it is displayed: `unwrap`, and `main` with `?`, print what the task's panic said.
+    /// The same text as `Display`: `unwrap`, and `main` with `?`, print what the task's panic said.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "JoinError({self})")
     }
@@ -109,10 +108,10 @@ impl std::error::Error for JoinError {}
 
 const TAKEN: &str = "a JoinHandle was asked again after it had given its result";
 
-/// The right to a spawned task's result.
+/// The handle of a spawned task, which gives its result.
 ///
-/// [`JoinHandle::join`] blocks (a thread) or suspends (a task); `.await` waits in async code.
-/// Dropped, it detaches: the task runs on and its result is dropped.
+/// [`JoinHandle::join`] blocks a thread and suspends a task; `.await` waits in async code. A
+/// dropped handle detaches its task: the task runs on and its result is dropped.
 ///
 /// ```
 /// use sateen::spawn;
@@ -149,7 +148,7 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
-    /// Whether the task has ended (or was refused), so that [`JoinHandle::join`] does not wait.
+    /// Whether the task has ended or was refused, so that [`JoinHandle::join`] does not wait.
     pub fn is_finished(&self) -> bool {
         self.header().state.is_done()
     }
@@ -160,12 +159,13 @@ impl<T> JoinHandle<T> {
     }
 
     /// Changes the number that the task was spawned with for the scheduling policy
-    /// ([`Spawn::property`](super::Spawn::property)), wherever it is queued or suspended; a policy
-    /// of the user's making is told
-    /// ([`Policy::property_change`](crate::policy::Policy::property_change)). False: it was spawned
-    /// without.
+    /// ([`Spawn::property`](super::Spawn::property)), wherever the task is queued or suspended. A
+    /// policy of the user's making is told
+    /// ([`Policy::property_change`](crate::policy::Policy::property_change)). Returns false if the
+    /// task was spawned without a number.
     ///
-    /// Cost: a short lock for each worker.
+    /// # Cost
+    /// A short lock for each worker.
     ///
     /// ```
     /// use sateen::{Spawn, spawn};
@@ -177,15 +177,18 @@ impl<T> JoinHandle<T> {
         self.header().set_property(property)
     }
 
-    /// Asks the task to end. One that has not started never will; one that waits, or comes to a
-    /// wait, a yield or another cancellation point, unwinds from there with
+    /// Asks the task to end. A task that has not started never will. A task that waits, or comes to
+    /// a wait, a yield or another cancellation point, unwinds from there with
     /// [`Cancelled`](super::Cancelled), on its own worker. The handle then gives
     /// [`JoinError::Cancelled`]. A task that never waits runs to its end.
     ///
-    /// What is not a cancellation point: `join`, `fork` and `scope`, which cancel their branches
-    /// with the task, wait for them and unwind then; taking a lock again after a condition wait; an
-    /// `RwLock`, a `ReentrantMutex` or a raw mutex without a time limit; anything while the task
-    /// unwinds already.
+    /// These are no cancellation points:
+    ///
+    /// * `join`, `fork` and `scope`, which cancel their branches with the task, wait for them, and
+    ///   unwind then;
+    /// * taking a lock again after a condition wait;
+    /// * an `RwLock`, a `ReentrantMutex` or a raw mutex without a time limit;
+    /// * anything while the task unwinds already.
     ///
     /// ```
     /// use sateen::{JoinError, spawn};
@@ -201,8 +204,8 @@ impl<T> JoinHandle<T> {
 
     /// Waits for the task's end and returns its result.
     ///
-    /// Called inside a task of the same runtime, it runs the task in place if nobody has started
-    /// it; otherwise the caller is suspended. A plain thread blocks.
+    /// A plain thread blocks. A task of the same runtime runs the joined task in place if nobody
+    /// has started it; otherwise the caller is suspended.
     ///
     /// # Errors
     /// [`JoinError`]: the task panicked, or never ran.
@@ -220,10 +223,11 @@ impl<T> JoinHandle<T> {
         self.take_result()
     }
 
-    /// [`JoinHandle::join`] that waits no longer than `limit`. Never runs the task in place.
+    /// Waits as [`JoinHandle::join`] does, but no longer than `limit`. It never runs the task in
+    /// place.
     ///
     /// # Errors
-    /// The handle back, if the task had not ended by then; it goes on. (The error inside is the
+    /// The handle, if the task has not ended by then; the task goes on. (The inner error is the
     /// task's.)
     ///
     /// # Panics
@@ -259,11 +263,11 @@ impl<T> JoinHandle<T> {
         });
     }
 
-    /// Waits by `park` until the task is done, or `park` says that it does not wait any more.
+    /// Waits by `park` until the task is done, or `park` returns false because it no longer waits.
     fn wait_with(&self, park: impl Fn() -> bool) {
         let waker = park::current_waker();
         /// # Safety
-        /// A header is there.
+        /// The address is that of a header.
         unsafe fn owner(place: usize) -> u64 {
             // SAFETY: by contract.
             unsafe { (*(place as *const Header)).id().get() }
@@ -274,8 +278,8 @@ impl<T> JoinHandle<T> {
         park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});
     }
 
-    /// Whether nobody in this process will ever end the task. (A worker that has forked may, and a
-    /// runtime that is the forking thread.)
+    /// Whether no thread in this process will ever end the task. (A worker that has forked may, and
+    /// a runtime that is the forking thread.)
     #[cold]
     fn is_left_in_parent(&self) -> bool {
         let survives = || {
@@ -285,17 +289,17 @@ impl<T> JoinHandle<T> {
         forked::is_older(self.id()) && !survives()
     }
 
-    /// Runs the task here if this is a task of the same runtime, there is stack enough, and nobody
-    /// else was faster. True: it is done.
+    /// Runs the task here if this is a task of the same runtime, there is enough stack, and no
+    /// worker was faster. True: it is done.
     fn run_in_place(&mut self) -> bool {
         let Some((worker, fiber)) = context::here() else { return false };
         Owner::poll();
         let shared: &Shared = worker.shared();
-        // A chain of tasks that each join the next must not use up this stack: suspended, it costs
+        // A chain of tasks that each join the next must not use up this stack. Suspended, it costs
         // a stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
-        // Under a limit it would be held to that, too; under a mask nobody could cancel it; and in
-        // an unwinding it would seem to panic.
+        // Under a time limit the task would be held to that, too; under a mask nobody could cancel
+        // it; and in an unwinding it would seem to panic.
         if !std::ptr::eq(self.header().home, shared)
             || !roomy
             || !fiber.limit().is_null()
@@ -304,8 +308,8 @@ impl<T> JoinHandle<T> {
         {
             return false;
         }
-        // The youngest entry is often this task's; taking it saves the exchange of a claim, and
-        // taking stale ones off keeps them from piling up.
+        // The youngest entry is often this task's. Taking it saves the exchange of a claim, and
+        // taking stale entries off keeps them from piling up.
         if self.header().extra.is_some() && !self.fits(worker, fiber) {
             return false;
         }
@@ -322,8 +326,8 @@ impl<T> JoinHandle<T> {
     /// Whether the task, which has more than a closure, can run here.
     #[cold]
     fn fits(&self, worker: &Worker, fiber: &Fiber) -> bool {
-        // Branches that lie below would be taken for its own: with an identity it needs a bare
-        // stack.
+        // Branches that lie below would be taken for the task's own: a task with an identity needs
+        // a bare stack.
         fiber.join_stack().is_bare()
             && self.header().stack_size().is_none_or(|size| size <= fiber.stack_size())
             && self.header().worker().is_none_or(|index| index == worker.index())
@@ -336,7 +340,7 @@ impl<T> JoinHandle<T> {
             return Poll::Ready(());
         }
         if header.state.is_waiting() {
-            // SAFETY: while WAITING the place is only read, by us and by the runner.
+            // SAFETY: while WAITING is set the slot is only read, by us and by the runner.
             let same =
                 header.waker.with(|w| unsafe { (*w).as_ref().is_some_and(|w| w.will_wake(waker)) });
             if same {
@@ -347,17 +351,17 @@ impl<T> JoinHandle<T> {
             }
         }
         let new = Some(waker.clone());
-        // SAFETY: not WAITING, so the place is the handle's alone.
-        let old = header.waker.with_mut(|place| unsafe { std::mem::replace(&mut *place, new) });
+        // SAFETY: WAITING is not set, so the slot is the handle's alone.
+        let old = header.waker.with_mut(|slot| unsafe { std::mem::replace(&mut *slot, new) });
         if !header.state.register() || old.is_some_and(|old| self.is_done_without(old)) {
             return Poll::Ready(());
         }
         Poll::Pending
     }
 
-    /// Drops an earlier waker, now that the place is in order. Its destructor is foreign: it may
-    /// panic, and it may wait, and so take the wake-up that the new waker has just got. Hence
-    /// whether the task is done.
+    /// Drops an earlier waker, now that the slot is in order. Its destructor is foreign: it may
+    /// panic, and it may wait, and so take the wake-up that the new waker has just got. So the
+    /// caller learns whether the task is done.
     #[cold]
     fn is_done_without(&self, old: Waker) -> bool {
         discard(old);
@@ -375,7 +379,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     /// # Panics
-    /// Polled again after it was ready.
+    /// If polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.taken, "{TAKEN}");
         let polled = self.poll_with(cx.waker());

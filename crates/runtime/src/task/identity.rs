@@ -1,4 +1,4 @@
-//! What tells a task from others: number, name, priority, and whatever else only some tasks have.
+//! What tells a task from others: number, name, priority, and what only some tasks have.
 
 use super::{CancelToken, Header};
 use sateen_base::prim::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A task's number: no other task of this process has it, or ever had.
+/// The number of a task. No other task of this process ever has the same.
 ///
 /// The same number is the task's [`context_id`](sateen_sync::park::context_id).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,8 +26,8 @@ impl std::fmt::Display for TaskId {
     }
 }
 
-/// How urgent a task is, compared with others that could run. Tasks inherit nothing: who spawns
-/// says.
+/// How urgent a task is, compared with others that could run. It is not inherited: the spawner sets
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// Runs when nothing else waits at its worker.
@@ -80,7 +80,7 @@ pub(crate) trait PropertyListener: Send + Sync {
     fn tell(&self, task: TaskId, property: u64);
 }
 
-/// A new task is to hear of its token.
+/// Attaches a new task to its token.
 #[inline]
 pub(super) fn attach(header: NonNull<Header>) {
     // SAFETY: just made by the caller.
@@ -90,7 +90,7 @@ pub(super) fn attach(header: NonNull<Header>) {
     }
 }
 
-/// The task is about to end: nobody may cancel it through its token any more.
+/// Detaches a task that is about to end: nobody may cancel it through its token any more.
 #[inline]
 pub(super) fn detach(header: NonNull<Header>) {
     // SAFETY: the caller's claim keeps the frame.
@@ -100,7 +100,7 @@ pub(super) fn detach(header: NonNull<Header>) {
     }
 }
 
-/// Numbers handed out in a row: a worker takes many at a time, so that drawing costs an addition.
+/// Numbers in a row. A worker takes many at a time, so drawing one costs an addition.
 #[derive(Debug)]
 pub(crate) struct Ids {
     next: Cell<u64>,

@@ -8,12 +8,12 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
-/// Rounds in which destructors may make new values before what is left is dropped for good.
+/// Rounds in which destructors may make new values, before the rest is leaked.
 const ROUNDS: usize = 8;
 
 type Slot = (*const (), Box<dyn Any>);
 
-/// The values of one task. Its fiber alone. [`Locals::destroy`] drops them, nothing else does.
+/// The values of one task. Only its fiber uses them. Only [`Locals::destroy`] drops them.
 #[derive(Debug)]
 pub(crate) struct Locals(UnsafeCell<ManuallyDrop<Vec<Slot>>>);
 
@@ -23,7 +23,8 @@ impl Locals {
         Self(UnsafeCell::new(ManuallyDrop::new(Vec::new())))
     }
 
-    /// Drops all values, the youngest first; they may still use the others and make new ones.
+    /// Drops all values, the youngest first. Their destructors may still use the others and make
+    /// new ones.
     #[inline]
     pub(crate) fn destroy(&self) {
         // SAFETY: the task's fiber; the reference ends here.
@@ -42,7 +43,7 @@ impl Locals {
             }
             slots.into_iter().rev().for_each(|(_, value)| discard(value));
         }
-        // Destructors that make new values without end: enough of it.
+        // Destructors make new values without end: these are leaked.
     }
 
     fn get(&self, key: *const ()) -> Option<*const dyn Any> {
@@ -58,14 +59,14 @@ impl Locals {
     }
 }
 
-/// Why a fiber-local cannot be had.
+/// Why a fiber-local is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FiberLocalError {
-    /// The caller runs in no task.
+    /// The caller does not run in a task.
     NoTask,
     /// The caller is a branch of a join, fork, scope or loop. Branches have no identity of their
-    /// own, and which of them run on their task's fiber is up to thieves.
+    /// own, and thieves decide which of them run on their task's fiber.
     InBranch,
 }
 
@@ -80,10 +81,11 @@ impl std::fmt::Display for FiberLocalError {
 
 impl std::error::Error for FiberLocalError {}
 
-/// A variable of which every task has its own; made by [`fiber_local!`](crate::fiber_local).
+/// A variable of which every task has its own value; declared by
+/// [`fiber_local!`](crate::fiber_local).
 ///
-/// It is made at a task's first use of it and dropped at the task's end, on the same worker; a
-/// panic of its destructor ends there. Values need not be `Send`: a started task stays on its
+/// The value is made at a task's first use of it and dropped at the task's end, on the same worker.
+/// A panic of its destructor ends there. Values need not be `Send`: a started task stays on its
 /// worker.
 ///
 /// ```
@@ -101,7 +103,7 @@ impl std::error::Error for FiberLocalError {}
 #[derive(Debug)]
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
-    /// Makes every static a place of its own, even if the initialisers are the same.
+    /// Gives every static an address of its own, even if the initialisers are the same.
     _place: u8,
     _owns: PhantomData<fn() -> T>,
 }
@@ -128,11 +130,12 @@ impl<T: 'static> FiberLocal<T> {
     /// Runs `f` with the calling task's value, made now if this is its first use.
     ///
     /// # Errors
-    /// [`FiberLocalError`]. A branch that its own task runs in place, as the second of a
-    /// [`join`](crate::join), is seen as a branch in debug builds only: to keep count would cost
-    /// every join a good part of its time.
+    /// [`FiberLocalError`]. If a task runs one of its own branches in place, such as the second of
+    /// a [`join`](crate::join), only debug builds notice: keeping count would cost every join a
+    /// good part of its time.
     ///
-    /// Cost: a search among the task's variables.
+    /// # Cost
+    /// A search among the task's variables.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, FiberLocalError> {
         let Some(fiber) = context::fiber() else {
             return Err(FiberLocalError::NoTask);
@@ -156,7 +159,7 @@ impl<T: 'static> FiberLocal<T> {
         let value = match locals.get(key) {
             Some(value) => value,
             None => {
-                // The initialiser may use the same variable, and then its value stays.
+                // The initialiser may use the same variable; then that value stays.
                 let value = Box::new((self.init)());
                 if locals.get(key).is_none() {
                     locals.add(key, value);
@@ -164,14 +167,14 @@ impl<T: 'static> FiberLocal<T> {
                 locals.get(key).ok_or(FiberLocalError::NoTask)?
             }
         };
-        // SAFETY: the value is dropped at the end of the task, or of its destruction, not before:
-        // it leaves the list only together with all others, and `f` runs inside the task.
+        // SAFETY: the value is dropped at the end of the task, or of its destruction, and not
+        // before: it leaves the list only together with all others, and `f` runs inside the task.
         let value = unsafe { &*value };
         value.downcast_ref().map(f).ok_or(FiberLocalError::NoTask)
     }
 }
 
-/// Declares variables of which every task has its own: see [`FiberLocal`].
+/// Declares variables of which every task has its own value: see [`FiberLocal`].
 #[macro_export]
 macro_rules! fiber_local {
     ($($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $init:expr);* $(;)?) => {

@@ -1,7 +1,7 @@
 //! Spawned tasks: independent work with an identity and a handle.
 //!
 //! A task is one heap frame: header, waker, and the closure, which gives way to the result. Two
-//! references keep it, the queue's entry and the handle; [`crate::task_state`] says who may do
+//! references keep it, the queue's entry and the handle. [`crate::task_state`] says who may do
 //! what.
 
 mod cancel;
@@ -52,9 +52,9 @@ pub(crate) struct Header {
     state: TaskState,
     priority: AtomicU8,
     actions: &'static Actions,
-    /// The handle's place for a waker; see [`TaskState::is_waiting`].
+    /// The slot of the handle's waker; see [`TaskState::is_waiting`].
     waker: UnsafeCell<Option<Waker>>,
-    /// The runtime it was spawned on; only compared, never followed.
+    /// The runtime that the task was spawned on; only compared, never followed.
     home: *const Shared,
     id: TaskId,
     location: &'static Location<'static>,
@@ -71,18 +71,18 @@ struct Actions {
     refuse: unsafe fn(NonNull<Header>, JoinError),
     /// Drops what is left and frees the frame.
     free: unsafe fn(NonNull<Header>),
-    /// It is a future: `free` drops its result only, and the [wake word](crate::wake_word) knows
-    /// who keeps the frame.
+    /// The task is a future: `free` drops its result only, and the [wake word](crate::wake_word)
+    /// knows who keeps the frame.
     is_future: bool,
 }
 
 impl Header {
-    /// Whether somebody has claimed the task: a hint.
+    /// Whether the task has been claimed: a hint.
     pub(crate) fn is_started(&self) -> bool {
         self.state.is_started()
     }
 
-    /// Whether it is to end at its next cancellation point.
+    /// Whether the task is to end at its next cancellation point.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.state.is_cancelled()
     }
@@ -104,12 +104,12 @@ impl Header {
         self.extra.as_ref().and_then(|extra| extra.name.as_ref())
     }
 
-    /// Bytes of stack that it asks for, if it asks.
+    /// Bytes of stack that the task asks for, if it does.
     pub(crate) fn stack_size(&self) -> Option<usize> {
         self.extra.as_ref().and_then(|extra| extra.stack_size)
     }
 
-    /// The worker that it must run on, if not any.
+    /// The worker that the task must run on, if any.
     pub(crate) fn worker(&self) -> Option<usize> {
         self.extra.as_ref().and_then(|extra| extra.worker)
     }
@@ -129,7 +129,7 @@ impl Header {
     pub(crate) fn set_property(&self, value: u64) -> bool {
         let property = self.extra.as_ref().and_then(|extra| extra.property.as_ref());
         let Some(property) = property else { return false };
-        // Ordering: Relaxed, as above; whoever is told below sees it.
+        // Ordering: Relaxed, as above; the policies that are told below see it.
         property.value.store(value, Ordering::Relaxed);
         if let Some(told) = &property.told {
             told.tell(self.id, value);
@@ -137,7 +137,7 @@ impl Header {
         true
     }
 
-    /// The frame is about to go, and nobody else refers to it.
+    /// The frame is about to be freed, and nobody else refers to it.
     #[inline]
     fn drop_waker(&self) {
         // SAFETY: by contract of those who free.
@@ -146,8 +146,8 @@ impl Header {
         }
     }
 
-    /// Marks the task as cancelled and makes whatever fiber runs it look. No lock is held:
-    /// delivering may call a policy, or a callback for arrivals.
+    /// Marks the task as cancelled and wakes the fibers that run it, so that they look. The caller
+    /// holds no lock: delivering may call a policy, or an arrival callback.
     ///
     /// # Safety
     /// The caller holds the handle, or the entry.
@@ -156,7 +156,7 @@ impl Header {
         unsafe { Self::mark_cancelled(header) }.deliver();
     }
 
-    /// [`Header::cancel`] but for what may call the user's code.
+    /// [`Header::cancel`] without what may call the user's code.
     ///
     /// # Safety
     /// The caller keeps the task from being over: it holds the handle, or a lock that the task
@@ -173,8 +173,8 @@ impl Header {
             // SAFETY: by contract; the future does not end before `cancel_delivered`.
             unsafe { future::interrupt(header, shared) }
         } else if started {
-            // SAFETY: null, or a fiber: the run does not end before `cancel_delivered` (or the
-            // token's lock is free), and until then its runtime lives, and all fibers with it.
+            // SAFETY: null, or a fiber. The run does not end before `cancel_delivered` (or before
+            // the token's lock is free). Until then its runtime lives, and all fibers with it.
             let fiber = unsafe { this.started_on.wait().as_ref() };
             Delivery { fibers: fiber.map_or(Vec::new(), |f| f.runners(this, shared)), entry: None }
         } else {
@@ -254,7 +254,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         let result = Body::Result(Err(error));
         // SAFETY: the claim makes the body ours until `complete`.
         let closure = frame.body.with_mut(|body| unsafe { std::mem::replace(&mut *body, result) });
-        // Its panic is swallowed, for there is nobody to carry it to.
+        // Its panic is discarded, for no joiner would carry it on.
         discard(closure);
     }
 
@@ -264,8 +264,8 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
         let frame = unsafe { place.as_ref() };
-        // What may panic in its destructor, which is nobody's business: the waker of a handle that
-        // was polled, and a detached task's result.
+        // The waker of a handle that was polled, and a detached task's result, may panic in their
+        // destructors; nobody would carry that on.
         frame.header.drop_waker();
         // SAFETY: as above.
         let empty = frame.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
@@ -273,14 +273,14 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
             // SAFETY: as above; nobody reads it again.
             discard(frame.body.with(|body| unsafe { body.read() }));
         }
-        // SAFETY: as above; what is left to drop is ours: names and tokens.
+        // SAFETY: as above. Names and tokens are left to drop, and are ours.
         unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
         // SAFETY: `alloc` took it with this layout, and the frame is dropped.
         unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
     }
 }
 
-/// What a task is born with.
+/// What a task has from the beginning.
 pub(crate) struct Birth {
     pub(crate) id: TaskId,
     pub(crate) priority: Priority,
@@ -306,7 +306,7 @@ where
     unsafe { new_local(f, home, birth) }
 }
 
-/// [`new`] for what does not go to other threads.
+/// [`new`] for a task that does not go to other threads.
 ///
 /// # Safety
 /// Only the calling thread takes the entry, now and later, unless `F` and `T` are `Send`.
@@ -366,7 +366,7 @@ unsafe fn take_result<F, T>(header: NonNull<Header>) -> Result<T, JoinError> {
     })
 }
 
-/// Claims a task for whoever took its entry.
+/// Claims a task for the worker that took its entry.
 ///
 /// # Safety
 /// The caller owns the entry's reference.
@@ -377,17 +377,17 @@ unsafe fn claim(header: NonNull<Header>) -> Claim {
     header.state.claim_from_queue(header.extra.is_some())
 }
 
-/// Whoever took the entry runs the task, unless it was claimed before.
+/// Runs the task of a taken entry, unless it was claimed before.
 ///
 /// # Safety
 /// The caller owns the entry's reference and gives it up.
 pub(crate) unsafe fn run_queued(header: NonNull<Header>) {
-    // SAFETY: the reference keeps the frame until `settle`.
+    // SAFETY: the reference keeps the frame until `conclude`.
     unsafe {
         match claim(header) {
             Claim::Run => {
                 run_claimed(header);
-                settle(header);
+                conclude(header);
             }
             Claim::Stale => {}
             Claim::Free => (header.as_ref().actions.free)(header),
@@ -405,7 +405,7 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
         match claim(header) {
             Claim::Run => {
                 start::refuse_claimed(header, error);
-                settle(header);
+                conclude(header);
             }
             Claim::Stale => {}
             Claim::Free => (header.as_ref().actions.free)(header),
@@ -413,8 +413,8 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
     }
 }
 
-/// What was to run on worker `index` of `home` only, which takes nothing: tasks fail, and jobs,
-/// whose posters wait for them, run here.
+/// Ends what was to run on worker `index` of `home` only, when that worker takes nothing. Tasks
+/// fail; jobs, whose posters wait for them, run here.
 ///
 /// # Safety
 /// The caller owns the entry, and is no task.
@@ -426,8 +426,8 @@ pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
     }
 }
 
-/// What was handed in from outside, or posted, is not to run at `home`: tasks fail with `error`,
-/// and jobs, whose posters wait for them, run here.
+/// Ends what was handed in from outside, or posted, and is not to run at `home`. Tasks fail with
+/// `error`; jobs, whose posters wait for them, run here.
 ///
 /// # Safety
 /// The caller owns the entry, and is no task.
@@ -445,11 +445,12 @@ pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entr
     }
 }
 
-/// A policy has dropped what has not started where nobody could run it: tasks fail, and what
-/// somebody waits for runs here.
+/// Ends unstarted work that a policy has dropped where nobody could run it. Tasks fail; jobs, whose
+/// posters wait for them, run here.
 ///
 /// # Safety
-/// The caller owns the entry, which is no fiber's, no future's and no scope's, and runs no task.
+/// The caller owns the entry, which is not of a fiber, a future or a scope. The caller runs no
+/// task.
 #[cold]
 pub(crate) unsafe fn refuse_lost(entry: Entry) {
     // SAFETY: by contract.
@@ -462,11 +463,11 @@ pub(crate) unsafe fn refuse_lost(entry: Entry) {
     }
 }
 
-/// The result is written: pass it on.
+/// Passes the written result on: wakes the joiner, or frees the frame if nobody will come.
 ///
 /// # Safety
 /// The caller claimed the task through its entry.
-unsafe fn settle(header: NonNull<Header>) {
+unsafe fn conclude(header: NonNull<Header>) {
     // SAFETY: the entry's reference is ours until the matching arm gives it up.
     unsafe {
         match header.as_ref().state.complete() {
@@ -489,18 +490,22 @@ unsafe fn settle(header: NonNull<Header>) {
 
 /// Spawns on the calling worker's runtime, or on the global one from anywhere else.
 ///
-/// The handle yields the closure's result; dropped, it leaves the task to itself. The task may
-/// block: it is then suspended and its worker goes on with other work.
+/// The handle gives the closure's result. A dropped handle detaches the task. The task may block:
+/// it is then suspended, and its worker goes on with other work.
 ///
-/// Cost: one allocation and a push, about 35 ns with the join. Source: seed "fibers", launch policy
-/// *post*.
+/// # Cost
+/// One allocation and a push, about 35 ns with the join.
+///
+/// Source: launch policy `post` of Boost.Fiber.
+///
+/// # Examples
 ///
 /// ```
 /// let handle = sateen::spawn(|| 6 * 7);
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
 ///
-/// What is borrowed does not compile; for that there is [`scope`](crate::scope):
+/// A closure that borrows does not compile; for that there is [`scope`](crate::scope):
 ///
 /// ```compile_fail
 /// let x = 1;

@@ -15,7 +15,7 @@ use sateen_base::prim::AtomicU64;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Settings of a task to be: name, priority, place, stack, cancellation.
+/// Settings for spawning a task: name, priority, worker, stack size, cancellation.
 ///
 /// ```
 /// use sateen::{Priority, Spawn};
@@ -35,51 +35,53 @@ pub struct Spawn {
 }
 
 impl Spawn {
-    /// As [`spawn`](crate::spawn) does it.
+    /// The settings of a plain [`spawn`](crate::spawn).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A name, for reports.
+    /// Names the task, for reports.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// How urgent it is.
+    /// Sets how urgent the task is.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self
     }
 
-    /// At least so many bytes of stack. Default: the runtime's size, which is also the least.
+    /// Gives the task at least `bytes` of stack. The default, and the minimum, is the [runtime's
+    /// size](crate::Builder::stack_size).
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// Cancels it when the token is.
+    /// Cancels the task when the token is cancelled.
     pub fn token(mut self, token: &CancelToken) -> Self {
         self.token = Some(token.clone());
         self
     }
 
-    /// Runs it on the worker with this index, and on no other.
+    /// Runs the task on the worker with this index only.
     pub fn on_worker(mut self, index: usize) -> Self {
         self.worker = Some(index);
         self
     }
 
-    /// A number for the scheduling policy, such as a deadline. Others ignore it.
+    /// Sets a number for the scheduling policy, such as a deadline. Policies that do not know it
+    /// ignore it.
     pub fn property(mut self, property: u64) -> Self {
         self.property = Some(property);
         self
     }
 
-    /// Starts it now, on a stack of its own; the spawning task goes on in its turn, on the same
-    /// worker. From outside of tasks it is queued as usual.
+    /// Starts the task at once, on a stack of its own. The spawning task goes on in its turn, on
+    /// the same worker. Outside of tasks this setting has no effect.
     ///
-    /// Source: seed "fibers", launch policy *dispatch*.
+    /// Source: launch policy `dispatch` of Boost.Fiber.
     pub fn dispatch(mut self) -> Self {
         self.dispatch = true;
         self
@@ -87,7 +89,7 @@ impl Spawn {
 
     /// Spawns on the calling worker's runtime, or on the global one from anywhere else.
     ///
-    /// Settings that cannot be met give a handle that yields the error.
+    /// If the settings cannot be met, the handle gives the error.
     #[track_caller]
     #[inline]
     pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
@@ -105,7 +107,7 @@ impl Spawn {
         }
     }
 
-    /// [`Spawn::spawn`] without a handle: the task's result is dropped.
+    /// Spawns without a handle: the task's result is dropped.
     #[track_caller]
     #[inline]
     pub fn detach<F, T>(self, f: F)
@@ -124,7 +126,7 @@ impl Spawn {
         drop(self.spawn(f));
     }
 
-    /// Whether it asks for nothing.
+    /// Whether all settings are the defaults.
     #[inline(always)]
     fn is_usual(&self) -> bool {
         self.is_plain() && self.priority == Priority::Normal && !self.dispatch
@@ -173,11 +175,11 @@ impl Spawn {
         if let Some(error) = self.impossible(shared) {
             return task::refused(f, error, location);
         }
-        let (place, dispatch) = (self.worker, self.dispatch);
+        let (pinned_to, dispatch) = (self.worker, self.dispatch);
         let (header, handle) =
             task::new(f, shared, self.birth(shared, worker.ids().draw(), location));
         let entry = Entry::task(header);
-        match place {
+        match pinned_to {
             Some(index) if index != worker.index() => post(shared, index, entry),
             _ if dispatch => {
                 if let Some((worker, fiber)) = context::here() {
@@ -218,26 +220,26 @@ impl Spawn {
             drop(inside);
             return task::refused(f, error, location);
         }
-        let place = self.worker;
+        let pinned_to = self.worker;
         let (header, handle) = task::new(f, shared, self.birth(shared, Ids::outside(), location));
-        match place {
+        match pinned_to {
             Some(index) => post_through(Some(inside), shared, index, Entry::task(header)),
             None => shared.submit_through(inside, Entry::task(header)),
         }
         handle
     }
 
-    /// The worker that it is to run on, if there is one.
+    /// The worker that the task is to run on, if any.
     pub(super) fn worker(&self) -> Option<usize> {
         self.worker
     }
 
-    /// Whether it is to start at once.
+    /// Whether the task starts at once.
     pub(super) fn dispatches(&self) -> bool {
         self.dispatch
     }
 
-    /// Why it cannot be spawned there, if it cannot.
+    /// Why the task cannot be spawned there, if it cannot.
     pub(super) fn impossible(&self, shared: &Shared) -> Option<JoinError> {
         let workers = shared.regular;
         match (self.stack_size, self.worker) {
@@ -271,13 +273,12 @@ impl Spawn {
     }
 }
 
-/// Puts a task where only worker `index` finds it.
+/// Queues a task where only worker `index` finds it.
 fn post(shared: &Shared, index: usize, entry: Entry) {
     post_through(None, shared, index, entry);
 }
 
-/// [`post`] for those who are inside of the gate, if they are. They have left before anybody is
-/// notified.
+/// [`post`] for a caller that may be inside of the gate. It leaves before anybody is notified.
 pub(super) fn post_through(
     inside: Option<GateGuard<'_>>,
     shared: &Shared,
@@ -289,7 +290,7 @@ pub(super) fn post_through(
         if taken {
             shared.sleep.wake_owner(index);
         } else {
-            // SAFETY: not posted, so it is ours. (The worker's thread was never run.)
+            // SAFETY: it was not posted, so it is ours. (The worker's thread never ran.)
             unsafe { task::refuse_posted(shared, index, entry) };
         }
     };

@@ -12,18 +12,20 @@ use sateen_base::prim::Arc;
 use std::future::{Future, IntoFuture};
 use std::panic::Location;
 
-/// Spawns a future on the calling worker's runtime, or on the global one from anywhere else. The
-/// handle is the same as that of a closure: joined, awaited, cancelled, dropped.
+/// Spawns a future on the calling worker's runtime, or on the global one from anywhere else.
 ///
-/// It is polled by whichever worker is free, among the other tasks: unlike a task that blocks, a
-/// future that waits stays with no worker and keeps no stack. Inside it a blocking call (a lock, a
-/// join) suspends the one poll, with the stack it is on, until that poll is over.
+/// The handle is the same as for a closure: it can be joined, awaited, cancelled and dropped.
 ///
-/// Cancelled, it is dropped where it waits; a destructor that blocks is let finish. A future that
-/// is pending and that nobody can wake any more, neither a waker nor its handle, is dropped too.
-/// Fiber-locals are not to be had in futures. A runtime that shuts down waits for its futures.
+/// Any free worker polls the future, among the other tasks. Unlike a task that blocks, a future
+/// that waits stays with no worker and keeps no stack. A blocking call in a poll (a lock, a join)
+/// suspends that poll, with the stack it is on, until it is over.
 ///
-/// Cost: one allocation, and a few locked instructions a poll.
+/// A cancelled future is dropped where it waits; a destructor that blocks is let finish. A pending
+/// future is dropped, too, if nothing can wake it any more, neither a waker nor its handle.
+/// Fiber-locals are not available in futures. A runtime that shuts down waits for its futures.
+///
+/// # Cost
+/// One allocation, and a few locked instructions a poll.
 ///
 /// ```
 /// use sateen::{block_on, spawn_async};
@@ -49,7 +51,7 @@ where
 }
 
 impl Runtime {
-    /// [`spawn_async`] on this runtime.
+    /// Spawns a future on this runtime; see [`spawn_async`].
     #[track_caller]
     pub fn spawn_async<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -73,11 +75,12 @@ impl Runtime {
 }
 
 impl Spawn {
-    /// [`spawn_async`] with these settings. Placed on a worker, it is polled there and nowhere
-    /// else; dispatched, it is polled now for the first time. The stack's size is not for futures:
-    /// they are polled on the stack of whoever takes them.
+    /// Spawns a future with these settings; see [`spawn_async`]. With
+    /// [`on_worker`](Spawn::on_worker) only that worker polls it; with
+    /// [`dispatch`](Spawn::dispatch) it is polled at once for the first time. The stack size does
+    /// not apply: a future is polled on the stack of the worker that takes it.
     ///
-    /// Settings that cannot be met give a handle that yields the error.
+    /// If the settings cannot be met, the handle gives the error.
     #[track_caller]
     pub fn spawn_async<F>(self, future: F) -> JoinHandle<F::Output>
     where
@@ -110,7 +113,7 @@ impl Spawn {
         F::Output: Send + 'static,
     {
         let worker = context::owner().filter(|w| w.is_of(shared));
-        // On a worker, what runs there keeps the runtime from ending.
+        // On a worker, the running task keeps the runtime from ending.
         let inside = match worker {
             Some(_) => None,
             None => match shared.enter_gate() {
@@ -123,12 +126,12 @@ impl Spawn {
             drop(inside);
             return refused(future, error, location);
         }
-        let (place, dispatch) = (self.worker(), self.dispatches());
+        let (pinned_to, dispatch) = (self.worker(), self.dispatches());
         let id = worker.map_or_else(Ids::outside, |worker| worker.ids().draw());
         let birth = self.birth(shared, id, location);
-        let (head, handle) = future::new(future, shared, worker, place, birth);
+        let (head, handle) = future::new(future, shared, worker, pinned_to, birth);
         let entry = Entry::future(head);
-        match (place, worker) {
+        match (pinned_to, worker) {
             (Some(index), _) => {
                 post_through(inside, shared, index, entry);
             }

@@ -1,4 +1,4 @@
-//! From a claim to a result: the task becomes what its fiber runs, and ceases to be.
+//! From a claim to a result: the task begins and ends to be what its fiber runs.
 
 use super::{Cancelled, Header, JoinError, identity};
 use crate::context;
@@ -9,23 +9,23 @@ use sateen_sync::park::Identity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// What a fiber runs now: a task, or a branch of one. Lies on the runner's stack; nested where a
-/// task runs another that it joins.
+/// What a fiber runs now: a task, or a branch of one. It lies on the runner's stack, and nests
+/// where a task runs another that it joins.
 #[derive(Debug)]
 pub(crate) struct Running {
     /// Null in work that belongs to no task.
     pub(crate) task: *const Header,
     /// The number that reports know it by.
     pub(crate) id: u64,
-    /// Who it is to re-entrant mutexes: for as long as it lies here, on this thread.
+    /// Its identity for re-entrant mutexes: for as long as it lies here, on this thread.
     pub(crate) identity: Identity,
     /// What ran here before and goes on afterwards; null for nothing.
     pub(crate) outer: *const Running,
-    /// Only a task's own frames reach its locals, its branches do not.
+    /// The task's own frames reach its locals; its branches do not.
     pub(crate) locals: *const Locals,
-    /// The height of the join stack when it began: what lies below are the branches of outer work.
+    /// The height of the join stack at the start: what lies below are branches of outer work.
     pub(crate) below: usize,
-    /// How many branches deep its own frames are; debug builds only, see `locals`.
+    /// How many branches deep its own frames are; debug builds only, see `locals.rs`.
     #[cfg(debug_assertions)]
     pub(crate) branches: std::cell::Cell<u32>,
 }
@@ -40,7 +40,7 @@ impl Running {
         locals: *const Locals,
         f: impl FnOnce() -> R,
     ) -> R {
-        /// Ends in a drop, for `f` may unwind.
+        /// A drop ends it, for `f` may unwind.
         struct Leave<'a>(&'a Fiber, *const Running, *const Header);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -61,8 +61,8 @@ impl Running {
         };
         let _leave = Leave(fiber, outer, fiber.owning_task());
         fiber.set_running(&raw const running);
-        // Branches that outer work has on the join stack stay its own. Whoever runs a task with an
-        // identity that branches need sees to it that there are none.
+        // Branches that outer work has on the join stack stay its own. The caller ensures that
+        // there are none if the task has an identity that branches need.
         if fiber.join_stack().is_bare() {
             fiber.set_owning_task(task);
         }
@@ -83,7 +83,7 @@ impl Running {
     }
 }
 
-/// Runs `f`, a branch that its task runs in place. Counted in debug builds, for `fiber_local`.
+/// Runs `f`, a branch that its task runs in place. Debug builds count it, for `fiber_local`.
 #[inline(always)]
 pub(crate) fn in_branch<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(debug_assertions)]
@@ -111,7 +111,7 @@ impl Drop for Inside {
     }
 }
 
-/// The result of nested work that is over: lost if its task has been cancelled meanwhile.
+/// The result of nested work, now over. It is dropped if the task has been cancelled meanwhile.
 pub(crate) fn interrupted_after<T>(
     fiber: &Fiber,
     value: T,
@@ -125,7 +125,7 @@ pub(crate) fn interrupted_after<T>(
     }
 }
 
-/// Runs a task that the caller has claimed; its result is written afterwards.
+/// Runs a task that the caller has claimed, and writes its result.
 ///
 /// # Safety
 /// The caller claimed the task, and is on a fiber or on a thread that runs it by a plain call.
@@ -150,7 +150,7 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     identity::detach(header);
 }
 
-/// The task ends with `error` instead of running.
+/// Ends a claimed task with `error` instead of running it.
 ///
 /// # Safety
 /// The caller claimed the task.
@@ -158,7 +158,7 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
 pub(crate) unsafe fn refuse_claimed(header: NonNull<Header>, error: JoinError) {
     // SAFETY: claimed.
     unsafe {
-        // First, for a canceller may wait for it, with the token's lock in hand.
+        // This comes first: a canceller may wait for it while it holds the token's lock.
         header.as_ref().started_on.set_never();
         (header.as_ref().actions.refuse)(header, error);
     }
