@@ -1,15 +1,15 @@
-//! Broken invariants end the process with their reason, and no `catch_unwind` holds that up. It
-//! must hold with the feature `std` and without, where it is done by other means.
+//! Broken invariants end the process with their reason, and no `catch_unwind` prevents it: with the
+//! feature `std`, and without it, where other code does it.
 #![cfg(not(loom))]
 
 use sateen_base::{AbortGuard, abort_with};
 use std::panic::catch_unwind;
 use std::process::Command;
 
-/// Set in the process that is to end: which test it runs.
+/// Set in the process that must end: the test that it runs.
 const ENDING: &str = "SATEEN_TEST_ENDING";
 
-/// Runs `end` in a process of its own, which is to end with "the reason" and not to go on.
+/// Runs `end` in a process of its own, which must end with "the reason".
 #[track_caller]
 fn ends(test: &str, end: impl FnOnce() + std::panic::UnwindSafe) {
     if std::env::var_os(ENDING).is_some() {

@@ -21,11 +21,11 @@ fn all_get_the_same() {
         let ask = |only: &PerProcess<Watched>| {
             let one = only.get_in(1, || {
                 let new = Watched(UnsafeCell::new(0));
-                // SAFETY: nobody else has it.
+                // SAFETY: no other thread has it.
                 new.0.with_mut(|n| unsafe { *n = 7 });
                 new
             });
-            // SAFETY: nobody writes it any more.
+            // SAFETY: no thread writes it any more.
             assert_eq!(one.0.with(|n| unsafe { *n }), 7);
             std::ptr::from_ref(one).addr()
         };

@@ -1,4 +1,4 @@
-//! Model of the spinlock's word: one at a time, and each sees what the one before did.
+//! Model of the spinlock's word: one holder at a time, and each sees the writes of the one before.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -13,7 +13,7 @@ struct Guarded {
     entered: AtomicUsize,
 }
 
-// SAFETY: `value` is used by the taker of the word alone; that is what is modelled.
+// SAFETY: only the holder of the word uses `value`; the model checks it.
 unsafe impl Sync for Guarded {}
 // SAFETY: as above.
 unsafe impl Send for Guarded {}

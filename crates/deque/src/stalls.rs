@@ -9,7 +9,7 @@ use crate::{Asymmetric, Cached, Padded, Plain, Stage, Steal};
 use sateen_base::XorShift;
 use std::collections::VecDeque;
 
-/// So large that the smallest buffer has 16 cells; a torn or foreign one shows.
+/// So large that the smallest buffer has 16 cells; a torn or foreign item shows.
 type Item = [u32; 20];
 
 /// A thief, and how far it has come.
@@ -99,11 +99,11 @@ impl<S: Stage> Run<S> {
         let mut target = 0;
         for step in 0..steps {
             if step % 200 == 0 {
-                // About so many items for a while: the buffer grows, shrinks, and is gone round.
+                // About that many items for a while: the buffer grows, shrinks, and is gone round.
                 target = [0, 1, 2, 10, 14, 40, 150][self.random.below(7)];
             }
             match self.random.below(8) {
-                // Thieves differ in how often they come on.
+                // Thieves differ in how often they take a step.
                 0 => self.step(0),
                 1 => self.step(1),
                 2 if self.random.below(16) == 0 => self.step(2),

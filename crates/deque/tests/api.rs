@@ -1,4 +1,4 @@
-//! What users of `crossbeam-deque` rely on, call by call.
+//! The behaviour that users of `crossbeam-deque` rely on, call by call.
 #![cfg(not(loom))]
 
 use sateen_deque::Steal::{self, Empty, Retry, Success};
@@ -112,7 +112,7 @@ fn batches<S: Stage>() {
     assert_eq!(popped(&fifo(1..=6), &lifo([])), [1, 2, 3]);
     assert_eq!(popped(&lifo(1..=6), &fifo([])), [3, 2, 1]);
 
-    // Limits; what is already there stays in front or behind as the flavour says.
+    // Limits; items that are already there stay in front or behind, by the flavour.
     let (w, to) = (fifo::<S>(1..=100), fifo::<Cached>([0]));
     assert_eq!(w.stealer().steal_batch_with_limit(&to, 2), Success(()));
     assert_eq!(w.stealer().steal_batch_with_limit_and_pop(&to, 1), Success(3));

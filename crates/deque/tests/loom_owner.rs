@@ -29,8 +29,8 @@ fn pushed_again<S: Stage>(lifo: bool) {
     });
 }
 
-/// The thief is there before the items: it must see what it takes, whichever store of the owner's
-/// it learned of it by.
+/// The thief is there before the items: it must see the item it takes, whichever store of the owner
+/// told it of the item.
 fn pushed_under_watch<S: Stage>(lifo: bool) {
     model(3, move || {
         let w: Worker<Item, S> = deque(lifo);

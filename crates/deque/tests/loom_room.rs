@@ -18,7 +18,7 @@ fn reuse<S: Stage>(lifo: bool) {
 }
 
 /// A thief marks a cell, the owner takes an item from it a lap later, a thief another lap later:
-/// the first mark looks as the last one will.
+/// the first mark looks like the last one.
 fn marks_of_other_laps<S: Stage>(lifo: bool) {
     model(2, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -36,7 +36,7 @@ fn marks_of_other_laps<S: Stage>(lifo: bool) {
     });
 }
 
-/// The buffer is replaced twice: the second takes the place in the root that the thief may have
+/// The buffer is replaced twice: the second goes into the half of the root that the thief may have
 /// read.
 fn grow_twice<S: Stage>(lifo: bool) {
     model(2, move || {

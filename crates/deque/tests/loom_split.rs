@@ -18,7 +18,7 @@ fn last_items() {
     });
 }
 
-/// What one thief published is there for another without a fence; the owner takes some of it back.
+/// A thief takes items that another published, without a fence; the owner takes some back.
 #[test]
 fn two_thieves() {
     model(3, || {
@@ -61,7 +61,7 @@ fn sharing() {
     });
 }
 
-/// A deque whose buffer is large for what it holds, the oldest item that was ever pushed.
+/// A deque whose buffer is large for its only item, the oldest that was ever pushed.
 fn roomy() -> (Deque, Vec<u32>) {
     let w: Deque = deque(true);
     push(&w, 0..5);
@@ -83,7 +83,7 @@ fn last_items_of_many() {
 }
 
 /// The owner publishes with each push, and pops the last private item from a large buffer: a thief
-/// that sees that sees the items before.
+/// that sees the pop sees the items before.
 #[test]
 fn sharing_few_of_many() {
     model(3, || {

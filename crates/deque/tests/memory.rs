@@ -19,7 +19,7 @@ mod counted {
 
     static IN_USE: AtomicIsize = AtomicIsize::new(0);
 
-    // SAFETY: hands everything on to the system's allocator.
+    // SAFETY: passes every call on to the system's allocator.
     unsafe impl GlobalAlloc for Counting {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             IN_USE.fetch_add(layout.size() as isize, Ordering::Relaxed);
@@ -58,7 +58,8 @@ mod counted {
         drained_by_thieves();
     }
 
-    /// Grows to 100,000 items and back, three times; holds no more than it needs in between.
+    /// Grows to 100,000 items and back, three times; in between it holds no more memory than it
+    /// needs.
     fn shrinks<S: Stage>(lifo: bool) {
         let before = in_use();
         let w: Worker<u64, S> = Worker::for_tests(lifo, 0, 0, true);
@@ -82,7 +83,7 @@ mod counted {
         assert_eq!(in_use(), before);
     }
 
-    /// Only thieves take: the owner, which pushes on, notices by itself.
+    /// Only thieves take items: the owner, which goes on pushing, notices by itself.
     fn drained_by_thieves() {
         let before = in_use();
         let w = Worker::new_lifo();
@@ -100,7 +101,7 @@ mod counted {
 
     /// Buffers come and go under thieves; all of them are freed in the end.
     fn thieves<S: Stage>(lifo: bool) {
-        // Threads take memory that the system keeps: once to warm up, then counted.
+        // The system keeps memory of threads: the first round warms up, the next ones count.
         rob::<S>(lifo);
         let before = in_use();
         rob::<S>(lifo);

@@ -10,13 +10,13 @@ const ITEMS: usize = if cfg!(miri) { 250 } else { 60_000 };
 /// Numbers of thieves.
 const CREWS: &[usize] = if cfg!(miri) { &[1, 3] } else { &[1, 2, 4, 8] };
 
-/// Where each item is ticked off.
+/// A tick for each item.
 struct Ledger {
     seen: Vec<AtomicU8>,
     count: AtomicUsize,
 }
 
-/// An item with drop glue and more than a word: torn or doubled, it does not go unnoticed.
+/// An item with drop glue and more than a word: a torn or doubled one is noticed.
 struct Item {
     id: usize,
     copy: Box<usize>,
@@ -85,7 +85,7 @@ fn conserve<S: Stage>(lifo: bool, thieves: usize, split: bool) {
                 w.pop().inspect(|i| ledger.tick(i));
             }
             if rng.below(200) == 0 {
-                // On one core the thieves would otherwise come when all is over.
+                // On one core the thieves would otherwise come when the owner is done.
                 std::thread::yield_now();
             }
         }

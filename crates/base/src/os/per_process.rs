@@ -59,7 +59,7 @@ impl<T: Send + Sync> PerProcess<T> {
             let new = Box::into_raw(Box::new(Made { value: make(), generation }));
             // Ordering: Release publishes the pair; Relaxed on failure, as the loop loads again.
             if self.0.compare_exchange(seen, new, publish, Ordering::Relaxed).is_err() {
-                // SAFETY: it was not published, so nobody else has it.
+                // SAFETY: it was not published, so no other thread has it.
                 drop(unsafe { Box::from_raw(new) });
             }
         }

@@ -1,5 +1,5 @@
-//! A deque and its sequential twin, and bytes that say what is done to both: used with random ones
-//! by the tests, and by the fuzzer.
+//! A deque and its sequential twin, and operations on both drawn from bytes: random ones in tests,
+//! and the fuzzer's.
 
 use arbitrary::Unstructured;
 use sateen_deque::{Asymmetric, Cached, Padded, Plain, Stage, Steal, Worker};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(crate) const STARTS: [(u32, u32); 4] =
     [(0, 0), (u32::MAX, u32::MAX - 3), (u32::MAX - 1, i32::MAX as u32 - 100), (7, u32::MAX - 300)];
 
-/// An item that can be told apart.
+/// An item with an identity.
 pub(crate) trait Item: Sized {
     fn make(id: u64) -> Self;
     fn id(&self) -> u64;
@@ -119,7 +119,7 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
     u.int_in_range(0..=n - 1).unwrap_or(0)
 }
 
-/// Does what `bytes` say to two deques and to their twins, and panics where they differ.
+/// Applies the operations in `bytes` to two deques and their twins, and panics where they differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     match below(&mut u, 4) {

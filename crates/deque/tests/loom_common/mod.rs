@@ -1,4 +1,4 @@
-//! What the models share. Under loom a buffer holds two items, so growth is near.
+//! Helpers of the models. Under loom a buffer holds two items, so it soon grows.
 #![allow(dead_code, reason = "each model uses a part")]
 
 use loom::thread::{self, JoinHandle};
@@ -43,7 +43,7 @@ pub(crate) fn pop<S: Stage>(w: &Worker<Item, S>, times: usize) -> Vec<u32> {
     (0..times).filter_map(|_| w.pop()).map(|item| item.0).collect()
 }
 
-/// Every item from 0 on exactly once in `parts` and what `w` still holds.
+/// Checks that every item from 0 on is exactly once in `parts` or still in `w`.
 pub(crate) fn all_once<S: Stage>(
     w: &Worker<Item, S>,
     items: u32,
