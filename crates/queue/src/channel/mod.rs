@@ -1,4 +1,5 @@
-//! Channels: queues that one can wait for, with the names and the behaviour of `crossbeam-channel`.
+//! Channels: queues that threads, fibers and futures wait for, with the names and the behaviour of
+//! `crossbeam-channel`.
 //!
 //! [`bounded`] holds items up to a limit, [`unbounded`] any number, `bounded(0)` none: there an
 //! item goes from hand to hand. Both halves can be cloned. If there is no item or no room, a thread
