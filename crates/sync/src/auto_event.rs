@@ -23,12 +23,12 @@ const WAITERS: u32 = 2;
 /// An auto-reset event: each [`set`](Self::set) lets one waiter through, the first in the queue, or
 /// the next that comes.
 ///
-/// Setting it several times while nobody waits lets one through. What happened before `set` is
-/// visible to the one it lets through. For an event that lets everybody through see
+/// Several calls of `set` without a waiter let one through. What happened before `set` is visible
+/// to the waiter that it lets through. For an event that lets all through see
 /// [`Event`](crate::Event).
 ///
 /// # Cost
-/// 40 bytes; one locked instruction to set it or to pass it when nobody waits.
+/// 40 bytes; one locked instruction to set it or to pass it, without waiters.
 ///
 /// # Examples
 ///
@@ -78,13 +78,13 @@ impl AutoEvent {
             let set = if outcome.found { 0 } else { SET };
             let waiters = if outcome.more { WAITERS } else { 0 };
             // Ordering: Release as in `set`; a waiter that was found gets it through the queue's
-            // lock. While `WAITERS` is set nobody else changes the word, but for adding to what is
-            // there.
+            // lock. While `WAITERS` is set no other thread changes the word, but for setting bits
+            // that are set.
             self.word.swap(set | waiters, Ordering::AcqRel);
         });
     }
 
-    /// Takes back a `set` that has let nobody through yet.
+    /// Takes back a `set` that has let no waiter through yet.
     pub fn reset(&self) {
         // Relaxed: it publishes nothing.
         self.word.fetch_and(!SET, Ordering::Relaxed);
@@ -151,8 +151,8 @@ impl AutoEvent {
         AutoEventWait { event: self, waiter: Waiter::new(&self.queue) }
     }
 
-    /// Under the queue's lock: true if it was set and is passed, otherwise the word says that
-    /// somebody waits. Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes
+    /// Under the queue's lock: true if it was set and is passed; otherwise the word says that a
+    /// waiter is queued. Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes
     /// the lock after us.
     fn pass_or_join(&self) -> bool {
         loop {

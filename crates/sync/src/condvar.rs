@@ -28,7 +28,7 @@ use std::task::{Context, Poll};
 /// Names and arguments are those of `parking_lot`.
 ///
 /// # Cost
-/// 48 bytes. A notification that finds nobody is one relaxed load.
+/// 48 bytes. A notification without waiters is one relaxed load.
 ///
 /// # Examples
 ///

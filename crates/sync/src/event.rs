@@ -28,8 +28,8 @@ const WAITERS: u32 = 2;
 /// wait it ended.
 ///
 /// # Cost
-/// 40 bytes; one load to wait for an event that is set, one locked instruction to set one
-/// that nobody waits for.
+/// 40 bytes; one load to wait for an event that is set, one locked instruction to set one without
+/// waiters.
 ///
 /// # Examples
 ///

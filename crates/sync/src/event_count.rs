@@ -28,7 +28,7 @@ const ANNOUNCED: u32 = 1;
 const ASLEEP: u32 = 2;
 const NOTIFIED: u32 = 3;
 
-/// A fixed number of slots, in each of which one worker sleeps; anybody wakes them, one by one.
+/// A fixed number of slots, in each of which one worker sleeps. Any thread wakes them, one by one.
 ///
 /// # The fence is the caller's
 ///
@@ -159,7 +159,7 @@ impl EventCount {
         let word = self.slots[slot].word();
         let before = word.load(Ordering::Relaxed);
         assert!(before == AWAKE, "slot {slot} is announced already");
-        // Relaxed: the bit below publishes it, and nobody looks at it before.
+        // Relaxed: the bit below publishes it, and no thread reads it before.
         word.store(ANNOUNCED, Ordering::Relaxed);
         // Before the bit, so that clearing the bit never lowers a count of 0.
         self.count.fetch_add(1, Ordering::Relaxed);
@@ -290,7 +290,7 @@ impl EventCount {
         }
     }
 
-    /// The owner saw `NOTIFIED`: nobody else touches the word until it announces again.
+    /// The owner saw `NOTIFIED`: no other thread touches the word until it announces again.
     fn take_notification(&self, slot: usize) -> bool {
         self.slots[slot].word().store(AWAKE, Ordering::Relaxed);
         true

@@ -42,7 +42,7 @@ plain_thread_local! {
 }
 
 impl Identity {
-    /// One that is nobody else's.
+    /// A new identity.
     #[inline]
     pub const fn new() -> Self {
         Self { number: Cell::new(0), _not_send: PhantomData }

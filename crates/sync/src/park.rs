@@ -80,7 +80,7 @@ use std::task::Waker;
 /// assert_eq!(blocker.1.get(), 1);
 /// ```
 pub unsafe trait Blocker: 'static {
-    /// A waker for the current context (thread or fiber), valid for as long as anybody keeps it.
+    /// A waker for the current context (thread or fiber), valid for as long as it is kept.
     fn waker(&self) -> Waker;
 
     /// Blocks the current context until a waker obtained for it is woken.
@@ -115,7 +115,7 @@ pub unsafe trait Blocker: 'static {
     /// Ends one [`mask`](Blocker::mask).
     ///
     /// # Safety
-    /// The mask is one of the calling context that the caller began, and nobody else ends it.
+    /// The caller began this mask, in this context, and no other call ends it.
     unsafe fn unmask(&self) {}
 }
 

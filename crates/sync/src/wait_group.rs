@@ -30,7 +30,7 @@ const ONE: u64 = 2;
 /// # Cost
 ///
 /// One allocation for a group; one locked instruction to count up or down; the last one also takes
-/// a spinlock if somebody waits.
+/// a spinlock if there are waiters.
 ///
 /// # Examples
 ///
@@ -228,7 +228,7 @@ impl Counter {
         CounterWait { counter: self, waiter: Waiter::new(&self.queue) }
     }
 
-    /// Under the queue's lock: true if it is 0, otherwise the word says that somebody waits.
+    /// Under the queue's lock: true if it is 0; otherwise the word says that a waiter is queued.
     fn is_zero_or_join(&self) -> bool {
         let waiters = if canary!("wait_group_waiters_bit_missing") { 0 } else { WAITERS };
         let join = |word: u64| (word >= ONE).then_some(word | waiters);

@@ -22,8 +22,8 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 /// Where threads, fibers and futures wait for a change that others make without a lock.
 ///
 /// A waiter announces itself, fences, looks again, and sleeps. A notifier makes its change, fences,
-/// and looks whether anybody is announced. So either the waiter sees the change or the notifier
-/// sees the waiter, and a notifier for which nobody waits takes no lock.
+/// and looks whether a waiter is announced. So either the waiter sees the change or the notifier
+/// sees the waiter, and a notifier without waiters takes no lock.
 ///
 /// The caller chooses the fences: [`new`](Self::new) issues full ones on both sides;
 /// [`asymmetric`](Self::asymmetric) makes the notifier's free and the waiter's heavy
@@ -31,8 +31,8 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 ///
 /// # Cost
 ///
-/// A notification for nobody is a fence and a load. A wait is two locked instructions on the count,
-/// and the queue's spinlock.
+/// A notification without waiters is a fence and a load. A wait is two locked instructions on the
+/// count, and the queue's spinlock.
 ///
 /// # Examples
 ///

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Free permits, and waiters for some. At any moment outside this module the first waiter wants
-/// more than there are, or it is closed and nobody waits.
+/// more than there are, or it is closed and there are no waiters.
 ///
 /// Permits are handed to waiters, which own them from then on: in one thread no other runs
 /// meanwhile.

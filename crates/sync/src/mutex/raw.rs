@@ -214,7 +214,7 @@ impl RawMutex {
         false
     }
 
-    /// Whether somebody holds it, at some moment.
+    /// Whether the lock is held, at some moment.
     pub(crate) fn is_held(&self) -> bool {
         self.word.load(Ordering::Relaxed) & LOCKED != 0
     }
@@ -259,8 +259,8 @@ impl RawMutex {
             let bar = if word & FAIR != 0 { STARVED } else { bar };
             let bar = if canary!("mutex_fair_unbarred") { 0 } else { bar };
             if word & WAITERS == 0 || word & WAKING != 0 {
-                // Nobody to wake, or somebody is on the way already, and the thread that takes the
-                // lock wakes the others.
+                // There is nobody to wake, or a waiter is on its way already, and the thread that
+                // takes the lock wakes the others.
                 // Ordering: Release as in `release`.
                 let new = word & !LOCKED | if word & WAKING != 0 { bar } else { 0 };
                 if self
@@ -272,7 +272,7 @@ impl RawMutex {
                 }
                 continue;
             }
-            // Nobody is on the way, and only the holder can change that: `WAKING` is still clear
+            // No waiter is on its way, and only the holder can change that: `WAKING` is still clear
             // when the closure runs.
             let found = self.queue.notify_one_then(|outcome| {
                 if outcome.found {
@@ -305,7 +305,7 @@ impl RawMutex {
     }
 
     /// Under the queue's lock, before joining: true if the lock can be taken instead, otherwise the
-    /// word says that somebody waits.
+    /// word says that a waiter is queued.
     pub(super) fn cannot_join(&self, on_the_way: bool, starved: u8) -> bool {
         let give_up = if on_the_way { WAKING } else { 0 };
         let mut word = self.word.load(Ordering::Relaxed);

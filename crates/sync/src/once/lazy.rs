@@ -54,7 +54,7 @@ impl<T, F: FnOnce() -> T> Lazy<T, F> {
     #[inline]
     pub fn force(this: &Self) -> &T {
         this.once.call_once(|| this.init());
-        // SAFETY: complete, so nobody writes while it is borrowed.
+        // SAFETY: complete, so it is not written to while it is borrowed.
         match this.cell.with(|cell| unsafe { &*cell }) {
             Cell::Value(value) => value,
             _ => sateen_base::abort_with("a complete Lazy without a value"),
@@ -69,7 +69,7 @@ impl<T, F: FnOnce() -> T> Lazy<T, F> {
     /// Inside the `Once`'s closure.
     #[cold]
     fn init(&self) {
-        // SAFETY: the `Once` runs this alone, and nobody reads before it is complete.
+        // SAFETY: the `Once` runs this alone, and no thread reads before it is complete.
         let cell =
             self.cell.with_mut(|cell| unsafe { std::mem::replace(&mut *cell, Cell::Running) });
         if let Cell::Init(f) = cell {

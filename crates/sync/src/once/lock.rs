@@ -55,7 +55,7 @@ impl<T> OnceLock<T> {
     /// The value of a complete cell, or of one that the caller initialises.
     #[inline]
     fn read(&self) -> Option<&T> {
-        // SAFETY: nobody writes to a complete cell while it is borrowed.
+        // SAFETY: a complete cell is not written to while it is borrowed.
         self.value.with(|value| unsafe { (*value).as_ref() })
     }
 
@@ -173,8 +173,8 @@ impl<T> OnceLock<T> {
     }
 
     fn write(&self, running: Running<'_>, new: T) {
-        // SAFETY: the caller's turn: nobody else writes, and nobody reads until it is complete.
-        // What is replaced is `None`.
+        // SAFETY: it is the caller's turn: no other thread writes, and none reads until it is
+        // complete. What is replaced is `None`.
         self.value.with_mut(|value| unsafe { *value = Some(new) });
         running.complete();
     }

@@ -5,7 +5,7 @@ use crate::park::Cancelled;
 use sateen_base::unwind::discard;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// A closure for somebody else to run, and a receiver of what it returns or panics with: C++'s
+/// A closure for another thread or task to run, and a receiver of its result or panic: C++'s
 /// `packaged_task`.
 ///
 /// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without having run,

@@ -85,7 +85,7 @@ impl<T> Shared<T> {
     /// The caller is the initialiser of `value`: there is one at a time, and none once there is a
     /// value.
     unsafe fn poll_receive(&self, cx: &mut Context<'_>) -> Poll<Result<T, RecvError>> {
-        // SAFETY: nobody else is the initialiser now.
+        // SAFETY: there is no other initialiser now.
         self.receiver.with_mut(|receiver| Pin::new(unsafe { &mut *receiver }).poll(cx))
     }
 }

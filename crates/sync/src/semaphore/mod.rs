@@ -111,7 +111,7 @@ impl Semaphore {
         block(awaited("semaphore", self), Acquire::new(self, n))
     }
 
-    /// Takes `n` permits if they are free and nobody waits; never waits.
+    /// Takes `n` permits if they are free and there are no waiters; never waits.
     ///
     /// # Errors
     /// [`AcquireError::NoPermits`], [`AcquireError::Closed`], [`AcquireError::TooMany`].

@@ -6,10 +6,10 @@
 //! | 1 | `WAITERS` | the queue may not be empty | a waiter that joins, under the queue's lock |
 //! | 2 | `WAKING` | one waiter is on its way, or is being taken out | a putter, a leaver |
 //! | 4..20 | `need` | what the front waiter wants, or less | the new front; see below |
-//! | 20..64 | `permits` | free permits | everybody |
+//! | 20..64 | `permits` | free permits | takers and putters |
 //!
 //! `need` is a lower bound, so that permits that cannot satisfy the front waiter do not wake it. It
-//! is 1 when nobody knows, and saturates: beyond 65,535 the front is woken for some puts that do
+//! is 1 when it is not known, and saturates: beyond 65,535 the front is woken for some puts that do
 //! not suffice.
 
 pub(super) const CLOSED: u64 = 1;

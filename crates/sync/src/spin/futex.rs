@@ -3,8 +3,8 @@
 //! | word | meaning |
 //! |---|---|
 //! | 0 | free |
-//! | 1 | held, nobody sleeps |
-//! | 2 | held, somebody may sleep |
+//! | 1 | held, no thread sleeps |
+//! | 2 | held, a thread may sleep |
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;

@@ -3,12 +3,12 @@
 //! | `tail` | meaning |
 //! |---|---|
 //! | null | free |
-//! | the mark `HOLDER` | held, nobody waits |
+//! | the mark `HOLDER` | held, no waiters |
 //! | a node | held, and this one is the last that waits |
 //!
 //! | `next` | meaning |
 //! |---|---|
-//! | null | nobody waits, or the first waiter has not linked its node yet |
+//! | null | no waiters, or the first has not linked its node yet |
 //! | a node | the first that waits |
 //!
 //! Nodes lie on the waiters' stacks. `tail` is changed by exchanges. `next` belongs to the holder,

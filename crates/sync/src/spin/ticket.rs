@@ -90,7 +90,7 @@ impl<C: SpinConfig> Ticket<C> {
         self.draw_if_next(serving)
     }
 
-    /// Draws the ticket that was called when the caller looked, if nobody has drawn it.
+    /// Draws the ticket that was called when the caller looked, if it was not drawn meanwhile.
     #[inline(always)]
     fn draw_if_next(&self, called: u64) -> bool {
         // If `next` is still equal to what was served then, so is `serving`: it never passes

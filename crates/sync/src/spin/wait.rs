@@ -123,7 +123,7 @@ fn look() -> u32 {
     if sateen_base::os::only_one_core() { pauses | ONE_CORE } else { pauses }
 }
 
-/// Sleeps a little, for waiters that nobody wakes.
+/// Sleeps a little, for waiters that no unlock wakes.
 pub(super) fn nap() {
     #[cfg(not(loom))]
     prim::thread::sleep(Duration::from_micros(50));

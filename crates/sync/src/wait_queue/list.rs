@@ -31,7 +31,7 @@ pub(super) enum State {
 pub enum Permit {
     /// One of one: a waiter that does not use it must pass it on, or a wake-up is lost.
     One,
-    /// Everybody got it: nothing to pass on.
+    /// All waiters got it: nothing to pass on.
     All,
 }
 
@@ -92,7 +92,7 @@ impl List {
             Position::Back => (self.tail, None),
             Position::Front => (None, self.head),
         };
-        // SAFETY: the caller vouches for `node`; holding the lock, nobody else touches it.
+        // SAFETY: the caller vouches for `node`; under the lock no other thread touches it.
         unsafe {
             node.as_ref().with_mut(|n| {
                 let n = &mut *n;
@@ -110,7 +110,7 @@ impl List {
     /// # Safety
     /// `node` is `Queued` in this list, whose lock is held.
     pub(super) unsafe fn unlink(&mut self, node: NonNull<NodeCell>) {
-        // SAFETY: a queued node is valid; holding the lock, nobody else touches it.
+        // SAFETY: a queued node is valid; under the lock no other thread touches it.
         let (prev, next) = unsafe { node.as_ref().with(|n| ((*n).prev, (*n).next)) };
         self.set_next(prev, next);
         self.set_prev(next, prev);
@@ -124,7 +124,7 @@ impl List {
     pub(super) unsafe fn pop(&mut self, permit: Permit, limit: u64) -> Option<Waker> {
         let mut at = self.head;
         while let Some(node) = at {
-            // SAFETY: nodes in the list are valid; holding the lock, nobody else touches them.
+            // SAFETY: nodes in the list are valid; under the lock no other thread touches them.
             let (ticket, next) = unsafe { node.as_ref().with(|n| ((*n).ticket, (*n).next)) };
             if ticket < limit {
                 // SAFETY: as above, and it is in this list.

@@ -35,13 +35,13 @@ use std::task::Waker;
 ///
 /// The queue's lock orders everything: the condition is checked under it when a waiter joins, and a
 /// notifier takes it after changing the condition. So either the waiter sees the change, or the
-/// notifier sees the waiter. A primitive that wants to skip the lock when nobody waits keeps a
+/// notifier sees the waiter. A primitive that skips the lock while there are no waiters keeps a
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
 ///
 /// `L` is the kind of that lock; the feature `study` makes queues with others than the default.
 ///
 /// # Cost
-/// 32 bytes and the lock's; two locked instructions for a notification that finds nobody.
+/// 32 bytes and the lock's; two locked instructions for a notification that finds no waiter.
 ///
 /// # Examples
 ///
@@ -182,7 +182,7 @@ impl<L: RawMutex> WaitQueue<L> {
     }
 
     /// The same, running `then` under the queue's lock after the waiter was taken out and before
-    /// anybody can see it: where a primitive changes its own word together with the queue.
+    /// any thread can see that. There a primitive changes its own word together with the queue.
     ///
     /// `then` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
     ///
@@ -242,7 +242,7 @@ impl<L: RawMutex> WaitQueue<L> {
     /// `first` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
     ///
     /// # Panics
-    /// As [`notify_all`](Self::notify_all); if `first` does, nobody is notified.
+    /// As [`notify_all`](Self::notify_all); if `first` does, no waiter is notified.
     pub fn notify_all_with(&self, first: impl FnOnce()) -> usize {
         self.notify_all_if(|| {
             first();
@@ -279,7 +279,7 @@ impl<L: RawMutex> WaitQueue<L> {
         self.locked(|_| f())
     }
 
-    /// Whether nobody waits, at some moment during the call. Takes the lock.
+    /// Whether there are no waiters, at some moment during the call. Takes the lock.
     pub fn is_empty(&self) -> bool {
         self.locked(|list| list.is_empty())
     }
