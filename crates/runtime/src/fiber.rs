@@ -6,8 +6,10 @@
 
 mod asked;
 mod own;
+mod suspend;
 
 pub use own::{fiber_number, stack_used};
+pub(crate) use suspend::Suspend;
 
 use crate::context;
 use crate::entry::Entry;
@@ -29,10 +31,8 @@ use sateen_base::prim::thread;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::tsc;
-use sateen_sync::park::{Awaited, Blocker, Identity, ThreadParker};
-use sateen_sync::timer::{Timer, TimerQueue};
+use sateen_sync::park::{Awaited, Identity, ThreadParker};
 use std::cell::Cell;
-use std::task::Waker;
 
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ impl Fiber {
         self.id.load(Ordering::Relaxed)
     }
 
-    /// See [`Blocker::waits_for`].
+    /// See [`Blocker::waits_for`](sateen_sync::park::Blocker::waits_for).
     #[inline]
     fn waits_for(&self, what: Option<Awaited>) {
         if let Some(what) = what {
@@ -390,7 +390,8 @@ impl Fiber {
     }
 
     /// # Safety
-    /// See [`Blocker::unmask`]: what ends a mask has begun it, so the count is not 0.
+    /// See [`Blocker::unmask`](sateen_sync::park::Blocker::unmask): what ends a mask has begun it,
+    /// so the count is not 0.
     unsafe fn unmask(&self) {
         self.masks.set(self.masks.get() - 1);
     }
@@ -509,78 +510,5 @@ impl Waiter for Fiber {
             // worker has it, the worker counts it as suspended and does not end.
             self.worker().make_ready(&self.shared, self);
         }
-    }
-}
-
-/// The hook that makes `sateen-sync` suspend fibers.
-pub(crate) struct Suspend;
-
-impl Suspend {
-    fn fiber() -> &'static Fiber {
-        match context::fiber() {
-            Some(fiber) => fiber,
-            None => sateen_base::abort_with("a worker's root blocked"),
-        }
-    }
-
-    fn owner() -> &'static Owner {
-        // SAFETY: the caller runs on that fiber.
-        unsafe { Self::fiber().owner() }
-    }
-}
-
-// SAFETY: fibers are resumed on their worker's thread. `check_interrupted` unwinds no fiber that is
-// masked, and nothing else unwinds here.
-unsafe impl Blocker for Suspend {
-    fn waker(&self) -> Waker {
-        waker::of(Self::fiber())
-    }
-
-    fn park(&self) {
-        let fiber = Self::fiber();
-        fiber.check_interrupted();
-        fiber.park_here();
-        fiber.check_interrupted();
-    }
-
-    fn park_until(&self, deadline: Instant) {
-        let fiber = Self::fiber();
-        fiber.check_interrupted();
-        if fiber.keeps_thread() {
-            fiber.block(Some(deadline));
-            return fiber.check_interrupted();
-        }
-        let mut timer = std::pin::pin!(Timer::new(&*fiber.worker().timers));
-        if timer.as_mut().arm(deadline, self.waker()) {
-            Self::owner().note_timer();
-        }
-        fiber.park_here();
-        timer.disarm();
-        fiber.check_interrupted();
-    }
-
-    fn waits_for(&self, what: Option<Awaited>) {
-        Self::fiber().waits_for(what);
-    }
-
-    fn timers(&self) -> Option<Arc<TimerQueue>> {
-        Some(Arc::clone(&Self::fiber().worker().timers))
-    }
-
-    fn earlier_timer(&self) {
-        Self::owner().note_timer_and_go_on();
-    }
-
-    fn mask(&self) {
-        Self::fiber().mask();
-    }
-
-    unsafe fn unmask(&self) {
-        // SAFETY: passed on.
-        unsafe { Self::fiber().unmask() };
-    }
-
-    fn identity(&self) -> Option<&Identity> {
-        context::fiber()?.identity()
     }
 }
