@@ -30,9 +30,9 @@ impl<T, S: Stage> Worker<T, S> {
     /// Publishes the items before the newest if thieves have asked for more.
     #[inline(always)]
     pub(crate) fn share(&self, bottom: u32) {
-        // Relaxed: a hint that thieves are hungry. It does not change in a deque that is not split.
+        // Relaxed: a hint that thieves want more. It does not change in a deque that is not split.
         let guard = self.inner.owner.guard.load(Ordering::Relaxed);
-        if guard != self.own.calm.get() {
+        if guard != self.own.idle_guard.get() {
             self.share_slow(bottom, guard);
         }
     }
@@ -40,8 +40,8 @@ impl<T, S: Stage> Worker<T, S> {
     #[cold]
     #[inline(never)]
     fn share_slow(&self, bottom: u32, guard: u32) {
-        // Not calm until the next slow pop, whatever `guard` is.
-        self.own.calm.set(!guard);
+        // No value of `guard` is idle until the next slow pop.
+        self.own.idle_guard.set(!guard);
         self.own.floor.set(bottom.wrapping_sub(1));
         self.reopen(self.seen().generation());
     }
@@ -119,7 +119,7 @@ impl<T, S: Stage> Worker<T, S> {
         // Before the new epoch: a thief of that one may raise the guard again, and must not be
         // overwritten. One of the old epoch that raises it now only costs another slow pop.
         self.inner.owner.guard.store(keep, Ordering::Relaxed);
-        self.own.calm.set(keep);
+        self.own.idle_guard.set(keep);
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if canary!("deque-new-epoch") { 0 } else { Top::NEW_EPOCH };

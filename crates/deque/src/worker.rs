@@ -63,7 +63,7 @@ pub(crate) struct Own<T> {
     /// Split deques: the owner gave indices before this one to thieves, or saw them claimed.
     pub(crate) floor: Cell<u32>,
     /// Split deques: the value of `guard` that makes no request.
-    pub(crate) calm: Cell<u32>,
+    pub(crate) idle_guard: Cell<u32>,
     /// Buffers replaced while a thief was at work in them.
     pub(crate) retired: RefCell<Vec<Retired<T>>>,
     /// Whether there are such buffers.
@@ -181,7 +181,7 @@ impl<T, S: Stage> Worker<T, S> {
                 low: Cell::new(flavor.least_low()),
                 low_pops: Cell::new(0),
                 floor: Cell::new(index),
-                calm: Cell::new(index),
+                idle_guard: Cell::new(index),
                 retired: RefCell::new(Vec::new()),
                 any_retired: Cell::new(false),
             },

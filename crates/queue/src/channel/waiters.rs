@@ -96,11 +96,11 @@ impl Waiters {
     pub(super) fn join(
         &self,
         waiter: Pin<&mut Waiter<'_>>,
-        place: Position,
+        position: Position,
         waker: Waker,
         ready: impl FnOnce() -> bool,
     ) -> bool {
-        waiter.enqueue(place, waker, || {
+        waiter.enqueue(position, waker, || {
             if !canary!("channel_flag_missing") {
                 self.any.store(true, Ordering::Relaxed);
             }
@@ -135,13 +135,13 @@ impl Waiters {
             return None;
         }
         let mut waiter = pin!(self.waiter());
-        let mut place = Position::Back;
+        let mut position = Position::Back;
         park::waiting_for(what, || {
             loop {
-                if self.join(waiter.as_mut(), place, park::current_waker(), &ready) {
+                if self.join(waiter.as_mut(), position, park::current_waker(), &ready) {
                     waiter.as_mut().wait_joined(deadline);
                     // A waiter that was woken and comes too late has waited long already.
-                    place = Position::Front;
+                    position = Position::Front;
                 }
                 if let Some(result) = attempt() {
                     return Some(result);
@@ -161,18 +161,18 @@ impl Waiters {
         ready: impl Fn() -> bool,
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Poll<R> {
-        let mut place = Position::Back;
+        let mut position = Position::Back;
         if waiter.is_waiting() {
             if waiter.as_mut().poll_wait(cx).is_pending() {
                 return Poll::Pending;
             }
-            place = Position::Front;
+            position = Position::Front;
         }
         loop {
             if let Some(result) = attempt() {
                 return Poll::Ready(result);
             }
-            if self.join(waiter.as_mut(), place, cx.waker().clone(), &ready) {
+            if self.join(waiter.as_mut(), position, cx.waker().clone(), &ready) {
                 return Poll::Pending;
             }
         }
