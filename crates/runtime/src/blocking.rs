@@ -1,8 +1,8 @@
-//! Calls that block the operating system's thread, shipped to threads that may be blocked.
+//! Calls that block the operating system's thread, sent to threads that may be blocked.
 //!
-//! The pool is elastic: a call takes an idle thread, or a new one below the limit, or else waits in
+//! The pool is elastic: a call takes an idle thread; or a new one, below the limit; or it waits in
 //! a queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
-//! frame, which waits for it, come what may.
+//! frame, which waits for it in any case.
 
 use crate::context;
 use crate::join_stack::Job;
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Most threads, and how long one waits for something to do.
+/// The most threads, and how long one waits for a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) threads: usize,
@@ -30,7 +30,7 @@ impl Default for Limits {
     }
 }
 
-/// A runtime's hold of its pool. Dropped, it lets the threads end.
+/// A runtime's handle of its pool. Its drop lets the threads end.
 pub(crate) struct Pool(Arc<Inner>);
 
 struct Inner {
@@ -44,24 +44,24 @@ struct Inner {
 struct State {
     queue: VecDeque<Shipped>,
     threads: usize,
-    /// Those of them that wait, notified or not: as many entries of the queue are provided for.
+    /// Threads that wait, notified or not: as many entries of the queue are provided for.
     idle: usize,
     closed: bool,
 }
 
-/// A job whose caller waits for it, and with it the caller's runtime; or one that frees itself, of
-/// no runtime.
+/// A job whose caller waits for it, and with it the caller's runtime; or a job that frees itself,
+/// of no runtime.
 struct Shipped(*const Job, *const Shared);
 
-// SAFETY: of a closure that is Send; whoever takes it from the queue runs it, once.
+// SAFETY: the closure is Send, and the thread that takes it from the queue runs it, once.
 unsafe impl Send for Shipped {}
 
 impl Shipped {
     fn run(self) {
-        // What is of no runtime may run on a worker all the same. That one's runtime does not end
+        // A job of no runtime may run on a worker all the same. That worker's runtime does not end
         // before it.
         let before = (!self.1.is_null()).then(|| context::with(|c| c.join_runtime(self.1)));
-        // SAFETY: taken from the queue, so ours to run; its caller waits until it has run.
+        // SAFETY: taken from the queue, so ours to run. Its caller waits until it has run.
         unsafe { ((*self.0).run)(self.0) };
         if let Some(before) = before {
             context::with(|c| c.join_runtime(before));
@@ -108,7 +108,7 @@ fn apart(f: impl FnOnce()) {
 }
 
 impl Pool {
-    /// Calls `f` on one of the threads; without any, here. What comes of it is discarded.
+    /// Calls `f` on one of the threads; without any, here. Its result or panic is discarded.
     pub(crate) fn send(&self, f: impl FnOnce() + Send + 'static) {
         self.ship(Sent::alloc(f));
     }
@@ -123,7 +123,7 @@ impl Pool {
         Self(Arc::new(Inner { limits, state, changed }))
     }
 
-    /// Sees to it that the job is run. The caller waits for it afterwards.
+    /// Ensures that the job is run. The caller waits for it afterwards.
     fn ship(&self, job: Shipped) {
         let inner = &self.0;
         {
@@ -135,7 +135,7 @@ impl Pool {
                 return;
             }
             if state.threads >= inner.limits.threads {
-                // They take it when they have done what they do. Without any, nobody ever will.
+                // The threads take it when they are free. Without any, nobody ever will.
                 let left = if state.threads == 0 { state.take_all() } else { VecDeque::new() };
                 drop(state);
                 return left.into_iter().for_each(Shipped::run);
@@ -150,7 +150,7 @@ impl Pool {
             let left = {
                 let mut state = inner.lock();
                 state.threads -= 1;
-                // Others may have relied on this thread, too.
+                // Other callers may have relied on this thread, too.
                 if state.threads == 0 { state.take_all() } else { VecDeque::new() }
             };
             left.into_iter().for_each(Shipped::run);
@@ -210,25 +210,29 @@ impl Drop for Pool {
     }
 }
 
-/// Runs `f`, which may block the operating system's thread (a file, a foreign library, a `std`
-/// lock), on a thread that is there for that, and returns its result. The calling task is suspended
-/// meanwhile and its worker goes on with others. `f` may borrow.
+/// Runs `f`, which may block the operating system's thread, on a thread that is there for that.
 ///
-/// Outside of tasks `f` runs here: a plain thread may block. So it does on the pool's own threads,
-/// where a nested `blocking` is a plain call. To `f` its thread is like any other that belongs to
-/// no runtime: what it spawns goes to the global one.
+/// For files, foreign libraries, `std` locks. The calling task is suspended meanwhile, and its
+/// worker goes on with other work. `f` may borrow.
 ///
-/// The pool is the runtime's: [`Builder::blocking_threads`](crate::Builder::blocking_threads)
-/// limits it, and calls beyond the limit wait for their turn; so `f` should not wait for another
+/// Outside of tasks `f` runs here: a plain thread may block. It also runs here on the pool's own
+/// threads. To `f` its thread is like any other that belongs to no runtime: what it spawns goes to
+/// the global one.
+///
+/// Each runtime has its pool. [`Builder::blocking_threads`](crate::Builder::blocking_threads)
+/// limits it, and calls beyond the limit wait for their turn. So `f` should not wait for another
 /// `blocking` call to begin. If the system gives no thread, `f` waits for one of those that are
 /// there, and without any it runs here.
 ///
-/// No cancellation point: a task that is cancelled meanwhile learns of it at the next.
+/// This is no cancellation point: a task that is cancelled meanwhile learns of it at the next one.
 ///
 /// # Panics
 /// With the panic of `f`.
 ///
-/// Cost: two switches between threads, some microseconds; a thread's start where none is idle.
+/// # Cost
+/// Two switches between threads, some microseconds; the start of a thread where none is idle.
+///
+/// # Examples
 ///
 /// ```
 /// let path = std::env::temp_dir();

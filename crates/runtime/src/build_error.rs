@@ -1,4 +1,4 @@
-//! What can go wrong where a runtime is built.
+//! Why a runtime could not be built.
 
 use crate::builder::{MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE};
 use crate::stack::StackSizeError;

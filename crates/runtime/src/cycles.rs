@@ -1,8 +1,8 @@
-//! Circles of tasks that wait for each other.
+//! Cycles of tasks that wait for each other.
 //!
-//! A survey sees the waiting fibers one after another, while others go on: so a circle of what it
+//! A survey sees the waiting fibers one after another, while others go on. So a cycle of what it
 //! saw may never have been one. It is told if a second survey, begun after the first, shows the
-//! same waits of the same fibers in a circle. Proof: `README.md`, "Seeing what waits"; model:
+//! same waits of the same fibers in a cycle. Proof: `README.md`, "Seeing what waits"; model:
 //! `loom_cycles.rs`.
 
 // Public to the models only.
@@ -18,14 +18,14 @@ pub struct Seen {
     pub id: u64,
     /// When its wait began. No two waits of a fiber that surveys can see began at the same time.
     pub since: u64,
-    /// The owner of what it waits for; none if it does not wait, or nobody is known.
+    /// The owner of what it waits for; none if it does not wait, or the owner is unknown.
     pub owner: Option<u64>,
 }
 
 /// The cycles, each by the indices of its members, in the order of waiting.
 ///
-/// Each fiber waits for one owner at most, so a walk from each, marked with its number, finds every
-/// cycle once: where a walk meets its own mark.
+/// Each fiber waits for one owner at most. A walk starts from each fiber and marks what it visits
+/// with its number. A walk that meets its own mark has found a cycle; each cycle is found once.
 pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
     let by_id: HashMap<u64, usize> = fibers.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
     let next = |index: usize| by_id.get(&fibers[index].owner?).copied();
@@ -51,8 +51,8 @@ pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// Whether what one survey saw as a `cycle`, the next saw `again`: the same fibers, in the same
-/// waits, in one circle.
+/// Whether the `cycle` that one survey saw is in the next survey, `again`: the same fibers, in the
+/// same waits, in one cycle.
 pub fn is_seen_again(cycle: &[Seen], again: &[Seen]) -> bool {
     let same = |a: &Seen, b: &Seen| (a.id, a.since) == (b.id, b.since);
     let is_it = |other: &Vec<usize>| {

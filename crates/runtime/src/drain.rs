@@ -4,11 +4,11 @@
 //!
 //! | bits | counts | changed by |
 //! |---|---|---|
-//! | low 16 | workers that are drained: idle, without suspended fibers | `drain`, `absent`: up; `undrain`: down |
+//! | low 16 | drained: idle, without suspended fibers | up: `drain`, `absent`; down: `undrain` |
 //! | high 48 | the epoch: how often one of them went back to work | `undrain` |
 //!
-//! The last to drain looks at all queues; if they are empty and the word is then still what its own
-//! exchange made it, nobody has worked since. Proof: `README.md`, "Ending".
+//! The last worker to drain looks at all queues. If they are empty and the word is then still what
+//! its own exchange made it, no worker has run since. Proof: `README.md`, "Ending".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -30,7 +30,7 @@ fn worked() -> u64 {
 pub struct DrainCount(AtomicU64);
 
 impl DrainCount {
-    /// Nobody is drained.
+    /// No worker is drained.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(AtomicU64::new(0))
@@ -42,8 +42,8 @@ impl DrainCount {
     pub fn drain(&self, workers: usize, has_work: impl FnOnce() -> bool) -> bool {
         // Ordering: AcqRel: the last worker sees everything the others pushed before they drained.
         let word = self.0.fetch_add(ONE, Ordering::AcqRel) + ONE;
-        // Everyone is idle and nothing comes from outside. If nothing is queued either, and nobody
-        // has woken while we looked, then nothing can happen any more.
+        // All are idle and nothing comes from outside. If nothing is queued either, and no worker
+        // has woken during the look, nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
             // Keeps the look above before the check; partner: the fence in `undrain`.
             if !canary!("drain_check_no_fence") {
@@ -55,18 +55,19 @@ impl DrainCount {
 
     /// The worker goes back to work.
     pub fn undrain(&self) {
-        // Ordering: Relaxed. What was done before earlier drains the exchange passes on, since then
-        // the worker has done nothing, and what it does from now on its next drain releases.
+        // Ordering: Relaxed. The exchange passes on what was done before earlier drains. Since its
+        // own drain the worker has done nothing, and its next drain releases what it does from now
+        // on.
         self.0.fetch_add(worked().wrapping_sub(ONE), Ordering::Relaxed);
         if !canary!("drain_undrain_no_fence") {
-            // Comes before the worker takes anything, by however weak a store, so that whoever
+            // Comes before the worker takes anything, by however weak a store. So a thread that
             // misses what was taken sees the epoch. Partner: the fence in `drain`.
             fence(Ordering::SeqCst);
         }
     }
 
-    /// A worker that will never run counts as drained for good. Whoever drained before has to be
-    /// woken and count again.
+    /// A worker that will never run counts as drained for good. Workers that drained before have to
+    /// be woken and count again.
     pub fn absent(&self) {
         // Ordering: AcqRel as in `drain`.
         self.0.fetch_add(ONE, Ordering::AcqRel);

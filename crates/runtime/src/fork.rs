@@ -36,7 +36,7 @@ const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLO
 
 impl<F: FnOnce() -> R, R> Branch<F, R> {
     /// # Safety
-    /// As for a join's branch: once, by whoever has it.
+    /// As for a join's branch: called once, by the side that has it.
     #[inline(always)]
     unsafe fn take(&self) -> F {
         // SAFETY: exactly one side gets the branch.
@@ -57,7 +57,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
     }
 }
 
-/// Results so far, in order; drops them if the fork ends in a panic.
+/// The results so far, in order. Its drop drops them if the fork ends in a panic.
 struct Results<R, const N: usize> {
     values: [MaybeUninit<R>; N],
     filled: usize,
@@ -94,13 +94,16 @@ impl<R, const N: usize> Drop for Results<R, N> {
 
 /// Runs all closures, possibly in parallel, and returns their results in order.
 ///
-/// The first runs here and now; the others may be stolen, the last first, and otherwise run here in
-/// order. It waits as [`join`](crate::join) does.
+/// The first closure runs here and now. The others may be stolen, the last first, and otherwise run
+/// here in order. The caller waits as in [`join`](crate::join).
 ///
 /// # Panics
-/// If branches panic, the first panic in order goes on here after all are done.
+/// With the first panic of a branch in order, after all are done.
 ///
-/// Cost: about 3 ns a branch when nothing is stolen. Source: seed "fibers", skynet.
+/// # Cost
+/// About 3 ns a branch when nothing is stolen.
+///
+/// # Examples
 ///
 /// ```
 /// let squares = sateen::fork([1u64, 2, 3].map(|x| move || x * x));
@@ -175,7 +178,7 @@ where
     results.finish()
 }
 
-/// Keeps the first panic; drops whatever else came, panicking or not.
+/// Keeps the first panic; drops any other result, panicking or not.
 #[cold]
 #[inline(never)]
 fn note<R>(first: &mut Option<Panic>, result: Result<R, Panic>) {

@@ -1,8 +1,8 @@
-//! Processes that fork: in the child none of a runtime's threads is left but the one that forked.
+//! Processes that fork: of a runtime's threads, the child has only the one that forked.
 //!
-//! Each runtime remembers in which process it was made, and each task has a number; those that are
-//! older than the process are below [`OLDEST`]. Code that would wait for a thread asks here first,
-//! on the slow way to its wait. Locks that other threads held when the process forked stay locked
+//! Each runtime knows in which process it was made. Each task has a number; tasks that are older
+//! than the process have one below [`OLDEST`]. Code that would wait for a thread asks here first,
+//! on the slow path to its wait. Locks that other threads held when the process forked stay locked
 //! for ever.
 
 use crate::shared::Shared;
@@ -10,7 +10,7 @@ use crate::task::{Ids, TaskId};
 use sateen_base::os::{self, at_fork_in_child, process_generation};
 use sateen_base::prim::{AtomicBool, AtomicU64, Ordering};
 
-/// What is said.
+/// The text of the errors.
 pub(crate) const MESSAGE: &str =
     "this runtime's threads did not survive fork(); make a new runtime in the child";
 
@@ -22,7 +22,7 @@ extern "C" fn in_child() {
     OLDEST.store(Ids::bound(), Ordering::Relaxed);
 }
 
-/// From now on forks are noticed. Before a runtime is made.
+/// Notices forks from now on. Called before a runtime is made.
 pub(crate) fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     os::watch_forks();
@@ -48,18 +48,18 @@ pub(crate) fn end_process() -> ! {
 }
 
 impl Shared {
-    /// Whether it was made before the process forked.
+    /// Whether the runtime was made before the process forked.
     pub(crate) fn is_older_than_fork(&self) -> bool {
         self.born != process_generation()
     }
 
-    /// Whether its workers are gone, but for the calling thread if that is one.
+    /// Whether its workers are gone, except the calling thread if that is one.
     pub(crate) fn is_orphan(&self) -> bool {
         // Ordering: Relaxed; changes only in a child, on the one worker's thread.
         self.lives_in.load(Ordering::Relaxed) != process_generation()
     }
 
-    /// The calling thread is the runtime, and survives.
+    /// The calling thread is the runtime, which survives a fork.
     pub(crate) fn survive(&self) {
         // Ordering: Relaxed, as above.
         self.lives_in.store(process_generation(), Ordering::Relaxed);

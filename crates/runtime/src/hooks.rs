@@ -1,4 +1,4 @@
-//! What users hang into the life of worker threads.
+//! Hooks of the user's in the life of worker threads.
 
 use crate::unwind::DiscardOnDrop;
 

@@ -4,13 +4,13 @@
 //! `sateen-flow`, the facade. Users depend on the facade, `sateen`.
 //!
 //! Two kinds of work, two structures. *Nested* work ([`join`], [`fork`], loops) lies in frames and
-//! goes on a join stack that belongs to the fiber; *independent* work ([`spawn`], [`Scope::spawn`])
+//! goes on a join stack that belongs to the fiber. *Independent* work ([`spawn`], [`Scope::spawn`])
 //! lies on the heap and goes on the worker's run queue. A task that has to wait is suspended with
 //! its whole stack, and its worker goes on with other work on another stack, never on top of the
 //! waiter.
 //!
-//! Invariants: no task is started twice; a started task stays on its worker; nothing runs on top of
-//! a waiter's frames but what it waits for; no panic passes a job's boundary except to its joiner.
+//! Invariants: no task is started twice; a started task stays on its worker; on top of a waiter's
+//! frames runs only what it waits for; no panic passes a job's boundary except to its joiner.
 //! States, protocols and proofs: `README.md` of this crate.
 
 // Protocols, which models drive.

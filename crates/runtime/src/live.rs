@@ -1,18 +1,18 @@
-//! The spawned futures that have not ended: a runtime that closes waits for them, or cancels them.
+//! The spawned futures that have not ended. A runtime that closes waits for them, or cancels them.
 //!
-//! A list for each worker that spawns and one for all other threads, each under a short lock; the
-//! links lie in the futures' frames.
+//! There is a list for each worker that spawns and one for all other threads, each under a short
+//! lock. The links lie in the futures' frames.
 //!
-//! | place of a future | means | leaves it |
+//! | state of a future | means | leaves it |
 //! |---|---|---|
 //! | in no list yet | its spawner alone has it | spawner: `enter` |
 //! | in its list | it has not ended, nor have the workers | its poller, before it ends: `leave` |
 //! | in no list any more | it ends, or has ended | nobody |
 //!
-//! So whoever holds a list's lock may use every frame in it, and every fiber that such a frame
-//! names. After that lock the frame may be freed, and the fibers too. The numbers beside the lists
-//! are exact whenever nobody works, which is when it matters (`drain.rs`). Proof: `README.md`,
-//! "Futures"; model: `loom_live.rs`.
+//! So a thread that holds a list's lock may use every frame in the list, and every fiber that such
+//! a frame names. After that lock the frame may be freed, and the fibers too. The counts beside the
+//! lists are exact whenever no worker runs, which is when it matters (`drain.rs`). Proof:
+//! `README.md`, "Futures"; model: `loom_live.rs`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -25,16 +25,16 @@ use std::ptr::NonNull;
 
 type Link<T> = Option<NonNull<T>>;
 
-/// What is listed: a future's frame.
+/// What is listed: the frame of a future.
 pub trait Live: Sized {
-    /// The frame's place in its list.
+    /// The frame's links in its list.
     ///
     /// # Safety
     /// The frame stays while the answer is used.
     unsafe fn links<'a>(frame: NonNull<Self>) -> &'a Links<Self>;
 }
 
-/// A frame's place in its list.
+/// A frame's links in its list.
 pub struct Links<T> {
     /// Which list: an index.
     list: usize,
@@ -43,7 +43,7 @@ pub struct Links<T> {
 }
 
 impl<T> Links<T> {
-    /// In no list yet; for the one of this worker, or of other threads.
+    /// In no list yet; for the list of this worker, or of other threads.
     pub fn new(worker: Option<usize>, workers: usize) -> Self {
         Self { list: worker.unwrap_or(workers), around: UnsafeCell::new((None, None)) }
     }
@@ -110,8 +110,9 @@ impl<T: Live> LiveFutures<T> {
         list.add(u64::MAX);
     }
 
-    /// What `mark` says of each future. It is called while the future cannot end, under a lock: so
-    /// it calls nothing of the user's, and takes with it all that is to be used later.
+    /// Calls `mark` for each future, and returns its answers. The future cannot end meanwhile: a
+    /// lock is held. So `mark` calls nothing of the user's, and returns all that is to be used
+    /// later.
     #[cold]
     pub fn mark_all<R>(&self, mut mark: impl FnMut(NonNull<T>) -> R) -> Vec<R> {
         let mut marked = Vec::new();
@@ -131,10 +132,10 @@ impl<T: Live> LiveFutures<T> {
         marked
     }
 
-    /// How many: exact if no worker works, and near the truth otherwise.
+    /// How many there are: exact if no worker runs, and near the truth otherwise.
     pub fn count(&self) -> u64 {
-        // Ordering: Relaxed; whoever needs it exact has synchronised with all workers through the
-        // drain word, and with other threads through the queues and the gate.
+        // Ordering: Relaxed; a caller that needs it exact has synchronised with all workers through
+        // the drain word, and with other threads through the queues and the gate.
         self.0.iter().map(|list| list.count.load(Ordering::Relaxed)).sum()
     }
 }

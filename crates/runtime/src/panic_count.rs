@@ -1,37 +1,38 @@
 //! Panics are counted for each fiber, though the standard library counts them for each thread.
 //!
-//! [`panicking`](std::thread::panicking) tells of the calling thread whether more panics were begun
-//! there than caught. A fiber that waits in a destructor, while it unwinds, leaves its panic on
-//! that count. Then locks that others on the thread hold when they panic are not poisoned, and
+//! [`panicking`](std::thread::panicking) says whether more panics have begun on the calling thread
+//! than were caught there. A fiber that waits in a destructor, while it unwinds, leaves its panic
+//! on that count. Then locks that others on the thread hold when they panic are not poisoned, and
 //! nobody knows whether a cancelled task may unwind. So the fiber takes its panics off the count
 //! when it leaves the thread, and puts them back when it returns.
 //!
-//! The standard library has no call for that, but counts where a panic begins, and uncounts where
-//! one is caught. A [`Raised`] is a panic on a stack of its own, stopped in a destructor: it has
-//! been counted by the thread that began it, and will be uncounted by the thread that lets it go
-//! on.
+//! The standard library has no call for that. It counts a panic where it begins, and uncounts it
+//! where it is caught. A [`Raised`] is a panic on a stack of its own, stopped in a destructor. The
+//! thread that began it has counted it; the thread that lets it go on will uncount it.
 //!
 //! | to | do |
 //! |---|---|
-//! | take a panic off the thread's count | let a raised one go on, which another thread has begun |
+//! | take a panic off the count | let a raised one go on, which another thread has begun |
 //! | put it back | begin one, which is then a raised one |
-//! | keep few of them | one thread, the *bank*, begins them when none is left and lets the surplus go on |
+//! | keep few of them | the *bank*, a thread, begins them if none is left, and ends the surplus |
 //!
-//! Why the counts are right. Each raised panic that exists has been counted by a thread and not
-//! uncounted. A worker lets one go on only while its own count is above zero, and until it has put
-//! one back, the fiber whose panic it is does not run; so when that fiber catches its panic, it
-//! uncounts what the putting back has counted. The sum of the workers' changes is thus that of the
-//! fibers' own panics; what is raised beyond is on the bank's count, and no more is let go on there
-//! than was begun there.
+//! Why the counts are right:
 //!
-//! Why putting back cannot fail. It needs a stack, and the taking off has left one behind: it lies
-//! in the bank, or under a raised panic, and then the bank lets that one go on.
+//! 1. Each raised panic that exists has been counted by a thread and not uncounted.
+//! 2. A worker lets one go on only while its own count is above zero. The fiber whose panic that is
+//!    does not run until the worker has put one back.
+//! 3. So when that fiber catches its panic, it uncounts what the putting back has counted.
+//! 4. The sum of the workers' changes is thus that of the fibers' own panics. What is raised beyond
+//!    is on the bank's count, and no more is let go on there than was begun there.
 //!
-//! What of this several threads share: the bank, under one lock, with one condition for all who
-//! wait. The counts are those of the standard library, one for each thread, and each is changed by
-//! its own thread alone. A process that forked has a bank of its own, for the thread of its
-//! parent's is not there. What was raised in the parent is lost to the child; so there putting back
-//! may need a new stack.
+//! Why putting back cannot fail: it needs a stack, and the taking off has left one behind. That
+//! stack lies in the bank, or under a raised panic, and then the bank lets that panic go on.
+//!
+//! Several threads share only the bank, under one lock, with one condition for all that wait. The
+//! counts are those of the standard library, one for each thread, and only that thread changes its
+//! own. A process that forked has a bank of its own, since the thread of its parent's bank is
+//! missing. Panics that were raised in the parent are lost to the child; so there putting back may
+//! need a new stack.
 
 use crate::announce::{self, Announced};
 use corosensei::stack::DefaultStack;
@@ -45,25 +46,24 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Bytes for a panic that is begun and caught.
 const STACK: usize = 64 * 1024;
 
-/// So many are begun at once.
+/// How many are begun at once.
 const BATCH: usize = 8;
-/// More are not kept,
+/// The most that are kept.
 const MOST: usize = 2 * BATCH;
-/// and none after so long: while there are any, every question whether a thread panics takes a
+/// How long any are kept: while there are some, every question whether a thread panics takes a
 /// little longer.
 const KEEP: Duration = Duration::from_millis(100);
 
-/// A panic that has been begun, and stops in a destructor. Never dropped: it would unwind on its
-/// own.
+/// A panic that has begun, and stops in a destructor. Never dropped: it would unwind on its own.
 struct Raised(Coroutine<(), (), (), DefaultStack>, Announced);
 
-// SAFETY: what lies on its stack are the frames of `body` and `raise`, and of the unwinder between
-// them. The former have nothing of the thread's. The latter has read the thread's count before, in
-// `raise`, and changes it in `body`.
+// SAFETY: on its stack lie the frames of `body` and `raise`, and of the unwinder between them. The
+// former use nothing of the thread's. The latter has read the thread's count before, in `raise`,
+// and changes it in `body`.
 unsafe impl Send for Raised {}
 
 impl Raised {
-    /// Counted by the calling thread.
+    /// Begins one, counted by the calling thread.
     fn new(stack: DefaultStack) -> Self {
         let mut raised = Self(Coroutine::with_stack(stack, body), Announced::new());
         match raised.resume() {
@@ -72,7 +72,7 @@ impl Raised {
         }
     }
 
-    /// Uncounted by the calling thread.
+    /// Ends it, uncounted by the calling thread.
     fn lower(mut self) -> DefaultStack {
         match self.resume() {
             CoroutineResult::Yield(()) => sateen_base::abort_with("a panic stopped twice"),
@@ -86,7 +86,7 @@ impl Raised {
     }
 }
 
-/// Nothing of it but the catch may touch what is the thread's: the compiler could keep the address.
+/// Only the catch in it may touch what is the thread's: the compiler could keep the address.
 #[inline(never)]
 fn body(yielder: &Yielder<(), ()>, (): ()) {
     drop(catch_unwind(AssertUnwindSafe(|| raise(yielder))));
@@ -126,7 +126,7 @@ struct State {
 }
 
 impl Bank {
-    /// The one of this process, with a thread that is there or is yet to be made.
+    /// The bank of this process. Its thread is there, or is still to be started.
     fn of_this_process() -> &'static Self {
         static BANK: PerProcess<Bank> = PerProcess::new();
         BANK.get(Self::default)
@@ -140,7 +140,7 @@ impl Bank {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A raised one; none without memory or threads for that.
+    /// Takes a raised panic; none without memory or threads for one.
     fn withdraw(&'static self) -> Option<Raised> {
         let mut state = self.lock();
         if !state.is_open {
@@ -161,15 +161,15 @@ impl Bank {
         }
     }
 
-    /// Gives one back that was raised by the caller.
+    /// Gives a panic that the caller has raised to the bank.
     fn deposit(&self, raised: Raised) {
         let mut state = self.lock();
         state.raised.push(raised);
-        // Wakes those who want a stack; or the bank, which has less or more to keep now.
+        // Wakes threads that want a stack; or the bank, which has less or more to keep now.
         self.changed.notify_all();
     }
 
-    /// A stack, of which there is one for everybody who has left one here.
+    /// Takes a stack. There is one for each thread that has left one here.
     fn take_stack(&self) -> DefaultStack {
         let mut state = self.lock();
         loop {
@@ -195,7 +195,8 @@ impl Bank {
         }
     }
 
-    /// The life of the bank's thread. Its own count is what is raised beyond the fibers' panics.
+    /// The life of the bank's thread. Its own count is the number of raised panics beyond those of
+    /// fibers.
     fn serve(&self) {
         let mut count = 0_usize;
         let mut state = self.lock();
@@ -245,8 +246,8 @@ impl Bank {
 pub(crate) struct Hidden(usize);
 
 impl Hidden {
-    /// Takes all off. Without memory or threads for that, they stay: then others on the thread seem
-    /// to panic.
+    /// Takes all off the count. Without memory or threads for that, they stay: then others on the
+    /// thread seem to panic.
     #[inline]
     pub(crate) fn take() -> Self {
         let mut hidden = Self(0);

@@ -23,7 +23,7 @@ type Panic = Box<dyn Any + Send>;
 #[derive(Debug)]
 pub(crate) struct ScopeJob {
     run: unsafe fn(*const ScopeJob),
-    /// The scope's shared part, for telling whose it is.
+    /// The scope's shared part, which says whose job it is.
     scope: *const Inner,
 }
 
@@ -36,7 +36,7 @@ pub(crate) unsafe fn run(fiber: &Fiber, job: *const ScopeJob) {
     unsafe { Running::branch(fiber, (*(*job).scope).task, || ((*job).run)(job)) }
 }
 
-/// The fiber that waits for the end of the scope of `job`, and could run that, if one does.
+/// The fiber that waits for the end of the scope of `job`, and could run it, if there is one.
 ///
 /// # Safety
 /// Nobody has taken `job`.
@@ -60,8 +60,8 @@ pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
 /// The caller has it, and gives it up.
 #[cold]
 pub(crate) unsafe fn send_home(job: *const ScopeJob) {
-    // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while
-    // somebody is notified: hence the count.
+    // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while a
+    // worker is notified: hence the count.
     if let Some(shared) = unsafe { &*(*job).scope }.shared.clone()
         && let Some(job) = NonNull::new(job.cast_mut())
     {
@@ -72,7 +72,7 @@ pub(crate) unsafe fn send_home(job: *const ScopeJob) {
 /// What the scope's jobs need to find it.
 #[derive(Debug)]
 struct Inner {
-    /// One for the scope's body, one for each spawn that is not done.
+    /// One count for the scope's body, one for each spawn that is not done.
     latch: CountLatch<Fiber>,
     /// The fiber that waits for the end, while it would run jobs; null before and after.
     waiter: AtomicPtr<Fiber>,
@@ -95,8 +95,8 @@ impl Inner {
         unsafe { self.waiter.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Runs one of the scope's jobs that some worker had no stack for, if there is one. What runs
-    /// on top of the caller's frames is what the caller waits for in any case.
+    /// Runs one of the scope's jobs that no worker had a stack for, if there is one. On top of the
+    /// caller's frames runs only what the caller waits for in any case.
     #[cold]
     fn help(&self, worker: &Owner) -> bool {
         // Ordering: Relaxed, see `waiter`.
@@ -119,7 +119,7 @@ impl Inner {
     }
 }
 
-/// A place to spawn work that borrows from the frames around it; see [`scope`].
+/// Spawns work that borrows from the frames around it; see [`scope`].
 #[derive(Debug)]
 pub struct Scope<'scope> {
     inner: Inner,
@@ -127,7 +127,7 @@ pub struct Scope<'scope> {
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// A scope's address that may travel with a spawn.
+/// The address of a scope, which may travel with a spawn.
 struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
 
 // SAFETY: a scope is Sync, and it outlives its spawns.
@@ -147,10 +147,13 @@ impl<'scope> Scope<'scope> {
 
     /// Spawns `f`, which may borrow whatever outlives the scope, and may spawn in turn.
     ///
-    /// It may run at any time until the scope ends, on any worker. What it panics with goes on from
-    /// [`scope`] once all spawns are done.
+    /// It may run at any time until the scope ends, on any worker. If it panics, [`scope`] passes
+    /// the panic on once all spawns are done.
     ///
-    /// Cost: an allocation, two locked instructions and a push.
+    /// # Cost
+    /// An allocation, two locked instructions and a push.
+    ///
+    /// # Examples
     ///
     /// ```
     /// let mut parts = [1, 2, 3];
@@ -182,8 +185,9 @@ impl<'scope> Scope<'scope> {
                 worker.push(entry, Push::Other);
                 Owner::poll();
             }
-            // A thread that was lent the scope. Its runtime cannot have closed: the scope's own
-            // task is still there; but the gate may be shut to newcomers, so it goes around it.
+            // A thread that was lent the scope. Its runtime cannot have ended, for the scope's own
+            // task is still there; but the gate may be shut to newcomers, so the job goes around
+            // it.
             _ => shared.submit_inside(entry),
         }
     }
@@ -199,7 +203,7 @@ impl<'scope> Scope<'scope> {
     fn note(&self, panic: Panic) {
         let boxed = Box::into_raw(Box::new(panic));
         let none = std::ptr::null_mut();
-        // Ordering: Relaxed, `finish` comes after the latch, which every spawn counts down after
+        // Ordering: Relaxed. `finish` comes after the latch, which every spawn counts down after
         // this.
         let first =
             self.inner.panic.compare_exchange(none, boxed, Ordering::Relaxed, Ordering::Relaxed);
@@ -210,7 +214,7 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Runs what is left of the scope's work at the top of the own queue, then waits for the rest.
+    /// Runs the scope's own work at the top of the worker's queue, then waits for the rest.
     fn wait(&self, worker: &Owner) {
         while self.inner.latch.pending() > 1 {
             Owner::poll();
@@ -276,11 +280,11 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 /// Runs `f` with a scope, and returns when `f` and everything spawned in the scope is done.
 ///
 /// Spawns may borrow what outlives the scope. A task that ends a scope runs its own youngest spawns
-/// itself and is suspended for the rest; should there be no stack to start these on, it runs them,
-/// too. From a thread outside of any runtime, all of it runs on the global one.
+/// itself and is suspended for the rest. If there is no stack to start these on, it runs them, too.
+/// From a thread outside of any runtime, all of it runs on the global one.
 ///
 /// # Panics
-/// The panic of `f`, or else the first one of a spawn, goes on here after all are done.
+/// With the panic of `f`, or else with the first one of a spawn, after all are done.
 ///
 /// Source: semantics of rayon's function of this name.
 ///
@@ -295,7 +299,7 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 /// assert_eq!(lengths, [2, 2, 2, 3]);
 /// ```
 ///
-/// What is borrowed inside the scope cannot leave through a spawn:
+/// A spawn cannot borrow what lives inside the scope:
 ///
 /// ```compile_fail
 /// sateen::scope(|s| {
@@ -313,7 +317,7 @@ where
             let scope = Scope::new(Some(Arc::clone(worker.shared())), fiber.task());
             let result = catch_unwind(AssertUnwindSafe(|| in_branch(|| f(&scope))));
             scope.wait(worker);
-            // Not before: what was spawned is cancelled with us, and waited for.
+            // Not before: the spawns are cancelled with us, and waited for.
             let result = result.and_then(|value| interrupted_after(fiber, value));
             scope.finish(result)
         }
@@ -331,7 +335,7 @@ where
 }
 
 impl Runtime {
-    /// [`scope`] on this runtime's workers.
+    /// Runs `f` with a scope on this runtime's workers; see [`scope`].
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(2).build()?;

@@ -1,4 +1,4 @@
-//! The end of a runtime: waited for, or enforced as far as that goes.
+//! The end of a runtime: waited for, or enforced as far as possible.
 
 use crate::context;
 use crate::fiber::BRANCHES;
@@ -14,16 +14,16 @@ use std::fmt;
 const GRACE: Duration = Duration::from_millis(250);
 /// The same while unstarted tasks are still to be refused.
 const GRACE_QUEUED: Duration = Duration::from_secs(1);
-/// The same once none is left: then only threads have to end, which takes long on a busy machine.
+/// The same once none is left. Then only threads have to end, which takes long on a busy machine.
 const GRACE_EMPTY: Duration = Duration::from_secs(5);
-/// How often that is looked at.
+/// How often that is checked.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Why a shutdown did not come to its end.
+/// Why a shutdown did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// It was called on one of the runtime's own workers, in a hook of one, or within its
+    /// The call came from one of the runtime's own workers, from a hook of one, or from within its
     /// [`blocking`](crate::blocking()), and would wait for itself. Nothing changed.
     OnOwnWorker,
     /// The process has forked, and the runtime was left in the parent. Nothing changed.
@@ -38,8 +38,8 @@ pub enum ShutdownError {
         workers: usize,
         /// What has not ended, and why.
         remaining: Vec<RemainingFiber>,
-        /// Stacks with frames of those on them. They stay as they are for as long as their fibers
-        /// do not end: for ever, if need be.
+        /// Stacks with frames of those fibers. They stay as they are until their fibers end: for
+        /// ever, if need be.
         stacks: usize,
         /// Spawned futures that have not ended: a poll of theirs still runs or waits.
         futures: u64,
@@ -62,13 +62,13 @@ pub struct RemainingFiber {
 pub enum WhyRemaining {
     /// It computes, or blocks its thread, and has come to no cancellation point.
     Running,
-    /// It is to go on, but its worker has not come to it.
+    /// It can go on, but its worker has not come to it.
     Queued,
     /// Its wait is [uninterrupted](sateen_sync::park::uninterrupted).
     Masked,
     /// It waits for branches or scoped spawns, or runs a task in place, and that has not ended.
     Nested,
-    /// It is no task: somebody outside waits for its result.
+    /// It is no task: a caller outside waits for its result.
     NoTask,
     /// It waits again although it was cancelled: it caught the unwinding, or was unwinding already.
     Resists,
@@ -109,7 +109,7 @@ impl fmt::Display for RemainingFiber {
 
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// More are counted, not told.
+        /// The most that are told; more are counted.
         const TOLD: usize = 8;
         match self {
             Self::OnOwnWorker => {
@@ -135,7 +135,7 @@ impl std::error::Error for ShutdownError {}
 
 impl Runtime {
     /// Accepts no more work from outside, and waits until everything accepted is done and the
-    /// workers have ended. Again: waits for the same.
+    /// workers have ended. A second call waits for the same.
     ///
     /// # Errors
     /// [`ShutdownError::OnOwnWorker`].
@@ -145,13 +145,14 @@ impl Runtime {
         Ok(())
     }
 
-    /// As [`Runtime::shutdown`], but after `limit` all tasks are cancelled
-    /// ([`JoinHandle::cancel`](crate::JoinHandle::cancel) says how), and those that do not end
-    /// within about 250 ms more are given up: they keep their stacks and their workers, and
-    /// dropping the runtime does not wait for them. Once none is left, threads have 5 s to end. A
-    /// task of another runtime that calls this is suspended.
+    /// Shuts down as [`Runtime::shutdown`] does, but cancels all tasks after `limit`
+    /// ([`JoinHandle::cancel`](crate::JoinHandle::cancel) says how).
     ///
-    /// Tasks that have not started by then never do, and futures are dropped.
+    /// Tasks that do not end within about 250 ms more are given up: they keep their stacks and
+    /// their workers, and dropping the runtime does not wait for them. Once no task is left,
+    /// threads have 5 s to end. A task of another runtime that calls this is suspended.
+    ///
+    /// Tasks that have not started when the time is up never do, and futures are dropped.
     ///
     /// # Errors
     /// [`ShutdownError`]; it names what remains, and why.
@@ -175,7 +176,7 @@ impl Runtime {
         if self.shared.wait_all_exited(Some(Instant::now())) {
             return Ok(());
         }
-        // What remains keeps its own.
+        // Fibers that remain keep their stacks.
         self.shared.stacks.close();
         let remain = |fiber: FiberInfo| RemainingFiber { why: WhyRemaining::of(&fiber), fiber };
         Err(ShutdownError::TimedOut {
@@ -198,15 +199,15 @@ impl Runtime {
         Ok(())
     }
 
-    /// Cancels everything, and waits for as long as that helps. Whether all have ended.
+    /// Cancels everything, and waits for as long as that helps. Returns whether all have ended.
     fn cancel_all(&self) -> bool {
         let shared: &Shared = &self.shared;
         shared.start_cancelling();
         let (mut fewest, mut tasks, mut since) = (u64::MAX, 0, Instant::now());
         let mut progress = since;
         loop {
-            // Each time anew: who was about to start has started, who caught it once may not do so
-            // again.
+            // Each time anew: a fiber that was about to start has started; one that caught the
+            // unwinding once may not do so again.
             let fibers = shared.interrupt(|fiber| fiber.context_id() != 0);
             shared.futures.cancel();
             let live = fibers as u64 + shared.futures.count();
@@ -231,7 +232,7 @@ impl Runtime {
         }
     }
 
-    /// What is left, once all that was woken in vain waits again, if that does not take too long.
+    /// The fibers that remain, once all that were woken wait again, if that does not take too long.
     fn remaining_fibers(&self) -> Vec<FiberInfo> {
         let end = Instant::now() + GRACE;
         loop {
@@ -245,19 +246,19 @@ impl Runtime {
     }
 }
 
-/// Waits until everything is done, as [`Runtime::shutdown`] does, and no cancellation ends that
-/// wait. It only begins the end, and does not wait, if a
-/// [`shutdown_timeout`](Runtime::shutdown_timeout) has given that up, or where it would wait for
-/// itself: on one of its own workers (in a task, a waker, a destructor), in a hook of one, and
-/// within its [`blocking`](crate::blocking()).
+/// Waits until everything is done, as [`Runtime::shutdown`] does; no cancellation ends that wait.
+/// It only begins the end, and does not wait, if a [`shutdown_timeout`](Runtime::shutdown_timeout)
+/// has given up, or where it would wait for itself: on one of its own workers (in a task, a waker,
+/// a destructor), in a hook of one, and within its [`blocking`](crate::blocking()).
 ///
-/// A task that waits for another thread, which in turn drops the task's runtime, waits for ever.
+/// If a task waits for another thread, and that thread drops the task's runtime, both wait for
+/// ever.
 impl Drop for Runtime {
     fn drop(&mut self) {
         match self.close() {
             // Its threads, which are gone, have counts of what they share: that is leaked.
             Err(ShutdownError::Forked) => {}
-            // It ends by itself once what dropped it is done.
+            // It ends by itself once the task that dropped it is done.
             Err(_) => self.shared.close(),
             Ok(()) if self.shared.is_cancelling() => {}
             Ok(()) => _ = park::uninterrupted(|| self.shared.wait_all_exited(None)),

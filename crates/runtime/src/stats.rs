@@ -1,4 +1,4 @@
-//! What each worker counts, and the sum of it.
+//! What each worker counts, and the sums.
 
 use crate::shared::Shared;
 use sateen_base::prim::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ macro_rules! counters {
         }
 
         /// What a worker, or a whole runtime, has done so far. Plain calls of private branches are
-        /// not counted: they cost about a nanosecond, and counting would be a good part of that.
+        /// not counted: they cost about a nanosecond, and counting would cost a good part of that.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerStats {
@@ -42,21 +42,21 @@ counters! {
     task_steals,
     /// Rounds over all other workers in search of work.
     search_rounds,
-    /// Requests answered: times private branches were made public because somebody asked.
+    /// Requests answered: how often private branches were made public because a thief asked.
     publications,
-    /// Times this worker made another's branches public by a heavy fence.
+    /// How often this worker made another's branches public by a heavy fence.
     forced_publications,
-    /// Times it slept in the kernel.
+    /// How often it slept in the kernel.
     parks,
-    /// Times a task was suspended.
+    /// How often a task was suspended.
     suspensions,
     /// Spawns refused because no stack could be had and nothing else could run.
     out_of_stacks,
-    /// Times it was asked about its fibers, for a report.
+    /// How often it was asked about its fibers, for a report.
     surveys,
 }
 
-/// A counter with a single writer: no locked instruction.
+/// A counter with a single writer, so without a locked instruction.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -81,11 +81,11 @@ pub struct Stats {
     /// Each worker's share, by index; after them, those of the substitutes that have worked
     /// ([`Builder::substitutes`](crate::Builder::substitutes)).
     pub workers: Vec<WorkerStats>,
-    /// How many workers sleep in the kernel right now.
+    /// How many workers sleep in the kernel at present.
     pub sleeping: usize,
-    /// How many workers search for work right now.
+    /// How many workers search for work at present.
     pub searching: usize,
-    /// How many threads there are right now for calls of [`blocking`](crate::blocking()).
+    /// How many threads there are at present for [`blocking`](crate::blocking()) calls.
     pub blocking_threads: usize,
 }
 

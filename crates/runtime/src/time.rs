@@ -1,8 +1,8 @@
-//! Sleeping, and limits in time on what a closure waits for.
+//! Limits in time on what a closure waits for.
 //!
-//! A limit is a frame on its caller's stack, in a list that the fiber holds: where a wait of the
-//! fiber asks whether the task has been cancelled, it asks the clock too, and the limit's timer
-//! wakes the fiber.
+//! A limit is a frame on its caller's stack, in a list that the fiber holds. Where a wait of the
+//! fiber asks whether the task has been cancelled, it also asks the clock. The limit's timer wakes
+//! the fiber.
 
 use crate::context::here;
 use crate::fiber::Fiber;
@@ -14,7 +14,7 @@ use sateen_sync::timer::{Elapsed, Timer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 
-/// A limit in force. Lies on the stack of the fiber that it is for.
+/// A limit in force. It lies on the stack of the fiber that it is for.
 #[derive(Debug)]
 pub(crate) struct Limit {
     deadline: Instant,
@@ -23,7 +23,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// Whether the time of this one or of an outer one is over.
+    /// Whether the time of this limit or of an outer one is over.
     pub(crate) fn is_over(&self) -> bool {
         let now = Instant::now();
         let mut limit = Some(self);
@@ -38,14 +38,15 @@ impl Limit {
     }
 }
 
-/// Runs `f`, which may wait no longer than for `limit` from now: then whatever it waits for, or
-/// waits for next, ends as if the task had been cancelled, by unwinding; what `f` owns is dropped.
-/// A result wins, even a late one.
+/// Runs `f`, whose waits end `limit` from now.
 ///
-/// What is a cancellation point is one here too ([`check_cancelled`](crate::check_cancelled) among
-/// them), and nothing else is: time spent computing, in [`blocking`](crate::blocking()) or in
-/// branches that other workers have taken is waited for. On a thread outside of tasks `f` runs on
-/// the global runtime; if that is shut down, here and without a limit.
+/// Then the wait under way, or the next one, ends as if the task had been cancelled: it unwinds,
+/// and what `f` owns is dropped. If `f` returns a value, that is the result, even a late one.
+///
+/// Only cancellation points ([`check_cancelled`](crate::check_cancelled) among them) are cut short.
+/// Time spent computing, in [`blocking`](crate::blocking()) or in branches that other workers have
+/// taken is waited for. On a thread outside of tasks `f` runs on the global runtime; if that is
+/// shut down, `f` runs here and without a limit.
 ///
 /// For futures there is [`timeout_async`](crate::timeout_async), for spawned tasks
 /// [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
@@ -56,7 +57,10 @@ impl Limit {
 /// # Panics
 /// With the panic of `f`.
 ///
-/// Cost: arming a timer, and taking it back; a catch of panics.
+/// # Cost
+/// Arming a timer, and taking it back; a catch of panics.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::{Elapsed, timeout};
@@ -83,18 +87,18 @@ fn within<R>(
     limit: Duration,
     f: impl FnOnce() -> R,
 ) -> Result<R, Elapsed> {
-    /// Ends the limit; it is not dropped while `f` runs.
+    /// Ends the limit. The drop comes after `f`.
     struct Leave(&'static Fiber, *const Limit);
     impl Drop for Leave {
         fn drop(&mut self) {
             self.0.set_limit(self.1);
         }
     }
-    // Further off than the clock goes: no limit.
+    // Further away than the clock goes: no limit.
     let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(f()) };
     let mut timer = pin!(Timer::new(&*worker.timers));
     if timer.as_mut().arm(deadline, crate::waker::of(fiber)) {
-        // Only the fiber's own waits need to learn of it.
+        // Only the fiber's own waits need to know of it.
         worker.note_timer();
     }
     let limit = Limit { deadline, outer: fiber.limit() };
@@ -106,7 +110,7 @@ fn within<R>(
     timer.disarm();
     match result {
         Ok(value) => Ok(value),
-        // Without this limit it would not have ended like this.
+        // Without this limit `f` would not have ended like this.
         Err(panic) if panic.is::<Cancelled>() && limit.is_over() && !fiber.is_cancelled() => {
             Err(Elapsed)
         }

@@ -1,14 +1,14 @@
-//! The thread that stands in for a watcher while all workers are awake.
+//! The timekeeper: a thread that minds the timers while all workers are awake.
 //!
-//! It is a runtime's own, made when it is first called, and ends with the runtime. It sleeps until
+//! Each runtime has its own. The first call makes it, and it ends with the runtime. It sleeps until
 //! the earliest timer, or until it is called: without a limit while there are no timers, or a
-//! worker watches (`watcher.rs`). It fires nothing itself, since wakers are other people's code: it
+//! worker watches (`watcher.rs`). It fires nothing itself, since wakers are other people's code. It
 //! raises `TIMER` at the workers, which fire where they poll.
 //!
 //! | state | meaning | leaves it |
 //! |---|---|---|
-//! | `NONE` | there is no thread | whoever calls: to `RUNS`, and back if the system refuses the thread |
-//! | `RUNS` | there is one, or it is just being made | the runtime's end: to `ENDED` |
+//! | `NONE` | there is no thread | a caller: to `RUNS`, and back if the system refuses |
+//! | `RUNS` | there is one, or it is being made | the runtime's end: to `ENDED` |
 //! | `ENDED` | there is none, or it leaves | |
 
 use crate::shared::Shared;
@@ -21,18 +21,18 @@ const NONE: u8 = 0;
 const RUNS: u8 = 1;
 const ENDED: u8 = 2;
 
-/// What the thread needs.
+/// Bytes of stack that the thread needs.
 const STACK: usize = 64 << 10;
-/// After the system has refused the thread, so long nobody asks again.
+/// How long no thread is asked for after the system has refused one.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// See the [module's documentation](self).
 pub(crate) struct Timekeeper {
     state: AtomicU8,
     parker: ThreadParker,
-    /// Times are counted from here.
+    /// The moment that times are counted from.
     base: Instant,
-    /// Before this time the thread is not asked for again.
+    /// Before this time no thread is asked for.
     retry: AtomicU64,
 }
 
@@ -52,8 +52,8 @@ impl Timekeeper {
         u64::try_from(nanos).unwrap_or(NEVER).min(NEVER - 1)
     }
 
-    /// There is something to look at, and no worker sleeps. Without a thread timers wait until a
-    /// worker has nothing else to do, or looks at the clock anyway.
+    /// Asks the thread to look, as no worker sleeps. Without a thread, timers wait until a worker
+    /// has nothing else to do, or looks at the clock anyway.
     #[cold]
     pub(crate) fn call(&self, shared: &Arc<Shared>) {
         // Ordering: Relaxed; the thread uses nothing of the caller's but what the parker orders.
@@ -85,7 +85,7 @@ impl Timekeeper {
         }
     }
 
-    /// The thread leaves, and none is made any more.
+    /// Ends the thread; none is made any more.
     pub(crate) fn end(&self) {
         self.state.store(ENDED, Ordering::Relaxed);
         self.parker.unpark();

@@ -1,19 +1,22 @@
-//! Which of the sleeping workers sleeps no longer than until the earliest timer, and until when
-//! nobody needs to look because a thread that is no worker will.
+//! Which sleeping worker minds the timers, and when the timekeeper looks at them next.
 //!
 //! | word | meaning | leaves it |
 //! |---|---|---|
 //! | 0 | no worker watches | a worker that falls asleep: to its own |
-//! | i + 1 | worker i watches: it sleeps until the earliest timer it saw, or is awake again | that worker, awake |
+//! | i + 1 | worker i watches: it sleeps until the earliest timer, or is awake again | it, awake |
 //!
 //! | until | meaning | set by |
 //! |---|---|---|
-//! | a time | the timekeeper looks then by itself | the timekeeper, after a look |
-//! | [`NEVER`] | the timekeeper looks when it is called, or looks just now | the timekeeper, before each look |
+//! | a time | the timekeeper looks then by itself | it, after a look |
+//! | [`NEVER`] | the timekeeper looks when it is called, or looks just now | it, before each look |
 //!
-//! What holds of a timer that somebody has told of: the watcher has seen it; or a worker is awake
-//! that looks before it sleeps or goes on with something else; or the timekeeper will look in time,
-//! or is called, or has raised a request at all workers. Proof: `README.md`, "Timers".
+//! Each timer that a worker has told of is minded:
+//!
+//! * the watcher has seen it; or
+//! * a worker is awake that looks before it sleeps or goes on with something else; or
+//! * the timekeeper will look in time, or is called, or has raised a request at all workers.
+//!
+//! Proof: `README.md`, "Timers".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -35,28 +38,28 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Nobody watches.
+    /// No worker watches.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { word: AtomicUsize::new(0), until: AtomicU64::new(NEVER) }
     }
 
-    /// Worker `me`, which has announced its sleep, is to watch unless another does. True: it looks
-    /// at all timers now, and sleeps no longer than until the earliest.
+    /// Worker `me`, which has announced its sleep, watches unless another worker does. True: it
+    /// looks at all timers now, and sleeps no longer than until the earliest.
     pub fn watch(&self, me: usize) -> bool {
         // Ordering: Relaxed; the fences order it: ours below, and the one that followed the
         // announcement.
         let before = self.word.compare_exchange(0, me + 1, Ordering::Relaxed, Ordering::Relaxed);
         let watches = before.map_or_else(|other| other == me + 1, |_| true);
         if watches && !canary!("watch_no_fence") {
-            // Partner: the fence in `tell`. Either we see the timer, or the other sees us.
+            // Partner: the fence in `tell`. Either we see the timer, or the arming worker sees us.
             fence(Ordering::SeqCst);
         }
         watches
     }
 
-    /// A timer was armed that comes before all others at its worker. `earliest` of those. True: no
-    /// worker will mind it, so the timekeeper is to be called.
+    /// A worker has armed a timer that comes before all others of its own. `earliest` of those.
+    /// True: no worker will mind it, so the caller calls the timekeeper.
     pub fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if !canary!("watch_tell_no_fence") {
             // Partners: the fences in `watch`, `hand_on` and `look`.
@@ -81,8 +84,8 @@ impl Watcher {
         }
     }
 
-    /// The caller has been awake, maybe in order to watch, and goes on with something else: if
-    /// there are timers to watch, another one has to. `earliest` of all. True: as of
+    /// The caller has been awake, maybe in order to watch, and goes on with something else. If
+    /// there are timers, another worker has to watch. `earliest` of all. True: as of
     /// [`Watcher::tell`].
     pub fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if canary!("watch_not_handed_on") {
@@ -103,13 +106,13 @@ impl Watcher {
         at != NEVER && !sleepers.notify_one() && at < self.until.load(Ordering::Relaxed)
     }
 
-    /// The timekeeper looks: at `earliest` of all, unless a worker watches. Until when it may sleep,
-    /// unless it is called.
+    /// The timekeeper looks at `earliest` of all, unless a worker watches. Returns until when it
+    /// may sleep, unless it is called.
     pub fn look(&self, earliest: impl FnOnce() -> u64) -> u64 {
         self.unset_until();
         if !canary!("watch_stand_in_no_fence") {
             // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the
-            // worker no longer watches, or the other sees that it has to call.
+            // worker no longer watches; or the worker sees that it has to call.
             fence(Ordering::SeqCst);
         }
         if self.word.load(Ordering::Relaxed) != 0 {
@@ -120,11 +123,12 @@ impl Watcher {
         at
     }
 
-    /// The time of the timekeeper's look has come: raises [`TIMER`] at all workers. Each who answers
-    /// fires what is due, and calls for the rest; so the timekeeper may sleep until it is called.
+    /// The time of the timekeeper's look has come: raises [`TIMER`] at all workers. A worker that
+    /// answers fires what is due, and calls for the rest; so the timekeeper may sleep until it is
+    /// called.
     pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
         if !canary!("watch_raise_first") {
-            // Before the requests: who answers one then sees that it has to call.
+            // Before the requests: a worker that answers one then sees that it has to call.
             self.unset_until();
         }
         workers.for_each(|requests| _ = requests.insist(TIMER));

@@ -9,8 +9,8 @@ use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
 use std::ops::Range;
 
-/// How long a chunk should take: long against a look at the clock (about 10 ns), short against the
-/// end of a loop, when the others wait for the last chunk.
+/// How long a chunk should take: long compared with a look at the clock (about 10 ns), short
+/// compared with the end of a loop, when the others wait for the last chunk.
 const CHUNK_TIME: Duration = Duration::from_micros(10);
 
 /// How a loop is cut.
@@ -33,7 +33,7 @@ impl Lazy {
         fold: &(impl Fn(R, Range<usize>) -> R + Sync),
         combine: &(impl Fn(R, R) -> R + Sync),
     ) -> R {
-        // Held wherever something else of the user's runs meanwhile.
+        // Held wherever other code of the user's runs meanwhile.
         let mut acc = Held::new(identity());
         let Range { start: mut low, end: high } = range;
         let (mut chunk, least) = match self.grain {
@@ -75,7 +75,7 @@ impl Lazy {
 }
 
 /// Whether the calling task has anything on its join stack that others could take. Answers their
-/// requests on the way. Outside of a runtime: no, so that the loop's `join` moves it into one.
+/// requests on the way. Outside of a runtime: false, so that the loop's `join` moves it into one.
 #[inline]
 fn on_offer() -> bool {
     Owner::poll();

@@ -13,7 +13,7 @@ impl<T> Clone for Base<T> {
     }
 }
 impl<T> Copy for Base<T> {}
-// SAFETY: only hands out an address; whoever writes through it argues for its place.
+// SAFETY: it only gives an address; each writer argues for its own index.
 unsafe impl<T: Send> Send for Base<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Base<T> {}
@@ -59,7 +59,7 @@ impl<R> Drop for Part<R> {
         if !std::mem::needs_drop::<R>() {
             return;
         }
-        // A panic is on its way, which no other may meet.
+        // A panic is under way, and no other may meet it.
         for index in self.start..self.end() {
             // SAFETY: these are initialised, nobody else owns them, and each is read once.
             discard(unsafe { self.base.at(index).read() });

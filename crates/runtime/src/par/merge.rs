@@ -3,7 +3,7 @@
 use crate::join::join;
 use std::cmp::Ordering;
 
-/// Below this many items in all, one worker merges.
+/// Up to this many items in all, one worker merges.
 const SERIAL: usize = 16 * 1024;
 
 /// A sorted run: initialised items that are only read.
@@ -103,7 +103,7 @@ unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
                 break;
             }
             for _ in 0..steps {
-                // Without branches on the data: which way it goes is as good as random.
+                // Without branches on the data: they would be as good as random.
                 let take_right = *r < *l;
                 std::ptr::copy_nonoverlapping(if take_right { r } else { l }, t, 1);
                 r = r.add(usize::from(take_right));

@@ -11,12 +11,13 @@ use crate::unwind::Held;
 use lazy::Lazy;
 use std::ops::Range;
 
-/// How many iterations a loop does between two looks at whether somebody wants a share.
+/// How many iterations a loop does before it looks whether another worker wants a share.
 ///
-/// [`Grain::Auto`] finds it by itself: a loop keeps one half of what is left on offer, works the
-/// other half off in chunks of about ten microseconds, and halves again when the offer was taken.
-/// So a loop that nobody helps with is split a logarithmic number of times only. (Lazy binary
-/// splitting, Tzannes et al. 2010, with chunks sized by time.)
+/// [`Grain::Auto`] finds the number by itself. A loop keeps one half of what is left on offer,
+/// works the other half off in chunks of about ten microseconds, and halves again when the offer
+/// was taken. So a loop that nobody helps with is split only a logarithmic number of times.
+///
+/// Source: lazy binary splitting, Tzannes et al. 2010, with chunks sized by time.
 ///
 /// ```
 /// use sateen::Grain;
@@ -35,7 +36,7 @@ pub enum Grain {
 }
 
 impl Grain {
-    /// [`par_for`] with this grain.
+    /// Runs [`par_for`] with this grain.
     pub fn par_for<F>(self, range: Range<usize>, f: F)
     where
         F: Fn(usize) + Sync,
@@ -43,7 +44,7 @@ impl Grain {
         Lazy::new(self).reduce(range, &|| (), &|(), piece| piece.for_each(&f), &|(), ()| ());
     }
 
-    /// [`par_map`] with this grain.
+    /// Runs [`par_map`] with this grain.
     pub fn par_map<T, R, F>(self, items: &[T], f: F) -> Vec<R>
     where
         T: Sync,
@@ -53,7 +54,7 @@ impl Grain {
         map::map(self, items, f)
     }
 
-    /// [`par_reduce`] with this grain.
+    /// Runs [`par_reduce`] with this grain.
     pub fn par_reduce<R, I, M, C>(self, range: Range<usize>, identity: I, map: M, combine: C) -> R
     where
         R: Send,
@@ -70,7 +71,7 @@ impl Grain {
         Lazy::new(self).reduce(range, &identity, &fold, &combine)
     }
 
-    /// [`par_chunks_mut`] with this grain, in chunks.
+    /// Runs [`par_chunks_mut`] with this grain, counted in chunks.
     ///
     /// # Panics
     /// As [`par_chunks_mut`].
@@ -86,7 +87,7 @@ impl Grain {
 /// Calls `f` for every index of `range`, in parallel; returns when all calls are done.
 ///
 /// # Panics
-/// With a panic of `f`; how many other calls were made then is not said.
+/// With a panic of `f`; some other calls may not have been made then.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -110,7 +111,7 @@ where
     Grain::Auto.par_for(range, f);
 }
 
-/// The results of `f` for every item, in order.
+/// Returns the results of `f` for every item, in order.
 ///
 /// # Panics
 /// With a panic of `f`; results made by then are dropped.
@@ -130,8 +131,8 @@ where
 
 /// Combines `map(i)` for every index of `range`.
 ///
-/// `combine` must be associative; order is kept, so it need not be commutative. `identity` starts
-/// each piece, and is the result for an empty range.
+/// `combine` must be associative; it need not be commutative, since the order is kept. `identity`
+/// starts each piece, and is the result for an empty range.
 ///
 /// # Panics
 /// With a panic of one of the functions.
@@ -150,7 +151,8 @@ where
     Grain::Auto.par_reduce(range, identity, map, combine)
 }
 
-/// Calls `f` with the index of each chunk and the chunk: `size` items each, the last maybe fewer.
+/// Calls `f` with the index of each chunk and the chunk, in parallel. Chunks have `size` items; the
+/// last may have fewer.
 ///
 /// # Panics
 /// If `size` is 0; with a panic of `f`.

@@ -1,15 +1,15 @@
 //! Parallel merge sort: pieces by the standard library's sorts, then parallel merges.
 //!
 //! Panic safety. The items live in the slice; the buffer holds bitwise copies that are never
-//! dropped. At every moment at which a comparison may panic, each range of the slice holds a
-//! permutation of its items, or the merge that is overwriting it puts one back when it unwinds.
+//! dropped. Whenever a comparison may panic, each range of the slice holds a permutation of its
+//! items; or the merge that is overwriting it puts one back when it unwinds.
 
 use super::merge::{Run, merge};
 use crate::context;
 use crate::join::join;
 use std::mem::MaybeUninit;
 
-/// Below this, one call of the standard library.
+/// Up to this many items, one call of the standard library.
 const SERIAL: usize = 4096;
 /// Pieces for each worker: a few, so that one slow piece does not leave the others waiting.
 const PIECES_PER_WORKER: usize = 2;
@@ -68,7 +68,7 @@ fn sort<T: Ord + Send>(items: &mut [T], serial: &(impl Fn(&mut [T]) + Sync)) {
     );
 }
 
-/// Sorts `items`, leaving the result in `buffer` or, without `into_buffer`, in place. Either way
+/// Sorts `items`, and leaves the result in `buffer` or, without `into_buffer`, in place. Either way
 /// `items` holds a permutation afterwards, also after a panic.
 fn sort_into<T: Ord + Send>(
     items: &mut [T],
@@ -113,7 +113,7 @@ fn sort_into<T: Ord + Send>(
     std::mem::forget(restore);
 }
 
-/// Copies the whole source over a half-written target. Where the target is the buffer that is
+/// Copies the whole source over a half-written target. If the target is the buffer, that is
 /// pointless and harmless.
 struct Restore<T> {
     source: *const T,

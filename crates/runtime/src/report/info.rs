@@ -10,14 +10,14 @@ use std::sync::Arc;
 /// A live fiber as [`Runtime::fibers`](crate::Runtime::fibers) saw it: a task that has been started
 /// and has not ended, or other work (a stolen branch, a scoped spawn, what came through `install`).
 ///
-/// A task that runs another in place, because it joins it, shares its fiber; each has an entry
-/// then, and the outer one waits for the inner.
+/// A task that joins another and runs it in place shares its fiber. Then each has an entry, and the
+/// outer one waits for the inner one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FiberInfo {
     /// Its number: a task's [`TaskId`], or one that no task has.
     pub id: u64,
-    /// The task that it is or works for.
+    /// The task that it runs or works for.
     pub task: Option<TaskId>,
     /// That task's name.
     pub name: Option<Arc<str>>,
@@ -25,24 +25,24 @@ pub struct FiberInfo {
     pub location: Option<&'static Location<'static>>,
     /// What it does.
     pub state: FiberState,
-    /// What it waits for, if it waits and says so: all waits of `sateen-sync`, joins, and
-    /// unfinished branches do.
+    /// What it waits for, if it waits and that is known: all waits of `sateen::sync`, joins, and
+    /// unfinished branches are.
     pub waits_for: Option<WaitsFor>,
     /// The worker that it belongs to.
     pub worker: usize,
-    /// Its waits are [uninterrupted](sateen_sync::park::uninterrupted): cancelling does not end
-    /// them.
+    /// Whether its waits are [uninterrupted](sateen_sync::park::uninterrupted): cancelling does not
+    /// end them.
     pub masked: bool,
-    /// Most bytes of stack that it has used so far. Debug builds only.
+    /// The most bytes of stack that it has used so far. Debug builds only.
     pub stack_used: Option<usize>,
-    /// Its worker was busy, or is a substitute, and did not answer: task, name, location, mask and
-    /// owners are not known.
+    /// Whether its worker was busy, or is a substitute, and did not answer: task, name, location,
+    /// mask and owners are unknown.
     pub partial: bool,
-    /// Somebody holds a waker for it.
+    /// Whether a waker for it exists.
     pub(super) has_waker: bool,
     /// When its wait began, in ticks.
     pub(super) since: u64,
-    /// Another task runs on top of it.
+    /// Whether another task runs on top of it.
     pub(crate) is_outer: bool,
 }
 
@@ -62,25 +62,25 @@ pub enum FiberState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitsFor {
-    /// Kind of the primitive, such as `"mutex"`; `"task"` in a join, `"branches"` where a join, a
-    /// fork or a scope has to wait for work that others took.
+    /// The kind of the primitive, such as `"mutex"`. It is `"task"` in a join, and `"branches"`
+    /// where a join, a fork or a scope waits for work that others took.
     pub kind: &'static str,
     /// Its address; 0 if it has none.
     pub address: usize,
-    /// Who has to let go of it, or end, where that is known.
+    /// The owner, which has to release it, or end; if known.
     pub owner: Option<WaitOwner>,
     /// For how long it has waited.
     pub time: Duration,
 }
 
-/// Who owns what a fiber waits for.
+/// The owner of what a fiber waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitOwner {
-    /// Its number: [`FiberInfo::id`], or that of a plain thread or a task that has not been
+    /// Its number: [`FiberInfo::id`], or the number of a plain thread or of a task that has not
     /// started.
     pub id: u64,
-    /// Its name, if it has one and is a live fiber of this runtime.
+    /// Its name, if it is a live fiber of this runtime and has one.
     pub name: Option<Arc<str>>,
 }
 
@@ -116,7 +116,7 @@ impl WaitsFor {
 }
 
 impl FiberInfo {
-    /// What of it matters to find circles.
+    /// The part that matters to find cycles.
     pub(super) fn seen(&self) -> Seen {
         let waits_for = self.waits_for.as_ref().filter(|_| self.state == FiberState::Waiting);
         let owner = waits_for.and_then(|wait| wait.owner.as_ref()).map(|owner| owner.id);

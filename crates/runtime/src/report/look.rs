@@ -41,7 +41,7 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     if id == 0 {
         return;
     }
-    // Parked first: in a `no_suspend` the current one may wait, too.
+    // Parked comes first: in `no_suspend` the current fiber may wait, too.
     let state = if fiber.is_parked() {
         FiberState::Waiting
     } else if fiber.worker().is_running(fiber) {
@@ -63,7 +63,7 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
 /// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not
 /// run.
 pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
-    // SAFETY: what runs on a suspended fiber lies on its stack; the fiber cannot go on before we
+    // SAFETY: what runs on a suspended fiber lies on its stack. The fiber cannot go on before we
     // return, for it would on this thread.
     let Some(running) = (unsafe { fiber.running().as_ref() }) else { return };
     let state = if fiber.is_parked() { FiberState::Waiting } else { FiberState::Ready };

@@ -1,7 +1,7 @@
 //! Seeing what waits: live fibers, cycles among them, and whether anything can ever go on.
 //!
-//! Types in `info.rs`; how a fiber is looked at in `look.rs`; how workers are asked in `survey.rs`.
-//! When what is seen is certain: `README.md`, "Seeing what waits".
+//! Types are in `info.rs`; `look.rs` looks at a fiber, `survey.rs` asks workers. `README.md` says
+//! in "Seeing what waits" when the answers are certain.
 
 mod info;
 mod look;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::fmt;
 use survey::{Answers, Survey};
 
-/// Rows of fibers that a printed report has at most; deadlocks are all told.
+/// The most rows of fibers in a printed report. All deadlocks are told.
 const ROWS: usize = 100;
 
 /// What a runtime's fibers do and wait for; see [`Runtime::report`].
@@ -29,23 +29,23 @@ pub struct Report {
     pub fibers: Vec<FiberInfo>,
     /// Cycles of fibers that wait for each other's locks and ends: none of them goes on by itself.
     pub deadlocks: Vec<Deadlock>,
-    /// Set if there are fibers or futures, all wait, no timer is pending and nothing is queued that
-    /// could start.
+    /// Set if there are fibers or futures, all wait, no timer is pending, and nothing is queued
+    /// that could start.
     pub blocked: Option<Blocked>,
-    /// Queued work that workers could not start for want of a stack, about: spawned tasks and
+    /// About how much queued work workers could not start for want of a stack: spawned tasks and
     /// futures, jobs of scopes, branches, calls from outside.
     pub waiting_for_stacks: usize,
     /// How many workers the runtime has.
     pub workers: usize,
-    /// Workers that were busy and did not answer: of their fibers little is told.
+    /// Workers that were busy and did not answer: little is told of their fibers.
     pub busy: usize,
 }
 
-/// Fibers that wait for each other in a circle, each for the next and the last for the first.
+/// Fibers that wait for each other in a cycle, each for the next and the last for the first.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deadlock {
-    /// The members. One alone waits for itself.
+    /// The members. A single one waits for itself.
     pub fibers: Vec<FiberInfo>,
 }
 
@@ -53,12 +53,12 @@ pub struct Deadlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blocked {
-    /// Fibers that something outside of the runtime's fibers could wake, for all that is known:
-    /// somebody has a waker for them, and they do not wait for another fiber's lock or end.
+    /// Fibers that something outside the runtime's fibers could wake, for all that is known: a
+    /// waker for them exists, and they do not wait for another fiber's lock or end.
     pub outside_wakers: usize,
-    /// Spawned futures that have not ended. Whoever has their wakers could wake them.
+    /// Spawned futures that have not ended. Their wakers could wake them.
     pub futures: u64,
-    /// Queued work that cannot start: all stacks are in use by what waits, and no more can be had.
+    /// Queued work that cannot start: waiting fibers use all stacks, and no more can be had.
     pub queued: usize,
 }
 
@@ -131,7 +131,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// What the workers told, completed. `me`: the number of the calling context.
+    /// The workers' answers, completed. `me` is the number of the calling context.
     fn new(shared: &Shared, answers: Answers, me: u64) -> Self {
         let Answers { mut fibers, busy } = answers;
         for fiber in fibers.iter_mut().filter(|fiber| fiber.id == me) {
@@ -160,8 +160,8 @@ impl Report {
         let mut report = Self::new(shared, Survey::conduct(shared), me);
         report.blocked = watch::blocked(shared, &report, before);
         if report.blocked.is_none() && !report.deadlocks.is_empty() {
-            // Seen one after another. What holds is seen again; `README.md` says why that is
-            // enough.
+            // The members were seen one after another. A cycle that holds is seen again;
+            // `README.md` says why that is enough.
             let again = seen(&Self::new(shared, Survey::conduct(shared), me).fibers);
             let is_seen_again = |it: &Deadlock| cycles::is_seen_again(&seen(&it.fibers), &again);
             report.deadlocks.retain(is_seen_again);
@@ -175,14 +175,18 @@ fn seen(fibers: &[FiberInfo]) -> Vec<Seen> {
 }
 
 impl Runtime {
-    /// The live fibers: every task that has been started and has not ended, and what it waits for.
+    /// Lists the live fibers: every task that has been started and has not ended, and what it waits
+    /// for.
     ///
-    /// Asks each worker, which answers between two tasks; one that is busy for 100 ms is left
-    /// alone, and only what can be seen from outside is told of its fibers. What is told of fibers
-    /// that go on in the meantime is true of some moment of the call.
+    /// Each worker is asked, and answers between two tasks. A worker that is busy for 100 ms is
+    /// left alone, and only what can be seen from outside is told of its fibers. If a fiber goes on
+    /// in the meantime, its entry is true of some moment of the call.
     ///
-    /// Cost: wakes all workers; then well below a microsecond a fiber (debug builds: the stacks are
-    /// read, too). Nothing while it is not called, but some 15 ns for each wait.
+    /// # Cost
+    /// Wakes all workers; then well below a microsecond a fiber (debug builds also read the
+    /// stacks). While it is not called, some 15 ns for each wait.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use sateen::{FiberState, Runtime, Spawn};
@@ -206,13 +210,15 @@ impl Runtime {
             .fibers
     }
 
-    /// The live fibers, as [`Runtime::fibers`] lists them, with deadlocks found, and whether
-    /// everything is blocked. To be printed.
+    /// Lists the live fibers as [`Runtime::fibers`] does, finds deadlocks, and says whether
+    /// everything is blocked. The report can be printed.
     ///
     /// A deadlock is told only if each member was seen in the same wait twice. Known are the owners
     /// of mutexes and the tasks that a join waits for. A thread signs for a mutex just after it has
-    /// taken it: while one stalls in between, its former owner is told. Waits with a time limit may
-    /// end by it.
+    /// taken it; if it stalls in between, the former owner is told. Waits with a time limit may end
+    /// by it.
+    ///
+    /// # Examples
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(2).build()?;

@@ -1,14 +1,14 @@
 //! Asking every worker about its fibers.
 //!
-//! What lies behind a fiber's pointers may be read on its own worker's thread only, while the fiber
-//! does not run. So each worker finds a job in its pinned queue, and looks at its own. Who does not
-//! come to it in time is busy; of its fibers only that is told which everybody may read. So are
-//! those of substitutes, which are not asked.
+//! Only its own worker's thread may read what lies behind a fiber's pointers, while the fiber does
+//! not run. So each worker finds a job in its pinned queue, and looks at its own fibers. A worker
+//! that does not come to it in time is busy; of its fibers only that is told which any thread may
+//! read. The same is true of the fibers of substitutes, which are not asked.
 //!
 //! | stage of a worker's part | means | leaves it |
 //! |---|---|---|
-//! | `Asked` | the list of its fibers waits for the worker | worker: to `Looking`; whoever asked, impatient: to `Told` |
-//! | `Looking` | the worker looks | worker: to `Told` |
+//! | `Asked` | its list of fibers waits for it | worker: `Looking`; asker, at the end: `Told` |
+//! | `Looking` | the worker looks | worker: `Told` |
 //! | `Told` | done; a worker that comes now has nothing to do | nobody |
 
 use super::info::FiberInfo;
@@ -26,7 +26,7 @@ use sateen_sync::park;
 use std::ptr::{NonNull, null};
 use std::task::Waker;
 
-/// How long a busy worker may take to answer.
+/// How long a worker may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 /// Fibers copied in one hold of the runtime's list.
 const CHUNK: usize = 256;
@@ -35,15 +35,15 @@ pub(super) struct Survey {
     parts: Box<[Part]>,
     /// The first parts are those of the regular workers, which answer.
     regular: usize,
-    /// Workers that have not told.
+    /// Workers that have not answered.
     left: AtomicUsize,
     then: Then,
 }
 
-/// What is done when all have told.
+/// What is done when all have answered.
 pub(super) enum Then {
     Wake(Waker),
-    /// On the worker that was the last to tell.
+    /// Called on the worker that was the last to answer.
     Call(fn(&Arc<Shared>, Answers)),
 }
 
@@ -112,7 +112,7 @@ impl Survey {
         self.told(told);
     }
 
-    /// So many parts more are told.
+    /// Counts `parts` more as told.
     fn told(&self, parts: usize) {
         // Ordering: AcqRel; the last one sees what all others told.
         if self.left.fetch_sub(parts, Ordering::AcqRel) != parts {
@@ -152,7 +152,7 @@ impl Survey {
         self.left.load(Ordering::Acquire) != 0
     }
 
-    /// The answers. Of workers that have not come to it, what can be seen from outside.
+    /// The answers. For workers that have not come to it, what can be seen from outside.
     fn collect(&self) -> Answers {
         let mut answers = Answers::default();
         for (index, part) in self.parts.iter().enumerate() {
@@ -166,12 +166,12 @@ impl Survey {
                         fibers.iter().for_each(|f| look::from_outside(f, &mut answers.fibers));
                     }
                     Stage::Looking => {
-                        // The worker is at it, and blocks nowhere.
+                        // The worker is looking, and blocks nowhere.
                         backoff.snooze();
                         continue;
                     }
                 }
-                // Should the worker come later, it finds that nothing is asked.
+                // A worker that comes later finds that nothing is asked.
                 *part.stage.lock() = Stage::Told(Vec::new());
                 break;
             }
@@ -200,24 +200,24 @@ impl Part {
             }
         };
         let Some(fibers) = asked else {
-            // Whoever asked has gone on. With the survey may go a waker of the user's making.
+            // The asker has gone on. A waker of the user's making may be dropped with the survey.
             return discard(survey);
         };
         let mut told = Vec::new();
         if let Some(worker) = context::thread_owner() {
-            // Not the one that we run on, which may have been something else when it was listed.
+            // Not the fiber that we run on, which may have been something else when it was listed.
             let here = context::fiber().map_or(null(), std::ptr::from_ref);
             let others = fibers.iter().filter(|fiber| !std::ptr::eq(&raw const ***fiber, here));
             others.for_each(|fiber| look::from_worker(fiber, &mut told));
             if !here.is_null() {
-                // It counts as a task, too; not so at the root of a worker without a stack.
+                // It counts as a task, too, but not at the root of a worker without a stack.
                 worker.counters.surveys.bump();
             }
         }
         drop(fibers);
         *part.stage.lock() = Stage::Told(told);
         survey.told(1);
-        // With it may go a waker of the user's making.
+        // A waker of the user's making may be dropped with it.
         discard(survey);
     }
 }

@@ -1,8 +1,8 @@
 //! Whether anything will ever go on by itself.
 //!
 //! A runtime is *blocked* if it has fibers or futures, all of them wait, nothing is queued and no
-//! timer is pending. Seen so at one moment takes two looks: whatever waited at the first and has
-//! not been suspended again by the second, where it still waits, has waited in between.
+//! timer is pending. To see that of one moment takes two looks. A fiber that waited at the first,
+//! still waits at the second, and has not been suspended again, has waited in between.
 
 use super::survey::{Answers, Survey};
 use super::{Blocked, FiberState, Report};
@@ -21,8 +21,7 @@ pub(super) fn activity(shared: &Shared) -> u64 {
     each.fold(0, u64::wrapping_add)
 }
 
-/// Whether the runtime is blocked, `report` being what was seen, and `before` the activity before
-/// that.
+/// Whether the runtime is blocked. `report` is what was seen, `before` the activity before that.
 pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<Blocked> {
     let all_wait = report.fibers.iter().all(|fiber| fiber.state == FiberState::Waiting);
     let futures = shared.futures.count();
@@ -54,12 +53,12 @@ fn has_timers(shared: &Shared) -> bool {
     shared.workers.iter().any(|worker| !worker.timers.is_empty())
 }
 
-/// Tells by itself when the runtime is blocked; see
+/// Reports by itself when the runtime is blocked; see
 /// [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
     /// Workers that sleep for good, have no thread, or are dismissed.
     resting: DrainCount,
-    /// The activity at which it was asked last.
+    /// The activity when workers were last asked.
     asked: AtomicU64,
 }
 
@@ -69,7 +68,7 @@ impl Watch {
     }
 
     /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked,
-    /// and the workers have been asked: it does not sleep. False: [`Watch::wakes`] follows its
+    /// and the workers have been asked; it does not sleep. False: [`Watch::wakes`] follows its
     /// sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
         if !self.resting.drain(shared.workers.len(), || shared.has_work()) || has_timers(shared) {
@@ -78,8 +77,8 @@ impl Watch {
         let now = activity(shared);
         let parked = || shared.fibers.lock().iter().any(|fiber| fiber.is_parked());
         let waits = || shared.futures.count() != 0 || parked();
-        // Ordering: Relaxed; the resting worker that is the last is alone, and passes the number on
-        // by the drain word.
+        // Ordering: Relaxed; the last worker to rest is alone, and passes the number on by the
+        // drain word.
         if self.asked.load(Ordering::Relaxed) == now || !waits() {
             return false;
         }
@@ -89,10 +88,10 @@ impl Watch {
         true
     }
 
-    /// A worker knows nothing more to do for what waits for a stack. Asks the workers, once.
+    /// A worker can do nothing more for what waits for a stack. Asks the workers, once.
     pub(crate) fn stuck(&self, shared: &Shared) {
         let now = activity(shared);
-        // Ordering: Relaxed; one of those that find it so asks, and it does not matter which.
+        // Ordering: Relaxed; one of the workers that find it so asks, and it does not matter which.
         if self.asked.swap(now, Ordering::Relaxed) != now {
             Survey::begin(shared, tell);
         }
@@ -108,7 +107,7 @@ impl Watch {
     }
 }
 
-/// On the last worker to answer.
+/// Called on the last worker to answer.
 fn tell(shared: &Arc<Shared>, answers: Answers) {
     let Some(watch) = &shared.watch else { return };
     let before = watch.asked.load(Ordering::Relaxed);

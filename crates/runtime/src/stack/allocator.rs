@@ -3,8 +3,8 @@
 use std::io;
 use std::ptr::NonNull;
 
-/// Memory for one stack, as a [`StackAllocator`] gives it. It belongs to the allocator: dropped
-/// instead of handed back, it is lost.
+/// Memory for one stack, as a [`StackAllocator`] gives it. It belongs to the allocator: if it is
+/// dropped and not handed back, it leaks.
 #[derive(Debug)]
 pub struct Stack {
     bottom: NonNull<u8>,
@@ -19,43 +19,44 @@ unsafe impl Send for Stack {}
 unsafe impl Sync for Stack {}
 
 impl Stack {
-    /// The `size` bytes from `bottom` up, with `guard` inaccessible bytes below. `token` is for the
-    /// allocator's own use.
+    /// Describes the `size` bytes from `bottom` up, with `guard` inaccessible bytes below. `token`
+    /// is for the allocator's own use.
     ///
     /// # Safety
-    /// Until it is handed back the memory is readable, writable and nobody else's, and it is not at
-    /// the very end of the address space. The `guard` is inaccessible and at least a page; or it is
-    /// 0, and no task that runs there needs more than it has.
+    /// Until the stack is handed back the memory is readable, writable and nobody else's, and it is
+    /// not at the very end of the address space. The `guard` is inaccessible and at least a page;
+    /// or it is 0, and no task that runs there needs more than the stack has.
     pub unsafe fn new(bottom: NonNull<u8>, size: usize, guard: usize, token: usize) -> Self {
         Self { bottom, size, guard, token }
     }
 
-    /// Lowest usable address.
+    /// The lowest usable address.
     pub fn bottom(&self) -> NonNull<u8> {
         self.bottom
     }
 
-    /// Usable bytes.
+    /// The number of usable bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Inaccessible bytes below [`Stack::bottom`].
+    /// The number of inaccessible bytes below [`Stack::bottom`].
     pub fn guard(&self) -> usize {
         self.guard
     }
 
-    /// What the allocator gave to [`Stack::new`].
+    /// The token that the allocator gave to [`Stack::new`].
     pub fn token(&self) -> usize {
         self.token
     }
 }
 
-/// Where a runtime's stacks come from; see
-/// [`Builder::stack_allocator`](crate::Builder::stack_allocator).
+/// An allocator of stacks; see [`Builder::stack_allocator`](crate::Builder::stack_allocator).
 ///
-/// May be called from several workers at once, on their own thread stacks. Must not block for long,
+/// Several workers may call it at once, on their own thread stacks. It must not block for long,
 /// call the runtime, or panic (a panic ends the process).
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::{PooledStacks, Runtime, Stack, StackAllocator};
@@ -89,16 +90,16 @@ impl Stack {
 /// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub trait StackAllocator: Send + Sync {
-    /// A stack of at least `size` bytes, a multiple of
+    /// Gives a stack of at least `size` bytes, which is a multiple of
     /// [`Mapping::PAGE`](sateen_base::os::Mapping::PAGE). New memory holds zeros; reused memory,
     /// what it held. A runtime asks for few different sizes.
     ///
     /// # Errors
-    /// Any; the runtime then starts no tasks until a stack comes free.
+    /// Any. The runtime then starts no tasks until a stack comes free.
     fn allocate(&self, size: usize) -> io::Result<Stack>;
 
-    /// [`StackAllocator::allocate`] when all workers stand still for want of a stack: may use what
-    /// is kept in reserve.
+    /// Gives a stack when all workers stand still for want of one: this may use what is kept in
+    /// reserve.
     ///
     /// # Errors
     /// As [`StackAllocator::allocate`].
@@ -109,20 +110,20 @@ pub trait StackAllocator: Send + Sync {
     /// Takes a stack back.
     ///
     /// # Safety
-    /// It came from this allocator, and nothing uses its memory any more.
+    /// The stack came from this allocator, and nothing uses its memory any more.
     unsafe fn deallocate(&self, stack: Stack);
 
-    /// Whether [`StackAllocator::trim`] would give memory back to the system. Asked by a worker
-    /// about to sleep, so it must be cheap.
+    /// Whether [`StackAllocator::trim`] would give memory back to the system. A worker that is
+    /// about to sleep asks, so this must be cheap.
     fn has_spare(&self) -> bool {
         false
     }
 
-    /// The runtime has been idle for a while: gives memory that is not in use back to the system.
+    /// Gives memory that is not in use back to the system: the runtime has been idle for a while.
     fn trim(&self) {}
 
-    /// The runtime has ended, or been given up with tasks that do not end: gives all memory back
-    /// that is not in use. What still runs may ask for more.
+    /// Gives back all memory that is not in use: the runtime has ended, or been given up with tasks
+    /// that do not end. Fibers that still run may ask for more.
     fn close(&self) {
         self.trim();
     }

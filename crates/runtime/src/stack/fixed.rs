@@ -4,13 +4,13 @@ use super::{MAX_TOTAL, Stack, StackAllocator};
 use sateen_base::os::{Mapping, StackGuard};
 use std::io;
 
-/// A fresh mapping for each stack, gone when its task is.
+/// A fresh mapping for each stack, unmapped when its task ends.
 ///
-/// Slower than [`PooledStacks`](crate::PooledStacks) by some system calls and page faults a stack;
-/// and no stack ever holds what another left behind.
+/// Slower than [`PooledStacks`](crate::PooledStacks) by some system calls and page faults a stack.
+/// No stack ever holds what another one left behind.
 #[derive(Debug)]
 pub struct FixedStacks {
-    /// None: a task that overflows its stack overwrites what lies below.
+    /// Without: a task that overflows its stack overwrites what lies below.
     guard: Option<StackGuard>,
 }
 
@@ -21,7 +21,7 @@ impl Default for FixedStacks {
 }
 
 impl FixedStacks {
-    /// With light guards where the system has them.
+    /// Stacks with light guards where the system has them.
     pub const fn new() -> Self {
         Self { guard: Some(StackGuard::Light) }
     }

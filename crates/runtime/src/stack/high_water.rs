@@ -1,18 +1,17 @@
-//! How much of its stack a fiber has ever used: in debug builds only.
+//! How much of its stack a fiber has ever used, in debug builds only.
 //!
-//! Fresh memory holds zeros, and a stack is cleared when it is given back: so the lowest word that
+//! Fresh memory holds zeros, and a stack is cleared when it is given back. So the lowest word that
 //! is not zero tells. (Frames that held nothing but zeros below the last return address are
 //! missed.) Pages that were never touched are not even read.
 
 use super::FiberStack;
 use sateen_base::os;
 
-/// Bytes used of the `size` that end at `top`. Always 0 under Valgrind, which frowns on such
-/// reading.
+/// Bytes used of the `size` that end at `top`. Always 0 under Valgrind, which reports such reads.
 ///
 /// # Safety
-/// They are a stack whose memory stays for as long as this takes. The fiber on it may run; then the
-/// answer is that of some moment of it.
+/// The bytes are a stack whose memory stays for as long as this takes. The fiber on it may run;
+/// then the answer is that of some moment.
 pub(crate) unsafe fn high_water(top: usize, size: usize) -> usize {
     const WORD: usize = size_of::<usize>();
     if os::valgrind::is_running() {
@@ -35,7 +34,7 @@ impl FiberStack {
         unsafe { high_water(self.boundary.get(), self.size()) }
     }
 
-    /// Zeros, for the next user's reading.
+    /// Writes zeros, for the next user's reading.
     pub(super) fn clear(&self) {
         let used = self.high_water();
         // SAFETY: the caller owns the stack, and nothing runs on it.

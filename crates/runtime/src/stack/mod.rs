@@ -7,7 +7,7 @@
 //!
 //! A fiber that has blocked once touches the page around the boundary and no other: its first
 //! frames lie below, its first join slots above. There is a slot for every [`BYTES_PER_SLOT`] of
-//! frames. No job on a join stack is smaller than that, and each lies in a frame: so the frames
+//! frames. No job on a join stack is smaller than that, and each lies in a frame. So the frames
 //! reach their guard before the slots reach their end.
 
 mod allocator;
@@ -37,26 +37,28 @@ use std::num::NonZeroUsize;
 
 /// Bytes of join slots that share the page with the first frames.
 const SHARED_SLOT_BYTES: usize = 1024;
-/// What is taken for a page here; the system's may be larger, which only makes the layout coarser.
+/// The size of a page in this layout. The system's may be larger, which only makes the layout
+/// coarser.
 const PAGE: usize = 4096;
-/// See the [module's documentation](self). The makers of jobs check it.
+/// See the [module's documentation](self). Code that makes jobs checks it.
 pub(crate) const BYTES_PER_SLOT: usize = 4 * size_of::<Slot>();
 /// Bytes of frames for the scheduling loop, a task that panics, and its hook.
 const MIN_FRAMES: usize = 24 * 1024;
-/// Largest stack that can be asked for: 1 GiB.
+/// The largest stack that can be asked for: 1 GiB.
 pub(crate) const MAX_STACK: usize = 1 << 30;
-/// Largest that an allocator is asked for, with the slots.
+/// The largest that an allocator is asked for, with the slots.
 const MAX_TOTAL: usize = total(MAX_STACK);
-/// Stacks that may be in use beyond a smaller limit, or when the system gives no more: for nested
-/// work that nothing else can start.
+/// How many stacks may be in use beyond a smaller limit, or when the system gives no more: for
+/// nested work that nothing else can start.
 const BEYOND: usize = 64;
-/// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB.
+/// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB; why, `README.md`
+/// says in "Stacks".
 pub(crate) const DEFAULT_STACK: usize = 192 * 1024;
 
-/// The smallest stack a task can have, in bytes; what is asked for below that is rounded up.
+/// The smallest stack that a task can have, in bytes. Smaller requests are rounded up.
 ///
-/// Room for the runtime's own frames, for a panic and its hook, and for a signal handler that runs
-/// on it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
+/// It has room for the runtime's own frames, for a panic and its hook, and for a signal handler
+/// that runs on it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
 pub(crate) fn min_stack_size() -> usize {
     (MIN_FRAMES + min_signal_stack()).max(32 * 1024).next_multiple_of(PAGE)
 }
@@ -86,7 +88,7 @@ impl StackSize {
         Ok(Self(bytes.max(min_stack_size()).next_multiple_of(PAGE)))
     }
 
-    /// The next power of two: so single tasks with sizes of their own share few pools.
+    /// The next power of two, so that single tasks with sizes of their own share few pools.
     pub(crate) fn coarse(self) -> Self {
         Self(self.0.next_power_of_two())
     }
@@ -108,7 +110,7 @@ const fn total(size: usize) -> usize {
 pub(crate) struct FiberStack {
     memory: Stack,
     boundary: NonZeroUsize,
-    /// What Valgrind knows it by.
+    /// The number that Valgrind knows the stack by.
     valgrind: usize,
     #[cfg(windows)]
     teb: corosensei::stack::StackTebFields,
@@ -160,7 +162,7 @@ impl FiberStack {
 }
 
 // SAFETY: the memory is the stack's alone, with a guard below if its user wants one, and lives
-// until the stack is given back; `boundary` is aligned to 1024 bytes and has at least the smallest
+// until the stack is given back. `boundary` is aligned to 1024 bytes and has at least the smallest
 // size below it.
 unsafe impl corosensei::stack::Stack for FiberStack {
     fn base(&self) -> StackPointer {
@@ -188,13 +190,13 @@ pub(crate) struct Stacks {
     allocator: Box<dyn StackAllocator>,
     size: StackSize,
     limit: usize,
-    /// Bytes that each has more than is asked for.
+    /// Bytes that each stack has beyond the size that is asked for.
     overhead: usize,
     /// Stacks in use; counted if there is a limit.
     live: AtomicUsize,
-    /// How many more than the limit, or than the system gives in peace, have been taken.
+    /// How many have been taken beyond the limit, or beyond what the system gives as a rule.
     beyond: AtomicUsize,
-    /// Reasons to keep no spare stacks. On a line that is seldom written.
+    /// The reasons to keep no spare stacks, on a line that is seldom written.
     tight: CachePadded<Tight>,
 }
 
@@ -210,18 +212,18 @@ impl Stacks {
         Self { allocator, size, limit, overhead, live: zero(), beyond: zero(), tight }
     }
 
-    /// Makes a first stack and gives it back, to find out early whether there is memory for any.
+    /// Makes a first stack and gives it back, to learn early whether there is memory for any.
     pub(crate) fn prove(&self) -> io::Result<()> {
         self.give(self.allocate(self.size)?);
         Ok(())
     }
 
-    /// What a stack has that nobody asked more of.
+    /// The size of a stack for which no other was asked.
     pub(crate) fn default_size(&self) -> StackSize {
         self.size
     }
 
-    /// A stack of at least `size`, or none when the limit or the system's is reached.
+    /// A stack of at least `size`; none when the limit or the system's is reached.
     pub(crate) fn take(&self, size: StackSize) -> Option<FiberStack> {
         self.allocate(size).ok()
     }
@@ -240,18 +242,18 @@ impl Stacks {
         self.allocate_by(self.size, |size| self.allocator.allocate_last(size)).ok()
     }
 
-    /// There is a reason more to keep no spare stacks. Fences fully.
+    /// Adds a reason to keep no spare stacks. Fences fully.
     pub(crate) fn tighten(&self) {
         self.tight.raise();
     }
 
-    /// That reason is gone.
+    /// Takes a reason back.
     pub(crate) fn loosen(&self) {
         self.tight.lower();
     }
 
-    /// Whether spare stacks are to be given back: some worker has none, or more are in use than
-    /// there should be, or the runtime ends by force.
+    /// Whether spare stacks are to be given back: some worker has none, more are in use than there
+    /// should be, or the runtime ends by force.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
         self.tight.is_raised()
@@ -266,7 +268,7 @@ impl Stacks {
         self.allocate_by(size, |size| self.allocator.allocate(size))
     }
 
-    /// One that is counted already.
+    /// Allocates a stack that is counted already.
     fn allocate_by(
         &self,
         size: StackSize,
@@ -282,7 +284,7 @@ impl Stacks {
         Ok(FiberStack::new(memory))
     }
 
-    /// One less is in use: of those beyond the limit, as long as there are such.
+    /// Counts a stack out: one of those beyond the limit, as long as there are any.
     fn count_out(&self) {
         let less = |count: usize| count.checked_sub(1);
         if self.is_tight()
@@ -301,7 +303,8 @@ impl Stacks {
         #[cfg(debug_assertions)]
         stack.clear();
         valgrind::deregister_stack(stack.valgrind);
-        // SAFETY: all our stacks come from this allocator, and the caller has no more use for it.
+        // SAFETY: all our stacks come from this allocator, and the caller does not use this one any
+        // more.
         unsafe { self.allocator.deallocate(stack.memory) };
         self.count_out();
     }
@@ -311,7 +314,7 @@ impl Stacks {
         self.allocator.has_spare()
     }
 
-    /// Gives all memory back that is not in use. The runtime has ended, or will not end.
+    /// Gives back all memory that is not in use. The runtime has ended, or will not end.
     pub(crate) fn close(&self) {
         self.allocator.close();
     }

@@ -11,15 +11,15 @@
 //! kernel. So a million stacks take some ten thousand system calls and one guard each, and a
 //! handful of mappings.
 //!
-//! A stack is in one of three places; all moves are under the lock of the pool:
+//! A stack has one of three states; all moves are under the lock of the pool:
 //!
-//! | place | means | moves |
+//! | state | means | moves |
 //! |---|---|---|
 //! | in use | given out | to *warm*, or to *cold* if there are `high_water` warm ones |
-//! | warm | in a stack of its size class, the last used on top, its pages as they were | in use; by `trim`, to cold |
-//! | cold | a bit in its slab | in use, when there is no warm one; unmapped with its slab when all of it is cold |
+//! | warm | in its size class, the last used on top, with its pages | in use; cold (`trim`) |
+//! | cold | a bit in its slab | in use, if none is warm; unmapped with its slab when all are cold |
 //!
-//! Cold stacks keep their pages until `trim` discards them: that costs a call and a flush of other
+//! Cold stacks keep their pages until `trim` discards them. That costs a call and a flush of other
 //! cores' address caches, so it is left to idle workers.
 
 use super::{MAX_TOTAL, Stack, StackAllocator};
@@ -31,9 +31,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::ptr::NonNull;
 
-/// Most stacks in a slab: one bit each.
+/// The most stacks in a slab: one bit each.
 const SLAB_STACKS: usize = u64::BITS as usize;
-/// Most bytes of a slab with more than one stack.
+/// The most bytes of a slab with more than one stack.
 const SLAB_BYTES: usize = 16 << 20;
 /// Warm stacks that a trim leaves in each size class.
 const IDLE_WARM: usize = 64;
@@ -41,12 +41,12 @@ const HIGH_WATER: usize = 16 * 1024;
 
 /// Stacks in slabs, kept for reuse: the default.
 ///
-/// Memory is kept for up to [`high_water`](Self::high_water) unused stacks of each size, while the
-/// runtime is busy. What is above is unmapped slab by slab as its neighbours come free; when the
-/// runtime has been idle for a second, everything but a few stacks goes back to the system.
+/// While the runtime is busy, memory is kept for up to [`high_water`](Self::high_water) unused
+/// stacks of each size. What is above is unmapped slab by slab, as all stacks of a slab come free.
+/// When the runtime has been idle for a second, all but a few stacks go back to the system.
 #[derive(Debug)]
 pub struct PooledStacks {
-    /// None: a task that overflows its stack overwrites its neighbour's.
+    /// Without: a task that overflows its stack overwrites its neighbour's.
     guard: Option<StackGuard>,
     high_water: usize,
     classes: SpinLock<Vec<Class>>,
@@ -64,7 +64,7 @@ impl Default for PooledStacks {
 #[derive(Debug)]
 struct Class {
     size: usize,
-    /// The last used at the back.
+    /// The last used is at the back.
     warm: VecDeque<Stack>,
     /// Slabs with cold stacks.
     partial: Vec<NonNull<Slab>>,
@@ -72,10 +72,10 @@ struct Class {
     total: usize,
 }
 
-// SAFETY: slabs belong to their class, whoever has that.
+// SAFETY: slabs belong to their class, whatever thread has that.
 unsafe impl Send for Class {}
 
-/// The cells belong to whoever holds the lock.
+/// The cells belong to the holder of the lock.
 #[derive(Debug)]
 struct Slab {
     map: Mapping,
@@ -83,16 +83,16 @@ struct Slab {
     /// Bytes from one stack to the next.
     stride: usize,
     guard: usize,
-    /// Stacks that are in nobody's hand.
+    /// The cold stacks.
     cold: Cell<u64>,
-    /// Stacks that may have been used since they were last discarded, as far as they are cold.
+    /// Of the cold stacks, those that may have been used since they were last discarded.
     dirty: Cell<u64>,
-    /// Index in the list of partial slabs, while `cold` is not 0.
+    /// The index in the list of partial slabs, while `cold` is not 0.
     position: Cell<usize>,
 }
 
 impl PooledStacks {
-    /// With light guards where the system has them, and a high-water mark of 16,384 stacks.
+    /// Stacks with light guards where the system has them, and a high-water mark of 16,384 stacks.
     pub const fn new() -> Self {
         let classes = SpinLock::new(Vec::new());
         let spare = AtomicBool::new(false);
@@ -106,7 +106,7 @@ impl PooledStacks {
         self
     }
 
-    /// Leaves the guards out. Saves a page of address space a stack.
+    /// Leaves the guards out, which saves a page of address space a stack.
     ///
     /// # Safety
     /// No task overflows its stack: what it needs, with what signal handlers need on it, is less
@@ -122,7 +122,7 @@ impl PooledStacks {
     /// # Ok::<(), sateen::BuildError>(())
     /// ```
     ///
-    /// It asks for a promise:
+    /// It does not compile without `unsafe`:
     ///
     /// ```compile_fail,E0133
     /// let stacks = sateen::PooledStacks::new().unguarded();
@@ -173,15 +173,15 @@ impl PooledStacks {
         if size > MAX_TOTAL {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // An odd number of pages with the guard: the hot pages of neighbouring stacks then differ
-        // in the bits by which the processor's address caches are indexed.
+        // An odd number of pages with the guard: then the hot pages of neighbouring stacks differ
+        // in the bits that index the processor's address caches.
         Ok(((size + self.guard_size()) | Mapping::PAGE) - self.guard_size())
     }
 
     #[cold]
     fn allocate_slow(&self, size: usize) -> io::Result<Stack> {
         let mut stacks = self.with_class(size, |class| class.next_slab());
-        // Outside of the lock: two workers may both add a slab.
+        // Outside of the lock, so two workers may both add a slab.
         let slab = loop {
             match Slab::new(size, stacks, self.guard, self.guard_size(), Mapping::reserve) {
                 Ok(slab) => break slab,
@@ -238,13 +238,13 @@ impl StackAllocator for PooledStacks {
 }
 
 impl PooledStacks {
-    /// Gives memory that is not in use back to the system, but for `keep` stacks of each size.
+    /// Gives memory that is not in use back to the system, except `keep` stacks of each size.
     fn trim_to(&self, keep: usize) {
         // Ordering: Relaxed, a hint.
         self.spare.store(false, Ordering::Relaxed);
         let sizes: Vec<usize> = self.classes.lock().iter().map(|class| class.size).collect();
         for size in sizes {
-            // One at a time: others wait for the lock.
+            // One at a time: other threads wait for the lock.
             while let Some(unmapped) = self.with_class(size, |class| class.cool_excess(keep)) {
                 drop(unmapped);
             }
@@ -261,7 +261,7 @@ impl PooledStacks {
 impl Drop for PooledStacks {
     fn drop(&mut self) {
         for class in self.classes.get_mut() {
-            // What is still given out keeps its slab for ever: frames may be on it.
+            // Stacks that are still given out keep their slabs for ever: frames may be on them.
             while let Some(unmapped) = class.cool_excess(0) {
                 drop(unmapped);
             }
@@ -283,7 +283,7 @@ impl Class {
         }
     }
 
-    /// Stacks in the next slab: as many as there are, within limits.
+    /// The number of stacks in the next slab: as many as exist, within limits.
     fn next_slab(&self) -> usize {
         let most = (SLAB_BYTES / self.size).clamp(1, SLAB_STACKS);
         self.total.clamp(1, most)
@@ -300,8 +300,7 @@ impl Class {
         }
     }
 
-    /// Makes a stack cold that was given out or warm. Returns its slab if nothing of that is in
-    /// use.
+    /// Makes a stack cold that was given out or warm. Returns its slab if no stack of it is in use.
     ///
     /// # Safety
     /// The stack is of this class.
@@ -316,8 +315,8 @@ impl Class {
         }
     }
 
-    /// Cools the oldest warm stacks but for `keep`, some at a time. Returns a slab that came free;
-    /// none once it is done.
+    /// Cools the oldest warm stacks, some at a time, until `keep` are left. Returns a slab that
+    /// came free; none once it is done.
     #[allow(clippy::option_option)]
     fn cool_excess(&mut self, keep: usize) -> Option<Option<Box<Slab>>> {
         let mut free = None;
@@ -331,8 +330,8 @@ impl Class {
         (cooled > 0).then_some(free)
     }
 
-    /// Changes which stacks of `slab` are cold, and the list with it. If all are and `unmap` says
-    /// so, the slab leaves the class.
+    /// Changes which stacks of `slab` are cold, and the list with it. If all are, and `unmap`
+    /// allows it, the slab leaves the class.
     ///
     /// # Safety
     /// The slab is of this class, and exists.
@@ -361,7 +360,7 @@ impl Class {
             return None;
         }
         self.total -= this.stacks;
-        // SAFETY: it came from a box, and the last that had to do with it is this.
+        // SAFETY: it came from a box, and nothing else refers to it.
         Some(unsafe { Box::from_raw(slab.as_ptr()) })
     }
 
@@ -383,7 +382,7 @@ impl Class {
     }
 
     fn put_back(&mut self, dirty: &Dirty) -> Option<Box<Slab>> {
-        // SAFETY: what was borrowed kept the slab.
+        // SAFETY: the borrowed stacks kept the slab.
         unsafe { self.set_cold(dirty.slab, dirty.slab.as_ref().cold.get() | dirty.bits, true) }
     }
 }
@@ -395,7 +394,7 @@ struct Dirty {
 }
 
 impl Dirty {
-    /// One call for each run of neighbours; the guards between them stay.
+    /// Makes one call for each run of neighbours; the guards between them stay.
     fn discard(&self) {
         // SAFETY: the slab lives while we have stacks of it; its cells are left alone here.
         let slab = unsafe { self.slab.as_ref() };
