@@ -51,7 +51,7 @@ impl<S: Strategy> Pool for Raw<S> {
         content
     }
 
-    fn place(&self, block: &Block) -> usize {
+    fn position(&self, block: &Block) -> usize {
         if Self::BOUNDED {
             self.0.blocks().index_of(block.0)
         } else {

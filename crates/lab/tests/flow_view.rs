@@ -19,7 +19,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// More than enough on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
@@ -85,7 +85,7 @@ impl OnTerminal {
     fn until(&self, words: &[&str]) {
         let start = Instant::now();
         while !words.iter().all(|word| self.text().contains(word)) {
-            assert!(start.elapsed() < PATIENCE, "no {words:?}: {}", self.text());
+            assert!(start.elapsed() < SCREEN_TIMEOUT, "no {words:?}: {}", self.text());
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -117,7 +117,7 @@ fn ended(child: &mut Child) -> ExitStatus {
         if let Some(status) = child.try_wait().expect("it is ours") {
             return status;
         }
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > SCREEN_TIMEOUT {
             let _ = child.kill();
             panic!("it does not end");
         }

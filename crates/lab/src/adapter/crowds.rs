@@ -8,7 +8,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// Releases a crowd that waits.
-pub(crate) type Open = Box<dyn FnOnce()>;
+pub(crate) type Release = Box<dyn FnOnce()>;
 
 /// A runtime with crowds of tasks.
 pub(crate) trait Crowds: 'static {
@@ -37,7 +37,7 @@ pub(crate) trait Crowds: 'static {
         pool: &Self::Pool,
         crowd: &Arc<Crowd>,
         each: impl Fn() + Copy + Send + Sync + 'static,
-    ) -> Open;
+    ) -> Release;
 
     /// Starts a task for each of `spans` from one task. Each sleeps for its span and reports how
     /// late it was.
@@ -134,8 +134,8 @@ impl Late {
 
     /// Counts a sleeper that slept for `slept` instead of `span`.
     pub(crate) fn report(&self, span: Duration, slept: Duration) {
-        let place = self.next.fetch_add(1, Ordering::Relaxed) as usize;
-        if let Some(late) = self.nanoseconds.get(place) {
+        let position = self.next.fetch_add(1, Ordering::Relaxed) as usize;
+        if let Some(late) = self.nanoseconds.get(position) {
             late.store(slept.saturating_sub(span).as_nanos() as u64, Ordering::Relaxed);
         }
         self.count.one();

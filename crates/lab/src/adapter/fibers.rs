@@ -15,7 +15,7 @@ pub(crate) trait Fibers: Submit + ForkJoin<Pool = <Self as Submit>::Pool> {
     /// Task: runs `f` with the context of the worker that it is on.
     fn here(f: impl FnOnce(&mut Self::Ctx<'_>));
     /// Task: returns the number of the worker that it is on.
-    fn place() -> Option<usize>;
+    fn worker() -> Option<usize>;
     /// Any thread: sets the event.
     fn set(event: &Self::Event);
 }

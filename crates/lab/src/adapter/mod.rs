@@ -23,7 +23,7 @@ mod throttles;
 mod turns;
 
 pub(crate) use channels::{Channels, usual_channels};
-pub(crate) use crowds::{Crowd, Crowds, Late, Open};
+pub(crate) use crowds::{Crowd, Crowds, Late, Release};
 pub(crate) use deque::{Deque, Taken};
 pub(crate) use fibers::Fibers;
 pub(crate) use forkjoin::ForkJoin;

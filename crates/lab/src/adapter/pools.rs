@@ -31,7 +31,7 @@ pub(crate) trait Pool: Sized {
 
     /// Returns the position of the block, in units of 12 bytes; below the capacity if the pool is
     /// bounded.
-    fn place(&self, block: &Self::Handle) -> usize;
+    fn position(&self, block: &Self::Handle) -> usize;
 
     /// Returns the number of blocks in use, if the implementation knows it. No thread takes or
     /// gives blocks meanwhile.

@@ -151,8 +151,8 @@ fn table(ranking: &Ranking, records: &[Record], case: &str) -> String {
     header.extend(["by first", "95 % interval"].map(str::to_owned));
     header.extend(shown.iter().map(|(_, title)| (*title).to_owned()));
     table.set_header(header);
-    for (place, row) in ranking.rows().iter().enumerate() {
-        let mut cells = vec![format!("{}", place + 1), row.name.to_owned(), short(row.median)];
+    for (rank, row) in ranking.rows().iter().enumerate() {
+        let mut cells = vec![format!("{}", rank + 1), row.name.to_owned(), short(row.median)];
         cells.extend(row.behind.map_or([String::new(), String::new()], |r| {
             [format!("{:.2}", r.value), format!("{:.2} to {:.2}", r.low, r.high)]
         }));

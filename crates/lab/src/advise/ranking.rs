@@ -35,10 +35,10 @@ impl Ranking {
         samples.retain(|(_, runs)| !runs.is_empty());
         let median = |runs: &[f64]| stats::median(&mut runs.to_vec());
         samples.sort_by(|a, b| median(&a.1).total_cmp(&median(&b.1)));
-        let row = |(place, (name, runs)): (usize, &(&'static str, Vec<f64>))| Row {
+        let row = |(rank, (name, runs)): (usize, &(&'static str, Vec<f64>))| Row {
             name,
             median: median(runs),
-            behind: if place == 0 { None } else { stats::ratio(runs, &samples[0].1) },
+            behind: if rank == 0 { None } else { stats::ratio(runs, &samples[0].1) },
         };
         let rows = samples.iter().enumerate().map(row).collect();
         Self { rows, runs: samples.iter().map(|(_, runs)| runs.len()).min().unwrap_or(0) }

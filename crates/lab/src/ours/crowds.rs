@@ -1,7 +1,7 @@
 //! Crowds of tasks of `sateen`.
 
 use super::runtime::{Sateen, runtime};
-use crate::adapter::{Crowd, Crowds, Late, OURS, Open};
+use crate::adapter::{Crowd, Crowds, Late, OURS, Release};
 use crate::error::Error;
 use sateen::Runtime;
 use sateen::spawn_async;
@@ -22,21 +22,21 @@ impl Crowds for Sateen {
         pool: &Runtime,
         crowd: &Arc<Crowd>,
         each: impl Fn() + Copy + Send + Sync + 'static,
-    ) -> Open {
-        let gate = Arc::new(Event::new());
-        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+    ) -> Release {
+        let release = Arc::new(Event::new());
+        let (theirs, crowd) = (Arc::clone(&release), Arc::clone(crowd));
         drop(pool.spawn(move || {
             for _ in 0..crowd.size {
-                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                let (release, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
                 drop(sateen::spawn(move || {
                     crowd.arrive();
-                    gate.wait();
+                    release.wait();
                     each();
                     crowd.leave();
                 }));
             }
         }));
-        Box::new(move || gate.set())
+        Box::new(move || release.set())
     }
 
     fn sleep(pool: &Runtime, spans: Vec<Duration>, late: &Arc<Late>) {
@@ -69,21 +69,21 @@ impl Crowds for Futures {
         pool: &Runtime,
         crowd: &Arc<Crowd>,
         each: impl Fn() + Copy + Send + Sync + 'static,
-    ) -> Open {
-        let gate = Arc::new(Event::new());
-        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+    ) -> Release {
+        let release = Arc::new(Event::new());
+        let (theirs, crowd) = (Arc::clone(&release), Arc::clone(crowd));
         drop(pool.spawn(move || {
             for _ in 0..crowd.size {
-                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                let (release, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
                 drop(spawn_async(async move {
                     crowd.arrive();
-                    gate.wait_async().await;
+                    release.wait_async().await;
                     each();
                     crowd.leave();
                 }));
             }
         }));
-        Box::new(move || gate.set())
+        Box::new(move || release.set())
     }
 
     fn sleep(pool: &Runtime, spans: Vec<Duration>, late: &Arc<Late>) {

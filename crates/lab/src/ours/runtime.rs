@@ -114,7 +114,7 @@ impl Fibers for Sateen {
         f(&mut ());
     }
 
-    fn place() -> Option<usize> {
+    fn worker() -> Option<usize> {
         sateen::worker_index()
     }
 

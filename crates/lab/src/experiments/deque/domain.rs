@@ -13,8 +13,8 @@ const STACK: usize = 256 << 10;
 /// FIFO (takes by steal) and LIFO (takes by pop).
 pub(super) fn groups(plan: &Plan) -> Vec<Group> {
     let messages = plan.size(150_000, 2_000);
-    let one = |fifo: bool, case: &str, place: &str, what: &str| {
-        let figures = time_and_rate("message", case, "w1", place, what);
+    let one = |fifo: bool, case: &str, threads: &str, what: &str| {
+        let figures = time_and_rate("message", case, "w1", threads, what);
         fill(plan, Group::new(1, figures), Domain { messages, fifo })
     };
     vec![

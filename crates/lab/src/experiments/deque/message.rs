@@ -13,10 +13,10 @@ const STACK: usize = 256 << 10;
 
 /// Messages from one adder to `takers` takers.
 pub(super) fn group(plan: &Plan, takers: usize) -> Group {
-    let place = format!("1 adder, {}", counted(takers, "taker"));
+    let threads = format!("1 adder, {}", counted(takers, "taker"));
     let what = "one thread pushes, the others steal";
     let config = format!("t{takers}");
-    let figures = time_and_rate("message", "message", &config, &place, what);
+    let figures = time_and_rate("message", "message", &config, &threads, what);
     let messages = plan.size(70_000, 2_000);
     fill(plan, Group::new(takers + 1, figures), Messages { takers, messages })
 }

@@ -60,11 +60,11 @@ fn fill<O: Open + Copy + 'static>(plan: &Plan, mut group: Group, open: O) -> Gro
 }
 
 /// A time and a rate from one run: the published pair of figures.
-fn time_and_rate(noun: &str, case: &str, config: &str, place: &str, what: &str) -> Vec<Figure> {
+fn time_and_rate(noun: &str, case: &str, config: &str, threads: &str, what: &str) -> Vec<Figure> {
     let figure = |suffix: &str, name: String, unit, trend, description: String| Figure {
         case: format!("{case}-{suffix}"),
         config: config.to_owned(),
-        name: format!("{name}/{place}"),
+        name: format!("{name}/{threads}"),
         unit,
         trend,
         description,

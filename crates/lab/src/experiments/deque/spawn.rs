@@ -28,8 +28,8 @@ const UNSET: u64 = 0;
 pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     let config = format!("w{workers}");
     let what = "parallel fib, each call spawning one of its two";
-    let place = counted(workers, "worker");
-    let group = Group::new(workers, time_and_rate("spawn", "spawn", &config, &place, what));
+    let threads = counted(workers, "worker");
+    let group = Group::new(workers, time_and_rate("spawn", "spawn", &config, &threads, what));
     // As published: 27, 28, 29, 30 for 1, 2, 4, 8.
     let n = plan.size(27 + workers.ilog2(), 12);
     fill(plan, group, Spawns { workers, n })

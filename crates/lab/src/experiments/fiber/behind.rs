@@ -55,22 +55,22 @@ impl<F: Fibers> Session for Behind<F> {
 /// Starts a fiber, and computes if the same worker has started it. Sends how long the fiber then
 /// waited.
 fn attempt<F: Fibers>(busy: Duration, send: &mpsc::Sender<Duration>) {
-    let (here, there, gate, over) = (F::place(), mpsc::channel(), F::event(), F::event());
+    let (here, there, release, over) = (F::worker(), mpsc::channel(), F::event(), F::event());
     let started = F::event();
     let (told, theirs) = there;
-    let (their_gate, their_start, their_end) = (gate.clone(), started.clone(), over.clone());
+    let (their_release, their_start, their_end) = (release.clone(), started.clone(), over.clone());
     F::submit_inside(move || {
         // The receivers below wait for these and for nothing else.
-        let _ = told.send((F::place(), Instant::now()));
+        let _ = told.send((F::worker(), Instant::now()));
         F::set(&their_start);
-        F::wait(&their_gate);
-        let _ = told.send((F::place(), Instant::now()));
+        F::wait(&their_release);
+        let _ = told.send((F::worker(), Instant::now()));
         F::set(&their_end);
     });
     F::wait(&started);
-    let same = theirs.try_recv().is_ok_and(|(place, _)| place == here);
+    let same = theirs.try_recv().is_ok_and(|(worker, _)| worker == here);
     let set = Instant::now();
-    F::set(&gate);
+    F::set(&release);
     while same && set.elapsed() < busy {
         std::hint::spin_loop();
     }

@@ -73,23 +73,23 @@ impl<F: Fibers> Countdown<F> {
 /// On the only worker: returns the time until all tasks have reached a wait, which blocks them if
 /// `block`.
 fn round<F: Fibers>(block: bool) -> Duration {
-    let gate = F::event();
+    let release = F::event();
     if !block {
-        F::set(&gate);
+        F::set(&release);
     }
     let here = Arc::new((Countdown::<F>::new(), Countdown::<F>::new()));
     let start = Instant::now();
     for _ in 0..TASKS {
-        let (gate, here) = (gate.clone(), Arc::clone(&here));
+        let (release, here) = (release.clone(), Arc::clone(&here));
         F::submit_inside(move || {
             here.0.one();
-            F::wait(&gate);
+            F::wait(&release);
             here.1.one();
         });
     }
     F::wait(&here.0.all);
     let elapsed = start.elapsed();
-    F::set(&gate);
+    F::set(&release);
     F::wait(&here.1.all);
     elapsed
 }

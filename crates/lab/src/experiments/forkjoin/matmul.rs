@@ -37,7 +37,7 @@ impl Product {
         let filled = |f: fn(usize, usize) -> usize| {
             let mut m = vec![0.0; side * side];
             for (row, column) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
-                m[place(row, column)] = f(row, column) as f64;
+                m[position(row, column)] = f(row, column) as f64;
             }
             m
         };
@@ -48,7 +48,7 @@ impl Product {
 
     /// Returns `m` times the vector `x`.
     fn times(&self, m: &[f64], x: &[f64]) -> Vec<f64> {
-        let row = |r: usize| x.iter().enumerate().map(|(c, x)| m[place(r, c)] * x).sum();
+        let row = |r: usize| x.iter().enumerate().map(|(c, x)| m[position(r, c)] * x).sum();
         (0..self.side).map(row).collect()
     }
 
@@ -58,7 +58,7 @@ impl Product {
 }
 
 /// Returns the position of an element: tiles in Z-order, rows within a tile.
-fn place(row: usize, column: usize) -> usize {
+fn position(row: usize, column: usize) -> usize {
     let spread = |v: usize| (0..16).fold(0, |z, bit| z | (v >> bit & 1) << (2 * bit));
     let tile = spread(row / TILE) << 1 | spread(column / TILE);
     tile * TILE * TILE + row % TILE * TILE + column % TILE

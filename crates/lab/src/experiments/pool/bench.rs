@@ -187,9 +187,9 @@ impl<P: Pool> Watch<P> for Extent {
     where
         P::Handle: 'a,
     {
-        for place in blocks.map(|block| pool.place(block)) {
-            self.start = self.start.min(place);
-            self.end = self.end.max(place + 1);
+        for position in blocks.map(|block| pool.position(block)) {
+            self.start = self.start.min(position);
+            self.end = self.end.max(position + 1);
             self.blocks += 1;
         }
     }

@@ -67,12 +67,12 @@ impl Context {
         let below = u64::MAX / capacity as u64 * needed as u64;
         let mut kept = Vec::with_capacity(all);
         for (number, block) in taken.into_iter().enumerate() {
-            let place = if P::BOUNDED { pool.place(&block) } else { number };
+            let position = if P::BOUNDED { pool.position(&block) } else { number };
             let keep = match self {
                 Self::Fresh => false,
-                Self::Polluted => !P::BOUNDED || place % 2 == 0,
-                Self::FirstHalf => !P::BOUNDED || place < capacity / 2,
-                Self::AlmostFull => scattered(place) >= below,
+                Self::Polluted => !P::BOUNDED || position % 2 == 0,
+                Self::FirstHalf => !P::BOUNDED || position < capacity / 2,
+                Self::AlmostFull => scattered(position) >= below,
             };
             if keep {
                 kept.push(block);
@@ -90,8 +90,8 @@ fn stranger(number: usize) -> Content {
 }
 
 /// Returns a number that looks random, the same for each pool: the finalizer of SplitMix64.
-fn scattered(place: usize) -> u64 {
-    let mut z = (place as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+fn scattered(position: usize) -> u64 {
+    let mut z = (position as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

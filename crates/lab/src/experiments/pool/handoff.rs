@@ -153,7 +153,7 @@ impl Pool for Nothing {
         [(block >> 32) as u32, block as u32, !(block as u32)]
     }
 
-    fn place(&self, _block: &u64) -> usize {
+    fn position(&self, _block: &u64) -> usize {
         0
     }
 

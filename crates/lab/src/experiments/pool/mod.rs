@@ -96,8 +96,8 @@ impl Case {
     }
 
     fn figure(&self, case: String, what: &str, unit: &'static str, description: String) -> Figure {
-        let (config, place) = (format!("t{}", self.threads), threads(self.threads));
-        let (name, trend) = (format!("{what}, {}/{place}", case.replace('-', " ")), Trend::Lower);
+        let (config, tail) = (format!("t{}", self.threads), threads(self.threads));
+        let (name, trend) = (format!("{what}, {}/{tail}", case.replace('-', " ")), Trend::Lower);
         Figure { case, config, name, unit, trend, description }
     }
 }

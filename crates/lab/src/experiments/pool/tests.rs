@@ -32,28 +32,28 @@ impl<const FAULT: u8> Pool for Stack<FAULT> {
 
     fn take(&self, content: Content) -> Option<usize> {
         let mut free = self.free.borrow_mut();
-        let place = free.pop()?;
+        let position = free.pop()?;
         // Every hundredth block of the thread that is measured.
         let hit = content[0] == 0 && content[1] % 100 == 99;
         match FAULT {
-            GIVES_TWICE if hit => free.push(place),
+            GIVES_TWICE if hit => free.push(position),
             RUNS_OUT if hit => return None,
             _ => {}
         }
-        self.contents.borrow_mut()[place] = content;
-        Some(place)
+        self.contents.borrow_mut()[position] = content;
+        Some(position)
     }
 
-    fn give(&self, place: usize) -> Content {
-        let content = self.contents.borrow()[place];
+    fn give(&self, position: usize) -> Content {
+        let content = self.contents.borrow()[position];
         if FAULT != FORGETS || content[0] != 0 || content[1] % 100 != 99 {
-            self.free.borrow_mut().push(place);
+            self.free.borrow_mut().push(position);
         }
         content
     }
 
-    fn place(&self, place: &usize) -> usize {
-        *place
+    fn position(&self, position: &usize) -> usize {
+        *position
     }
 
     fn in_use(&self) -> Option<usize> {

@@ -82,18 +82,18 @@ pub(crate) fn frame() -> Shape {
     const LAYERS: u32 = 3;
     const WIDTH: u32 = 24;
     let input = 0;
-    let task = |group, layer, place| 1 + (group * LAYERS + layer) * WIDTH + place % WIDTH;
+    let task = |group, layer, column| 1 + (group * LAYERS + layer) * WIDTH + column % WIDTH;
     let end_of = |group| task(GROUPS, 0, 0) + group;
     let mut edges = Vec::new();
     for group in 0..GROUPS {
-        edges.extend((0..WIDTH).map(|place| (input, task(group, 0, place))));
+        edges.extend((0..WIDTH).map(|column| (input, task(group, 0, column))));
         for layer in 1..LAYERS {
-            for place in 0..WIDTH {
-                edges.push((task(group, layer - 1, place), task(group, layer, place)));
-                edges.push((task(group, layer - 1, place + 1), task(group, layer, place)));
+            for column in 0..WIDTH {
+                edges.push((task(group, layer - 1, column), task(group, layer, column)));
+                edges.push((task(group, layer - 1, column + 1), task(group, layer, column)));
             }
         }
-        edges.extend((0..WIDTH).map(|place| (task(group, LAYERS - 1, place), end_of(group))));
+        edges.extend((0..WIDTH).map(|column| (task(group, LAYERS - 1, column), end_of(group))));
     }
     let first_after = end_of(GROUPS);
     edges.extend((0..GROUPS).map(|group| (end_of(group), first_after)));

@@ -8,7 +8,7 @@
 
 use super::programs::{self, Recipe};
 use crate::adapter::{
-    Between, Crowd, Crowds, Environment, Form, Late, Locks, Open, Tasks, Turns, Way,
+    Between, Crowd, Crowds, Environment, Form, Late, Locks, Release, Tasks, Turns, Way,
 };
 use crate::error::Error;
 use crate::proc;
@@ -176,21 +176,25 @@ impl Crowds for May {
         environment(tasks)
     }
 
-    fn gather((): &(), crowd: &Arc<Crowd>, each: impl Fn() + Copy + Send + Sync + 'static) -> Open {
-        let gate = Arc::new(SyncFlag::new());
-        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+    fn gather(
+        (): &(),
+        crowd: &Arc<Crowd>,
+        each: impl Fn() + Copy + Send + Sync + 'static,
+    ) -> Release {
+        let release = Arc::new(SyncFlag::new());
+        let (theirs, crowd) = (Arc::clone(&release), Arc::clone(crowd));
         go!(move || {
             for _ in 0..crowd.size {
-                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                let (release, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
                 go!(move || {
                     crowd.arrive();
-                    gate.wait();
+                    release.wait();
                     each();
                     crowd.leave();
                 });
             }
         });
-        Box::new(move || gate.fire())
+        Box::new(move || release.fire())
     }
 
     fn sleep((): &(), spans: Vec<Duration>, late: &Arc<Late>) {

@@ -28,7 +28,7 @@ impl Pool for Sharded {
         self.0.take(key).unwrap_or([u32::MAX; 3])
     }
 
-    fn place(&self, key: &usize) -> usize {
+    fn position(&self, key: &usize) -> usize {
         *key
     }
 

@@ -37,7 +37,7 @@ impl Pool for Locked {
         self.lock().remove(key)
     }
 
-    fn place(&self, key: &usize) -> usize {
+    fn position(&self, key: &usize) -> usize {
         *key
     }
 
@@ -68,7 +68,7 @@ impl Pool for Unshared {
         self.0.borrow_mut().remove(key)
     }
 
-    fn place(&self, key: &usize) -> usize {
+    fn position(&self, key: &usize) -> usize {
         *key
     }
 

@@ -1,6 +1,6 @@
 //! Adapter for `tokio`: closures are futures that are ready at once.
 
-use crate::adapter::{Crowd, Crowds, Form, Late, Open, Submit, Tasks, Turns, Way};
+use crate::adapter::{Crowd, Crowds, Form, Late, Release, Submit, Tasks, Turns, Way};
 use crate::error::{Error, input};
 use std::future::Future;
 use std::pin::Pin;
@@ -170,23 +170,23 @@ impl Crowds for Tokio {
         pool: &Runtime,
         crowd: &Arc<Crowd>,
         each: impl Fn() + Copy + Send + Sync + 'static,
-    ) -> Open {
+    ) -> Release {
         // Closing it wakes all tasks that wait.
-        let gate = Arc::new(Semaphore::new(0));
-        let (theirs, crowd) = (Arc::clone(&gate), Arc::clone(crowd));
+        let release = Arc::new(Semaphore::new(0));
+        let (theirs, crowd) = (Arc::clone(&release), Arc::clone(crowd));
         pool.spawn(async move {
             for _ in 0..crowd.size {
-                let (gate, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
+                let (release, crowd) = (Arc::clone(&theirs), Arc::clone(&crowd));
                 tokio::spawn(async move {
                     crowd.arrive();
-                    let closed = gate.acquire().await.is_err();
+                    let closed = release.acquire().await.is_err();
                     debug_assert!(closed);
                     each();
                     crowd.leave();
                 });
             }
         });
-        Box::new(move || gate.close())
+        Box::new(move || release.close())
     }
 
     fn sleep(pool: &Runtime, spans: Vec<Duration>, late: &Arc<Late>) {
