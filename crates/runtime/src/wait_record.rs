@@ -69,7 +69,7 @@ impl WaitRecord {
         let owner = wait.what.owner().map_or(std::ptr::null_mut(), |owner| owner as *mut ());
         self.kind.store(wait.what.kind().as_ptr().cast_mut(), Ordering::Relaxed);
         self.kind_len.store(wait.what.kind().len(), Ordering::Relaxed);
-        self.place.store(wait.what.place(), Ordering::Relaxed);
+        self.place.store(wait.what.address(), Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         self.since.store(wait.since, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `read`: the words are seen.

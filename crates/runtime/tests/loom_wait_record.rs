@@ -28,7 +28,7 @@ fn a_wait_is_read_whole() {
         if let Some(seen) = record.read() {
             let expected = wait(seen.since as usize - 1);
             assert_eq!(seen.what.kind(), expected.what.kind());
-            assert_eq!(seen.what.place(), expected.what.place());
+            assert_eq!(seen.what.address(), expected.what.address());
         }
         fiber.join().expect("the writer ends");
         assert_eq!(record.read().expect("the last").what.kind(), KINDS[1]);

@@ -38,8 +38,6 @@ const NOTIFIED: u32 = 3;
 /// other ([`sateen_base::fence`]). This type issues none, because only the caller knows which ones
 /// it needs:
 ///
-/// # Examples
-///
 /// ```text
 /// sleeper                                   publisher
 ///   announce(slot)                            publish the work
@@ -62,8 +60,12 @@ const NOTIFIED: u32 = 3;
 /// or to [`cancel`](Self::cancel), which returns false. A worker that is handed one must look for
 /// work once more, or pass it on.
 ///
-/// Each slot has one owner at a time, who alone calls `announce`, `sleep` and `cancel` for it.
-/// Memory: 128 bytes a slot, taken in [`new`](Self::new); nothing allocates afterwards.
+/// Each slot has one owner at a time, which alone calls `announce`, `sleep` and `cancel` for it.
+///
+/// # Cost
+/// 128 bytes a slot, allocated in [`new`](Self::new); nothing allocates afterwards.
+///
+/// # Examples
 ///
 /// ```
 /// use sateen::sync::EventCount;

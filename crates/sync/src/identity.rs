@@ -13,9 +13,11 @@ use std::sync::{Mutex, PoisonError};
 /// alone.
 ///
 /// # Cost
-/// A word. The number is drawn when it is first asked for.
+/// A word. The number is drawn at its first use.
 ///
 /// # Examples
+///
+/// It stays on its thread:
 ///
 /// ```compile_fail,E0277
 /// let here = sateen::sync::park::Identity::new();

@@ -138,7 +138,7 @@ impl std::error::Error for Cancelled {}
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     kind: &'static str,
-    place: usize,
+    address: usize,
     owner: Option<OwnerOf>,
 }
 
@@ -149,8 +149,8 @@ pub type OwnerOf = unsafe fn(usize) -> u64;
 impl Awaited {
     /// A primitive of some kind, such as `"mutex"`, and its address (0 for none).
     #[inline]
-    pub const fn new(kind: &'static str, place: usize) -> Self {
-        Self { kind, place, owner: None }
+    pub const fn new(kind: &'static str, address: usize) -> Self {
+        Self { kind, address, owner: None }
     }
 
     /// The same, with a function that returns its owner.
@@ -178,11 +178,11 @@ impl Awaited {
 
     /// The address of the primitive.
     #[inline]
-    pub const fn place(&self) -> usize {
-        self.place
+    pub const fn address(&self) -> usize {
+        self.address
     }
 
-    /// The function that returns its owner, if there is one. Call it with [`place`](Self::place),
+    /// The function that returns its owner, if there is one. Call it with [`address`](Self::address),
     /// on the thread where the context blocked, and only while it waits: so the primitive is still
     /// there.
     #[inline]

@@ -6,9 +6,9 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// What a context waits for, for reports: the primitive at `place`.
-pub(crate) fn awaited<T: ?Sized>(kind: &'static str, place: &T) -> Awaited {
-    Awaited::new(kind, std::ptr::from_ref(place).cast::<()>().addr())
+/// What a context waits for, for reports: the `primitive`.
+pub(crate) fn awaited<T: ?Sized>(kind: &'static str, primitive: &T) -> Awaited {
+    Awaited::new(kind, std::ptr::from_ref(primitive).cast::<()>().addr())
 }
 
 /// Blocks the calling context (thread or fiber) until `future` is ready.

@@ -215,8 +215,8 @@ unsafe impl Blocker for Reporting {
     fn waits_for(&self, what: Option<Awaited>) {
         if let Some(what) = what {
             // SAFETY: called while it waits, on the thread that does.
-            let owner = what.owner().map_or(0, |owner| unsafe { owner(what.place()) });
-            self.seen.set(Some((what.kind(), what.place(), owner)));
+            let owner = what.owner().map_or(0, |owner| unsafe { owner(what.address()) });
+            self.seen.set(Some((what.kind(), what.address(), owner)));
         }
     }
 }
@@ -239,10 +239,10 @@ fn a_wait_names_the_mutex_and_its_owner() {
             assert!(mutex.try_lock_for(SHORT).is_none());
             // SAFETY: as above.
             unsafe { park::install(None) };
-            let (kind, place, owner) = blocker.seen.get().expect("it waited");
+            let (kind, address, owner) = blocker.seen.get().expect("it waited");
             assert_eq!((kind, owner), ("mutex", 42));
             let from = std::ptr::from_ref(&mutex).addr();
-            assert!((from..from + size_of_val(&mutex)).contains(&place));
+            assert!((from..from + size_of_val(&mutex)).contains(&address));
         });
         // Held until the other is through: the scope joins it, the guard goes after.
         std::mem::forget(guard);

@@ -11,7 +11,7 @@ use sateen_base::tsc;
 fn waits_for(wait: &Wait, owner: Option<u64>) -> WaitsFor {
     WaitsFor {
         kind: wait.what.kind(),
-        address: wait.what.place(),
+        address: wait.what.address(),
         owner: owner.map(|id| WaitOwner { id, name: None }),
         time: Duration::from_nanos(tsc::nanos(tsc::now().saturating_sub(wait.since))),
     }
@@ -77,7 +77,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     if let Some(wait) = fiber.wait() {
         // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is
         // there.
-        let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.place()) });
+        let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.address()) });
         info.since = wait.since;
         info.waits_for = Some(waits_for(&wait, owner.filter(|&id| id != 0)));
     }

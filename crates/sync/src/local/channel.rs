@@ -189,7 +189,7 @@ impl<T> Sender<T> {
     /// [`TrySendError`] with the message.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), TrySendError<T>> {
         let what = awaited("channel", &*self.chan);
-        match block_local_timeout(what, timeout, self.place()) {
+        match block_local_timeout(what, timeout, self.slot()) {
             Some(true) => {
                 self.chan.put(value);
                 Ok(())
@@ -204,7 +204,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// As [`send`](Self::send).
     pub async fn send_async(&self, value: T) -> Result<(), SendError<T>> {
-        if !self.place().await {
+        if !self.slot().await {
             return Err(SendError(value));
         }
         self.chan.put(value);
@@ -212,7 +212,7 @@ impl<T> Sender<T> {
     }
 
     /// Waits for a slot; false if there are no receivers.
-    async fn place(&self) -> bool {
+    async fn slot(&self) -> bool {
         if let Some(room) = &self.chan.room
             && !self.chan.deaf()
         {

@@ -120,15 +120,15 @@ impl Core {
 
     fn awaited(&self) -> Awaited {
         /// # Safety
-        /// `place` is the address of a `Core` that is still there.
-        unsafe fn owner(place: usize) -> u64 {
+        /// `address` is that of a `Core` that is still there.
+        unsafe fn owner(address: usize) -> u64 {
             // SAFETY: the caller vouches; the provenance was exposed below.
-            let core = unsafe { &*std::ptr::with_exposed_provenance::<Core>(place) };
+            let core = unsafe { &*std::ptr::with_exposed_provenance::<Core>(address) };
             core.owner.load(Ordering::Relaxed)
         }
-        let place = std::ptr::from_ref(self).expose_provenance();
+        let address = std::ptr::from_ref(self).expose_provenance();
         // SAFETY: a waiter borrows the core.
-        unsafe { Awaited::new("once", place).with_owner(owner) }
+        unsafe { Awaited::new("once", address).with_owner(owner) }
     }
 
     /// What the word tells the caller; `None`: to wait. With `join`, under the queue's lock, the

@@ -277,8 +277,8 @@ impl<T> Receiver<T> {
     }
 
     fn awaited(&self) -> Awaited {
-        let place = self.inner.as_ref().map_or(0, |inner| std::ptr::from_ref(&inner.word).addr());
-        Awaited::new("oneshot", place)
+        let address = self.inner.as_ref().map_or(0, |inner| std::ptr::from_ref(&inner.word).addr());
+        Awaited::new("oneshot", address)
     }
 }
 
