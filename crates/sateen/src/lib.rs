@@ -54,6 +54,13 @@
 //! The [`guide`] has all of this in reading order, beginning with [first steps](guide::start). If
 //! you know rayon, crossbeam or tokio, begin with [switching](guide::switching).
 //!
+//! # Features
+//!
+//! | Feature | What it adds |
+//! |---|---|
+//! | `lock_api_05` | the raw mutexes implement version 0.5 of `lock_api`, too |
+//! | `study` | items that exist only to be measured beside others; nothing is promised for them |
+//!
 //! # For those who change it
 //!
 //! This crate is the facade, layer 6 of the workspace: re-exports and the guide, no code. Below are
@@ -79,8 +86,9 @@ pub mod sync {
     //! | one value from one to one | [`oneshot`]; for more values, [`channel`](crate::channel) | tokio |
     //! | several futures at once | [`combinators`], driven by [`block_on`] | `futures` |
     //!
-    //! Each blocks for ever, with a time limit, or as a future (`_async`). A wait inside a task suspends
-    //! the task; on any other thread it blocks the thread. A future works under any executor.
+    //! Each blocks for ever, with a time limit, or as a future (`_async`). A wait inside a task
+    //! suspends the task; on any other thread it blocks the thread. A future works under any
+    //! executor.
     //!
     //! ```
     //! use sateen::sync::Mutex;
@@ -115,8 +123,8 @@ pub mod sync {
     //!
     //! # Features
     //!
-    //! `lock_api_05` implements version 0.5 of `lock_api` beside 0.4. `study` adds what exists to be
-    //! measured beside the rest.
+    //! `lock_api_05` implements version 0.5 of `lock_api` beside 0.4. `study` adds what exists to
+    //! be measured beside the rest.
 
     pub use sateen_sync::*;
 }

@@ -15,8 +15,10 @@
 //! * links between the pages of this repository lead somewhere (`links.rs`);
 //! * each source file that threads share has a row in `docs/verification.md`, and everything that
 //!   the page names exists (`verification.rs`);
-//! * so does everything that `docs/soundness.md` names (`soundness.rs`).
+//! * so does everything that `docs/soundness.md` names (`soundness.rs`);
+//! * every dependency has a line in `docs/dependencies.md` (`dependencies.rs`).
 
+mod dependencies;
 mod examples;
 mod generics;
 mod links;
