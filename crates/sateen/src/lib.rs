@@ -75,15 +75,15 @@ pub mod sync {
     //!
     //! | You need | Take | Known from |
     //! |---|---|---|
-    //! | one at a time | [`Mutex`]; [`ReentrantMutex`] for its holder again | `std`, `parking_lot` |
+    //! | one at a time | [`Mutex`]; [`ReentrantMutex`] lets its holder in again | `std` |
     //! | many readers or one writer | [`RwLock`] | `std`, `parking_lot` |
     //! | at most *n* at a time | [`Semaphore`] | tokio |
-    //! | a flag to wait for | [`Event`], until it is reset; [`AutoEvent`], one waiter a `set` | Windows, `CreateEvent` |
+    //! | a flag to wait for | [`Event`]; [`AutoEvent`] wakes one waiter a `set` | Windows |
     //! | a value made once | [`OnceLock`], [`Lazy`], [`Once`] | `std` |
     //! | rounds of *n* that meet | [`Barrier`] | `std` |
     //! | a condition under a mutex | [`Condvar`] | `std`, `parking_lot` |
     //! | the end of a group | [`WaitGroup`] | crossbeam |
-    //! | one value from one to one | [`oneshot`]; for more values, [`channel`](crate::channel) | tokio |
+    //! | one value, once | [`oneshot`]; for more, [`channel`](crate::channel) | tokio |
     //! | several futures at once | [`combinators`], driven by [`block_on`] | `futures` |
     //!
     //! Each blocks for ever, with a time limit, or as a future (`_async`). A wait inside a task

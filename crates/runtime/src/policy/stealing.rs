@@ -21,7 +21,7 @@ const RESUMES: u32 = 61;
 const LEAD: u32 = 32;
 /// How long these tasks may take: short enough for the waiting fiber not to feel it.
 const LEAD_TIME: Duration = Duration::from_micros(4);
-/// The run queue's stage; `ARCHITECTURE.md` says why.
+/// The run queue's stage; `docs/decisions/18-spawned-tasks-join-in-place.md` says why.
 type Stage = sateen_deque::Asymmetric;
 const NORMAL: usize = Priority::Normal as usize;
 const HIGH: usize = Priority::High as usize;

@@ -13,9 +13,7 @@ const WIDEST: usize = 100;
 const WIDE: &[&str] = &[
     "crates/lab/src",
     "crates/pool/tests",
-    "crates/runtime/src",
     "crates/runtime/tests",
-    "crates/sateen/src",
     "crates/shed/src",
     "crates/shed/tests",
 ];
