@@ -169,7 +169,7 @@ impl<T, L: Layout> Builder<T, L> {
 
     /// Whether [`depend`](Shed::depend) looks for cycles and refuses what would close one ([`Error::Cycle`](crate::Error::Cycle)). Off unless set.
     ///
-    /// Cost: each call searches all that waits for its parents, directly or not, and may allocate for that. Calls from several threads
+    /// Cost: each call searches all that waits for its successors, directly or not, and may allocate for that. Calls from several threads
     /// wait for each other, on a spinlock, so that no two close a cycle together. Without this, [`find_cycle`](Shed::find_cycle) finds them afterwards.
     ///
     /// ```
@@ -178,7 +178,7 @@ impl<T, L: Layout> Builder<T, L> {
     /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
     /// shed.depend(&[a], &[b])?;
     /// shed.depend(&[b], &[c])?;
-    /// assert_eq!(shed.depend(&[c], &[a]), Err(Error::Cycle { parent: c, child: a }));
+    /// assert_eq!(shed.depend(&[c], &[a]), Err(Error::Cycle { successor: c, predecessor: a }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -183,11 +183,11 @@ impl<T, L: Layout> Shed<T, L> {
     ///
     /// ```
     /// let shed = sateen::shed::Shed::builder().tasks(2).dependencies(1).build()?;
-    /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
-    /// shed.depend(&[parent], &[child])?;
-    /// assert!(shed.free(&[parent]).is_err());
-    /// shed.free(&[child])?;
-    /// shed.free(&[parent])?;
+    /// let [successor, predecessor] = shed.create(["successor", "predecessor"]).unwrap();
+    /// shed.depend(&[successor], &[predecessor])?;
+    /// assert!(shed.free(&[successor]).is_err());
+    /// shed.free(&[predecessor])?;
+    /// shed.free(&[successor])?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn free(&self, tasks: &[TaskId]) -> Result<(), Error> {

@@ -14,37 +14,37 @@ use sateen_base::prim::{Ordering, fence};
 pub(crate) struct Graph {
     /// How many each waits for.
     pub(crate) open: Vec<u32>,
-    /// Where in `parents` those begin that wait for each; one more for the end.
+    /// Where in `successors` those begin that wait for each; one more for the end.
     first: Vec<usize>,
-    parents: Vec<u32>,
+    successors: Vec<u32>,
 }
 
 impl Graph {
     /// `edges` are pairs of who waits, and for whom.
     pub(crate) fn new(len: usize, edges: &[(u32, u32)]) -> Self {
         let mut graph =
-            Self { open: vec![0; len], first: vec![0; len + 1], parents: vec![0; edges.len()] };
-        for &(parent, child) in edges {
-            graph.open[parent as usize] += 1;
-            graph.first[child as usize] += 1;
+            Self { open: vec![0; len], first: vec![0; len + 1], successors: vec![0; edges.len()] };
+        for &(successor, predecessor) in edges {
+            graph.open[successor as usize] += 1;
+            graph.first[predecessor as usize] += 1;
         }
         let mut end = 0;
         for first in &mut graph.first {
             end += *first;
             *first = end;
         }
-        // From behind, so that those of a child stay in their order: `first` moves from the end to the beginning.
-        for &(parent, child) in edges.iter().rev() {
-            let first = &mut graph.first[child as usize];
+        // From behind, so that those of a predecessor stay in their order: `first` moves from the end to the beginning.
+        for &(successor, predecessor) in edges.iter().rev() {
+            let first = &mut graph.first[predecessor as usize];
             *first -= 1;
-            graph.parents[*first] = parent;
+            graph.successors[*first] = successor;
         }
         graph
     }
 
-    /// Who waits for `child`.
-    pub(crate) fn parents(&self, child: usize) -> &[u32] {
-        &self.parents[self.first[child]..self.first[child + 1]]
+    /// Who waits for `predecessor`.
+    pub(crate) fn successors(&self, predecessor: usize) -> &[u32] {
+        &self.successors[self.first[predecessor]..self.first[predecessor + 1]]
     }
 
     /// Some that wait for each other: each for the next, and the last for the first. Kahn's topological sort (1962): what it cannot sort
@@ -54,12 +54,12 @@ impl Graph {
         let mut sorted: Vec<u32> =
             (0..).zip(&open).filter(|(_, open)| **open == 0).map(|(i, _)| i).collect();
         let mut next = 0;
-        while let Some(&child) = sorted.get(next) {
+        while let Some(&predecessor) = sorted.get(next) {
             next += 1;
-            for &parent in self.parents(child as usize) {
-                open[parent as usize] -= 1;
-                if open[parent as usize] == 0 {
-                    sorted.push(parent);
+            for &successor in self.successors(predecessor as usize) {
+                open[successor as usize] -= 1;
+                if open[successor as usize] == 0 {
+                    sorted.push(successor);
                 }
             }
         }
@@ -69,9 +69,11 @@ impl Graph {
         // Each of the rest waits for one of the rest.
         let mut waits_for = vec![0; open.len()];
         let mut any = 0;
-        for child in (0..open.len()).filter(|&child| open[child] > 0) {
-            self.parents(child).iter().for_each(|&p| waits_for[p as usize] = child as u32);
-            any = child as u32;
+        for predecessor in (0..open.len()).filter(|&predecessor| open[predecessor] > 0) {
+            self.successors(predecessor)
+                .iter()
+                .for_each(|&p| waits_for[p as usize] = predecessor as u32);
+            any = predecessor as u32;
         }
         // After so many steps we are on a cycle.
         (0..open.len()).for_each(|_| any = waits_for[any as usize]);
@@ -123,15 +125,16 @@ impl<T, L: Layout> Shed<T, L> {
     fn seeming_cycle(&self) -> Option<Vec<TaskId>> {
         let places = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
         let (mut edges, mut names) = (vec![], vec![TaskId::NONE; places as usize]);
-        for child in 0..places {
+        for predecessor in 0..places {
             let before = edges.len();
-            match self.who_waits_for(child, |parent| edges.push((parent, child))) {
-                Some(name) => names[child as usize] = name,
+            match self.who_waits_for(predecessor, |successor| edges.push((successor, predecessor)))
+            {
+                Some(name) => names[predecessor as usize] = name,
                 None => edges.truncate(before),
             }
         }
         // Without those that were created meanwhile.
-        edges.retain(|&(parent, _)| parent < places);
+        edges.retain(|&(successor, _)| successor < places);
         let cycle = Graph::new(places as usize, &edges).cycle()?;
         Some(cycle.into_iter().map(|index| names[index as usize]).collect())
     }
@@ -139,40 +142,41 @@ impl<T, L: Layout> Shed<T, L> {
     /// Whether tasks that have waited for each other still do. Then at some moment they all did, and so they always will.
     fn is_cycle(&self, cycle: &[TaskId]) -> bool {
         let next = cycle.iter().cycle().skip(1);
-        cycle.iter().zip(next).all(|(parent, child)| {
+        cycle.iter().zip(next).all(|(successor, predecessor)| {
             let mut waits = false;
-            let name = self.who_waits_for(child.index(), |index| waits |= index == parent.index());
-            waits && name == Some(*child)
+            let name = self
+                .who_waits_for(predecessor.index(), |index| waits |= index == successor.index());
+            waits && name == Some(*predecessor)
         })
     }
 
-    /// Calls `each` with the index of every task that waits for the one at `child`, if that waits itself: then returns its name. `None`: it does
+    /// Calls `each` with the index of every task that waits for the one at `predecessor`, if that waits itself: then returns its name. `None`: it does
     /// not, or no longer, and what `each` was told may be nonsense.
-    fn who_waits_for(&self, child: u32, each: impl FnMut(u32)) -> Option<TaskId> {
+    fn who_waits_for(&self, predecessor: u32, each: impl FnMut(u32)) -> Option<TaskId> {
         // Relaxed: the list of dependents says whether it is of this task, and cycles are looked at
         // twice.
-        let state = State(self.memory.place(child).state.load(Ordering::Relaxed));
+        let state = State(self.memory.place(predecessor).state.load(Ordering::Relaxed));
         let waits =
             matches!(state.status(), Status::Idle | Status::Cancelled) && state.pending() > 0;
-        let child = self.name(child, state);
-        (waits && self.each_dependent(child, each)).then_some(child)
+        let predecessor = self.name(predecessor, state);
+        (waits && self.each_dependent(predecessor, each)).then_some(predecessor)
     }
 
-    /// Calls `each` with the index of every task that waits for `child`. `false`: that has ended meanwhile, and what `each` was told may be nonsense.
-    fn each_dependent(&self, child: TaskId, mut each: impl FnMut(u32)) -> bool {
-        let word = self.memory.dependents(child.index());
-        let is_open = |list: Dependents| list.is_of(child.generation()) && !list.is_closed();
+    /// Calls `each` with the index of every task that waits for `predecessor`. `false`: that has ended meanwhile, and what `each` was told may be nonsense.
+    fn each_dependent(&self, predecessor: TaskId, mut each: impl FnMut(u32)) -> bool {
+        let word = self.memory.dependents(predecessor.index());
+        let is_open = |list: Dependents| list.is_of(predecessor.generation()) && !list.is_closed();
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
         let acquire = if canary!("cycle-seen") { Ordering::Relaxed } else { Ordering::Acquire };
         let list = Dependents(word.load(acquire));
         if !is_open(list) {
-            return !list.is_of(child.generation());
+            return !list.is_of(predecessor.generation());
         }
         let (mut next, mut left) = (list.first(), self.memory.sizes().edges);
         // A list that is freed under our feet may lead anywhere, also in a circle.
         while next != 0 && left > 0 {
             let edge = self.memory.edge(next - 1);
-            each(edge.parent.load(Ordering::Relaxed));
+            each(edge.successor.load(Ordering::Relaxed));
             (next, left) = (edge.next.load(Ordering::Relaxed), left - 1);
         }
         // Ordering: Acquire, so that the list is looked at again after it was read: a list that is still open has only grown at its beginning.
@@ -180,17 +184,23 @@ impl<T, L: Layout> Shed<T, L> {
         is_open(Dependents(word.load(Ordering::Relaxed)))
     }
 
-    /// Fails if one of `children` waits for one of `parents`, directly or not, which so must not wait for it. The caller holds the lock without which
+    /// Fails if one of `predecessors` waits for one of `successors`, directly or not, which so must not wait for it. The caller holds the lock without which
     /// nobody adds dependencies.
     #[cold]
-    pub(crate) fn check_cycle(&self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
+    pub(crate) fn check_cycle(
+        &self,
+        successors: &[TaskId],
+        predecessors: &[TaskId],
+    ) -> Result<(), Error> {
         let (mut seen, mut todo) = (BTreeSet::new(), vec![]);
-        for &parent in parents {
-            self.known(parent)?;
-            let mut next = Some(parent.index());
+        for &successor in successors {
+            self.known(successor)?;
+            let mut next = Some(successor.index());
             while let Some(index) = next {
-                if let Some(&child) = children.iter().find(|child| child.index() == index) {
-                    return Err(Error::Cycle { parent, child });
+                if let Some(&predecessor) =
+                    predecessors.iter().find(|predecessor| predecessor.index() == index)
+                {
+                    return Err(Error::Cycle { successor, predecessor });
                 }
                 if seen.insert(index) {
                     // Ordering: Acquire, with the Release of `create`.

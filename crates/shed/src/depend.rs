@@ -11,15 +11,15 @@ use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
-    /// Lets each of `parents` wait for each of `children`: all or none. A parent becomes ready by itself once all it depends on has
-    /// ended; so say all of that before the first of the children is made ready.
+    /// Lets each of `successors` wait for each of `predecessors`: all or none. A successor becomes ready by itself once all it depends on has
+    /// ended; so say all of that before the first of the predecessors is made ready.
     ///
-    /// Cost: an exchange for each parent, two for each child, a place for a dependency for each pair. With [`checks`](crate::Builder::checks), a
-    /// search through all that waits for the parents.
+    /// Cost: an exchange for each successor, two for each predecessor, a place for a dependency for each pair. With [`checks`](crate::Builder::checks), a
+    /// search through all that waits for the successors.
     ///
     /// # Errors
     /// [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`]; [`Error::Cycle`], with [`checks`](crate::Builder::checks); [`Error::Kept`] for a template's task; one that is ready already, running, cancelled, or has ended.
-    /// If another thread readies a child *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
+    /// If another thread readies a predecessor *during* this call and it has ended before the call comes to it, the error names it, and nothing depends on it, but the other dependencies hold.
     ///
     /// ```
     /// use sateen::shed::{Error, Shed};
@@ -30,58 +30,59 @@ impl<T, L: Layout> Shed<T, L> {
     /// assert_eq!(shed.depend(&[a], &[a]), Err(Error::SelfDependency(a)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn depend(&self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
-        if parents.is_empty() || children.is_empty() {
+    pub fn depend(&self, successors: &[TaskId], predecessors: &[TaskId]) -> Result<(), Error> {
+        if successors.is_empty() || predecessors.is_empty() {
             return Ok(());
         }
-        if let Some(&task) = parents.iter().find(|parent| children.contains(parent)) {
+        if let Some(&task) = successors.iter().find(|successor| predecessors.contains(successor)) {
             return Err(Error::SelfDependency(task));
         }
-        let asked = parents.len() as u64 * children.len() as u64;
+        let asked = successors.len() as u64 * predecessors.len() as u64;
         let capacity = self.memory.most_edges();
         let full = Error::NoDependencies { asked, capacity: capacity.into() };
-        let by = u32::try_from(children.len()).map_err(|_| full)?;
+        let by = u32::try_from(predecessors.len()).map_err(|_| full)?;
         if asked > capacity.into() {
             return Err(full);
         }
         // All their lines at once: each exchange below would wait for its own.
-        self.prefetch(parents);
-        self.prefetch(children);
-        for child in children.iter().filter(|child| self.memory.has(**child)) {
-            self.memory.prefetch_dependents(child.index());
+        self.prefetch(successors);
+        self.prefetch(predecessors);
+        for predecessor in predecessors.iter().filter(|predecessor| self.memory.has(**predecessor))
+        {
+            self.memory.prefetch_dependents(predecessor.index());
         }
-        // From here on the ends of the children look for dependents. That costs them something, but says nothing untrue, should this fail.
-        for &child in children {
-            self.link(child)?;
+        // From here on the ends of the predecessors look for dependents. That costs them something, but says nothing untrue, should this fail.
+        for &predecessor in predecessors {
+            self.link(predecessor)?;
         }
         let checked = self.checks.as_ref().map(|adding| adding.lock());
         if checked.is_some() {
-            self.check_cycle(parents, children)?;
+            self.check_cycle(successors, predecessors)?;
         }
         let Some(mut edges) = self.take_edges(asked as usize) else {
             return Err(full);
         };
-        for (done, &parent) in parents.iter().enumerate() {
-            if let Err(error) = self.raise(parent, by) {
+        for (done, &successor) in successors.iter().enumerate() {
+            if let Err(error) = self.raise(successor, by) {
                 drop(checked);
                 self.free_edges().push(edges);
-                self.undepend_slow(&parents[..done], by);
+                self.undepend_slow(&successors[..done], by);
                 return Err(error);
             }
         }
         let (mut result, mut late) = (Ok(()), 0);
-        for &child in children {
-            let own = self.fill_edges(&mut edges, parents);
-            if !self.push_dependents(child, own) {
+        for &predecessor in predecessors {
+            let own = self.fill_edges(&mut edges, successors);
+            if !self.push_dependents(predecessor, own) {
                 // Another thread has seen it through since `link`: as if it had never been meant.
                 self.free_edges().push(own);
-                (result, late) = (Err(Error::StaleTask(child)), late + 1);
+                (result, late) = (Err(Error::StaleTask(predecessor)), late + 1);
             }
         }
         // What follows may call the user.
         drop(checked);
         if late > 0 {
-            self.undepend_slow(parents, late);
+            self.undepend_slow(successors, late);
         }
         result
     }
@@ -91,9 +92,9 @@ impl<T, L: Layout> Shed<T, L> {
     ///
     /// ```
     /// let shed = sateen::shed::Shed::builder().tasks(2).dependencies(1).build()?;
-    /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
-    /// shed.prefetch(&[parent, child]);
-    /// shed.depend(&[parent], &[child])?;
+    /// let [successor, predecessor] = shed.create(["successor", "predecessor"]).unwrap();
+    /// shed.prefetch(&[successor, predecessor]);
+    /// shed.depend(&[successor], &[predecessor])?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
@@ -105,45 +106,46 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Announces that something may depend on an idle task.
     #[inline]
-    fn link(&self, child: TaskId) -> Result<(), Error> {
-        let seen = self.known(child)?;
-        if self.is_kept(child.index()) {
-            return Err(Error::Kept(child));
+    fn link(&self, predecessor: TaskId) -> Result<(), Error> {
+        let seen = self.known(predecessor)?;
+        if self.is_kept(predecessor.index()) {
+            return Err(Error::Kept(predecessor));
         }
         if seen.is(Status::Idle) && seen.linked() {
             // Announced before; the thread that did has released it with the state that we have seen.
             return Ok(());
         }
-        self.change(child, |state| match state.status() {
+        self.change(predecessor, |state| match state.status() {
             Status::Idle if canary!("depend-unlinked") => Ok(state),
             Status::Idle => Ok(state.link()),
-            status => Err(refusal(child, status)),
+            status => Err(refusal(predecessor, status)),
         })?;
         Ok(())
     }
 
     /// Lets an idle task wait for `by` more.
     #[inline]
-    fn raise(&self, parent: TaskId, by: u32) -> Result<(), Error> {
-        self.change(parent, |state| match state.status() {
-            Status::Idle if self.is_kept(parent.index()) => Err(Error::Kept(parent)),
+    fn raise(&self, successor: TaskId, by: u32) -> Result<(), Error> {
+        self.change(successor, |state| match state.status() {
+            Status::Idle if self.is_kept(successor.index()) => Err(Error::Kept(successor)),
             Status::Idle if by > State::MOST_OPEN - state.pending() => {
-                Err(Error::TooManyDependencies(parent))
+                Err(Error::TooManyDependencies(successor))
             }
             Status::Idle => Ok(state.with_pending(state.pending() + by)),
-            status => Err(refusal(parent, status)),
+            status => Err(refusal(successor, status)),
         })?;
         Ok(())
     }
 
-    /// Takes as many of `edges` as there are parents, and writes these into them.
+    /// Takes as many of `edges` as there are successors, and writes these into them.
     #[inline]
-    fn fill_edges(&self, edges: &mut Chain, parents: &[TaskId]) -> Chain {
-        let mut own = Chain { first: edges.first, last: edges.first, count: parents.len() as u32 };
-        for parent in parents {
+    fn fill_edges(&self, edges: &mut Chain, successors: &[TaskId]) -> Chain {
+        let mut own =
+            Chain { first: edges.first, last: edges.first, count: successors.len() as u32 };
+        for successor in successors {
             own.last = edges.first;
             let edge = self.memory.edge(own.last);
-            edge.parent.store(parent.index(), Ordering::Relaxed);
+            edge.successor.store(successor.index(), Ordering::Relaxed);
             // Nonsense after the last of all, which is not looked at again.
             edges.first = edge.next.load(Ordering::Relaxed).wrapping_sub(1);
         }
@@ -152,15 +154,15 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Adds dependencies to the list of a task; `false` if that has ended.
     #[inline]
-    fn push_dependents(&self, child: TaskId, Chain { first, last, .. }: Chain) -> bool {
-        let word = self.memory.dependents(child.index());
-        // Ordering: Acquire, with the Release of who ended the child, or first used the word for a later task there: who sees that must find
-        // `child` stale, or would put another task's dependents away.
+    fn push_dependents(&self, predecessor: TaskId, Chain { first, last, .. }: Chain) -> bool {
+        let word = self.memory.dependents(predecessor.index());
+        // Ordering: Acquire, with the Release of who ended the predecessor, or first used the word for a later task there: who sees that must find
+        // `predecessor` stale, or would put another task's dependents away.
         let acquire =
             if canary!("dependents-seen") { Ordering::Relaxed } else { Ordering::Acquire };
         let mut seen = Dependents(word.load(acquire));
         loop {
-            let new = if seen.is_of(child.generation()) {
+            let new = if seen.is_of(predecessor.generation()) {
                 if seen.is_closed() && !canary!("depend-closed") {
                     return false;
                 }
@@ -168,14 +170,14 @@ impl<T, L: Layout> Shed<T, L> {
                 seen.with_first(first + 1)
             } else {
                 // The word of an earlier task there, if ours still is: then this exchange is its first use.
-                if self.known(child).is_err() {
+                if self.known(predecessor).is_err() {
                     return false;
                 }
                 self.memory.edge(last).next.store(0, Ordering::Relaxed);
-                Dependents::new(child.generation(), first + 1)
+                Dependents::new(predecessor.generation(), first + 1)
             };
             let release = if canary!("dependents") { Ordering::Relaxed } else { Ordering::Release };
-            // Ordering: Release, for the Acquire of who ends the child and reads the dependencies; on failure as above.
+            // Ordering: Release, for the Acquire of who ends the predecessor and reads the dependencies; on failure as above.
             match word.compare_exchange_weak(seen.0, new.0, release, acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
@@ -183,9 +185,9 @@ impl<T, L: Layout> Shed<T, L> {
         }
     }
 
-    /// Takes back that `parents` wait for `by` more.
+    /// Takes back that `successors` wait for `by` more.
     #[cold]
-    fn undepend_slow(&self, parents: &[TaskId], by: u32) {
-        Ending::new(self).undepended(parents, by);
+    fn undepend_slow(&self, successors: &[TaskId], by: u32) {
+        Ending::new(self).undepended(successors, by);
     }
 }

@@ -33,7 +33,7 @@ fn lower() -> Ordering {
     relaxed_if(canary!("lower"), Ordering::AcqRel)
 }
 
-/// What lowering the count of a parent has led to.
+/// What lowering the count of a successor has led to.
 enum Lowered {
     Open,
     Ready,
@@ -75,7 +75,7 @@ impl Hand {
     }
 }
 
-/// Tasks that end together. Nothing here recurses: parents that end in turn are linked with each other and worked off.
+/// Tasks that end together. Nothing here recurses: successors that end in turn are linked with each other and worked off.
 ///
 /// Whatever is to be done next is in a field before the user's code is called. So if a callback or a payload's destructor panics,
 /// dropping this does what is left. Who waits for ready tasks still learns of them; of tasks cancelled from then on the user is not told.
@@ -146,8 +146,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         self.end(index, How::Complete);
         // What `work` does, but for what is rare.
         while self.list.0 != 0 && self.list.1 == How::Complete {
-            let parent = self.take_edge();
-            self.tell(parent, 1);
+            let successor = self.take_edge();
+            self.tell(successor, 1);
         }
         if self.list.0 != 0 || self.over != 0 {
             self.work();
@@ -195,9 +195,9 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         self.tell(index, 1);
     }
 
-    /// So many that each of `parents` depended on have ended, before they could be told so.
-    pub(crate) fn undepended(mut self, parents: &'a [TaskId], by: u32) {
-        self.others = (parents, by);
+    /// So many that each of `successors` depended on have ended, before they could be told so.
+    pub(crate) fn undepended(mut self, successors: &'a [TaskId], by: u32) {
+        self.others = (successors, by);
         self.finish();
     }
 
@@ -213,13 +213,13 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 let (root, how) = core::mem::replace(&mut self.root, (0, How::Complete));
                 self.end(root - 1, how);
             } else if self.telling.0 != 0 {
-                let (parent, by) = core::mem::take(&mut self.telling);
-                self.tell(parent - 1, by);
+                let (successor, by) = core::mem::take(&mut self.telling);
+                self.tell(successor - 1, by);
             } else if self.list.0 != 0 {
-                let parent = self.take_edge();
-                self.telling = (parent + 1, 1);
-                if self.list.1 == How::Cancelled && self.cancel_dependent(parent) {
-                    self.report(parent);
+                let successor = self.take_edge();
+                self.telling = (successor + 1, 1);
+                if self.list.1 == How::Cancelled && self.cancel_dependent(successor) {
+                    self.report(successor);
                 }
             } else if self.over != 0 {
                 let index = self.over - 1;
@@ -281,7 +281,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         }
         self.shed.vacate(index, state);
         self.free_place(index);
-        self.shed.prefetch_parents(first);
+        self.shed.prefetch_successors(first);
         self.list = (first, how, false);
     }
 
@@ -319,7 +319,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         }
     }
 
-    /// Takes the next dependency off the list, and frees it unless the list is kept: returns the parent.
+    /// Takes the next dependency off the list, and frees it unless the list is kept: returns the successor.
     #[inline(always)]
     fn take_edge(&mut self) -> u32 {
         let index = self.list.0 - 1;
@@ -334,25 +334,25 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 }
             }
         }
-        edge.parent.load(Ordering::Relaxed)
+        edge.successor.load(Ordering::Relaxed)
     }
 
-    /// Lowers the count of `parent`.
+    /// Lowers the count of `successor`.
     #[inline(always)]
-    fn tell(&mut self, parent: u32, by: u32) {
-        match self.lower(parent, self.list.1, by) {
+    fn tell(&mut self, successor: u32, by: u32) {
+        match self.lower(successor, self.list.1, by) {
             Lowered::Open => {}
-            Lowered::Ready => self.make_ready(parent),
+            Lowered::Ready => self.make_ready(successor),
             Lowered::Over => {
-                self.shed.memory.link(parent).store(self.over, Ordering::Relaxed);
-                self.over = parent + 1;
+                self.shed.memory.link(successor).store(self.over, Ordering::Relaxed);
+                self.over = successor + 1;
             }
         }
     }
 
     #[inline(always)]
-    fn lower(&self, parent: u32, how: How, by: u32) -> Lowered {
-        let word = &self.shed.memory.place(parent).state;
+    fn lower(&self, successor: u32, how: How, by: u32) -> Lowered {
+        let word = &self.shed.memory.place(successor).state;
         let seen = State(word.load(Ordering::Relaxed));
         if seen.is(Status::Idle) && how == How::Complete && seen.pending() > by {
             let new = seen.with_pending(seen.pending() - by).mark();
@@ -361,12 +361,12 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 return Lowered::Open;
             }
         }
-        self.lower_slow(parent, how, by)
+        self.lower_slow(successor, how, by)
     }
 
     #[cold]
-    fn lower_slow(&self, parent: u32, how: How, by: u32) -> Lowered {
-        let place = self.shed.memory.place(parent);
+    fn lower_slow(&self, successor: u32, how: How, by: u32) -> Lowered {
+        let place = self.shed.memory.place(successor);
         let mut seen = State(place.state.load(Ordering::Relaxed));
         loop {
             let Some(left) = seen.pending().checked_sub(by) else {
@@ -377,7 +377,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                     let new = seen.with_pending(left);
                     (if how == How::Complete { new.mark() } else { new }, Lowered::Open)
                 }
-                (Status::Idle, How::Complete) if self.shed.is_milestone(parent) => {
+                (Status::Idle, How::Complete) if self.shed.is_milestone(successor) => {
                     // Whatever somebody does with names that nobody gave him: it is ours.
                     (seen.to(Status::Freeing), Lowered::Over)
                 }
@@ -390,7 +390,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
                 }
                 _ => abort_with("a task of the shed runs before what it depends on has ended"),
             };
-            // Ordering: Release, so that who lowers the count last, and through it who executes the parent, sees all that the children did; Acquire for the same.
+            // Ordering: Release, so that who lowers the count last, and through it who executes the successor, sees all that the predecessors did; Acquire for the same.
             match place.state.compare_exchange_weak(seen.0, new.0, lower(), Ordering::Relaxed) {
                 Ok(_) => return lowered,
                 Err(now) => seen = State(now),
@@ -429,8 +429,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     }
 
     /// Marks a task as cancelled whose dependency was: `true` if the caller did, who then owns the payload until the caller lowers the count.
-    fn cancel_dependent(&self, parent: u32) -> bool {
-        let word = &self.shed.memory.place(parent).state;
+    fn cancel_dependent(&self, successor: u32) -> bool {
+        let word = &self.shed.memory.place(successor).state;
         let mut seen = State(word.load(Ordering::Relaxed));
         // It waits for us, so it is idle or cancelled already.
         while seen.is(Status::Idle) {
@@ -499,14 +499,14 @@ impl<T, L: Layout> Drop for Ending<'_, T, L> {
 impl<T, L: Layout> Shed<T, L> {
     /// Has the processor fetch the first of those in the list, all at once: each exchange of their counts would wait for its own line.
     #[inline]
-    pub(crate) fn prefetch_parents(&self, first: u32) {
+    pub(crate) fn prefetch_successors(&self, first: u32) {
         const MOST: usize = 16;
         let memory = &self.memory;
         let mut next = first;
         for _ in 0..MOST {
             let Some(index) = next.checked_sub(1) else { return };
             let edge = memory.edge(index);
-            memory.prefetch_place(edge.parent.load(Ordering::Relaxed));
+            memory.prefetch_place(edge.successor.load(Ordering::Relaxed));
             next = edge.next.load(Ordering::Relaxed);
         }
     }
@@ -522,10 +522,10 @@ impl<T, L: Layout> Shed<T, L> {
     ///
     /// ```
     /// let shed = sateen::shed::Shed::builder().tasks(2).dependencies(1).build()?;
-    /// let [parent, child] = shed.create(["parent", "child"]).unwrap();
-    /// shed.depend(&[parent], &[child])?;
-    /// assert_eq!(shed.cancel(child), Ok(true));
-    /// assert!(shed.state(parent).is_err()); // gone with its child
+    /// let [successor, predecessor] = shed.create(["successor", "predecessor"]).unwrap();
+    /// shed.depend(&[successor], &[predecessor])?;
+    /// assert_eq!(shed.cancel(predecessor), Ok(true));
+    /// assert!(shed.state(successor).is_err()); // gone with its predecessor
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self, task: TaskId) -> Result<bool, Error> {

@@ -32,10 +32,10 @@ pub enum Error {
     SelfDependency(TaskId),
     /// The dependency would close a cycle (found only with [`checks`](crate::Builder::checks)).
     Cycle {
-        /// Would wait for `child`.
-        parent: TaskId,
-        /// Waits for `parent` already.
-        child: TaskId,
+        /// Would wait for `predecessor`.
+        successor: TaskId,
+        /// Waits for `successor` already.
+        predecessor: TaskId,
     },
     /// More dependencies than places for them are free.
     NoDependencies {
@@ -69,8 +69,11 @@ impl fmt::Display for Error {
             Self::Kept(task) => write!(f, "task {task} belongs to an instance of a template"),
             Self::Waiting { task, open } => write!(f, "task {task} still depends on {open} others"),
             Self::SelfDependency(task) => write!(f, "task {task} cannot depend on itself"),
-            Self::Cycle { parent, child } => {
-                write!(f, "task {parent} cannot depend on task {child}, which waits for it")
+            Self::Cycle { successor, predecessor } => {
+                write!(
+                    f,
+                    "task {successor} cannot depend on task {predecessor}, which waits for it"
+                )
             }
             Self::NoDependencies { asked, capacity } => {
                 write!(f, "no place for {asked} more dependencies, of {capacity} in all")

@@ -175,7 +175,7 @@ impl<T, L: Layout> Shed<T, L> {
     }
 
     /// Has the processor fetch what a batch will need, step by step but for all tasks at once: their places, what tells who depends on each, and the places of
-    /// those parents. Else each would wait for its own, one line after the other.
+    /// those successors. Else each would wait for its own, one line after the other.
     #[inline(always)]
     fn warm(&self, tasks: Chain) {
         if tasks.count > 1 {
@@ -204,7 +204,7 @@ impl<T, L: Layout> Shed<T, L> {
                     self.memory.prefetch_edge(first);
                 }
             });
-            self.each(tasks, |index| self.prefetch_parents(first(index)));
+            self.each(tasks, |index| self.prefetch_successors(first(index)));
         }
     }
 

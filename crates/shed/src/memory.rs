@@ -44,11 +44,11 @@ pub(crate) mod flag {
     }
 }
 
-/// One dependency, in the list of its child or among the free ones.
+/// One dependency, in the list of its predecessor or among the free ones.
 #[repr(C)]
 pub(crate) struct Edge {
     /// Index of the task that waits.
-    pub(crate) parent: AtomicU32,
+    pub(crate) successor: AtomicU32,
     /// Index plus one of the next in the list; 0 ends it.
     pub(crate) next: AtomicU32,
 }
@@ -248,7 +248,7 @@ impl<T, L: Layout> Memory<T, L> {
                 self.array::<AtomicU64>(self.at.tags).add(i).write(AtomicU64::new(0));
             }
             for i in 0..self.sizes.edges as usize {
-                let edge = Edge { parent: AtomicU32::new(0), next: AtomicU32::new(0) };
+                let edge = Edge { successor: AtomicU32::new(0), next: AtomicU32::new(0) };
                 self.array::<Edge>(self.at.edges).add(i).write(edge);
             }
         }

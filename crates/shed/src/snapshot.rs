@@ -149,7 +149,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         };
         let edge = |index| {
             let edge = memory.edge(index);
-            (edge.parent.load(Ordering::Relaxed), edge.next.load(Ordering::Relaxed))
+            (edge.successor.load(Ordering::Relaxed), edge.next.load(Ordering::Relaxed))
         };
         Self {
             sizes: memory.sizes(),
@@ -184,8 +184,8 @@ impl<T, L: Layout> Snapshot<T, L> {
             memory.tag(index).store(words.tag, Ordering::Relaxed);
             memory.link(index).store(words.link, Ordering::Relaxed);
         }
-        for (index, &(parent, next)) in (0..).zip(&self.edges) {
-            memory.edge(index).parent.store(parent, Ordering::Relaxed);
+        for (index, &(successor, next)) in (0..).zip(&self.edges) {
+            memory.edge(index).successor.store(successor, Ordering::Relaxed);
             memory.edge(index).next.store(next, Ordering::Relaxed);
         }
         for (index, &head) in self.heads.iter().enumerate() {

@@ -120,7 +120,7 @@ impl<T> Template<T> {
         Ok(())
     }
 
-    /// Lets each of `parents` wait for each of `children`: all or none.
+    /// Lets each of `successors` wait for each of `predecessors`: all or none.
     ///
     /// # Errors
     /// [`TemplateError::SelfDependency`], [`TemplateError::UnknownNode`].
@@ -133,15 +133,20 @@ impl<T> Template<T> {
     /// assert_eq!(template.depend(&[a], &[a]), Err(TemplateError::SelfDependency(a)));
     /// # Ok::<(), TemplateError>(())
     /// ```
-    pub fn depend(&mut self, parents: &[Node], children: &[Node]) -> Result<(), TemplateError> {
-        for &node in parents.iter().chain(children) {
+    pub fn depend(
+        &mut self,
+        successors: &[Node],
+        predecessors: &[Node],
+    ) -> Result<(), TemplateError> {
+        for &node in successors.iter().chain(predecessors) {
             self.known(node)?;
         }
-        if let Some(&task) = parents.iter().find(|parent| children.contains(parent)) {
+        if let Some(&task) = successors.iter().find(|successor| predecessors.contains(successor)) {
             return Err(TemplateError::SelfDependency(task));
         }
-        for child in children {
-            self.edges.extend(parents.iter().map(|parent| (parent.index, child.index)));
+        for predecessor in predecessors {
+            self.edges
+                .extend(successors.iter().map(|successor| (successor.index, predecessor.index)));
         }
         Ok(())
     }
@@ -241,7 +246,7 @@ impl<T> Template<T> {
         if let Some(index) = graph.open.iter().position(|open| *open > State::MOST_OPEN) {
             return Err(TemplateError::TooManyDependencies(node(index as u32)));
         }
-        let last = (0..len).filter(|&task| graph.parents(task).is_empty()).count();
+        let last = (0..len).filter(|&task| graph.successors(task).is_empty()).count();
         if last > State::MOST_OPEN as usize {
             return Err(TemplateError::TooManyLast(last));
         }
@@ -284,16 +289,16 @@ impl Prepared {
         };
         let mut next_edge = edges.map_or(0, |edges| edges.first + 1);
         let mut list = |task: usize| {
-            let mut parents =
-                graph.parents(task).iter().map(|&parent| places[parent as usize].index());
+            let mut successors =
+                graph.successors(task).iter().map(|&successor| places[successor as usize].index());
             let first = next_edge;
-            let mut parent = Some(parents.next().unwrap_or(milestone));
-            while let Some(index) = parent {
+            let mut successor = Some(successors.next().unwrap_or(milestone));
+            while let Some(index) = successor {
                 let edge = shed.memory.edge(next_edge - 1);
-                edge.parent.store(index, Ordering::Relaxed);
+                edge.successor.store(index, Ordering::Relaxed);
                 next_edge = edge.next.load(Ordering::Relaxed);
-                parent = parents.next();
-                if parent.is_none() {
+                successor = successors.next();
+                if successor.is_none() {
                     edge.next.store(0, Ordering::Relaxed);
                 }
             }

@@ -78,11 +78,11 @@ fn cancelling_takes_what_depends_on_it_along() {
 #[test]
 fn a_panic_reaches_the_caller_and_cancels_what_depends_on_it() {
     let shed = Shed::builder().tasks(2).dependencies(1).build().expect("small");
-    let [parent, child] = shed.create([Box::new(1), Box::new(2)]).expect("room");
-    shed.depend(&[parent], &[child]).expect("idle");
-    shed.ready(&[child]).expect("idle");
+    let [successor, predecessor] = shed.create([Box::new(1), Box::new(2)]).expect("room");
+    shed.depend(&[successor], &[predecessor]).expect("idle");
+    shed.ready(&[predecessor]).expect("idle");
     let caught = catch_unwind(AssertUnwindSafe(|| shed.execute_one(0, |_, _| panic!("boom"))));
     assert!(caught.is_err());
-    assert_eq!(shed.state(parent), Err(Error::StaleTask(parent)));
+    assert_eq!(shed.state(successor), Err(Error::StaleTask(successor)));
     shed.create([Box::new(1), Box::new(2)]).expect("all places are free again");
 }

@@ -24,11 +24,11 @@ fn a_ready_callback_that_panics_loses_no_task_of_another_channel() {
         .on_ready(|channel, _| assert!(channel == 0, "boom"))
         .build()
         .expect("small");
-    let [child, a, b, c] = shed.create([0; 4]).expect("room");
+    let [predecessor, a, b, c] = shed.create([0; 4]).expect("room");
     shed.set_channel(&[a, c], 1).expect("idle");
     shed.set_channel(&[b], 2).expect("idle");
-    shed.depend(&[a, b, c], &[child]).expect("idle");
-    shed.ready(&[child]).expect("idle");
+    shed.depend(&[a, b, c], &[predecessor]).expect("idle");
+    shed.ready(&[predecessor]).expect("idle");
     let end = || shed.execute_one(0, |_, _| Outcome::Complete);
     assert!(catch_unwind(AssertUnwindSafe(end)).is_err());
     for (channel, tasks) in [(1, 2), (2, 1)] {
@@ -46,10 +46,10 @@ fn a_cancelled_payload_is_dropped_although_telling_of_it_panics() {
         .on_cancel(|_, _: &mut Payload| panic!("boom"))
         .build()
         .expect("small");
-    let [child, a, b] =
+    let [predecessor, a, b] =
         shed.create([(); 3].map(|()| Payload(Arc::clone(&dropped), false))).expect("room");
-    shed.depend(&[a, b], &[child]).expect("idle");
-    assert!(catch_unwind(AssertUnwindSafe(|| shed.cancel(child))).is_err());
+    shed.depend(&[a, b], &[predecessor]).expect("idle");
+    assert!(catch_unwind(AssertUnwindSafe(|| shed.cancel(predecessor))).is_err());
     assert_eq!(dropped.load(Relaxed), 3);
     shed.create([(); 3].map(|()| Payload(Arc::clone(&dropped), false)))
         .expect("all places are free again");
@@ -65,15 +65,15 @@ fn what_becomes_ready_while_a_payload_panics_is_told() {
         .on_ready(move |_, count| _ = tell.fetch_add(count, Relaxed))
         .build()
         .expect("small");
-    let [child, parent] = shed
+    let [predecessor, successor] = shed
         .create([true, false].map(|panics| Payload(Arc::clone(&dropped), panics)))
         .expect("room");
-    shed.depend(&[parent], &[child]).expect("idle");
-    shed.ready(&[child]).expect("idle");
+    shed.depend(&[successor], &[predecessor]).expect("idle");
+    shed.ready(&[predecessor]).expect("idle");
     let end = || shed.execute_one(0, |_, _| Outcome::Complete);
     assert!(catch_unwind(AssertUnwindSafe(end)).is_err());
     assert_eq!(told.load(Relaxed), 2);
-    assert_eq!(end(), Ok(Some(parent)));
+    assert_eq!(end(), Ok(Some(successor)));
 }
 
 #[test]

@@ -35,9 +35,9 @@ fn the_tasks_on_a_cycle_are_named_and_nobody_else() {
         let mut ids = [TaskId::NONE; 100];
         shed.create_all(&mut (0..), &mut ids).expect("room");
         let mut edges = vec![];
-        let mut depend = |parent: usize, child: usize| {
-            shed.depend(&[ids[parent]], &[ids[child]]).expect("idle");
-            edges.push((ids[parent], ids[child]));
+        let mut depend = |successor: usize, predecessor: usize| {
+            shed.depend(&[ids[successor]], &[ids[predecessor]]).expect("idle");
+            edges.push((ids[successor], ids[predecessor]));
         };
         // A chain below, one above, and side branches.
         for i in 0..99 {
@@ -82,9 +82,12 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     shed.depend(&[a], &[b]).expect("no cycle");
     shed.depend(&[b, c], &[d]).expect("no cycle");
     shed.depend(&[a], &[c]).expect("no cycle");
-    let refused = |parents: &[TaskId], children: &[TaskId], parent, child| {
+    let refused = |successors: &[TaskId], predecessors: &[TaskId], successor, predecessor| {
         let before = [a, b, c, d, e].map(|task| shed.state(task));
-        assert_eq!(shed.depend(parents, children), Err(Error::Cycle { parent, child }));
+        assert_eq!(
+            shed.depend(successors, predecessors),
+            Err(Error::Cycle { successor, predecessor })
+        );
         assert_eq!([a, b, c, d, e].map(|task| shed.state(task)), before);
     };
     refused(&[b], &[a], b, a);
@@ -123,12 +126,12 @@ fn checks_agree_with_a_search() {
         shed.create_all(&mut (0..), &mut ids).expect("room");
         let mut edges = BTreeSet::new();
         for _ in 0..40 {
-            let parents: Vec<usize> = (0..=next(2)).map(|_| next(TASKS)).collect();
-            let children: Vec<usize> = (0..=next(2)).map(|_| next(TASKS)).collect();
+            let successors: Vec<usize> = (0..=next(2)).map(|_| next(TASKS)).collect();
+            let predecessors: Vec<usize> = (0..=next(2)).map(|_| next(TASKS)).collect();
             let all = |of: &[usize]| of.iter().map(|&i| ids[i]).collect::<Vec<_>>();
-            let result = shed.depend(&all(&parents), &all(&children));
+            let result = shed.depend(&all(&successors), &all(&predecessors));
             let mut more: BTreeSet<(usize, usize)> = edges.clone();
-            more.extend(parents.iter().flat_map(|&p| children.iter().map(move |&c| (p, c))));
+            more.extend(successors.iter().flat_map(|&p| predecessors.iter().map(move |&c| (p, c))));
             // Who reaches whom, by Warshall's closure.
             let mut reaches = [[false; TASKS]; TASKS];
             more.iter().for_each(|&(p, c)| reaches[p][c] = true);
@@ -140,7 +143,7 @@ fn checks_agree_with_a_search() {
                 }
             }
             let cycle = (0..TASKS).any(|i| reaches[i][i]);
-            assert_eq!(result.is_err(), cycle, "{result:?} for {parents:?} on {children:?}");
+            assert_eq!(result.is_err(), cycle, "{result:?} for {successors:?} on {predecessors:?}");
             if !cycle {
                 edges = more;
             }
@@ -154,9 +157,9 @@ fn two_threads_do_not_close_a_cycle_together() {
     for _ in 0..if cfg!(debug_assertions) { 300 } else { 3_000 } {
         let shed = shed(true);
         let [a, b] = shed.create([0, 1]).expect("room");
-        let go = |parent, child| {
+        let go = |successor, predecessor| {
             let shed = &shed;
-            move || shed.depend(&[parent], &[child]).is_ok()
+            move || shed.depend(&[successor], &[predecessor]).is_ok()
         };
         let [one, two] = thread::scope(|s| {
             [s.spawn(go(a, b)), s.spawn(go(b, a))].map(|t| t.join().expect("no panic"))

@@ -20,14 +20,15 @@ fn all_tasks_are_freed_although_dropping_one_panics() {
     for bad in 0..3 {
         dropped.set(0);
         let shed = Shed::builder().tasks(4).dependencies(3).build().expect("small");
-        let [a, b, c, parent] = [0, 1, 2, 3].map(|i| Payload(&dropped, i == bad)).map(|payload| {
-            let [task] = shed.create([payload]).expect("room");
-            task
-        });
-        shed.depend(&[parent], &[a, b, c]).expect("idle");
+        let [a, b, c, successor] =
+            [0, 1, 2, 3].map(|i| Payload(&dropped, i == bad)).map(|payload| {
+                let [task] = shed.create([payload]).expect("room");
+                task
+            });
+        shed.depend(&[successor], &[a, b, c]).expect("idle");
         assert!(catch_unwind(AssertUnwindSafe(|| shed.free(&[a, b, c]))).is_err());
         assert_eq!(dropped.get(), 3);
-        shed.free(&[parent]).expect("it waits for nothing any more");
+        shed.free(&[successor]).expect("it waits for nothing any more");
         shed.create([(); 4].map(|()| Payload(&dropped, false))).expect("all places are free again");
     }
 }

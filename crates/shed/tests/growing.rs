@@ -167,9 +167,9 @@ fn many_threads<L: Layout>() {
                 let _fails = Fails(done);
                 let mut before = None;
                 for i in 0..EACH {
-                    let [task, child] = shed.create([first * EACH + i, 0]).expect("it grows");
-                    shed.depend(&[task], &[child]).expect("it grows");
-                    let ready = before.replace(child);
+                    let [task, predecessor] = shed.create([first * EACH + i, 0]).expect("it grows");
+                    shed.depend(&[task], &[predecessor]).expect("it grows");
+                    let ready = before.replace(predecessor);
                     shed.ready(ready.as_slice()).expect("idle");
                 }
                 shed.ready(before.as_slice()).expect("idle");

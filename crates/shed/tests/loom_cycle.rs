@@ -14,14 +14,14 @@ fn a_dependency_is_whole_for_who_looks_for_cycles() {
     model(3, || {
         let shed = shed(5, 4);
         // The first place: what a dependency names that nobody has written to.
-        let [decoy, child, far, first, second] = shed.create([(); 5]).expect("room");
+        let [decoy, predecessor, far, first, second] = shed.create([(); 5]).expect("room");
         shed.depend(&[decoy], &[far]).expect("idle");
-        shed.depend(&[child], &[decoy]).expect("idle");
+        shed.depend(&[predecessor], &[decoy]).expect("idle");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                shed.depend(&[first], &[child]).expect("idle");
-                shed.depend(&[second], &[child]).expect("idle");
+                shed.depend(&[first], &[predecessor]).expect("idle");
+                shed.depend(&[second], &[predecessor]).expect("idle");
             })
         };
         assert_eq!(shed.find_cycle(), None);

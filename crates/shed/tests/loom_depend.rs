@@ -13,25 +13,25 @@ fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
     model(2, move || {
         let shed = builder(3, 2).first_generation(first_generation).build().expect("small");
         let shed = Arc::new(shed);
-        let [late, next, child] = shed.create([(); 3]).expect("room");
+        let [late, next, predecessor] = shed.create([(); 3]).expect("room");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                shed.ready(&[child]).expect("idle");
-                assert_eq!(one(&shed), Some(child));
+                shed.ready(&[predecessor]).expect("idle");
+                assert_eq!(one(&shed), Some(predecessor));
                 let ran = 1 + drain(&shed);
                 for _ in 0..between {
-                    shed.free(&shed.create([()]).expect("the child's place at least"))
+                    shed.free(&shed.create([()]).expect("the predecessor's place at least"))
                         .expect("idle");
                 }
-                let [second] = shed.create([()]).expect("the child's place at least");
+                let [second] = shed.create([()]).expect("the predecessor's place at least");
                 if already {
                     shed.depend(&[next], &[second]).expect("idle");
                 }
                 (ran, second)
             })
         };
-        let result = shed.depend(&[late], &[child]);
+        let result = shed.depend(&[late], &[predecessor]);
         let (ran, second) = other.join().unwrap();
         if !already {
             shed.depend(&[next], &[second]).expect("idle");
@@ -41,8 +41,12 @@ fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
             Ok(()) => assert_eq!(ran + drain(&shed), 4),
             Err(error) => {
                 assert!(
-                    [Error::StaleTask(child), Error::AlreadyReady(child), Error::Running(child)]
-                        .contains(&error)
+                    [
+                        Error::StaleTask(predecessor),
+                        Error::AlreadyReady(predecessor),
+                        Error::Running(predecessor)
+                    ]
+                    .contains(&error)
                 );
                 assert_eq!(ran + drain(&shed), 3);
                 shed.ready(&[late]).expect("as if it had never waited");
@@ -80,12 +84,12 @@ fn the_next_task_has_its_own_dependents_where_generations_wrap() {
 fn a_template_in_a_place(gone: bool) {
     model(2, move || {
         let shed = std::sync::Arc::new(builder(3, 2).build().expect("small"));
-        let [late, child] = shed.create([(); 2]).expect("room");
+        let [late, predecessor] = shed.create([(); 2]).expect("room");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                shed.ready(&[child]).expect("idle");
-                assert_eq!(one(&shed), Some(child));
+                shed.ready(&[predecessor]).expect("idle");
+                assert_eq!(one(&shed), Some(predecessor));
                 let ran = 1 + drain(&shed);
                 let mut template = Template::new();
                 template.task(());
@@ -93,7 +97,7 @@ fn a_template_in_a_place(gone: bool) {
                 (ran, (!gone).then_some(instance))
             })
         };
-        let result = shed.depend(&[late], &[child]);
+        let result = shed.depend(&[late], &[predecessor]);
         let (mut ran, instance) = other.join().unwrap();
         if let Some(instance) = instance {
             instance.start().expect("it does not run");
@@ -122,26 +126,26 @@ fn a_template_that_was_in_a_place_has_no_dependents() {
     a_template_in_a_place(true);
 }
 
-/// The child is readied and ends while somebody comes to depend on it: the parent waits for it, or does not.
+/// The predecessor is readied and ends while somebody comes to depend on it: the successor waits for it, or does not.
 #[test]
-fn a_child_that_ends_meanwhile_has_dependents_or_none() {
+fn a_predecessor_that_ends_meanwhile_has_dependents_or_none() {
     model(3, || {
         let shed = shed(2, 1);
-        let [parent, child] = shed.create([(); 2]).expect("room");
+        let [successor, predecessor] = shed.create([(); 2]).expect("room");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                shed.ready(&[child]).expect("idle");
+                shed.ready(&[predecessor]).expect("idle");
                 drain(&shed)
             })
         };
-        let result = shed.depend(&[parent], &[child]);
+        let result = shed.depend(&[successor], &[predecessor]);
         let ran = other.join().unwrap() + drain(&shed);
         if result.is_ok() {
             assert_eq!(ran, 2);
         } else {
             assert_eq!(ran, 1);
-            shed.ready(&[parent]).expect("as if it had never waited");
+            shed.ready(&[successor]).expect("as if it had never waited");
             assert_eq!(drain(&shed), 1);
         }
         let [a, b] = shed.create([(); 2]).expect("both places are free");
@@ -149,32 +153,32 @@ fn a_child_that_ends_meanwhile_has_dependents_or_none() {
     });
 }
 
-/// The child is freed, or cancelled, while somebody comes to depend on it.
+/// The predecessor is freed, or cancelled, while somebody comes to depend on it.
 #[test]
-fn a_child_that_goes_meanwhile_has_dependents_or_none() {
+fn a_predecessor_that_goes_meanwhile_has_dependents_or_none() {
     for cancel in [false, true] {
         model(3, move || {
             let dropped = drops();
             let shed = shed(2, 1);
-            let [parent, child] =
+            let [successor, predecessor] =
                 shed.create([1, 2].map(|i| Watched::new(i, dropped))).ok().expect("room");
             let other = {
                 let shed = shed.clone();
                 thread::spawn(move || {
                     if cancel {
-                        assert_eq!(shed.cancel(child), Ok(true));
+                        assert_eq!(shed.cancel(predecessor), Ok(true));
                     } else {
-                        shed.free(&[child]).expect("idle");
+                        shed.free(&[predecessor]).expect("idle");
                     }
                 })
             };
-            let result = shed.depend(&[parent], &[child]);
+            let result = shed.depend(&[successor], &[predecessor]);
             other.join().unwrap();
             if cancel && result.is_ok() {
-                assert_eq!(shed.state(parent), Err(Error::StaleTask(parent)));
+                assert_eq!(shed.state(successor), Err(Error::StaleTask(successor)));
             } else {
-                assert_eq!(shed.state(parent), Ok(TaskState::Idle));
-                shed.free(&[parent]).expect("idle");
+                assert_eq!(shed.state(successor), Ok(TaskState::Idle));
+                shed.free(&[successor]).expect("idle");
             }
             assert_eq!(dropped.load(std::sync::atomic::Ordering::Relaxed), 2);
             let [a, b] =
@@ -184,26 +188,26 @@ fn a_child_that_goes_meanwhile_has_dependents_or_none() {
     }
 }
 
-/// The parent is freed, or cancelled, while it comes to depend on something.
+/// The successor is freed, or cancelled, while it comes to depend on something.
 #[test]
-fn a_parent_that_goes_meanwhile_waits_or_does_not() {
+fn a_successor_that_goes_meanwhile_waits_or_does_not() {
     for cancel in [false, true] {
         model(3, move || {
             let dropped = drops();
             let shed = shed(2, 1);
-            let [parent, child] =
+            let [successor, predecessor] =
                 shed.create([1, 2].map(|i| Watched::new(i, dropped))).ok().expect("room");
             let other = {
                 let shed = shed.clone();
                 thread::spawn(move || {
-                    if cancel { shed.cancel(parent).map(drop) } else { shed.free(&[parent]) }
+                    if cancel { shed.cancel(successor).map(drop) } else { shed.free(&[successor]) }
                 })
             };
-            let result = shed.depend(&[parent], &[child]);
+            let result = shed.depend(&[successor], &[predecessor]);
             let gone = other.join().unwrap();
             // Freed only before it waits; cancelled at any time.
             assert!(result.is_ok() == gone.is_err() || cancel && gone.is_ok());
-            shed.ready(&[child]).expect("idle");
+            shed.ready(&[predecessor]).expect("idle");
             assert_eq!(drain(&shed), if gone.is_ok() { 1 } else { 2 });
             assert_eq!(dropped.load(std::sync::atomic::Ordering::Relaxed), 2);
             let [a, b] =
@@ -213,13 +217,13 @@ fn a_parent_that_goes_meanwhile_waits_or_does_not() {
     }
 }
 
-/// Two make a parent depend on a child each, while the first child ends.
+/// Two make a successor depend on a predecessor each, while the first predecessor ends.
 #[test]
 fn two_depend_at_once() {
     model(2, || {
         let shed = shed(3, 2);
-        let [parent, a, b] = shed.create([(); 3]).expect("room");
-        shed.depend(&[parent], &[b]).expect("idle");
+        let [successor, a, b] = shed.create([(); 3]).expect("room");
+        shed.depend(&[successor], &[b]).expect("idle");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
@@ -227,37 +231,37 @@ fn two_depend_at_once() {
                 drain(&shed)
             })
         };
-        let result = shed.depend(&[parent], &[a]);
+        let result = shed.depend(&[successor], &[a]);
         let ran = other.join().unwrap();
         shed.ready(&[a]).expect("idle");
         assert_eq!(ran + drain(&shed), 3);
         assert!(
             result.is_ok()
-                || result == Err(Error::AlreadyReady(parent))
-                || result == Err(Error::Running(parent))
-                || result == Err(Error::StaleTask(parent))
+                || result == Err(Error::AlreadyReady(successor))
+                || result == Err(Error::Running(successor))
+                || result == Err(Error::StaleTask(successor))
         );
     });
 }
 
-/// Who ends the child while it is depended on reads a whole dependency: the parent's, no other task's.
+/// Who ends the predecessor while it is depended on reads a whole dependency: the successor's, no other task's.
 #[test]
-fn a_dependency_is_whole_for_who_ends_the_child() {
+fn a_dependency_is_whole_for_who_ends_the_predecessor() {
     model(2, || {
         let shed = shed(4, 2);
         // The first place: what a dependency names that nobody has written to.
-        let [decoy, never, parent, child] = shed.create([(); 4]).expect("room");
+        let [decoy, never, successor, predecessor] = shed.create([(); 4]).expect("room");
         shed.depend(&[decoy], &[never]).expect("idle");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                shed.ready(&[child]).expect("idle");
+                shed.ready(&[predecessor]).expect("idle");
                 drain(&shed)
             })
         };
-        let result = shed.depend(&[parent], &[child]);
+        let result = shed.depend(&[successor], &[predecessor]);
         assert_eq!(other.join().unwrap() + drain(&shed), 1 + usize::from(result.is_ok()));
         assert_eq!(shed.state(decoy), Ok(TaskState::Waiting(1)));
-        assert_eq!(shed.state(parent).is_err(), result.is_ok());
+        assert_eq!(shed.state(successor).is_err(), result.is_ok());
     });
 }

@@ -31,7 +31,7 @@ fn dependencies_taken_at_once_are_each_somebodys_alone() {
             ran += 1;
         }
         assert_eq!(ran, 5);
-        let [parent, a, b, c] = shed.create([(); 4]).expect("room");
-        shed.depend(&[parent], &[a, b, c]).expect("all three are free again");
+        let [successor, a, b, c] = shed.create([(); 4]).expect("room");
+        shed.depend(&[successor], &[a, b, c]).expect("all three are free again");
     });
 }

@@ -52,8 +52,8 @@ fn what_a_task_did_is_visible_to_who_comes_too_late_to_cancel_it() {
         model(3, move || {
             let shed = Shed::builder().tasks(2).dependencies(1).build().expect("small");
             let shared = Arc::new(Watched { shed, done: UnsafeCell::new(false) });
-            let [task, parent] = shared.shed.create([(); 2]).expect("room");
-            shared.shed.depend(&[parent][..dependents], &[task]).expect("idle");
+            let [task, successor] = shared.shed.create([(); 2]).expect("room");
+            shared.shed.depend(&[successor][..dependents], &[task]).expect("idle");
             shared.shed.ready(&[task]).expect("idle");
             let worker = {
                 let shared = Arc::clone(&shared);

@@ -52,19 +52,19 @@ fn places_go_round() {
     });
 }
 
-/// Two children end at once: one of them makes the parent ready, and who executes it sees what both did.
+/// Two predecessors end at once: one of them makes the successor ready, and who executes it sees what both did.
 #[test]
-fn two_completions_make_a_parent_ready() {
+fn two_completions_make_a_successor_ready() {
     model(3, || {
         let shed = shed(3, 2);
-        // Written by children, read by the parent.
+        // Written by predecessors, read by the successor.
         let cells = Arc::new([(); 2].map(|()| loom::cell::UnsafeCell::new(0)));
-        let [parent, a, b] = shed.create([2, 0, 1]).expect("room");
-        shed.depend(&[parent], &[a, b]).expect("idle");
+        let [successor, a, b] = shed.create([2, 0, 1]).expect("room");
+        shed.depend(&[successor], &[a, b]).expect("idle");
         shed.ready(&[a, b]).expect("idle");
         let run = |shed: &Model<usize>, cells: &[loom::cell::UnsafeCell<u32>; 2]| {
             let one = |_: TaskId, i: &mut usize| {
-                // SAFETY: the parent runs after both children; the model says if not.
+                // SAFETY: the successor runs after both predecessors; the model says if not.
                 match cells.get(*i) {
                     Some(cell) => cell.with_mut(|cell| unsafe { *cell = 1 }),
                     None => cells.iter().for_each(|c| assert_eq!(c.with(|c| unsafe { *c }), 1)),
@@ -129,9 +129,9 @@ fn it_blocks_or_is_cancelled() {
     model(3, || {
         let dropped = drops();
         let shed = shed(2, 1);
-        let [parent, task] =
+        let [successor, task] =
             shed.create([1, 0].map(|i| Watched::new(i, dropped))).ok().expect("room");
-        shed.depend(&[parent], &[task]).expect("idle");
+        shed.depend(&[successor], &[task]).expect("idle");
         shed.ready(&[task]).expect("idle");
         let other = {
             let shed = shed.clone();
@@ -148,7 +148,10 @@ fn it_blocks_or_is_cancelled() {
             }
         }
         assert_eq!(step(&shed), 0);
-        assert_eq!((dropped.load(Relaxed), shed.state(parent)), (2, Err(Error::StaleTask(parent))));
+        assert_eq!(
+            (dropped.load(Relaxed), shed.state(successor)),
+            (2, Err(Error::StaleTask(successor)))
+        );
     });
 }
 
@@ -158,9 +161,9 @@ fn it_runs_or_is_cancelled() {
     model(3, || {
         let dropped = drops();
         let shed = shed(2, 1);
-        let [parent, task] =
+        let [successor, task] =
             shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("room");
-        shed.depend(&[parent], &[task]).expect("idle");
+        shed.depend(&[successor], &[task]).expect("idle");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || shed.cancel(task))
@@ -182,17 +185,17 @@ fn it_runs_or_is_cancelled() {
     });
 }
 
-/// Two cancel, one the child and one the parent, while the child runs.
+/// Two cancel, one the predecessor and one the successor, while the predecessor runs.
 #[test]
-fn parent_and_child_are_cancelled_at_once() {
+fn successor_and_predecessor_are_cancelled_at_once() {
     model(2, || {
         let dropped = drops();
         let shed = shed(2, 1);
-        let [parent, child] =
+        let [successor, predecessor] =
             shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("room");
-        shed.depend(&[parent], &[child]).expect("idle");
-        shed.ready(&[child]).expect("idle");
-        let others = [parent, child].map(|task| {
+        shed.depend(&[successor], &[predecessor]).expect("idle");
+        shed.ready(&[predecessor]).expect("idle");
+        let others = [successor, predecessor].map(|task| {
             let shed = shed.clone();
             thread::spawn(move || shed.cancel(task))
         });
@@ -232,12 +235,12 @@ fn who_is_told_finds_what_is_ready() {
         let tell = told.clone();
         let count = move |_: u16, count: u32| _ = tell.fetch_add(count as usize, Ordering::Release);
         let shed = Arc::new(builder(2, 1).on_ready(count).build().expect("small"));
-        let [parent, child] = shed.create([(); 2]).expect("room");
-        shed.depend(&[parent], &[child]).expect("idle");
+        let [successor, predecessor] = shed.create([(); 2]).expect("room");
+        shed.depend(&[successor], &[predecessor]).expect("idle");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                shed.ready(&[child]).expect("idle");
+                shed.ready(&[predecessor]).expect("idle");
                 one(&shed);
             })
         };
@@ -245,7 +248,7 @@ fn who_is_told_finds_what_is_ready() {
         let mine = usize::from(seen > 0 && one(&shed).is_some());
         assert!(seen < 2 || mine == 1);
         other.join().unwrap();
-        assert_eq!(shed.state(child).is_err(), seen < 2 || mine == 1);
+        assert_eq!(shed.state(predecessor).is_err(), seen < 2 || mine == 1);
     });
 }
 

@@ -19,12 +19,12 @@ fn room() -> Holder {
     Arc::new(builder(3, 2).on_cancel(touch).build().expect("small"))
 }
 
-/// A child, and a parent that waits for it.
+/// A predecessor, and a successor that waits for it.
 fn chain(dropped: &'static std::sync::atomic::AtomicUsize) -> (Template<Watched>, [Node; 2]) {
     let mut template = Template::new();
-    let [child, parent] = [(); 2].map(|()| template.task(Watched::new(0, dropped)));
-    template.depend(&[parent], &[child]).expect("both are its");
-    (template, [child, parent])
+    let [predecessor, successor] = [(); 2].map(|()| template.task(Watched::new(0, dropped)));
+    template.depend(&[successor], &[predecessor]).expect("both are its");
+    (template, [predecessor, successor])
 }
 
 fn install(template: Template<Watched>, shed: &Holder) -> Installed {
@@ -155,15 +155,15 @@ fn an_instance_is_dropped_during_a_run() {
 fn a_task_ends_as_it_is_cancelled() {
     model(3, || {
         let shed = room();
-        let (template, [child, _]) = chain(drops());
+        let (template, [predecessor, _]) = chain(drops());
         let instance = install(template, &shed);
-        let child = instance.task(child).expect("its");
+        let predecessor = instance.task(predecessor).expect("its");
         instance.start().expect("the first run");
         let other = {
             let shed = shed.clone();
             thread::spawn(move || work(&shed))
         };
-        let cancelled = shed.cancel(child);
+        let cancelled = shed.cancel(predecessor);
         let ran = other.join().unwrap() + work(&shed);
         assert!(instance.is_done());
         match cancelled {
@@ -171,7 +171,10 @@ fn a_task_ends_as_it_is_cancelled() {
                 assert_eq!((ran, instance.is_cancelled()), (usize::from(!will_not_run), true));
             }
             Err(error) => {
-                assert_eq!((error, ran, instance.is_cancelled()), (Error::Kept(child), 2, false));
+                assert_eq!(
+                    (error, ran, instance.is_cancelled()),
+                    (Error::Kept(predecessor), 2, false)
+                );
             }
         }
     });

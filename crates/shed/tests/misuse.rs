@@ -217,12 +217,12 @@ fn dependencies_run_out_in_the_middle<L: Layout>() {
     let shed = Shed::builder().tasks(7).dependencies(5).layout::<L>().build().expect("small");
     let all @ [a, b, c, d, e] = shed.create([0u64; 5]).expect("room");
     shed.depend(&[a], &[b, c]).expect("room for five");
-    for (parents, children) in [(&[a, b][..], &[c, d][..]), (&[b, c, d][..], &[e, a][..])] {
-        let asked = (parents.len() * children.len()) as u64;
+    for (successors, predecessors) in [(&[a, b][..], &[c, d][..]), (&[b, c, d][..], &[e, a][..])] {
+        let asked = (successors.len() * predecessors.len()) as u64;
         let error = Error::NoDependencies { asked, capacity: 5 };
         // In the second case `a` waits for `b` and `c`, but that is not looked at without checks.
-        let children = if children[1] == a { &[e, e][..] } else { children };
-        let found = unchanged(&shed, &all, || shed.depend(parents, children));
+        let predecessors = if predecessors[1] == a { &[e, e][..] } else { predecessors };
+        let found = unchanged(&shed, &all, || shed.depend(successors, predecessors));
         assert!(found == Err(error) || found == Err(Error::SelfDependency(c)), "{found:?}");
         named(error, asked);
     }

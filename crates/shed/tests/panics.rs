@@ -177,9 +177,9 @@ fn a_destructor_that_panics_does_not_keep_the_place<L: Layout>() {
     assert_eq!(field.drain(), [0; 0]);
     field.empty();
 
-    let [child, parent] = field.create_exploding(&[0]);
-    field.shed.depend(&[parent], &[child]).expect("idle");
-    field.shed.ready(&[child]).expect("idle");
+    let [predecessor, successor] = field.create_exploding(&[0]);
+    field.shed.depend(&[successor], &[predecessor]).expect("idle");
+    field.shed.ready(&[predecessor]).expect("idle");
     caught(|| field.shed.execute_batch(0, 4, |_, _| Outcome::Complete));
     // It had run: what depends on it is ready.
     assert_eq!(field.drain(), [1]);
@@ -246,11 +246,11 @@ fn a_panic_in_on_ready_comes_after_the_tasks_are_ready<L: Layout>() {
     assert_eq!(field.drain().len(), 4);
     field.empty();
 
-    let [child, left, right, end] = field.create();
+    let [predecessor, left, right, end] = field.create();
     field.shed.set_channel(&[right], 1).expect("idle");
-    field.shed.depend(&[left, right], &[child]).expect("idle");
+    field.shed.depend(&[left, right], &[predecessor]).expect("idle");
     field.shed.depend(&[end], &[left, right]).expect("idle");
-    field.shed.ready(&[child]).expect("idle");
+    field.shed.ready(&[predecessor]).expect("idle");
     field.explode_ready.store(true, SeqCst);
     caught(|| field.shed.execute_one(0, |_, _| Outcome::Complete));
     field.explode_ready.store(false, SeqCst);

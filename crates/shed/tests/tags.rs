@@ -63,13 +63,13 @@ fn a_task_tags_itself_and_nobody_else_does_meanwhile() {
 #[test]
 fn what_depends_on_a_cancelled_tag_goes_along_uncounted() {
     let shed = Shed::builder().tasks(4).dependencies(4).build().expect("small");
-    let [parent, child, other, both] = shed.create([0, 1, 2, 3]).expect("room");
-    shed.depend(&[parent, both], &[child]).expect("idle");
-    shed.set_tag(&[child], 9).expect("idle");
+    let [successor, predecessor, other, both] = shed.create([0, 1, 2, 3]).expect("room");
+    shed.depend(&[successor, both], &[predecessor]).expect("idle");
+    shed.set_tag(&[predecessor], 9).expect("idle");
     shed.ready(&[other]).expect("idle");
     assert_eq!(shed.cancel_tag(8), 0);
     assert_eq!(shed.cancel_tag(9), 1);
-    assert_eq!(shed.state(parent), Err(Error::StaleTask(parent)));
+    assert_eq!(shed.state(successor), Err(Error::StaleTask(successor)));
     assert_eq!(shed.state(both), Err(Error::StaleTask(both)));
     assert_eq!(shed.state(other), Ok(TaskState::Ready));
     assert_eq!(run_all(&shed), 1);

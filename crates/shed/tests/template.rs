@@ -431,11 +431,12 @@ fn threads_run_frames_and_each_task_runs_once_a_frame_after_what_it_depends_on()
                     below.push((layer - 1) * WIDTH + j);
                 }
             }
-            let children: Vec<Node> = below.iter().map(|&b| layers[layer - 1][b % WIDTH]).collect();
+            let predecessors: Vec<Node> =
+                below.iter().map(|&b| layers[layer - 1][b % WIDTH]).collect();
             let task = Task { runs: Arc::clone(&runs), me: layer * WIDTH + i, below };
             let node = template.task(task);
             template.set_channel(node, (i % 2) as u16).expect("known");
-            template.depend(&[node], &children).expect("known");
+            template.depend(&[node], &predecessors).expect("known");
             nodes.push(node);
         }
         layers.push(nodes);

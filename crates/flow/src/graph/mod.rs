@@ -215,9 +215,9 @@ impl Graph {
         for (task, (on, after)) in spec.links().into_iter().enumerate() {
             let channel = all_on.binary_search(&on).unwrap_or(0);
             let mut put = template.set_channel(nodes[task], channel as u16);
-            for child in after {
-                (lasts[child], edges) = (false, edges + 1);
-                put = put.and_then(|()| template.depend(&[nodes[task]], &[nodes[child]]));
+            for predecessor in after {
+                (lasts[predecessor], edges) = (false, edges + 1);
+                put = put.and_then(|()| template.depend(&[nodes[task]], &[nodes[predecessor]]));
             }
             put.map_err(|error| self.refusal(error, &nodes))?;
         }

@@ -87,10 +87,11 @@ impl<'b, L: Layout> Driver<'b, L> {
         assert_eq!(self.shed.create_some(&mut payloads, &mut ids), places);
         assert_eq!(ids[places], TaskId::NONE);
         self.twin.borrow_mut().create(&ids[..places], 0);
-        if let [child, parent, ..] = ids[..places] {
-            let depend = || self.shed.depend(&[parent], &[child]).is_ok();
+        if let [predecessor, successor, ..] = ids[..places] {
+            let depend = || self.shed.depend(&[successor], &[predecessor]).is_ok();
             assert_eq!((0..).take_while(|_| depend()).count(), edges);
-            let twin_depend = || self.twin.borrow_mut().depend(&[parent], &[child]).is_ok();
+            let twin_depend =
+                || self.twin.borrow_mut().depend(&[successor], &[predecessor]).is_ok();
             assert_eq!((0..).take_while(|_| twin_depend()).count(), edges);
         }
         self.check();
@@ -190,9 +191,9 @@ impl<'b, L: Layout> Driver<'b, L> {
                 assert_eq!(self.shed.ready(&tasks), twins);
             }
             15..=20 => {
-                let (parents, children) = (self.names(), self.names());
-                let twins = twin.borrow_mut().depend(&parents, &children);
-                assert_eq!(self.shed.depend(&parents, &children), twins);
+                let (successors, predecessors) = (self.names(), self.names());
+                let twins = twin.borrow_mut().depend(&successors, &predecessors);
+                assert_eq!(self.shed.depend(&successors, &predecessors), twins);
             }
             21..=22 => {
                 let tasks = self.names();

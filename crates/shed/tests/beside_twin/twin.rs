@@ -307,40 +307,44 @@ impl Twin {
         cancelled
     }
 
-    pub(super) fn depend(&mut self, parents: &[TaskId], children: &[TaskId]) -> Result<(), Error> {
-        if parents.is_empty() || children.is_empty() {
+    pub(super) fn depend(
+        &mut self,
+        successors: &[TaskId],
+        predecessors: &[TaskId],
+    ) -> Result<(), Error> {
+        if successors.is_empty() || predecessors.is_empty() {
             return Ok(());
         }
-        if let Some(&both) = parents.iter().find(|parent| children.contains(parent)) {
+        if let Some(&both) = successors.iter().find(|successor| predecessors.contains(successor)) {
             return Err(Error::SelfDependency(both));
         }
-        let asked = parents.len() * children.len();
+        let asked = successors.len() * predecessors.len();
         let full = Error::NoDependencies { asked: asked as u64, capacity: self.edges as u64 };
         if asked > self.edges {
             return Err(full);
         }
-        for &child in children {
-            match self.known(child)?.status {
+        for &predecessor in predecessors {
+            match self.known(predecessor)?.status {
                 Status::Idle => {}
-                status => return Err(Self::refusal(child, status)),
+                status => return Err(Self::refusal(predecessor, status)),
             }
         }
         if asked > self.free_edges {
             return Err(full);
         }
-        for &parent in parents {
-            match self.known(parent)?.status {
+        for &successor in successors {
+            match self.known(successor)?.status {
                 Status::Idle => {}
-                status => return Err(Self::refusal(parent, status)),
+                status => return Err(Self::refusal(successor, status)),
             }
         }
         self.free_edges -= asked;
-        for &parent in parents {
-            self.task(parent).pending += children.len() as u32;
+        for &successor in successors {
+            self.task(successor).pending += predecessors.len() as u32;
         }
-        for &child in children {
-            let list = &mut self.task(child).dependents;
-            parents.iter().rev().for_each(|&parent| list.push_front(parent));
+        for &predecessor in predecessors {
+            let list = &mut self.task(predecessor).dependents;
+            successors.iter().rev().for_each(|&successor| list.push_front(successor));
         }
         Ok(())
     }
@@ -510,14 +514,14 @@ impl Twin {
 
     fn work(&mut self, ending: &mut Ending) {
         loop {
-            if let Some(parent) = ending.list.pop_front() {
+            if let Some(successor) = ending.list.pop_front() {
                 ending.edges += 1;
-                let task = self.task(parent);
+                let task = self.task(successor);
                 if ending.how == How::Cancelled && task.status == Status::Idle {
                     task.status = Status::Cancelled;
-                    self.report(parent);
+                    self.report(successor);
                 }
-                self.tell(ending, parent);
+                self.tell(ending, successor);
             } else if let Some(task) = ending.over.pop() {
                 self.end(ending, task, How::Cancelled);
             } else {
@@ -526,31 +530,31 @@ impl Twin {
         }
     }
 
-    fn tell(&mut self, ending: &mut Ending, parent: TaskId) {
-        let task = self.task(parent);
+    fn tell(&mut self, ending: &mut Ending, successor: TaskId) {
+        let task = self.task(successor);
         task.pending -= 1;
         let complete = ending.how == How::Complete;
         match (task.status, task.pending) {
-            (Status::Cancelled, 0) => ending.over.push(parent),
+            (Status::Cancelled, 0) => ending.over.push(successor),
             (Status::Cancelled, _) => {}
             (Status::Idle, 0) if complete || task.marked => {
                 (task.status, task.marked) = (Status::Ready, false);
                 let channel = task.channel;
                 if ending.wants == Some(channel) {
-                    (ending.wants, ending.next) = (None, Some(parent));
+                    (ending.wants, ending.next) = (None, Some(successor));
                     self.ready[usize::from(channel)].readied += 1;
                     return;
                 }
                 match &mut ending.ready {
-                    Some((of, range)) if *of == channel => range.push(parent),
+                    Some((of, range)) if *of == channel => range.push(successor),
                     other => {
-                        let before = other.replace((channel, vec![parent]));
+                        let before = other.replace((channel, vec![successor]));
                         before.into_iter().for_each(|(of, range)| self.push_ready(of, &range));
                     }
                 }
             }
             (Status::Idle, _) => task.marked |= complete,
-            (status, _) => unreachable!("{parent} is {status:?} and waits"),
+            (status, _) => unreachable!("{successor} is {status:?} and waits"),
         }
     }
 

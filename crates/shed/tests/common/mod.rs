@@ -27,10 +27,11 @@ pub(crate) fn room<T: Default, L: Layout>(shed: &Shed<T, L>) -> (usize, usize) {
     let mut ids = vec![TaskId::NONE; shed.capacity() as usize + 1];
     let tasks = shed.create_some(&mut std::iter::repeat_with(T::default), &mut ids);
     let mut dependencies = 0;
-    if let [child, parent, ..] = ids[..tasks] {
-        dependencies = (0..).take_while(|_| shed.depend(&[parent], &[child]).is_ok()).count();
-        shed.free(&[child]).expect("it waits for nothing");
-        ids[0] = parent;
+    if let [predecessor, successor, ..] = ids[..tasks] {
+        dependencies =
+            (0..).take_while(|_| shed.depend(&[successor], &[predecessor]).is_ok()).count();
+        shed.free(&[predecessor]).expect("it waits for nothing");
+        ids[0] = successor;
         shed.free(&ids[..1]).expect("nor does this now");
     }
     let rest = if tasks >= 2 { &ids[2..tasks] } else { &ids[..tasks] };

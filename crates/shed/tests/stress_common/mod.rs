@@ -284,26 +284,26 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
             if self.random.below(3) == 0 {
                 shed.set_channel(&[task], self.random.below(CHANNELS.into()) as u16).expect("idle");
             }
-            let mut children = [TaskId::NONE; 3];
+            let mut predecessors = [TaskId::NONE; 3];
             let mut own = 0;
             for _ in 0..if i == 0 { 0 } else { self.random.below(3) } {
-                let child = self.random.below(i);
-                if anchored[child] {
+                let predecessor = self.random.below(i);
+                if anchored[predecessor] {
                     own += 1;
-                    children[own] = tasks[child];
+                    predecessors[own] = tasks[predecessor];
                 }
             }
             let needs = &world.place(task).needs;
-            let need = |i: usize, child: TaskId| {
-                needs[i].store(world.place(child).number.load(Relaxed), Relaxed);
+            let need = |i: usize, predecessor: TaskId| {
+                needs[i].store(world.place(predecessor).number.load(Relaxed), Relaxed);
             };
-            (1..=own).for_each(|i| need(i, children[i]));
+            (1..=own).for_each(|i| need(i, predecessors[i]));
             let mut done = false;
             if self.random.below(4) == 0 {
-                children[0] = self.foreign();
-                if children[0] != TaskId::NONE {
-                    need(0, children[0]);
-                    done = shed.depend(&[task], &children[..=own]).is_ok();
+                predecessors[0] = self.foreign();
+                if predecessors[0] != TaskId::NONE {
+                    need(0, predecessors[0]);
+                    done = shed.depend(&[task], &predecessors[..=own]).is_ok();
                 }
             }
             if done {
@@ -312,7 +312,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
             }
             // It may wait for some of ours already; these it waits for twice then.
             needs[0].store(NONE, Relaxed);
-            anchored[i] = shed.depend(&[task], &children[1..=own]).is_ok();
+            anchored[i] = shed.depend(&[task], &predecessors[1..=own]).is_ok();
             if !anchored[i] {
                 // One of them was cancelled, so this depends on none.
                 needs.iter().for_each(|need| need.store(NONE, Relaxed));
