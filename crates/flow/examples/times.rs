@@ -3,7 +3,7 @@
 
 use sateen_flow::{Graph, GraphError, Map, RunOn};
 use sateen_runtime::Runtime;
-use sateen_shed::{Layout, Outcome, Pausing, Sharded, Shed, TaskId};
+use sateen_shed::{Central, Layout, Outcome, Sharded, Shed, TaskId};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> Result<()> {
     let runtime = Runtime::builder().workers(2).build()?;
     for batch in [1, 16] {
-        throughput::<Pausing>(&runtime, batch)?;
+        throughput::<Central>(&runtime, batch)?;
         throughput::<Sharded>(&runtime, batch)?;
     }
     frame(&runtime)

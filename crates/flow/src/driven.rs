@@ -5,7 +5,7 @@ use crate::ready_channels::{Drain, ReadyChannels};
 use crate::{Map, RunError, WaitError};
 use sateen_base::unwind::discard;
 use sateen_runtime::Runtime;
-use sateen_shed::{Builder, Layout, Outcome, Pausing, Shed, TaskId};
+use sateen_shed::{Builder, Central, Layout, Outcome, Shed, TaskId};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl<T: Send + 'static, L: Layout> RunOn<T, L> for Builder<T, L> {
 ///
 /// When it is dropped, it waits as [`wait`](Self::wait) does, unless one of its own tasks drops it.
 /// Panics that no caller of `wait` has taken are dropped then.
-pub struct Driven<T: Send + 'static, L: Layout = Pausing> {
+pub struct Driven<T: Send + 'static, L: Layout = Central> {
     shed: Arc<Shed<T, L>>,
     ready: Arc<ReadyChannels>,
     drain: Arc<dyn Drain>,

@@ -2,7 +2,7 @@
 
 use sateen_flow::{Driven, Map, RunError, RunOn, WaitError};
 use sateen_runtime::{Runtime, worker_index};
-use sateen_shed::{BuildError, Error, Layout, Outcome, Pausing, Sharded, Shed, TaskId, Template};
+use sateen_shed::{BuildError, Central, Error, Layout, Outcome, Sharded, Shed, TaskId, Template};
 use sateen_sync::{Event, Mutex, Semaphore};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn every_task_runs_once_after_what_it_depends_on() {
         assert!(RAN.iter().all(|ran| ran.load(Relaxed) == 1));
     }
     at_all_counts(|runtime| {
-        with::<Pausing>(runtime);
+        with::<Central>(runtime);
         with::<Sharded>(runtime);
     });
 }
@@ -131,8 +131,8 @@ fn producers_outside_and_consumers_that_sleep() {
         assert_eq!(sum.load(Relaxed) as u64, 3 * EACH * (EACH + 1) / 2);
     }
     at_all_counts(|runtime| {
-        with::<Pausing>(runtime, 1);
-        with::<Pausing>(runtime, 16);
+        with::<Central>(runtime, 1);
+        with::<Central>(runtime, 16);
         with::<Sharded>(runtime, 1);
         with::<Sharded>(runtime, 16);
     });

@@ -1,8 +1,10 @@
 //! Building a shed.
 
-use crate::layout::{Growing, Layout, Pausing};
-use crate::memory::{Memory, Sizes};
-use crate::shed::{Callbacks, Extra, Shed, ShedIn};
+use crate::block::Sizes;
+use crate::heads::ExtraHeads;
+use crate::layout::{Central, Growing, Layout};
+use crate::memory::Memory;
+use crate::shed::{Callbacks, Shed, ShedIn};
 use crate::word::Head;
 use crate::{BuildError, TaskId};
 use alloc::boxed::Box;
@@ -14,15 +16,15 @@ use sateen_base::prim::Ordering;
 use sateen_base::unwind::run_to_end;
 use sateen_base::{RawSpinLock, SpinLock};
 
-/// Most tasks, and most dependencies.
-const MOST: u64 = 1 << 31;
+/// The largest number of tasks, and of dependencies.
+const MAX: u64 = 1 << 31;
 
-/// Sizes and choices of a [`Shed`] to be.
-pub struct Builder<T, L = Pausing> {
+/// Sizes and choices of a [`Shed`] that is to be built: see [`Shed::builder`].
+pub struct Builder<T, L = Central> {
     tasks: u64,
     dependencies: u64,
     channels: u64,
-    fifo: Fifo,
+    fifo: FifoChannels,
     progress: bool,
     checks: bool,
     first_generation: Option<u32>,
@@ -32,12 +34,12 @@ pub struct Builder<T, L = Pausing> {
 
 /// Which channels hand out the oldest task first.
 #[derive(Debug)]
-enum Fifo {
+enum FifoChannels {
     These(Vec<u16>),
     All,
 }
 
-impl Fifo {
+impl FifoChannels {
     const NONE: Self = Self::These(Vec::new());
 
     fn any(&self) -> bool {
@@ -58,13 +60,21 @@ impl<T> Default for Builder<T> {
             tasks: 1024,
             dependencies: 1024,
             channels: 1,
-            fifo: Fifo::NONE,
+            fifo: FifoChannels::NONE,
             progress: false,
             checks: false,
             first_generation: None,
             callbacks: Callbacks::default(),
             layout: PhantomData,
         }
+    }
+}
+
+impl<T> Shed<T> {
+    /// Begins to build a shed.
+    #[must_use]
+    pub fn builder() -> Builder<T> {
+        Builder::default()
     }
 }
 
@@ -90,15 +100,19 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
-    /// Has `channel` hand out first what became ready first, in all layouts. Otherwise it is what became ready last: the fastest, as its memory is still at hand. Tasks that were made
-    /// ready in one go keep their order either way.
+    /// Has `channel` hand out the oldest ready task first, in all layouts.
     ///
-    /// The order is exact, with any number of consumers. Unlike others, such a channel is not lock-free: who finds only fresh tasks turns their list round, in which time others
-    /// that want one of this channel wait. That writes each task's link once more.
+    /// Otherwise the task that became ready last comes first, which is the fastest order, as its
+    /// memory is still near. Tasks that were made ready in one go keep their order either way.
+    ///
+    /// The order is exact, with any number of consumers. Unlike others, this channel is not
+    /// lock-free: a consumer that finds only fresh tasks reverses their list, and meanwhile other
+    /// consumers of the channel wait. That writes each task's link once more.
     ///
     /// # Errors
     /// [`BuildError::NoChannel`], when it is built.
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().fifo(0).build()?;
@@ -112,23 +126,24 @@ impl<T, L: Layout> Builder<T, L> {
     /// ```
     #[must_use]
     pub fn fifo(mut self, channel: u16) -> Self {
-        if let Fifo::These(channels) = &mut self.fifo {
+        if let FifoChannels::These(channels) = &mut self.fifo {
             channels.push(channel);
         }
         self
     }
 
-    /// As [`fifo`](Self::fifo) for all channels.
+    /// As [`fifo`](Self::fifo), for all channels.
     #[must_use]
     pub fn fifo_all(mut self) -> Self {
-        self.fifo = Fifo::All;
+        self.fifo = FifoChannels::All;
         self
     }
 
-    /// Whether it is counted what becomes of each channel's tasks, for [`Shed::progress`]. Not unless set.
+    /// Whether [`Shed::progress`] counts what becomes of each channel's tasks. Not unless set.
     ///
-    /// Cost: an addition to a word that all threads share for each range of tasks that become ready, and for each batch, or task, that is executed. Four words a channel, as far apart
-    /// as list heads.
+    /// # Cost
+    /// An addition to a word that all threads share: for each range of tasks that become ready, and
+    /// for each batch, or task, that is executed. Four words a channel, as far apart as list heads.
     #[must_use]
     pub fn progress(mut self, counted: bool) -> Self {
         self.progress = counted;
@@ -142,9 +157,15 @@ impl<T, L: Layout> Builder<T, L> {
         self.channels
     }
 
-    /// Called with a channel and how many tasks have become ready on it, after each push of ready tasks: by who
-    /// made them ready, or ended what they depended on. Not of a task that [`execute_batch`](Shed::execute_batch) goes on with by itself. Cost: an indirect call for each range of tasks of one channel.
-    /// Set again, both are called, the first one first, and the second also if that panics.
+    /// Sets what is called with a channel and how many tasks have become ready on it.
+    ///
+    /// It is called after each push of ready tasks, by the thread that made them ready or ended
+    /// their last predecessor. It does not learn of a task that
+    /// [`execute_batch`](Shed::execute_batch) goes on with by itself. If this is set twice, both
+    /// are called, the first one first, and the second even if the first panics.
+    ///
+    /// # Cost
+    /// An indirect call for each range of tasks of one channel.
     #[must_use]
     pub fn on_ready(mut self, ready: impl Fn(u16, u32) + Send + Sync + 'static) -> Self {
         self.callbacks.ready = Some(match self.callbacks.ready.take() {
@@ -152,33 +173,42 @@ impl<T, L: Layout> Builder<T, L> {
             Some(first) => Box::new(move |channel, count| {
                 let calls: [&dyn Fn(u16, u32); 2] = [&*first, &ready];
                 let mut calls = calls.into_iter();
-                // The second may be what wakes a worker, and has to know although the first panics.
+                // The second may be what wakes a worker: it has to know even if the first panics.
                 run_to_end(|| calls.next().map(|call| call(channel, count)).is_some());
             }),
         });
         self
     }
 
-    /// Called with each task that is cancelled, whether itself or because of what it depends on, and with its payload, before
-    /// that is dropped: by who cancelled it, or executed what panicked.
+    /// Sets what is called with each task that is cancelled, itself or with its predecessor, and
+    /// with its payload before that is dropped.
+    ///
+    /// The thread that cancels calls it, or the one that executes a task that panics.
     #[must_use]
     pub fn on_cancel(mut self, cancel: impl Fn(TaskId, &mut T) + Send + Sync + 'static) -> Self {
         self.callbacks.cancel = Some(Box::new(cancel));
         self
     }
 
-    /// Whether [`depend`](Shed::depend) looks for cycles and refuses what would close one ([`Error::Cycle`](crate::Error::Cycle)). Off unless set.
+    /// Whether [`depend`](Shed::depend) refuses a dependency that would close a cycle, with
+    /// [`Error::Cycle`](crate::Error::Cycle). Off unless set.
     ///
-    /// Cost: each call searches all that waits for its successors, directly or not, and may allocate for that. Calls from several threads
-    /// wait for each other, on a spinlock, so that no two close a cycle together. Without this, [`find_cycle`](Shed::find_cycle) finds them afterwards.
+    /// Without this, [`find_cycle`](Shed::find_cycle) finds cycles afterwards.
     ///
+    /// # Cost
+    /// Each call searches all that waits for its successors, directly or not, and may allocate for
+    /// that. Calls from several threads wait for each other, on a spinlock, so that no two close a
+    /// cycle together.
+    ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Error, Shed};
     /// let shed = Shed::builder().checks(true).build()?;
     /// let [a, b, c] = shed.create(["a", "b", "c"]).unwrap();
     /// shed.depend(&[a], &[b])?;
     /// shed.depend(&[b], &[c])?;
-    /// assert_eq!(shed.depend(&[c], &[a]), Err(Error::Cycle { successor: c, predecessor: a }));
+    /// let cycle = Error::Cycle { successor: c, predecessor: a };
+    /// assert_eq!(shed.depend(&[c], &[a]), Err(cycle));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -187,7 +217,7 @@ impl<T, L: Layout> Builder<T, L> {
         self
     }
 
-    /// With another [`Layout`].
+    /// Chooses another [`Layout`].
     #[must_use]
     pub fn layout<M: Layout>(self) -> Builder<T, M> {
         Builder {
@@ -203,14 +233,20 @@ impl<T, L: Layout> Builder<T, L> {
         }
     }
 
-    /// Has the shed take another block of memory, as large as all before, whenever places for tasks or for dependencies run out: up to 2^31 of each. Nothing moves. The sizes
-    /// that were set are where it starts, rounded up to powers of two. Part of the shed's type: [`Growing`], of the layout chosen before.
+    /// Has the shed take another block of memory, as large as all before, whenever slots for tasks
+    /// or for dependencies run out: up to 2^31 of each. Nothing moves.
     ///
-    /// Cost: a comparison at each access to a task, more for those after the first block. While one thread takes memory, others that have run out wait for it.
+    /// The sizes that were set are where it starts, rounded up to powers of two. Growing is part of
+    /// the shed's type: [`Growing`], of the layout chosen before.
+    ///
+    /// # Cost
+    /// A comparison at each access to a task, and more for tasks after the first block. While one
+    /// thread takes memory, others that have run out wait for it.
     ///
     /// # Errors
     /// [`BuildError::CannotGrow`], in [`build_in`](Self::build_in).
     ///
+    /// # Examples
     /// ```
     /// let shed = sateen::shed::Shed::builder().tasks(4).growing().build()?;
     /// let tasks = shed.create([0; 100]).unwrap();
@@ -223,38 +259,38 @@ impl<T, L: Layout> Builder<T, L> {
         self.layout()
     }
 
-    /// For tests of what happens when generations wrap around.
-    #[doc(hidden)]
+    /// Sets the generation that slots begin with, to test what happens when generations wrap.
+    #[cfg(feature = "study")]
     #[must_use]
     pub fn first_generation(mut self, generation: u32) -> Self {
         self.first_generation = Some(generation);
         self
     }
 
-    /// With the heads that a snapshot has, which brings their words, too.
-    pub(crate) fn extra(mut self, extra: Extra) -> Self {
-        self.fifo = if extra.inboxes == 0 { Fifo::NONE } else { Fifo::All };
+    /// With the heads that a snapshot has, which brings their words too.
+    pub(crate) fn extra(mut self, extra: ExtraHeads) -> Self {
+        self.fifo = if extra.inboxes == 0 { FifoChannels::NONE } else { FifoChannels::All };
         self.progress = extra.counters != 0;
         self
     }
 
-    fn check(&self) -> Result<(Sizes, Extra), BuildError> {
-        if !(1..=MOST).contains(&self.tasks) {
+    fn check(&self) -> Result<(Sizes, ExtraHeads), BuildError> {
+        if !(1..=MAX).contains(&self.tasks) {
             return Err(BuildError::Tasks(self.tasks));
         }
-        if self.dependencies > MOST {
+        if self.dependencies > MAX {
             return Err(BuildError::Dependencies(self.dependencies));
         }
         if !(1..=u64::from(u16::MAX)).contains(&self.channels) {
             return Err(BuildError::Channels(self.channels));
         }
         let channels = self.channels as u16;
-        if let Fifo::These(these) = &self.fifo
+        if let FifoChannels::These(these) = &self.fifo
             && let Some(&channel) = these.iter().find(|&&channel| channel >= channels)
         {
             return Err(BuildError::NoChannel { channel, channels });
         }
-        let extra = Extra::new::<L>(channels, self.fifo.any(), self.progress);
+        let extra = ExtraHeads::new::<L>(channels, self.fifo.any(), self.progress);
         let (mut tasks, mut edges) = (self.tasks as u32, self.dependencies as u32);
         if L::GROWS {
             (tasks, edges) = (tasks.next_power_of_two(), edges.next_power_of_two());
@@ -278,7 +314,8 @@ impl<T, L: Layout> Builder<T, L> {
         sizes.bytes::<T, L>().ok_or_else(|| sizes.too_large())
     }
 
-    /// The shed, in memory of its own, taken here once: about 36 bytes a task besides the payload, and 8 a dependency.
+    /// Builds the shed in memory of its own, taken here once: about 36 bytes a task besides the
+    /// payload, and 8 a dependency.
     ///
     /// # Errors
     /// A size out of its range, or too little memory.
@@ -287,10 +324,11 @@ impl<T, L: Layout> Builder<T, L> {
         Ok(self.within(Memory::new(sizes)?, extra))
     }
 
-    /// The shed, in `buffer`: see [`Shed::required_size`].
+    /// Builds the shed in `buffer`: see [`Shed::required_size`].
     ///
     /// # Errors
-    /// A size out of its range, a buffer that is too small or not aligned to [`Shed::ALIGN`], or a [growing](Self::growing) layout.
+    /// A size out of its range, a buffer that is too small or not aligned to [`Shed::ALIGN`], or a
+    /// [growing](Self::growing) layout.
     pub fn build_in(self, buffer: &mut [MaybeUninit<u8>]) -> Result<ShedIn<'_, T, L>, BuildError> {
         let (sizes, extra) = self.check()?;
         if L::GROWS {
@@ -301,7 +339,7 @@ impl<T, L: Layout> Builder<T, L> {
         Ok(ShedIn::new(self.within(memory, extra)))
     }
 
-    fn within(self, memory: Memory<T, L>, extra: Extra) -> Shed<T, L> {
+    fn within(self, memory: Memory<T, L>, extra: ExtraHeads) -> Shed<T, L> {
         let channels = self.channels as u16;
         if self.fifo.any() {
             for channel in (0..channels).filter(|&channel| !self.fifo.has(channel)) {

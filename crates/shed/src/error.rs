@@ -1,6 +1,7 @@
 //! What can go wrong, each with the value that was wrong.
 
 use crate::TaskId;
+use crate::word::State;
 use core::fmt;
 
 /// Why an operation on tasks was refused. The shed is as it was before.
@@ -19,25 +20,25 @@ pub enum Error {
     Blocked(TaskId),
     /// The task was cancelled.
     Cancelled(TaskId),
-    /// The task belongs to a template's instance, which decides about it.
+    /// The task belongs to a template's instance, which alone frees it and says what it depends on.
     Kept(TaskId),
     /// The task still depends on others.
     Waiting {
         /// The task.
         task: TaskId,
         /// How many it waits for.
-        open: u32,
+        in_degree: u32,
     },
     /// A task cannot depend on itself.
     SelfDependency(TaskId),
     /// The dependency would close a cycle (found only with [`checks`](crate::Builder::checks)).
     Cycle {
-        /// Would wait for `predecessor`.
+        /// The task that would wait for `predecessor`.
         successor: TaskId,
-        /// Waits for `successor` already.
+        /// The task that waits for `successor` already.
         predecessor: TaskId,
     },
-    /// More dependencies than places for them are free.
+    /// There are not that many free dependencies.
     NoDependencies {
         /// How many were asked for.
         asked: u64,
@@ -67,7 +68,9 @@ impl fmt::Display for Error {
             Self::Blocked(task) => write!(f, "task {task} is blocked and waits to be made ready"),
             Self::Cancelled(task) => write!(f, "task {task} was cancelled"),
             Self::Kept(task) => write!(f, "task {task} belongs to an instance of a template"),
-            Self::Waiting { task, open } => write!(f, "task {task} still depends on {open} others"),
+            Self::Waiting { task, in_degree } => {
+                write!(f, "task {task} still depends on {in_degree} others")
+            }
             Self::SelfDependency(task) => write!(f, "task {task} cannot depend on itself"),
             Self::Cycle { successor, predecessor } => {
                 write!(
@@ -81,7 +84,7 @@ impl fmt::Display for Error {
             Self::TooManyDependencies(task) => write!(
                 f,
                 "task {task} would depend on more than {} others",
-                crate::word::State::MOST_OPEN
+                State::MAX_PREDECESSORS
             ),
             Self::NoChannel { channel, channels } => {
                 write!(f, "channel {channel} is not below {channels}")
@@ -92,14 +95,14 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The shed has no place for all of them: what was to be created comes back.
+/// The shed has too few free slots: what was to be created comes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Full<P> {
-    /// What could not be created: an array, or an iterator nothing was taken from.
+    /// What could not be created.
     pub payloads: P,
-    /// How many places were asked for.
+    /// How many slots were asked for.
     pub asked: usize,
-    /// How many tasks the shed has place for in all, at present.
+    /// How many slots the shed has in all, at present.
     pub capacity: u32,
 }
 
@@ -137,9 +140,9 @@ pub enum BuildError {
         /// Channels are below this.
         channels: u16,
     },
-    /// A shed in a buffer of the user's cannot grow.
+    /// A shed in a buffer cannot grow.
     CannotGrow,
-    /// The sizes need more bytes than memory can be addressed by.
+    /// The sizes need more bytes than can be addressed.
     TooLarge {
         /// Tasks asked for.
         tasks: u64,
@@ -179,7 +182,8 @@ impl fmt::Display for BuildError {
             Self::CannotGrow => write!(f, "a shed in a given buffer cannot grow"),
             Self::TooLarge { tasks, dependencies } => write!(
                 f,
-                "{tasks} tasks with {dependencies} dependencies need more bytes than can be addressed"
+                "{tasks} tasks with {dependencies} dependencies need more bytes than can be \
+                 addressed"
             ),
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes"),
             Self::BufferTooSmall { needed, given } => {
@@ -194,7 +198,7 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-/// A snapshot of a shed of other sizes.
+/// A snapshot cannot be restored: it is of a shed of other sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherSizes {
     /// The shed's tasks, dependencies and channels.
@@ -208,7 +212,8 @@ impl fmt::Display for OtherSizes {
         let Self { shed: (tasks, dependencies, channels), snapshot } = self;
         write!(
             f,
-            "a snapshot of {} tasks, {} dependencies and {} channels for a shed of {tasks}, {dependencies} and {channels}",
+            "a snapshot of {} tasks, {} dependencies and {} channels for a shed of {tasks}, \
+             {dependencies} and {channels}",
             snapshot.0, snapshot.1, snapshot.2
         )
     }

@@ -2,10 +2,10 @@
 
 use crate::canary::relaxed_if;
 use crate::end::{Ending, Hand};
+use crate::heads::Count;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::progress::Count;
-use crate::shed::{Heads, Shed};
+use crate::shed::Shed;
 use crate::thread::runner;
 use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
@@ -16,25 +16,31 @@ use sateen_base::prim::Ordering;
 /// How an execution of a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The task has ended: its payload is dropped, its place freed, and what depends on nothing else is made ready.
+    /// The task has ended. Its payload is dropped, its slot freed, and successors that depend on
+    /// nothing else are made ready.
     Complete,
-    /// The task is to be executed again, with the same payload, once somebody makes it [`ready`](Shed::ready).
+    /// The task is to be executed again, with the same payload, once it is made
+    /// [`ready`](Shed::ready).
     Blocked,
 }
 
 impl<T, L: Layout> Shed<T, L> {
-    /// Executes one task that is ready on `channel`: calls `run` with its name and payload. Returns its name, or `None` if none is ready.
+    /// Executes one task that is ready on `channel`: calls `run` with its name and payload. Returns
+    /// its name, or `None` if no task is ready.
     ///
-    /// Inside `run`, all operations of the shed may be called; the task itself cannot be made ready, depended on, freed or waited for. `run`
-    /// should not block for long on a plain thread: return [`Outcome::Blocked`] instead.
-    ///
-    /// Cost: three exchanges, and one for each task that depends on it.
+    /// Inside `run` all operations of the shed may be called. The task itself cannot be made ready,
+    /// depended on, freed or waited for. On a plain thread `run` should not block for long: return
+    /// [`Outcome::Blocked`] instead.
     ///
     /// # Errors
     /// [`Error::NoChannel`].
     ///
     /// # Panics
-    /// If `run` or dropping the payload panics. After a panic of `run` the task counts as cancelled, with all that depends on it.
+    /// If `run` or dropping the payload panics. After a panic of `run` the task counts as
+    /// cancelled, with all that depends on it.
+    ///
+    /// # Cost
+    /// Three exchanges, and one for each successor.
     #[inline]
     pub fn execute_one(
         &self,
@@ -46,15 +52,16 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(claimed.map(|(index, state)| self.execute(channel, index, state, run)))
     }
 
-    /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So channels serve as priorities: those of the first are
-    /// always executed before those of the second.
+    /// As [`execute_one`](Self::execute_one), on the first of `channels` that has a task. So
+    /// channels serve as priorities: tasks of the first are executed before those of the second.
     ///
     /// # Errors
-    /// [`Error::NoChannel`], once it comes to such a channel: then nothing was executed.
+    /// [`Error::NoChannel`], once it comes to that channel: then nothing was executed.
     ///
     /// # Panics
     /// As [`execute_one`](Self::execute_one).
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let (urgent, usual, idle) = (0, 1, 2);
@@ -65,7 +72,8 @@ impl<T, L: Layout> Shed<T, L> {
     /// }
     /// shed.ready(&tasks)?;
     /// let mut order = vec![];
-    /// while shed.execute_any([urgent, usual, idle], |_, what| { order.push(*what); Outcome::Complete })?.is_some() {}
+    /// let mut run = |_, what: &mut &'static str| { order.push(*what); Outcome::Complete };
+    /// while shed.execute_any([urgent, usual, idle], &mut run)?.is_some() {}
     /// assert_eq!(order, ["save", "work", "tidy"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -104,23 +112,30 @@ impl<T, L: Layout> Shed<T, L> {
         state: State,
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> TaskId {
-        let outcome = self.count_run(channel, self.call(index, state, run));
+        let outcome = self.call(index, state, run);
+        let counted = match outcome {
+            Outcome::Complete => Count::Completed,
+            Outcome::Blocked => Count::Blocked,
+        };
+        self.count(channel, counted, 1);
         match self.after(index, state, outcome) {
             After::Blocked => {}
-            After::Free => self.tasks_at(Heads::<L>::FREE_PLACES).push(Chain::of(index)),
+            After::Free => self.free_slots().push(Chain::of(index)),
             After::Linked => self.complete_slow(index),
         }
         self.name(index, state)
     }
 
-    /// As [`execute_one`](Self::execute_one) for up to `most` tasks, executed one after the other: returns how many. What was taken waits for the
-    /// caller, so take few if some run long. If one panics, the others are made ready again.
+    /// As [`execute_one`](Self::execute_one) for up to `most` tasks, one after the other. Returns
+    /// how many were executed.
     ///
-    /// Takes what is ready at once. When all of that has been executed, goes on with a task that the last of them has made ready, unless the channel hands out the
-    /// oldest first: [`on_ready`](crate::Builder::on_ready) does not learn of that one, as nobody else need come. Places and dependencies of what has ended are free
-    /// when this returns.
+    /// The call takes what is ready at once. These tasks wait for the caller, so take few if some
+    /// run long. If one panics, the others are made ready again.
     ///
-    /// Cost: three exchanges for all, and one for each; one more, and one for each task that depends on it, for one with dependents.
+    /// When all of them have run, the call goes on with a task that the last of them has made
+    /// ready, unless the channel hands out the oldest task first.
+    /// [`on_ready`](crate::Builder::on_ready) does not learn of that task, as no other thread need
+    /// come for it. Slots and dependencies of tasks that have ended are free when the call returns.
     ///
     /// # Errors
     /// [`Error::NoChannel`].
@@ -128,6 +143,11 @@ impl<T, L: Layout> Shed<T, L> {
     /// # Panics
     /// As [`execute_one`](Self::execute_one).
     ///
+    /// # Cost
+    /// Three exchanges for all, and one for each task. For a task with successors, one more, and
+    /// one for each of them.
+    ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(10).build()?;
@@ -152,13 +172,13 @@ impl<T, L: Layout> Shed<T, L> {
             return Ok(0);
         };
         self.warm(taken);
-        let places = self.tasks_at(Heads::<L>::FREE_PLACES);
+        let slots = self.free_slots();
         // Where the oldest come first, what becomes ready now comes last.
         let room = if self.is_fifo(channel) { 0 } else { most - taken.count };
         let hand = Hand { channel, tasks: taken, room };
         let mut batch = Batch { ending: Ending::with(self, hand), ended: [0; 2] };
         let (mut ran, runner, counting) = (0, runner(), self.extra.counters != 0);
-        while let Some(index) = batch.ending.hand.take(&places) {
+        while let Some(index) = batch.ending.hand.take(&slots) {
             let Some(state) = self.claim(index, runner) else { continue };
             ran += 1;
             let outcome = self.call(index, state, &mut run);
@@ -167,27 +187,28 @@ impl<T, L: Layout> Shed<T, L> {
             }
             match self.after(index, state, outcome) {
                 After::Blocked => {}
-                After::Free => batch.ending.free_place(index),
+                After::Free => batch.ending.free_slot(index),
                 After::Linked => batch.ending.complete_next(index),
             }
         }
         Ok(ran)
     }
 
-    /// Has the processor fetch what a batch will need, step by step but for all tasks at once: their places, what tells who depends on each, and the places of
-    /// those successors. Else each would wait for its own, one line after the other.
+    /// Has the processor fetch what a batch will need, step by step but for all tasks at once:
+    /// their slots, their words of dependents, and the slots of their successors. Otherwise each
+    /// task would wait for its own lines, one after the other.
     #[inline(always)]
     fn warm(&self, tasks: Chain) {
         if tasks.count > 1 {
-            self.each(tasks, |index| self.memory.prefetch_place(index));
-            if self.memory.most_edges() > 0 {
+            self.each(tasks, |index| self.memory.prefetch_slot(index));
+            if self.memory.max_edges() > 0 {
                 self.warm_dependents(tasks);
             }
         }
     }
 
     fn warm_dependents(&self, tasks: Chain) {
-        let linked = |index| State(self.memory.place(index).state.load(Ordering::Relaxed)).linked();
+        let linked = |index| State(self.memory.slot(index).state.load(Ordering::Relaxed)).linked();
         let first =
             |index| Dependents(self.memory.dependents(index).load(Ordering::Relaxed)).first();
         let mut count = 0;
@@ -198,9 +219,9 @@ impl<T, L: Layout> Shed<T, L> {
             }
         });
         if count > 0 {
-            // Of a task that is not linked an earlier one's, which does no harm.
+            // For a task that is not linked this fetches an earlier task's, which is harmless.
             self.each(tasks, |index| {
-                if let Some(first) = first(index).checked_sub(1) {
+                if let Some(first) = first(index).get() {
                     self.memory.prefetch_edge(first);
                 }
             });
@@ -208,25 +229,15 @@ impl<T, L: Layout> Shed<T, L> {
         }
     }
 
-    /// Calls with the index of each of `tasks`, which are the caller's.
-    #[inline(always)]
-    pub(crate) fn each(&self, tasks: Chain, mut call: impl FnMut(u32)) {
-        let mut index = tasks.first;
-        call(index);
-        for _ in 1..tasks.count {
-            index = self.memory.link(index).load(Ordering::Relaxed) - 1;
-            call(index);
-        }
-    }
-
     /// Makes a task that was taken out of its list `Running`; or ends it, if it was cancelled.
     #[inline(always)]
     fn claim(&self, index: u32, runner: u32) -> Option<State> {
-        let word = &self.memory.place(index).state;
+        let word = &self.memory.slot(index).state;
         let mut seen = State(word.load(Ordering::Relaxed));
         while seen.is(Status::Ready) {
-            let running = seen.to(Status::Running).with_pending(runner);
-            // Ordering: Acquire, with the Release of who made it ready (that of the list covers it too) and, before that, of each task it waited for.
+            let running = seen.to(Status::Running).with_in_degree(runner);
+            // Ordering: Acquire, with the Release of the thread that made it ready (that of the
+            // list covers it too) and, before that, of each task it waited for.
             match word.compare_exchange_weak(
                 seen.0,
                 running.0,
@@ -258,14 +269,15 @@ impl<T, L: Layout> Shed<T, L> {
         run: impl FnOnce(TaskId, &mut T) -> Outcome,
     ) -> Outcome {
         let running = Running { shed: self, index };
-        let (name, payload) = (self.name(index, state), &self.memory.place(index).payload);
-        // SAFETY: `Running` makes the payload ours; it is there, as the task has neither ended nor been cancelled.
+        let (name, payload) = (self.name(index, state), &self.memory.slot(index).payload);
+        // SAFETY: the status `Running` makes the payload the caller's; it is there, as the task has
+        // neither ended nor been cancelled.
         let outcome = payload.with_mut(|p| unsafe { run(name, (*p).assume_init_mut()) });
         core::mem::forget(running);
         outcome
     }
 
-    /// Sees to a task that has been called. What is not `Blocked` is then the caller's.
+    /// Sees to a task that has been called. It is then the caller's, unless it has blocked.
     #[inline(always)]
     fn after(&self, index: u32, state: State, outcome: Outcome) -> After {
         if outcome == Outcome::Blocked {
@@ -276,27 +288,17 @@ impl<T, L: Layout> Shed<T, L> {
             return After::Linked;
         }
         let completed = Completed { shed: self, index, state };
-        // SAFETY: it has run, so it is still the caller's, and is not looked at again.
-        self.memory.place(index).payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
+        // SAFETY: it has run, so it is still the caller's; this is the last look at it.
+        self.memory.slot(index).payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
         let _ = ManuallyDrop::new(completed);
         self.vacate(index, state);
         After::Free
     }
 
-    /// Marks the place of a task that the caller owns as free: it can be put into the list of free places.
-    #[inline(always)]
-    pub(crate) fn vacate(&self, index: u32, state: State) {
-        let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        let release = if canary!("vacate") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release, for the Acquire of who finds the name stale: all that the task did is visible to them. (The next owner has
-        // the place from the list.)
-        self.memory.place(index).state.store(free.0, release);
-    }
-
     /// The task has run and waits for `ready`, which may have come already.
     #[cold]
     fn block(&self, index: u32) {
-        let word = &self.memory.place(index).state;
+        let word = &self.memory.slot(index).state;
         let mut seen = State(word.load(Ordering::Relaxed));
         loop {
             let status = if seen.marked() && !canary!("block_woken") {
@@ -329,7 +331,7 @@ impl<T, L: Layout> Shed<T, L> {
     }
 }
 
-/// A task in the hands of the user's closure: cancelled if that panics.
+/// A task that the user's closure has: cancelled if that panics.
 struct Running<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
     index: u32,
@@ -341,7 +343,7 @@ impl<T, L: Layout> Drop for Running<'_, T, L> {
     }
 }
 
-/// A task whose payload is being dropped: its place is freed also if that panics.
+/// A task whose payload is being dropped: its slot is freed even if that panics.
 struct Completed<'a, T, L: Layout> {
     shed: &'a Shed<T, L>,
     index: u32,
@@ -351,20 +353,21 @@ struct Completed<'a, T, L: Layout> {
 impl<T, L: Layout> Drop for Completed<'_, T, L> {
     fn drop(&mut self) {
         self.shed.vacate(self.index, self.state);
-        self.shed.tasks_at(Heads::<L>::FREE_PLACES).push(Chain::of(self.index));
+        self.shed.free_slots().push(Chain::of(self.index));
     }
 }
 
 /// What is still to be done with a task that has been called.
 enum After {
     Blocked,
-    /// Only its place is to be put into the list of free ones.
+    /// Only its slot is to be put into the list of free ones.
     Free,
-    /// It may have dependents, or is part of an instance: to be ended.
+    /// It may have successors, or is part of an instance: to be ended.
     Linked,
 }
 
-/// Tasks taken at once: what is left of them is ready again if one panics, and what ends frees is freed together.
+/// Tasks taken at once. If one panics, the others are made ready again. What their ends free is
+/// freed together.
 struct Batch<'a, T, L: Layout> {
     ending: Ending<'a, T, L>,
     /// How many have blocked, and how many completed; counted only if the shed does.

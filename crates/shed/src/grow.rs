@@ -1,64 +1,69 @@
-//! Further blocks of memory, for sheds that grow: places of tasks, or of dependencies.
+//! Further blocks of memory for sheds that grow: slots of tasks, or dependencies.
 
+use crate::block::{Block, Sizes};
 use crate::layout::Layout;
-use crate::memory::{Memory, Sizes};
 use core::mem::MaybeUninit;
 use sateen_base::RawSpinLock;
 use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, UnsafeCell};
 
-/// Most of either.
-pub(crate) const MOST: u32 = 1 << 31;
+/// The largest number of slots, and of dependencies.
+pub(crate) const MAX: u32 = 1 << 31;
 
-/// Enough for [`MOST`]. Few in the model, whose cells are large.
-const CHUNKS: usize = if cfg!(loom) { 2 } else { 31 };
+/// Enough blocks for [`MAX`]. Few in the model, whose cells are large.
+const BLOCKS: usize = if cfg!(loom) { 2 } else { 31 };
 
-/// Blocks after the first. Each is as large as all before it, so that an index says which block it is in: the first has a power of two.
-pub(crate) struct Chunks<T, L: Layout> {
+/// The blocks after the first. Each is as large as all before it, and the first has a power of
+/// two: so the highest bit of an index says which block it is in.
+pub(crate) struct Blocks<T, L: Layout> {
     first: u32,
-    /// Indices below are in a block: a block is written before it is counted here, and stays as it is.
+    /// Indices below this lie in a block. A block is written before it is counted here, and never
+    /// changes afterwards.
     all: AtomicU32,
-    /// Held by who adds a block.
+    /// Held by the thread that adds a block.
     growing: RawSpinLock,
-    chunks: [UnsafeCell<MaybeUninit<Memory<T, L>>>; CHUNKS],
+    blocks: [UnsafeCell<MaybeUninit<Block<T, L>>>; BLOCKS],
 }
 
-impl<T, L: Layout> Chunks<T, L> {
+impl<T, L: Layout> Blocks<T, L> {
     pub(crate) fn new(first: u32) -> Self {
         debug_assert!(first.is_power_of_two());
         Self {
             first,
             all: AtomicU32::new(first),
             growing: RawSpinLock::new(),
-            chunks: [(); CHUNKS].map(|()| UnsafeCell::new(MaybeUninit::uninit())),
+            blocks: [(); BLOCKS].map(|()| UnsafeCell::new(MaybeUninit::uninit())),
         }
     }
 
     /// How many indices there are.
     #[inline]
     pub(crate) fn all(&self) -> u32 {
-        // Ordering: Acquire, with the Release of `grow`: who knows of an index finds its block.
+        // Ordering: Acquire, with the Release of `add`: a thread that knows an index finds its
+        // block.
         self.all.load(Ordering::Acquire)
     }
 
-    /// The block that an index after the first block's is in, and which it is there; `None` if there is no such index (yet).
+    /// The block of an index beyond the first block, and the index within it. `None` if there is
+    /// no such index yet.
     #[cold]
-    pub(crate) fn find(&self, index: u32) -> Option<(&Memory<T, L>, u32)> {
+    pub(crate) fn find(&self, index: u32) -> Option<(&Block<T, L>, u32)> {
         if index >= self.all() {
             return None;
         }
-        let chunk = index.ilog2() - self.first.ilog2();
-        // SAFETY: the index was counted, so the block was written before, and nobody writes there again.
-        let memory = self.chunks[chunk as usize].with(|p| unsafe { (*p).assume_init_ref() });
-        Some((memory, index - (self.first << chunk)))
+        let number = index.ilog2() - self.first.ilog2();
+        // SAFETY: the index was counted, so the block was written before, and is never written
+        // again.
+        let block = self.blocks[number as usize].with(|p| unsafe { (*p).assume_init_ref() });
+        Some((block, index - (self.first << number)))
     }
 
-    /// Doubles what there was when `seen` was all, unless that has been done: `false` if there is no memory, or no index left. `sizes` makes
-    /// the sizes of a block of so many.
+    /// Doubles the number of indices, unless it has risen above `seen` already. `false`: there is
+    /// no memory, or no index left. `sizes` makes the sizes of a block with that many.
     #[cold]
     pub(crate) fn grow(&self, seen: u32, sizes: impl FnOnce(u32) -> Sizes) -> bool {
-        if seen == MOST {
+        if seen == MAX {
             return false;
         }
         self.growing.acquire();
@@ -67,13 +72,13 @@ impl<T, L: Layout> Chunks<T, L> {
         grown
     }
 
-    /// Adds a block of `count`, as many as there are. The caller holds the lock.
+    /// Adds a block with `count` indices, as many as there are. The caller holds the lock.
     fn add(&self, count: u32, sizes: Sizes) -> bool {
-        let chunk = count.ilog2() - self.first.ilog2();
-        let Some(chunk) = self.chunks.get(chunk as usize) else { return false };
-        let Ok(memory) = Memory::block(sizes) else { return false };
-        // SAFETY: nobody looks at it before it is counted, and nobody else writes, as the caller holds the lock.
-        chunk.with_mut(|p| unsafe { (*p).write(memory) });
+        let number = count.ilog2() - self.first.ilog2();
+        let Some(cell) = self.blocks.get(number as usize) else { return false };
+        let Ok(block) = Block::new(sizes) else { return false };
+        // SAFETY: no thread reads it before it is counted, and only the lock's holder writes.
+        cell.with_mut(|p| unsafe { (*p).write(block) });
         let release = if canary!("grow") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, with the Acquire of `all`: the block is there.
         self.all.store(count << 1, release);
@@ -81,12 +86,12 @@ impl<T, L: Layout> Chunks<T, L> {
     }
 }
 
-impl<T, L: Layout> Drop for Chunks<T, L> {
+impl<T, L: Layout> Drop for Blocks<T, L> {
     fn drop(&mut self) {
-        let blocks = self.all.load(Ordering::Relaxed).ilog2() - self.first.ilog2();
-        for chunk in &self.chunks[..blocks as usize] {
-            // SAFETY: so many were written, and nobody uses them any more.
-            chunk.with_mut(|p| unsafe { (*p).assume_init_drop() });
+        let written = self.all.load(Ordering::Relaxed).ilog2() - self.first.ilog2();
+        for block in &self.blocks[..written as usize] {
+            // SAFETY: that many were written, and this is their last use.
+            block.with_mut(|p| unsafe { (*p).assume_init_drop() });
         }
     }
 }

@@ -2,48 +2,39 @@
 
 use crate::canary::relaxed_if;
 use crate::layout::Layout;
-use crate::list::Chain;
 use crate::plan::{Freeing, Plan};
-use crate::shed::{Heads, Shed};
+use crate::shed::Shed;
 use crate::word::{State, Status};
 use crate::{Node, StillRunning, TaskId, TemplateError};
 use alloc::sync::Arc;
 use core::fmt;
+use core::ops::Deref;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
-/// How an [`Instance`] holds on to its shed: `&Shed` or `Arc<Shed>`.
-pub trait ShedRef: sealed::Sealed {
+/// How an [`Instance`] holds on to its shed: `&Shed` or `Arc<Shed>`. The trait is sealed.
+pub trait ShedRef:
+    sealed::Sealed + Deref<Target = Shed<<Self as ShedRef>::Payload, <Self as ShedRef>::Layout>>
+{
     /// The shed's payload.
     type Payload;
     /// The shed's layout.
     type Layout: Layout;
-    /// Always the same shed.
-    #[doc(hidden)]
-    fn shed(&self) -> &Shed<Self::Payload, Self::Layout>;
 }
 
 impl<T, L: Layout> ShedRef for &Shed<T, L> {
     type Payload = T;
     type Layout = L;
-
-    fn shed(&self) -> &Shed<T, L> {
-        self
-    }
 }
 
 impl<T, L: Layout> ShedRef for Arc<Shed<T, L>> {
     type Payload = T;
     type Layout = L;
-
-    fn shed(&self) -> &Shed<T, L> {
-        self
-    }
 }
 
 mod sealed {
-    use crate::Shed;
     use crate::layout::Layout;
+    use crate::shed::Shed;
     use alloc::sync::Arc;
 
     pub trait Sealed {}
@@ -51,14 +42,18 @@ mod sealed {
     impl<T, L: Layout> Sealed for Arc<Shed<T, L>> {}
 }
 
-/// A [`Template`](crate::Template) that has places in a shed, and can be started.
+/// A [`Template`](crate::Template) that has slots in a shed, and can be started.
 ///
-/// Its tasks are executed like others, can be cancelled like others (in this run: the next one has them again), block and are made ready
-/// again like others; only [`depend`](Shed::depend) and [`free`](Shed::free) refuse them ([`Error::Kept`](crate::Error::Kept)). A payload stays as an execution left it, also
-/// one that panicked.
+/// # Tasks
+/// Its tasks are executed like others. They block and are made ready again like others, and can be
+/// cancelled like others, in this run: the next run has them again. Only [`depend`](Shed::depend)
+/// and [`free`](Shed::free) refuse them ([`Error::Kept`](crate::Error::Kept)). A payload stays as
+/// an execution left it, even one that panicked.
 ///
-/// **Dropping** it frees the places. If a run has not ended, this cancels it, and the places are freed when it ends: once what is running has
-/// ended, and what lies in lists was taken out.
+/// # Dropping
+/// Dropping the instance frees the slots. If a run has not ended, dropping cancels it. The slots
+/// are then freed when the run ends: once running tasks have ended, and what lies in lists was
+/// taken out.
 pub struct Instance<S: ShedRef> {
     shed: S,
     plan: Arc<Plan>,
@@ -74,23 +69,26 @@ impl<S: ShedRef> Instance<S> {
         &self.shed
     }
 
-    /// Begins a run: all tasks wait for what they depend on, and those that depend on nothing are ready, in one push a channel.
-    ///
-    /// Cost: two stores a task, one exchange, and one a channel.
+    /// Begins a run: all tasks wait for their predecessors, and those without any are ready, in one
+    /// push for each channel.
     ///
     /// # Errors
     /// [`StillRunning`]: the last run has not ended.
+    ///
+    /// # Cost
+    /// Two stores for each task, one exchange, and one for each channel.
     #[inline]
     pub fn start(&self) -> Result<(), StillRunning> {
-        let (shed, plan) = (self.shed.shed(), &*self.plan);
-        let Some((&first, rest)) = plan.roots.split_first() else {
+        let (shed, plan) = (&*self.shed, &*self.plan);
+        if plan.roots.is_empty() {
             plan.on_done.iter().for_each(|done| done());
             return Ok(());
-        };
-        let milestone = &shed.memory.place(plan.milestone.index).state;
+        }
+        let milestone = &shed.memory.slot(plan.milestone.index).state;
         let seen = State(milestone.load(Ordering::Relaxed));
         let begun = plan.milestone.state;
-        // Ordering: Acquire, with the Release of who ended the last run: all it did to the tasks is over.
+        // Ordering: Acquire, with the Release of the thread that ended the last run: all it did to
+        // the tasks is over.
         if !seen.is(Status::Done)
             || milestone
                 .compare_exchange(
@@ -105,15 +103,15 @@ impl<S: ShedRef> Instance<S> {
             return Err(StillRunning);
         }
         for task in &plan.tasks {
-            let place = shed.memory.place(task.index);
-            place.channel.store(task.channel, Ordering::Relaxed);
-            // Ordering: Release, for who cancels the task by its name: the payload is as the last run left it.
-            place.state.store(task.state.0, relaxed_if(canary!("start_state"), Ordering::Release));
+            let slot = shed.memory.slot(task.index);
+            slot.channel.store(task.channel, Ordering::Relaxed);
+            // Ordering: Release, for a thread that cancels the task by its name: the payload is as
+            // the last run left it.
+            slot.state.store(task.state.0, relaxed_if(canary!("start_state"), Ordering::Release));
         }
-        let list = shed.tasks_at(Heads::<S::Layout>::FREE_PLACES);
-        let mut chain = Chain::of(first);
-        rest.iter().for_each(|&root| list.append(&mut chain, root));
-        shed.push_ranges(chain);
+        if let Some(chain) = shed.free_slots().chain_of(plan.roots.iter().copied()) {
+            shed.push_ranges(chain);
+        }
         Ok(())
     }
 
@@ -123,7 +121,7 @@ impl<S: ShedRef> Instance<S> {
         self.milestone().is(Status::Done)
     }
 
-    /// Whether the last run has ended, and a task was cancelled in it or has panicked.
+    /// Whether the last run has ended, and a task was cancelled in it or has panicked. A load.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         let milestone = self.milestone();
@@ -131,12 +129,14 @@ impl<S: ShedRef> Instance<S> {
     }
 
     fn milestone(&self) -> State {
-        let milestone = &self.shed.shed().memory.place(self.plan.milestone.index).state;
-        // Ordering: Acquire, with the Release of who ended the run: what the tasks did is visible to who knows that they are done.
+        let milestone = &self.shed.memory.slot(self.plan.milestone.index).state;
+        // Ordering: Acquire, with the Release of the thread that ended the run: a caller that
+        // learns that the tasks are done sees what they did.
         State(milestone.load(relaxed_if(canary!("is_done"), Ordering::Acquire)))
     }
 
-    /// The name of a task in the shed, the same in each run: to cancel it, or to make it ready after it has blocked.
+    /// The name of a task in the shed, the same in each run: to cancel it, or to make it ready
+    /// after it has blocked.
     ///
     /// # Errors
     /// [`TemplateError::UnknownNode`].
@@ -144,14 +144,15 @@ impl<S: ShedRef> Instance<S> {
         let tasks = &self.plan.tasks;
         match tasks.get(node.index as usize) {
             Some(task) if node.template == self.plan.template => {
-                Ok(self.shed.shed().name(task.index, task.state))
+                Ok(self.shed.name(task.index, task.state))
             }
             _ => Err(TemplateError::UnknownNode(node)),
         }
     }
 
-    /// Cancels the run: what is not running will not run. The next run has all tasks again.
+    /// Cancels the run: tasks that are not running will not run. The next run has all tasks again.
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed, Template};
     /// let mut template = Template::new();
@@ -165,7 +166,7 @@ impl<S: ShedRef> Instance<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cancel(&self) {
-        let shed = self.shed.shed();
+        let shed = &*self.shed;
         for task in &self.plan.tasks {
             // Refused: it has ended, or was cancelled with another.
             let _ = shed.cancel(shed.name(task.index, task.state));
@@ -177,6 +178,7 @@ impl<S: ShedRef> Instance<S> {
     /// # Errors
     /// [`TemplateError::StillRunning`], [`TemplateError::UnknownNode`].
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed, Template};
     /// let mut template = Template::new();
@@ -193,28 +195,31 @@ impl<S: ShedRef> Instance<S> {
         if !self.is_done() {
             return Err(TemplateError::StillRunning);
         }
-        let payload = &self.shed.shed().memory.place(index).payload;
-        // SAFETY: kept tasks keep theirs. No run is under way, and for as long as this borrows the instance, none begins.
+        let payload = &self.shed.memory.slot(index).payload;
+        // SAFETY: kept tasks keep theirs. No run is under way, and none begins while this borrows
+        // the instance.
         Ok(payload.with_mut(|p| unsafe { (*p).assume_init_mut() }))
     }
 }
 
 impl<S: ShedRef> Drop for Instance<S> {
     fn drop(&mut self) {
-        let shed = self.shed.shed();
+        let shed = &*self.shed;
         let milestone = self.plan.milestone.index;
-        let word = &shed.memory.place(milestone).state;
-        // Ordering: Acquire, with the Release of who ended the run: the tasks are ours.
+        let word = &shed.memory.slot(milestone).state;
+        // Ordering: Acquire, with the Release of the thread that ended the run: the tasks are this
+        // thread's.
         let acquire = relaxed_if(canary!("instance_drop"), Ordering::Acquire);
         let mut seen = State(word.load(acquire));
         while !seen.is(Status::Done) {
-            // Ordering: Release, for who ends the run, and with it the instance; Acquire on failure as above.
+            // Ordering: Release, for the thread that ends the run, and with it the instance;
+            // Acquire on failure as above.
             match word.compare_exchange_weak(seen.0, seen.poison().0, Ordering::Release, acquire) {
                 Ok(_) => return self.cancel(),
                 Err(now) => seen = State(now),
             }
         }
-        // SAFETY: no run is under way, and we are the only ones who could begin one.
+        // SAFETY: no run is under way, and only this instance could begin one.
         unsafe { Freeing::new(shed, milestone) }.work();
     }
 }

@@ -1,28 +1,33 @@
-//! How many heads a list has, where they lie, and what a thread does that loses a race for one.
+//! How many heads a list has, where they lie, and whether a lost race for one pauses.
 
 use core::marker::PhantomData;
 
-/// A shed's layout: how many heads each of its lists has, how far they lie apart, and whether a failed exchange pauses.
+/// How the lists of a shed are laid out: how many heads each has, and how far apart they lie.
 ///
-/// Sealed: the layouts are the steps of the Bikeshed article ("Improvements Analysis", tests A to E), and one of ours.
-pub trait Layout: sealed::Sealed + Send + Sync + 'static {
-    /// Short name, as in the lab's figures.
-    const NAME: &'static str;
-    /// Words from one list head to the next: 1 packs eight into a cache line, 16 gives each two lines of its own (processors fetch in pairs).
-    #[doc(hidden)]
-    const STRIDE: usize;
-    /// Whether who loses an exchange pauses before trying again.
-    #[doc(hidden)]
-    const PAUSES: bool;
-    /// How many heads each list has: a power of two. A thread uses its own, and takes from others' when that is empty.
-    #[doc(hidden)]
-    const STRIPES: usize;
-    /// Whether further blocks of memory follow the first when that is full.
-    #[doc(hidden)]
-    const GROWS: bool = false;
+/// [`Central`] is the default. [`Sharded`] suits many threads that create and execute their own
+/// tasks. [`Growing`] wraps either: see [`Builder::growing`](crate::Builder::growing).
+///
+/// The trait is sealed.
+pub trait Layout: sealed::Sealed + Send + Sync + 'static {}
+
+mod sealed {
+    pub trait Sealed {
+        /// Short name, as in the lab's figures.
+        const NAME: &'static str;
+        /// Words from one list head to the next. 1 packs eight into a cache line; 16 gives each
+        /// head two lines of its own, as processors fetch lines in pairs.
+        const STRIDE: usize;
+        /// Whether a thread whose exchange failed pauses before it tries again.
+        const PAUSES: bool;
+        /// How many heads each list has: a power of two. A thread uses its own head, and takes
+        /// from the others when that is empty.
+        const STRIPES: usize;
+        /// Whether further blocks of memory follow the first when that is full.
+        const GROWS: bool = false;
+    }
 }
 
-/// Models pay for each word, also where nothing is.
+/// Models pay for each word, used or not.
 const fn stride(words: usize) -> usize {
     if cfg!(loom) { 1 } else { words }
 }
@@ -33,30 +38,44 @@ macro_rules! layouts {
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name;
 
-        impl sealed::Sealed for $name {}
-
-        impl Layout for $name {
+        impl sealed::Sealed for $name {
             const NAME: &'static str = $text;
             const STRIDE: usize = stride($stride);
             const PAUSES: bool = $pauses;
             const STRIPES: usize = 1;
         }
+
+        impl Layout for $name {}
     )* };
 }
 
 layouts! {
-    /// List heads side by side, failed exchanges repeated at once: tests A and B. The smallest.
+    /// One head for each list, in cache lines of its own; a thread that loses a race for it backs
+    /// off. The default.
+    Central("pausing", 16, true);
+}
+#[cfg(feature = "study")]
+layouts! {
+    /// As [`Central`], but list heads lie side by side and failed exchanges are repeated at once.
+    /// The smallest layout, and the slowest under contention.
+    ///
+    /// Source: the Bikeshed article, "Improvements Analysis", tests A and B.
     Packed("packed", 1, false);
-    /// Each list head in cache lines of its own: test C.
+    /// As [`Central`], but failed exchanges are repeated at once.
+    ///
+    /// Source: the Bikeshed article, "Improvements Analysis", test C.
     Padded("padded", 16, false);
-    /// As [`Padded`], and who loses an exchange pauses: tests D and E. The default.
-    Pausing("pausing", 16, true);
 }
 
-/// As [`Pausing`], with `STRIPES` heads for each list instead of one (a power of two, 8 unless named): threads push to their own and pop from their
-/// own, and take several at once from another's when that is empty. Free places and dependencies stay with the thread that freed them until another runs out. Needs `std`, whose threads have numbers.
+/// As [`Central`], with `STRIPES` heads for each list instead of one: a power of two, 8 unless
+/// named.
 ///
-/// There is no order among tasks that different threads made ready. A list takes 128 bytes a stripe.
+/// A thread pushes to its own stripe and pops from it. When that is empty it takes several items
+/// at once from another stripe. Free slots and dependencies stay with the thread that freed them
+/// until another thread runs out. Needs the feature `std`, which gives threads numbers.
+///
+/// There is no order among tasks that different threads made ready. A list takes 128 bytes a
+/// stripe.
 ///
 /// ```
 /// use sateen::shed::{Outcome, Sharded, Shed};
@@ -68,9 +87,7 @@ layouts! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sharded<const STRIPES: usize = 8>;
 
-impl<const STRIPES: usize> sealed::Sealed for Sharded<STRIPES> {}
-
-impl<const STRIPES: usize> Layout for Sharded<STRIPES> {
+impl<const STRIPES: usize> sealed::Sealed for Sharded<STRIPES> {
     const NAME: &'static str = "sharded";
     const STRIDE: usize = stride(16);
     const PAUSES: bool = true;
@@ -80,14 +97,14 @@ impl<const STRIPES: usize> Layout for Sharded<STRIPES> {
     };
 }
 
-/// As `L`, and when places for tasks or dependencies run out, the shed takes another block of memory as large as all before: see
-/// [`Builder::growing`](crate::Builder::growing).
+impl<const STRIPES: usize> Layout for Sharded<STRIPES> {}
+
+/// As `L`, and the shed takes another block of memory, as large as all before, when slots for
+/// tasks or for dependencies run out: see [`Builder::growing`](crate::Builder::growing).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Growing<L = Pausing>(PhantomData<L>);
+pub struct Growing<L = Central>(PhantomData<L>);
 
-impl<L> sealed::Sealed for Growing<L> {}
-
-impl<L: Layout> Layout for Growing<L> {
+impl<L: Layout> sealed::Sealed for Growing<L> {
     const NAME: &'static str = L::NAME;
     const STRIDE: usize = L::STRIDE;
     const PAUSES: bool = L::PAUSES;
@@ -95,6 +112,4 @@ impl<L: Layout> Layout for Growing<L> {
     const GROWS: bool = true;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
+impl<L: Layout> Layout for Growing<L> {}

@@ -1,19 +1,20 @@
 //! Lists of indices that many threads push to and pop from, last in, first out.
 //!
-//! Treiber's stack (1986) over indices, with a tag against ABA. A push may bring a whole chain, a pop may take
-//! several: one exchange each.
+//! A push may bring a whole chain, and a pop may take several: one exchange each.
+//!
+//! Source: Treiber's stack (1986), over indices, with a tag against ABA.
 
 use crate::canary::relaxed_if;
+use crate::index::{Link, OptIndex};
 use crate::layout::Layout;
 use crate::memory::Memory;
-use crate::thread::lane;
+use crate::thread::stripe;
 use crate::word::Head;
 use sateen_base::Backoff;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::AtomicU32;
 
-/// Indices linked with each other, for one push. `first` is popped first.
+/// Indices that are linked with each other, for one push. `first` is popped first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     pub(crate) first: u32,
@@ -27,10 +28,10 @@ impl Chain {
     }
 }
 
-/// A list's heads, and where the links of its indices are.
+/// A list: where its heads are, and where the links of its indices are.
 ///
-/// With several heads ([`Layout::STRIPES`]) it is as many lists: a thread pushes to its own and pops from its own, and from another
-/// only when that is empty.
+/// With several [stripes](Layout) it is as many lists. A thread pushes to its own and pops from
+/// its own, and from the others only when that is empty.
 pub(crate) struct List<'a, T, L: Layout, F> {
     pub(crate) memory: &'a Memory<T, L>,
     /// Number of the first head.
@@ -38,7 +39,7 @@ pub(crate) struct List<'a, T, L: Layout, F> {
     pub(crate) link: F,
 }
 
-impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
+impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
     #[inline(always)]
     pub(crate) fn new(memory: &'a Memory<T, L>, heads: usize, link: F) -> Self {
         Self { memory, heads, link }
@@ -47,15 +48,31 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     /// Appends `index` to `chain`, which is not in a list yet.
     #[inline(always)]
     pub(crate) fn append(&self, chain: &mut Chain, index: u32) {
-        (self.link)(chain.last).store(index + 1, Ordering::Relaxed);
+        (self.link)(chain.last).set(OptIndex::some(index));
         chain.last = index;
         chain.count += 1;
+    }
+
+    /// Appends `index` to `chain`, which has none yet if it is `None`.
+    #[inline(always)]
+    pub(crate) fn append_to(&self, chain: &mut Option<Chain>, index: u32) {
+        match chain {
+            None => *chain = Some(Chain::of(index)),
+            Some(chain) => self.append(chain, index),
+        }
+    }
+
+    /// `indices`, linked with each other.
+    pub(crate) fn chain_of(&self, indices: impl Iterator<Item = u32>) -> Option<Chain> {
+        let mut chain = None;
+        indices.for_each(|index| self.append_to(&mut chain, index));
+        chain
     }
 
     /// The calling thread's stripe.
     #[inline(always)]
     pub(crate) fn own(&self) -> usize {
-        if L::STRIPES == 1 { 0 } else { lane() & (L::STRIPES - 1) }
+        if L::STRIPES == 1 { 0 } else { stripe() & (L::STRIPES - 1) }
     }
 
     #[inline(always)]
@@ -70,12 +87,13 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         let mut seen = word.load(Ordering::Relaxed);
         loop {
             let head = Head(seen);
-            (self.link)(chain.last).store(head.first(), Ordering::Relaxed);
+            (self.link)(chain.last).set(head.first());
             let release = if canary!("list_push") { Ordering::Relaxed } else { Ordering::Release };
-            // Ordering: Release, for the Acquire of who pops one of these: it must see the links, and all that was done to what they name.
+            // Ordering: Release, for the Acquire of the thread that pops one of these: it must see
+            // the links, and all that was done to what they name.
             match word.compare_exchange_weak(
                 seen,
-                head.pushed(chain.first + 1, chain.count).0,
+                head.pushed(OptIndex::some(chain.first), chain.count).0,
                 release,
                 Ordering::Relaxed,
             ) {
@@ -91,7 +109,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         let head = |stripe| Head(self.memory.head(self.heads + stripe).load(Ordering::Relaxed));
-        (0..L::STRIPES).all(|stripe| head(stripe).first() == 0)
+        (0..L::STRIPES).all(|stripe| head(stripe).first().is_none())
     }
 
     /// Takes the first.
@@ -100,10 +118,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         let mut taken = 0;
         let own = self.own();
         if self.pop_at(own, 1, |_, index| taken = index) == 1 {
-            // Who takes this one often takes the next one too, and its line may lie in another core's cache.
-            let next = (self.link)(taken).load(Ordering::Relaxed);
-            if next != 0 {
-                self.memory.prefetch_place(next - 1);
+            // The thread that takes this one often takes the next one too, and the next one's line
+            // may lie in another core's cache.
+            if let Some(next) = (self.link)(taken).get().get() {
+                self.memory.prefetch_slot(next);
             }
             return Some(taken);
         }
@@ -118,8 +136,9 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         if L::STRIPES == 1 || chain.is_some() { chain } else { self.steal(own, most) }
     }
 
-    /// Takes up to `most` from another stripe, and moves more to our own, where others find them again: so the other's head, which lies in another
-    /// core's cache, is exchanged once for many.
+    /// Takes up to `most` from another stripe, and moves more of it to the caller's own stripe,
+    /// where others find them again. So the other's head, which lies in another core's cache, is
+    /// exchanged once for many.
     fn steal(&self, own: usize, most: usize) -> Option<Chain> {
         const MOVED: usize = 64;
         let taken = (1..L::STRIPES)
@@ -140,10 +159,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         Some(mine)
     }
 
-    /// Who follows `index`, which is not the last, in a chain of the caller's.
+    /// What follows `index`, which is not the last, in a chain of the caller's.
     #[inline(always)]
     pub(crate) fn next(&self, index: u32) -> u32 {
-        (self.link)(index).load(Ordering::Relaxed) - 1
+        (self.link)(index).get().index()
     }
 
     #[inline(always)]
@@ -163,22 +182,27 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     fn pop_at(&self, stripe: usize, most: usize, mut each: impl FnMut(usize, u32)) -> usize {
         let word = self.memory.head(self.heads + stripe);
         let mut backoff = Backoff::new();
-        // Ordering: Acquire, with the Release of `push_at`; pops in between continue its release sequence.
+        // Ordering: Acquire, with the Release of `push_at`; pops in between continue its release
+        // sequence.
         let mut seen = word.load(Ordering::Acquire);
         loop {
             let head = Head(seen);
             let (mut next, mut count) = (head.first(), 0);
-            while next != 0 && count < most {
-                each(count, next - 1);
+            while let Some(index) = next.get()
+                && count < most
+            {
+                each(count, index);
                 count += 1;
-                // Possibly nonsense if somebody else was faster, but always an index of a link; then the exchange fails.
-                next = (self.link)(next - 1).load(Ordering::Relaxed);
+                // If another thread was faster this may be another list's link, but it always
+                // names an index; then the exchange fails.
+                next = (self.link)(index).get();
             }
             if count == 0 {
                 return 0;
             }
             let release = relaxed_if(canary!("list_pop"), Ordering::Release);
-            // Ordering: Acquire on failure as for the load above. Release, for who finds an outbox empty: what we have freed before is seen in the inbox.
+            // Ordering: Acquire on failure as for the load above. Release, for a thread that finds
+            // an outbox empty: it sees in the inbox what this one has freed before.
             match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
             {
                 Ok(_) => return count,

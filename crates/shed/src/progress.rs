@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::canary::relaxed_if;
-use crate::execute::Outcome;
+use crate::heads::Count;
 use crate::layout::Layout;
 use crate::shed::Shed;
 use sateen_base::canary;
@@ -12,38 +12,29 @@ use sateen_base::prim::Ordering;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How many times a task became ready: counted before anybody can execute it.
+    /// How many times a task became ready. Counted before any thread can execute it.
     pub readied: u64,
-    /// How many tasks have ended by completing: counted after they have run (a batch's together, after the last).
+    /// How many tasks have completed. Counted after they have run; a batch's tasks together, after
+    /// the last.
     pub completed: u64,
-    /// How many times a task was executed and blocked: counted as completed ones are.
+    /// How many times a task was executed and blocked. Counted as completed tasks are.
     pub blocked: u64,
-    /// How many tasks were cancelled, or panicked: counted before what depends on them is.
+    /// How many tasks were cancelled, or panicked. Counted before their successors are.
     pub cancelled: u64,
 }
 
-/// Number of a counter of a channel.
-#[derive(Clone, Copy)]
-pub(crate) enum Count {
-    Readied,
-    Completed,
-    Blocked,
-    Cancelled,
-}
-
-impl Count {
-    /// How many there are for each channel.
-    pub(crate) const ALL: usize = 4;
-}
-
 impl<T, L: Layout> Shed<T, L> {
-    /// What has happened on `channel`; `None` if nobody counts ([`Builder::progress`](crate::Builder::progress)). Once nothing is ready or running there,
-    /// `readied` is `completed + blocked` and those that were cancelled while they were ready, or panicked. While other threads go on, the counts are of slightly different moments,
-    /// but `readied` is of the last.
+    /// What has happened on `channel`. `None`: [`Builder::progress`](crate::Builder::progress) was
+    /// not set, so nothing is counted.
+    ///
+    /// Once nothing is ready or running there, `readied` is the sum of `completed`, `blocked`, and
+    /// the tasks that panicked or were cancelled while they were ready. While other threads go on,
+    /// the counts are of slightly different moments; `readied` is of the last.
     ///
     /// # Errors
     /// [`Error::NoChannel`].
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(3).progress(true).build()?;
@@ -58,28 +49,20 @@ impl<T, L: Layout> Shed<T, L> {
         if self.extra.counters == 0 {
             return Ok(None);
         }
-        // Ordering: Acquire, with the Release of `count_slow`: who sees the end of a task counted sees that it became ready.
+        // Ordering: Acquire, with the Release of `count_slow`: a thread that sees the end of a task
+        // counted also sees that it became ready.
         let count = |what| self.memory.head(self.counter(channel, what)).load(Ordering::Acquire);
         let (completed, blocked) = (count(Count::Completed), count(Count::Blocked));
         let cancelled = count(Count::Cancelled);
         Ok(Some(Progress { completed, blocked, cancelled, readied: count(Count::Readied) }))
     }
 
-    /// Counts, if anybody does.
+    /// Counts, if this shed does.
     #[inline(always)]
     pub(crate) fn count(&self, channel: u16, what: Count, by: u32) {
         if self.extra.counters != 0 {
             self.count_slow(channel, what, by);
         }
-    }
-
-    #[inline(always)]
-    pub(crate) fn count_run(&self, channel: u16, outcome: Outcome) -> Outcome {
-        if self.extra.counters != 0 {
-            let complete = outcome == Outcome::Complete;
-            self.count_slow(channel, if complete { Count::Completed } else { Count::Blocked }, 1);
-        }
-        outcome
     }
 
     #[cold]

@@ -1,11 +1,11 @@
 //! Making tasks ready, and their channels.
 
 use crate::canary::relaxed_if;
-use crate::create::refusal;
 use crate::end::Ending;
+use crate::index::OptIndex;
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::shed::{Heads, Shed};
+use crate::shed::{Shed, refusal};
 use crate::thread::is_runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
@@ -13,12 +13,15 @@ use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
-    /// Sets the channel that tasks will be ready on: all or none. Also from inside a task, for itself. Not while another thread sees the task through: the channel might
-    /// become that of the next task in its place.
+    /// Sets the channel that tasks will be ready on: all or none.
+    ///
+    /// A task may set its own channel while it runs. Do not call this while another thread sees the
+    /// task through: it may then set the channel of the next task in the same slot.
     ///
     /// # Errors
     /// [`Error::NoChannel`]; a task that is ready already, or has ended.
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let shed = Shed::builder().tasks(1).channels(2).build()?;
@@ -41,7 +44,7 @@ impl<T, L: Layout> Shed<T, L> {
             }
         }
         for &task in tasks {
-            self.memory.place(task.index()).channel.store(channel.into(), Ordering::Relaxed);
+            self.memory.slot(task.index()).channel.store(channel.into(), Ordering::Relaxed);
         }
         Ok(())
     }
@@ -55,20 +58,22 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(self.channel_at(task.index()))
     }
 
-    #[inline(always)]
-    pub(crate) fn channel_at(&self, index: u32) -> u16 {
-        self.memory.place(index).channel.load(Ordering::Relaxed) as u16
-    }
-
-    /// Makes tasks ready to be executed, in that order: idle ones that depend on nothing, and blocked ones: all or none. For one that is
-    /// running and then blocks, it counts as if it came after.
+    /// Makes tasks ready to be executed, in that order: all or none.
     ///
-    /// Cost: an exchange for each, and one for each range of tasks of the same channel.
+    /// They may be idle and depend on nothing, or blocked. If a task is running and blocks later,
+    /// the call counts as if it came after that.
     ///
     /// # Errors
-    /// A task that is ready already, waits for others ([`Error::Waiting`]), is the one that calls this or executes what does ([`Error::Running`]), was
-    /// cancelled or has ended. Without the feature `std` nobody can tell who calls: what makes itself ready and then blocks is ready at once.
+    /// - A task that is ready already, was cancelled or has ended.
+    /// - [`Error::Waiting`] for a task that waits for others.
+    /// - [`Error::Running`] for the task that makes this call, directly or in a task that it
+    ///   executes. Without the feature `std` that is not noticed: a task that makes itself ready
+    ///   and then blocks is ready at once.
     ///
+    /// # Cost
+    /// An exchange for each task, and one for each range of tasks of the same channel.
+    ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Error, Shed};
     /// let shed = Shed::builder().tasks(1).build()?;
@@ -79,9 +84,9 @@ impl<T, L: Layout> Shed<T, L> {
     /// ```
     #[inline]
     pub fn ready(&self, tasks: &[TaskId]) -> Result<(), Error> {
-        // Those that are in our hands, linked with each other; and whether they have the same channel.
+        // Those taken so far, linked with each other; and whether they have the same channel.
         let (mut chain, mut channel, mut uniform) = (None::<Chain>, 0, true);
-        let list = self.tasks_at(Heads::<L>::FREE_PLACES);
+        let list = self.free_slots();
         let mut add = |chain: &mut Option<Chain>, task: TaskId| {
             let own = self.channel_at(task.index());
             match chain {
@@ -106,7 +111,7 @@ impl<T, L: Layout> Shed<T, L> {
             }
         }
         if running {
-            // Only now, as that cannot be undone.
+            // Last, as a wake cannot be undone.
             tasks
                 .iter()
                 .filter(|task| self.wake_slow(**task))
@@ -120,7 +125,8 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(())
     }
 
-    /// Wakes a task that was running a moment ago. `true`: it has blocked since, and is `Ready` for the caller to put into its list.
+    /// Wakes a task that was running a moment ago. `true`: it has blocked since, and is `Ready` for
+    /// the caller to put into its list.
     #[cold]
     fn wake_slow(&self, task: TaskId) -> bool {
         let before = self.change(task, |state| match state.status() {
@@ -131,11 +137,12 @@ impl<T, L: Layout> Shed<T, L> {
         before.is_ok_and(|before| before.is(Status::Blocked))
     }
 
-    /// Makes a task `Ready`, for the caller to put into its list. `false`: it is running, and nothing has been done.
+    /// Makes a task `Ready`, for the caller to put into its list. `false`: it is running, and
+    /// nothing has been done.
     #[inline(always)]
     fn take_ready(&self, task: TaskId) -> Result<bool, Error> {
         if self.memory.has(task) {
-            let word = &self.memory.place(task.index()).state;
+            let word = &self.memory.slot(task.index()).state;
             let seen = State(word.load(Ordering::Relaxed));
             // Ordering: as in `change`.
             if seen.is_idle(task.generation())
@@ -157,25 +164,31 @@ impl<T, L: Layout> Shed<T, L> {
     #[cold]
     fn take_ready_slow(&self, task: TaskId) -> Result<bool, Error> {
         let before = self.change(task, |state| match state.status() {
-            Status::Idle if state.pending() > 0 => {
-                Err(Error::Waiting { task, open: state.pending() })
+            Status::Idle if state.in_degree() > 0 => {
+                Err(Error::Waiting { task, in_degree: state.in_degree() })
             }
             Status::Idle => Ok(state.to(Status::Ready)),
             Status::Blocked => Ok(state.to(Status::Ready).mark()),
-            Status::Running if !is_runner(state.pending()) => Ok(state),
+            Status::Running if !is_runner(state.in_degree()) => Ok(state),
             status => Err(refusal(task, status)),
         })?;
         Ok(!before.is(Status::Running))
     }
 
-    /// Whether any task is ready on `channel`, as of a moment ago; also if all that are have been cancelled since. A load for each stripe.
+    /// Whether any task is ready on `channel`, as of a moment ago. Tasks that were cancelled while
+    /// they were ready may count.
     ///
-    /// What others made ready is seen for certain if a sequentially consistent fence lies between that and their next access, and one between the
-    /// caller's last access and this.
+    /// The call is certain to see what another thread made ready if a sequentially consistent fence
+    /// lies between that and the other thread's next access, and another one between the caller's
+    /// last access and this call.
     ///
     /// # Errors
     /// [`Error::NoChannel`].
     ///
+    /// # Cost
+    /// A load for each stripe.
+    ///
+    /// # Examples
     /// ```
     /// let shed = sateen::shed::Shed::builder().build()?;
     /// assert!(!shed.has_ready(0)?);
@@ -189,77 +202,22 @@ impl<T, L: Layout> Shed<T, L> {
         Ok(!self.none_ready(channel))
     }
 
-    /// Puts tasks whose status is `Ready` into the list of their channel, and says so.
-    #[inline(always)]
-    pub(crate) fn push_ready(&self, channel: u16, chain: Chain) {
-        self.put_ready(channel, chain);
-        self.say_ready(channel, chain.count);
-    }
-
-    #[inline(always)]
-    pub(crate) fn say_ready(&self, channel: u16, count: u32) {
-        if let Some(on_ready) = &self.callbacks.ready {
-            on_ready(channel, count);
-        }
-    }
-
-    /// As [`push_ready`](Self::push_ready) for tasks of different channels. If the user's callback panics, all are pushed nevertheless.
-    pub(crate) fn push_ranges(&self, chain: Chain) {
-        struct Ranges<'a, T, L: Layout> {
-            shed: &'a Shed<T, L>,
-            next: u32,
-            left: u32,
-        }
-        impl<T, L: Layout> Ranges<'_, T, L> {
-            fn take(&mut self) -> Option<(u16, Chain)> {
-                if self.left == 0 {
-                    return None;
-                }
-                // One for sure: a channel that is set meanwhile may read differently each time.
-                let channel = self.shed.channel_at(self.next);
-                let mut range = Chain::of(self.next);
-                loop {
-                    self.left -= 1;
-                    if self.left == 0 {
-                        break;
-                    }
-                    self.next = self.shed.memory.link(self.next).load(Ordering::Relaxed) - 1;
-                    if self.shed.channel_at(self.next) != channel {
-                        break;
-                    }
-                    (range.last, range.count) = (self.next, range.count + 1);
-                }
-                Some((channel, range))
-            }
-        }
-        impl<T, L: Layout> Drop for Ranges<'_, T, L> {
-            fn drop(&mut self) {
-                while let Some((channel, range)) = self.take() {
-                    self.shed.put_ready(channel, range);
-                }
-            }
-        }
-        let mut ranges = Ranges { shed: self, next: chain.first, left: chain.count };
-        while let Some((channel, range)) = ranges.take() {
-            self.push_ready(channel, range);
-        }
-    }
-
-    /// Undoes what was done to tasks that no list has seen.
+    /// Undoes what was done to tasks that are not in a list yet.
     #[cold]
     fn unready_slow(&self, chain: Chain) {
         let mut ending = Ending::new(self);
-        let mut next = chain.first;
+        let mut next = OptIndex::some(chain.first);
         for _ in 0..chain.count {
-            let index = next;
-            next = self.memory.link(index).load(Ordering::Relaxed).wrapping_sub(1);
-            let state = &self.memory.place(index).state;
+            let index = next.index();
+            // Meaningless after the last, and not used then.
+            next = self.memory.link(index).get();
+            let state = &self.memory.slot(index).state;
             let mut seen = State(state.load(Ordering::Acquire));
             while seen.is(Status::Ready) {
                 let status = if seen.marked() { Status::Blocked } else { Status::Idle };
-                // Ordering: Release, so that the link that the next owner writes comes after ours.
-                // The caller reads nothing of the task's; the failure's Acquire is for the end of
-                // one that was cancelled.
+                // Ordering: Release, so that the link that the next owner writes comes after this
+                // thread's. The caller reads nothing of the task's; the failure's Acquire is for
+                // the end of a task that was cancelled.
                 match state.compare_exchange_weak(
                     seen.0,
                     seen.to(status).0,

@@ -1,6 +1,13 @@
 //! Reserves: lists of what is free, with what was never used behind them.
+//!
+//! A reserve is pushed to at its ordinary heads, the *inbox*, and taken from at as many heads
+//! behind them, the *outbox*. A taker that finds too little in its outbox empties an inbox with one
+//! exchange, keeps what it wants and puts the rest into its outbox. So freeing and taking threads
+//! seldom meet. And no thread walks along a list that others push to meanwhile: the exchange after
+//! that walk would hardly ever succeed. Proof in the crate's `README.md`.
 
 use crate::canary::relaxed_if;
+use crate::index::{Link, OptIndex};
 use crate::layout::Layout;
 use crate::list::{Chain, List};
 use crate::word::Head;
@@ -8,22 +15,22 @@ use core::ops::Range;
 use sateen_base::Backoff;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::{AtomicU32, AtomicU64};
+use sateen_base::prim::searched::AtomicU64;
 
 /// What was never used: indices from a counter on.
 pub(crate) struct Fresh<'a, F> {
     /// How many have been taken.
     pub(crate) taken: &'a AtomicU64,
-    /// How many there are, or were a while ago: what is in blocks added since may have been taken already.
+    /// How many there are. Blocks may have been added since; what they hold may have been taken.
     pub(crate) all: u32,
     /// Called with each that is taken.
     pub(crate) first_use: F,
-    /// As many are taken at least: what is too much is kept.
-    pub(crate) least: usize,
+    /// At least that many are taken at once: the taker keeps the others.
+    pub(crate) min: usize,
 }
 
-/// [`Fresh::least`].
-pub(crate) const LEAST: usize = if cfg!(loom) { 2 } else { 64 };
+/// [`Fresh::min`].
+pub(crate) const MIN_FRESH: usize = if cfg!(loom) { 2 } else { 64 };
 
 impl<F: Fn(u32)> Fresh<'_, F> {
     fn left(&self) -> u32 {
@@ -47,7 +54,8 @@ impl<F: Fn(u32)> Fresh<'_, F> {
             if end == first {
                 return first..first;
             }
-            // Ordering: Release and Acquire, so that who finds all taken knows that some are being moved. Nobody has written to fresh ones.
+            // Ordering: Release and Acquire, so that a thread that finds all taken knows that some
+            // are being moved. Fresh items themselves were never written to.
             let change = (
                 if canary!("fresh_taken") { Ordering::Acquire } else { Ordering::AcqRel },
                 Ordering::Acquire,
@@ -60,11 +68,12 @@ impl<F: Fn(u32)> Fresh<'_, F> {
     }
 }
 
-impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
-    /// Takes up to `most` of a *reserve*: a list that is pushed to at its ordinary heads (the inbox) and taken from at as many behind them
-    /// (the outbox), which is filled with the whole inbox at once. So who frees and who takes seldom meet; and nobody walks along a list
-    /// that others push to meanwhile, which would hardly ever end well. Fewer only if at some moment there were no more; who moves some from inbox to
-    /// outbox is waited for. (With several stripes also if others kept freeing single ones in stripes that we had passed, and taking them from those that we had not.)
+impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
+    /// Takes up to `most` of a reserve. Fewer only if at some moment there were no more; a thread
+    /// that is moving some from an inbox to an outbox is waited for.
+    ///
+    /// With several stripes there may also be fewer if other threads kept freeing single items in
+    /// stripes that this call had passed, and taking them from stripes that it had not.
     #[inline(always)]
     pub(crate) fn take(&self, most: usize, fresh: &Fresh<'_, impl Fn(u32)>) -> Option<Chain> {
         let own = self.own();
@@ -84,12 +93,14 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     ) -> Option<Chain> {
         let (moves, mut backoff) = (self.moves(), Backoff::new());
         loop {
-            // Ordering: Acquire, with the Release of who has moved some: they are seen below.
+            // Ordering: Acquire, with the Release of a thread that has moved some: they are seen
+            // below.
             let before = moves.load(Ordering::Acquire);
             self.take_from_all(own, most, &mut chain, fresh);
             let enough = chain.is_some_and(|chain| chain.count as usize == most);
-            // Who finds too little must have looked while nobody was moving any: low half 0, and no move since. (An inbox that was seen empty, or a counter of fresh
-            // ones that was seen at its end, because of a move was acquired: then that move's beginning is seen here.)
+            // Too little counts only if no thread was moving any: the low half is 0, and no move
+            // has begun since. (An inbox seen empty because of a move was acquired, and so was a
+            // counter of fresh items seen at its end: so that move's beginning is seen here.)
             let still = before as u32 == 0 && moves.load(Ordering::Relaxed) == before;
             if enough || still || canary!("reserve_moves") {
                 return chain;
@@ -98,24 +109,26 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         }
     }
 
-    /// Counts moves to outboxes, from inboxes and of fresh ones: those under way in the low half, those that have ended in the high half.
+    /// Counts moves to outboxes, from inboxes and of fresh items: those under way in the low half,
+    /// those that have ended in the high half.
     #[inline(always)]
     fn moves(&self) -> &AtomicU64 {
         self.memory.head(self.heads + 2 * L::STRIPES)
     }
 
     fn begin_move(&self) {
-        // The Release of the exchange by which some come into our hands covers this.
+        // Published by the Release of the exchange that takes the items.
         self.moves().fetch_add(1, Ordering::Relaxed);
     }
 
     fn end_move(&self) {
-        // Ordering: Release, for the Acquire of who looks next: what was moved is seen in the outbox.
+        // Ordering: Release, for the Acquire of a thread that looks next: it sees what was moved
+        // in the outbox.
         let ended = relaxed_if(canary!("reserve_end"), Ordering::Release);
         self.moves().fetch_add((1 << 32) - 1, ended);
     }
 
-    /// Takes what is missing from whatever has some: what others have freed, then what is fresh, then what others keep.
+    /// Takes what is missing: what others have freed, then what is fresh, then what others keep.
     fn take_from_all(
         &self,
         own: usize,
@@ -141,7 +154,8 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
                 missing => self.join(chain, self.pop_chain_at(L::STRIPES + stripe, missing)),
             }
         }
-        // The inboxes once more: of what was freed after the first look, as much may have been taken from an outbox before we came there.
+        // The inboxes once more: while this call went from the inboxes to the outboxes, another
+        // thread may have freed as much as was then taken from an outbox.
         for stripe in stripes().filter(|_| !canary!("reserve_again")) {
             match missing(chain) {
                 0 => return,
@@ -154,7 +168,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
     pub(crate) fn join(&self, chain: &mut Option<Chain>, more: Option<Chain>) {
         match (&mut *chain, more) {
             (Some(chain), Some(more)) => {
-                (self.link)(chain.last).store(more.first + 1, Ordering::Relaxed);
+                (self.link)(chain.last).set(OptIndex::some(more.first));
                 (chain.last, chain.count) = (more.last, chain.count + more.count);
             }
             (None, more) => *chain = more,
@@ -162,8 +176,8 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         }
     }
 
-    /// Takes up to `most` that were never used, and puts some more into our own outbox: whoever takes few again and again meets the others at the counter
-    /// once in many times.
+    /// Takes up to `most` that were never used, and puts some more into the caller's outbox: so a
+    /// thread that takes few again and again meets others at the counter once in many times.
     fn take_fresh(
         &self,
         own: usize,
@@ -173,11 +187,11 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         if fresh.left() == 0 {
             return None;
         }
-        let moved = most < fresh.least;
+        let moved = most < fresh.min;
         if moved {
             self.begin_move();
         }
-        let taken = fresh.take(most.max(fresh.least));
+        let taken = fresh.take(most.max(fresh.min));
         let kept = taken.start..taken.start + taken.len().min(most) as u32;
         let chain = self.link_all(kept.clone(), fresh);
         if moved {
@@ -189,25 +203,19 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         chain
     }
 
-    /// Links fresh ones with each other.
+    /// Links fresh items with each other.
     fn link_all(&self, all: Range<u32>, fresh: &Fresh<'_, impl Fn(u32)>) -> Option<Chain> {
-        let mut chain = Chain::of(all.start);
-        for index in all.clone() {
-            (fresh.first_use)(index);
-            if index > all.start {
-                self.append(&mut chain, index);
-            }
-        }
-        (!all.is_empty()).then_some(chain)
+        self.chain_of(all.inspect(|index| (fresh.first_use)(*index)))
     }
 
-    /// Takes all that is in an inbox, and puts all but the first `most` into our own outbox.
+    /// Takes all that is in an inbox, and puts all but the first `most` into the caller's outbox.
     fn empty_inbox(&self, inbox: usize, own: usize, most: usize) -> Option<Chain> {
         let word = self.memory.head(self.heads + inbox);
         // Ordering: Acquire, with the exchanges below: see `take_slow`.
         let seen = Head(word.load(Ordering::Acquire));
-        let top = seen.first().checked_sub(1)?;
-        // A single one, pushed since the inbox was emptied: nothing is moved then, and nothing counted. If somebody is faster, it is as with several.
+        let top = seen.first().get()?;
+        // A single item, pushed since the inbox was emptied: nothing is moved, so nothing counted.
+        // If another thread is faster, the inbox is emptied as one with several.
         // Ordering: as for the exchange below.
         if seen.tag() == 1
             && word
@@ -223,38 +231,42 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         }
         self.begin_move();
         let emptied = if canary!("reserve_empty") { Ordering::Acquire } else { Ordering::AcqRel };
-        // Ordering: Acquire, with the Release of each push; Release, for who finds the inbox empty. The tag begins anew, which harms nobody: who pushes only says
-        // what is below. So it says how many were pushed since.
+        // Ordering: Acquire, with the Release of each push; Release, for a thread that finds the
+        // inbox empty. The tag begins anew, so that it says how many were pushed since. That is
+        // harmless: a push only says what is below, which is true whenever its exchange succeeds.
         let first = Head(word.swap(0, emptied)).first();
-        let chain = first.checked_sub(1).map(|first| self.move_all_but(own, first, most));
+        let chain = first.get().map(|first| self.move_all_but(own, first, most));
         self.end_move();
         chain
     }
 
-    /// Of `first` and all that it is linked with, keeps up to `most` and puts the others into our own outbox.
+    /// Of `first` and all that follows it, keeps up to `most` and puts the rest into the caller's
+    /// outbox.
     fn move_all_but(&self, own: usize, first: u32, most: usize) -> Chain {
         let mut chain = Chain::of(first);
-        let mut next = (self.link)(first).load(Ordering::Relaxed);
-        while next != 0 && (chain.count as usize) < most {
-            (chain.last, chain.count) = (next - 1, chain.count + 1);
-            next = (self.link)(chain.last).load(Ordering::Relaxed);
+        let mut next = (self.link)(first).get();
+        while let Some(index) = next.get()
+            && (chain.count as usize) < most
+        {
+            (chain.last, chain.count) = (index, chain.count + 1);
+            next = (self.link)(index).get();
         }
-        if next != 0 {
-            self.put_into_outbox(own, next - 1);
+        if let Some(rest) = next.get() {
+            self.put_into_outbox(own, rest);
         }
         chain
     }
 
-    /// Puts `first` and all that it is linked with into our own outbox.
+    /// Puts `first` and all that follows it into the caller's outbox.
     fn put_into_outbox(&self, own: usize, first: u32) {
         let word = self.memory.head(self.heads + L::STRIPES + own);
         let head = Head(word.load(Ordering::Relaxed));
         // Ordering: Release, as in `push_at`.
-        if head.first() == 0
+        if head.first().is_none()
             && word
                 .compare_exchange(
                     head.0,
-                    head.pushed(first + 1, 1).0,
+                    head.pushed(OptIndex::some(first), 1).0,
                     relaxed_if(canary!("reserve_put"), Ordering::Release),
                     Ordering::Relaxed,
                 )
@@ -262,13 +274,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a AtomicU32> List<'a, T, L, F> {
         {
             return;
         }
-        // Somebody else has just filled it.
+        // Another thread has just filled it.
         let mut chain = Chain::of(first);
-        loop {
-            match (self.link)(chain.last).load(Ordering::Relaxed) {
-                0 => break,
-                next => (chain.last, chain.count) = (next - 1, chain.count + 1),
-            }
+        while let Some(index) = (self.link)(chain.last).get().get() {
+            (chain.last, chain.count) = (index, chain.count + 1);
         }
         self.push_at(L::STRIPES + own, chain);
     }

@@ -1,13 +1,12 @@
 //! The shed, and what all its operations share.
 
-use crate::builder::Builder;
+use crate::block::{Sizes, align, flag};
 use crate::canary::relaxed_if;
-use crate::layout::{Layout, Pausing};
-use crate::list::List;
-use crate::memory::{Memory, Sizes, align};
-use crate::plan::Plan;
-use crate::progress::Count;
-use crate::snapshot::Content;
+use crate::heads::{ExtraHeads, Heads};
+use crate::index::Link;
+use crate::layout::{Central, Layout};
+use crate::list::{Chain, List};
+use crate::memory::Memory;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use alloc::boxed::Box;
@@ -19,52 +18,6 @@ use sateen_base::SpinLock;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
-use sateen_base::unwind::run_to_end;
-
-/// Which head is which. A list has [`Layout::STRIPES`] of them, one after the other, a reserve twice as many and a word
-/// that counts moves.
-pub(crate) struct Heads<L>(PhantomData<L>);
-
-impl<L: Layout> Heads<L> {
-    /// No list: how many places have been taken at least once.
-    pub(crate) const FRESH_PLACES: usize = 0;
-    /// As [`FRESH_PLACES`](Self::FRESH_PLACES).
-    pub(crate) const FRESH_EDGES: usize = 1;
-    pub(crate) const FREE_PLACES: usize = 2;
-    pub(crate) const FREE_EDGES: usize = Self::FREE_PLACES + 2 * L::STRIPES + 1;
-
-    /// Tasks that are ready on a channel. The number of channels gives that of all heads.
-    #[inline(always)]
-    pub(crate) const fn channel(channel: u16) -> usize {
-        Self::FREE_EDGES + 2 * L::STRIPES + 1 + L::STRIPES * channel as usize
-    }
-}
-
-/// Heads besides those of the lists that every shed has: numbers of the first, 0 for none.
-#[derive(Clone, Copy)]
-pub(crate) struct Extra {
-    /// One for each channel, if some hand out the oldest first: see the module `fifo`.
-    pub(crate) inboxes: usize,
-    /// [`Count::ALL`] for each channel, if progress is counted. No lists.
-    pub(crate) counters: usize,
-    /// Of all heads.
-    pub(crate) heads: usize,
-}
-
-impl Extra {
-    pub(crate) const fn new<L: Layout>(channels: u16, fifo: bool, progress: bool) -> Self {
-        let mut extra = Self { inboxes: 0, counters: 0, heads: Heads::<L>::channel(channels) };
-        if fifo {
-            extra.inboxes = extra.heads;
-            extra.heads += channels as usize;
-        }
-        if progress {
-            extra.counters = extra.heads;
-            extra.heads += channels as usize * Count::ALL;
-        }
-        extra
-    }
-}
 
 type OnReady = Box<dyn Fn(u16, u32) + Send + Sync>;
 type OnCancel<T> = Box<dyn Fn(TaskId, &mut T) + Send + Sync>;
@@ -83,9 +36,10 @@ impl<T> Default for Callbacks<T> {
 
 /// A scheduler of tasks with dependencies: see the [crate](crate).
 ///
-/// All operations may be called from any thread, also from inside a task that is being executed. None allocates, but
-/// those that look for cycles, copy, or make instances.
+/// All operations may be called from any thread, and from inside a task that is being executed.
+/// None allocates, except those that look for cycles, copy, or install templates.
 ///
+/// # Examples
 /// ```
 /// use sateen::shed::{Outcome, Shed};
 ///
@@ -99,7 +53,9 @@ impl<T> Default for Callbacks<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Payloads go from thread to thread, one thread at a time, so they need be `Send` for the shed to be `Send` and `Sync`, not `Sync`:
+/// # Threads
+/// Payloads go from thread to thread, and one thread at a time has each. So they must be `Send` for
+/// the shed to be `Send` and `Sync`, but need not be `Sync`:
 ///
 /// ```
 /// fn shared<S: Send + Sync>() {}
@@ -114,7 +70,8 @@ impl<T> Default for Callbacks<T> {
 /// shared::<sateen::shed::Shed<std::rc::Rc<u32>>>();
 /// ```
 ///
-/// What payloads borrow must outlive the shed, and nobody keeps a payload that he executed:
+/// # Borrows
+/// What payloads borrow must outlive the shed, and an executed payload cannot be kept:
 ///
 /// ```compile_fail,E0597
 /// let shed = sateen::shed::Shed::builder().build().unwrap();
@@ -131,27 +88,27 @@ impl<T> Default for Callbacks<T> {
 /// use sateen::shed::Shed;
 /// fn longer<'a>(shed: Shed<&'a str>) -> Shed<&'static str> { shed }
 /// ```
-pub struct Shed<T, L: Layout = Pausing> {
+pub struct Shed<T, L: Layout = Central> {
     pub(crate) memory: Memory<T, L>,
     pub(crate) channels: u16,
     pub(crate) first_generation: u32,
     pub(crate) callbacks: Callbacks<T>,
-    /// Held by who adds dependencies, if these are checked.
+    /// Held by the thread that adds dependencies, if these are checked for cycles.
     pub(crate) checks: Option<SpinLock<()>>,
-    /// How many instances of templates have places here.
+    /// How many instances of templates have slots here.
     pub(crate) instances: AtomicU32,
-    pub(crate) extra: Extra,
+    pub(crate) extra: ExtraHeads,
 }
 
 /// What a task is doing, as of a moment ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskState {
-    /// Created, and waits for nothing but to be made ready.
+    /// Created; waits for nothing but to be made ready.
     Idle,
-    /// Waits for so many others.
+    /// Waits for that many predecessors.
     Waiting(u32),
-    /// Will be executed by who asks its channel.
+    /// Will be executed by a thread that asks its channel.
     Ready,
     /// Being executed.
     Running,
@@ -163,19 +120,14 @@ pub enum TaskState {
     Done,
 }
 
-impl<T> Shed<T> {
-    /// Sizes and choices first.
-    #[must_use]
-    pub fn builder() -> Builder<T> {
-        Builder::default()
-    }
-}
-
 impl<T, L: Layout> Shed<T, L> {
-    /// What [`build_in`](Builder::build_in)'s buffer must be aligned to, in bytes.
+    /// What the buffer of [`build_in`](crate::Builder::build_in) must be aligned to, in bytes.
     pub const ALIGN: usize = align::<T>();
 
-    /// How many bytes a shed of these sizes needs, all else as it is by default (for other choices: [`Builder::required_size`]); `None` if that is more than can be addressed, or a size is out of its range.
+    /// How many bytes a shed of these sizes needs, with all other settings at their defaults.
+    /// `None`: more than can be addressed, or a size out of its range.
+    ///
+    /// For other settings see [`Builder::required_size`](crate::Builder::required_size).
     ///
     /// ```
     /// const BYTES: usize = sateen::shed::Shed::<[u64; 2]>::required_size(1000, 2000, 1).unwrap();
@@ -189,7 +141,7 @@ impl<T, L: Layout> Shed<T, L> {
         if channels == 0 || channels > u16::MAX as u64 {
             return None;
         }
-        let heads = Extra::new::<L>(channels as u16, false, false).heads;
+        let heads = ExtraHeads::new::<L>(channels as u16, false, false).heads;
         Sizes { tasks: tasks as u32, edges: dependencies as u32, heads }.bytes::<T, L>()
     }
 
@@ -198,14 +150,15 @@ impl<T, L: Layout> Shed<T, L> {
         channels: u16,
         first_generation: Option<u32>,
         callbacks: Callbacks<T>,
-        extra: Extra,
+        extra: ExtraHeads,
     ) -> Self {
         let first_generation = first_generation.unwrap_or_else(salt);
         let instances = AtomicU32::new(0);
         Self { memory, channels, first_generation, callbacks, checks: None, instances, extra }
     }
 
-    /// How many tasks there can be at a time: of a [growing](Builder::growing) shed, before it grows again.
+    /// How many tasks there can be at a time. A [growing](crate::Builder::growing) shed grows when
+    /// it needs more.
     pub fn capacity(&self) -> u32 {
         self.memory.sizes().tasks
     }
@@ -215,14 +168,18 @@ impl<T, L: Layout> Shed<T, L> {
         self.channels
     }
 
-    /// What `task` is doing; an error if it has ended: then all that it did is visible to the caller. A load.
+    /// What `task` is doing. If it has ended, that is an error, and all that the task did is
+    /// visible to the caller.
     ///
     /// # Errors
     /// [`Error::StaleTask`], [`Error::UnknownTask`].
+    ///
+    /// # Cost
+    /// A load.
     pub fn state(&self, task: TaskId) -> Result<TaskState, Error> {
         let state = self.known(task)?;
         Ok(match state.status() {
-            Status::Idle if state.pending() > 0 => TaskState::Waiting(state.pending()),
+            Status::Idle if state.in_degree() > 0 => TaskState::Waiting(state.in_degree()),
             Status::Idle => TaskState::Idle,
             Status::Ready => TaskState::Ready,
             Status::Running => TaskState::Running,
@@ -239,8 +196,9 @@ impl<T, L: Layout> Shed<T, L> {
         if !self.memory.has(task) {
             return Err(Error::UnknownTask(task));
         }
-        // Ordering: Acquire, with the Release of `create`: names may travel without synchronisation.
-        let state = State(self.memory.place(task.index()).state.load(Ordering::Acquire));
+        // Ordering: Acquire, with the Release of `create`: names may travel without
+        // synchronisation.
+        let state = State(self.memory.slot(task.index()).state.load(Ordering::Acquire));
         self.current(task, state)
     }
 
@@ -254,7 +212,8 @@ impl<T, L: Layout> Shed<T, L> {
         }
     }
 
-    /// Replaces the task's state with what `to` makes of it, as often as somebody else is faster; returns what was replaced.
+    /// Replaces the task's state with what `to` makes of it, and tries again whenever another
+    /// thread was faster. Returns what was replaced.
     #[inline(always)]
     pub(crate) fn change(
         &self,
@@ -269,9 +228,10 @@ impl<T, L: Layout> Shed<T, L> {
                 () if canary!("wake") => Ordering::Acquire,
                 () => Ordering::AcqRel,
             };
-            // Ordering: Acquire, with the Release of `create`, of who blocked the task, and of who ended it; Release, for who executes or ends it, and for the
-            // Acquire of who blocks.
-            match self.memory.place(task.index()).state.compare_exchange_weak(
+            // Ordering: Acquire, with the Release of `create`, and of the threads that blocked or
+            // ended the task; Release, for the thread that executes or ends it, and for the
+            // Acquire of one that blocks.
+            match self.memory.slot(task.index()).state.compare_exchange_weak(
                 seen.0,
                 new.0,
                 order,
@@ -298,25 +258,86 @@ impl<T, L: Layout> Shed<T, L> {
         TaskId::new(index, state.generation())
     }
 
+    /// Whether the task at `index` is part of an instance.
+    #[inline(always)]
+    pub(crate) fn is_kept(&self, index: u32) -> bool {
+        self.memory.slot(index).flags.load(Ordering::Relaxed) & flag::KEPT != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_milestone(&self, index: u32) -> bool {
+        self.memory.slot(index).flags.load(Ordering::Relaxed) & flag::MILESTONE != 0
+    }
+
+    /// Marks the slot of a task that the caller owns as free: it can be put into the list of free
+    /// slots.
+    #[inline(always)]
+    pub(crate) fn vacate(&self, index: u32, state: State) {
+        let free = State::new(state.generation().wrapping_add(1), Status::Free);
+        let release = if canary!("vacate") { Ordering::Relaxed } else { Ordering::Release };
+        // Ordering: Release, for the Acquire of a thread that finds the name stale: all that the
+        // task did is visible to it. (The next owner has the slot from the list.)
+        self.memory.slot(index).state.store(free.0, release);
+    }
+
     /// The list of tasks with that head.
     #[inline(always)]
     pub(crate) fn tasks_at<'a>(
         &'a self,
         head: usize,
-    ) -> List<'a, T, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a Link + use<'a, T, L>> {
         List::new(&self.memory, head, |index| self.memory.link(index))
+    }
+
+    /// The list of free slots.
+    #[inline(always)]
+    pub(crate) fn free_slots<'a>(
+        &'a self,
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a Link + use<'a, T, L>> {
+        self.tasks_at(Heads::<L>::FREE_SLOTS)
     }
 
     /// The list of free dependencies.
     #[inline(always)]
     pub(crate) fn free_edges<'a>(
         &'a self,
-    ) -> List<'a, T, L, impl Fn(u32) -> &'a AtomicU32 + use<'a, T, L>> {
+    ) -> List<'a, T, L, impl Fn(u32) -> &'a Link + use<'a, T, L>> {
         List::new(&self.memory, Heads::<L>::FREE_EDGES, |index| &self.memory.edge(index).next)
+    }
+
+    /// How many slots have been taken at least once.
+    #[inline]
+    pub(crate) fn used_slots(&self) -> u32 {
+        self.memory.head(Heads::<L>::FRESH_SLOTS).load(Ordering::Relaxed) as u32
+    }
+
+    /// Calls with the index of each of `tasks`, which are the caller's.
+    #[inline(always)]
+    pub(crate) fn each(&self, tasks: Chain, mut call: impl FnMut(u32)) {
+        let mut index = tasks.first;
+        call(index);
+        for _ in 1..tasks.count {
+            index = self.memory.link(index).get().index();
+            call(index);
+        }
     }
 }
 
-/// Where a shed's generations start: names of one shed are stale in another. And a template's number.
+/// Why a task that is not idle cannot be changed.
+#[cold]
+pub(crate) fn refusal(task: TaskId, status: Status) -> Error {
+    match status {
+        Status::Ready => Error::AlreadyReady(task),
+        Status::Running => Error::Running(task),
+        Status::Blocked => Error::Blocked(task),
+        Status::Cancelled => Error::Cancelled(task),
+        Status::Done => Error::Kept(task),
+        Status::Idle | Status::Free | Status::Freeing => Error::StaleTask(task),
+    }
+}
+
+/// Where a shed's generations start, so that names of one shed are stale in another. Also the
+/// number of a template.
 pub(crate) fn salt() -> u32 {
     #[cfg(not(loom))]
     {
@@ -325,34 +346,6 @@ pub(crate) fn salt() -> u32 {
     }
     #[cfg(loom)]
     0
-}
-
-impl<T, L: Layout> Drop for Shed<T, L> {
-    fn drop(&mut self) {
-        // Instances that nobody dropped, or whose run has not ended.
-        let instances = self.instances.load(Ordering::Relaxed) > 0;
-        if core::mem::needs_drop::<T>() || instances {
-            let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-            let mut places = 0..fresh;
-            run_to_end(|| places.next().map(|index| self.drop_content(index)).is_some());
-        }
-    }
-}
-
-impl<T, L: Layout> Shed<T, L> {
-    /// Drops what is in the place of a shed that nobody else sees any more.
-    fn drop_content(&self, index: u32) {
-        match self.content(index) {
-            Content::Nothing => {}
-            Content::Payload => {
-                let payload = &self.memory.place(index).payload;
-                // SAFETY: it is there, and nobody else sees the shed any more.
-                payload.with_mut(|p| unsafe { (*p).assume_init_drop() });
-            }
-            // SAFETY: it is one, and nobody else sees the shed any more.
-            Content::Milestone => drop(unsafe { Plan::unsettle(self, index) }),
-        }
-    }
 }
 
 impl<T, L: Layout> fmt::Debug for Shed<T, L> {
@@ -366,7 +359,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
     }
 }
 
-/// A [`Shed`] in memory of the user's: see [`Builder::build_in`].
+/// A [`Shed`] in memory of the user's: see [`Builder::build_in`](crate::Builder::build_in).
 ///
 /// ```
 /// use sateen::shed::{Outcome, Shed};
@@ -392,7 +385,7 @@ impl<T, L: Layout> fmt::Debug for Shed<T, L> {
 /// drop(room); // and then `shed`
 /// ```
 #[derive(Debug)]
-pub struct ShedIn<'m, T, L: Layout = Pausing> {
+pub struct ShedIn<'m, T, L: Layout = Central> {
     pub(crate) shed: Shed<T, L>,
     memory: PhantomData<&'m mut [MaybeUninit<u8>]>,
 }
@@ -404,7 +397,8 @@ impl<'m, T, L: Layout> ShedIn<'m, T, L> {
 }
 
 impl<T, L: Layout> Drop for ShedIn<'_, T, L> {
-    /// Does nothing, but is one: so the compiler knows that the memory is still used when this is dropped, by the shed inside.
+    /// Does nothing. It exists so that the compiler knows that dropping this uses the memory: the
+    /// shed inside does.
     fn drop(&mut self) {}
 }
 

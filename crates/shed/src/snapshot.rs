@@ -1,11 +1,14 @@
 //! Copies of a shed that stands still.
 
-use crate::layout::{Layout, Pausing};
-use crate::memory::{Place, Sizes};
+use crate::block::Sizes;
+use crate::builder::Builder;
+use crate::content::Content;
+use crate::heads::{ExtraHeads, Heads};
+use crate::index::OptIndex;
+use crate::layout::{Central, Layout};
 use crate::plan::Plan;
-use crate::shed::{Extra, Heads, Shed, ShedIn};
-use crate::word::{State, Status};
-use crate::{BuildError, Builder, OtherSizes};
+use crate::shed::{Shed, ShedIn};
+use crate::{BuildError, OtherSizes};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,21 +19,21 @@ use sateen_base::prim::Ordering;
 
 /// A copy of all that is in a shed: see [`Shed::snapshot`].
 #[derive(Clone)]
-pub struct Snapshot<T, L: Layout = Pausing> {
+pub struct Snapshot<T, L: Layout = Central> {
     sizes: Sizes,
-    extra: Extra,
+    extra: ExtraHeads,
     channels: u16,
     heads: Box<[u64]>,
-    /// Of each place that was ever taken, its words.
-    places: Box<[Words]>,
-    /// As of places: who waits, and the next in the list.
-    edges: Box<[(u32, u32)]>,
+    /// The words of each slot that was ever taken.
+    slots: Box<[Words]>,
+    /// Of each dependency that was ever taken, the successor and the next in the list.
+    edges: Box<[(u32, OptIndex)]>,
     payloads: Vec<(u32, T)>,
     plans: Vec<Arc<Plan>>,
     layout: PhantomData<L>,
 }
 
-/// All of a place but its payload.
+/// All of a slot but its payload.
 #[derive(Clone, Copy)]
 struct Words {
     state: u64,
@@ -38,11 +41,12 @@ struct Words {
     tag: u64,
     channel: u32,
     flags: u32,
-    link: u32,
+    link: OptIndex,
 }
 
 impl<T, L: Layout> Snapshot<T, L> {
-    /// Another shed with the same tasks, doing the same, under the same names. What it does from then on has nothing to do with the first. It has no callbacks.
+    /// Another shed with the same tasks, in the same states, under the same names. From then on the
+    /// two are independent. The copy has no callbacks.
     ///
     /// # Errors
     /// Too little memory.
@@ -50,6 +54,7 @@ impl<T, L: Layout> Snapshot<T, L> {
     /// # Panics
     /// If cloning a payload panics.
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let mut shed = Shed::builder().tasks(2).dependencies(1).build()?;
@@ -71,7 +76,8 @@ impl<T, L: Layout> Snapshot<T, L> {
         self.to_shed_with(Builder::default().layout())
     }
 
-    /// As [`to_shed`](Self::to_shed), with the callbacks of `builder`, whose other settings do not count.
+    /// As [`to_shed`](Self::to_shed), with the callbacks of `builder`. Its other settings are
+    /// ignored.
     ///
     /// # Errors
     /// As [`to_shed`](Self::to_shed).
@@ -87,7 +93,7 @@ impl<T, L: Layout> Snapshot<T, L> {
         Ok(shed)
     }
 
-    /// As [`to_shed_with`](Self::to_shed_with), in memory of the user's: see [`Builder::build_in`].
+    /// As [`to_shed_with`](Self::to_shed_with), in a buffer: see [`Builder::build_in`].
     ///
     /// # Errors
     /// As [`Builder::build_in`].
@@ -121,35 +127,35 @@ impl<T, L: Layout> Snapshot<T, L> {
     {
         let memory = &shed.memory;
         let fresh = |head| memory.head(head).load(Ordering::Relaxed) as u32;
-        let places = 0..fresh(Heads::<L>::FRESH_PLACES);
+        let slots = 0..fresh(Heads::<L>::FRESH_SLOTS);
         let (mut payloads, mut plans) = (Vec::new(), Vec::new());
-        for index in places.clone() {
+        for index in slots.clone() {
             match shed.content(index) {
                 Content::Nothing => {}
                 Content::Payload => {
-                    let payload = &memory.place(index).payload;
-                    // SAFETY: it is there, and nobody else uses the shed.
+                    let payload = &memory.slot(index).payload;
+                    // SAFETY: it is there, and the caller has the shed to itself.
                     let copy = payload.with(|p| unsafe { (*p).assume_init_ref().clone() });
                     payloads.push((index, copy));
                 }
-                // SAFETY: a milestone has its plan, as long as nobody else uses the shed.
+                // SAFETY: a milestone has its plan, and the caller has the shed to itself.
                 Content::Milestone => plans.push(unsafe { Plan::shared(shed, index) }),
             }
         }
         let words = |index| {
-            let place = memory.place(index);
+            let slot = memory.slot(index);
             Words {
-                state: place.state.load(Ordering::Relaxed),
+                state: slot.state.load(Ordering::Relaxed),
                 dependents: memory.dependents(index).load(Ordering::Relaxed),
                 tag: memory.tag(index).load(Ordering::Relaxed),
-                channel: place.channel.load(Ordering::Relaxed),
-                flags: place.flags.load(Ordering::Relaxed),
-                link: memory.link(index).load(Ordering::Relaxed),
+                channel: slot.channel.load(Ordering::Relaxed),
+                flags: slot.flags.load(Ordering::Relaxed),
+                link: memory.link(index).get(),
             }
         };
         let edge = |index| {
             let edge = memory.edge(index);
-            (edge.successor.load(Ordering::Relaxed), edge.next.load(Ordering::Relaxed))
+            (edge.successor.load(Ordering::Relaxed), edge.next.get())
         };
         Self {
             sizes: memory.sizes(),
@@ -158,7 +164,7 @@ impl<T, L: Layout> Snapshot<T, L> {
             heads: (0..memory.sizes().heads)
                 .map(|i| memory.head(i).load(Ordering::Relaxed))
                 .collect(),
-            places: places.map(words).collect(),
+            slots: slots.map(words).collect(),
             edges: (0..fresh(Heads::<L>::FRESH_EDGES)).map(edge).collect(),
             payloads,
             plans,
@@ -169,68 +175,53 @@ impl<T, L: Layout> Snapshot<T, L> {
     /// Writes all of it into a shed of the same sizes, whose own payloads and plans are gone.
     fn load(&self, shed: &mut Shed<T, L>, payloads: Vec<(u32, T)>) {
         let memory = &shed.memory;
-        // What was taken later is as if it never was.
-        let fresh = memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in self.places.len() as u32..fresh {
-            memory.place(index).state.store(0, Ordering::Relaxed);
+        // What was taken later becomes as if it never was.
+        for index in self.slots.len() as u32..shed.used_slots() {
+            memory.slot(index).state.store(0, Ordering::Relaxed);
             memory.dependents(index).store(0, Ordering::Relaxed);
         }
-        for (index, words) in (0..).zip(&self.places) {
-            let place = memory.place(index);
-            place.state.store(words.state, Ordering::Relaxed);
-            place.channel.store(words.channel, Ordering::Relaxed);
-            place.flags.store(words.flags, Ordering::Relaxed);
+        for (index, words) in (0..).zip(&self.slots) {
+            let slot = memory.slot(index);
+            slot.state.store(words.state, Ordering::Relaxed);
+            slot.channel.store(words.channel, Ordering::Relaxed);
+            slot.flags.store(words.flags, Ordering::Relaxed);
             memory.dependents(index).store(words.dependents, Ordering::Relaxed);
             memory.tag(index).store(words.tag, Ordering::Relaxed);
-            memory.link(index).store(words.link, Ordering::Relaxed);
+            memory.link(index).set(words.link);
         }
         for (index, &(successor, next)) in (0..).zip(&self.edges) {
             memory.edge(index).successor.store(successor, Ordering::Relaxed);
-            memory.edge(index).next.store(next, Ordering::Relaxed);
+            memory.edge(index).next.set(next);
         }
         for (index, &head) in self.heads.iter().enumerate() {
             memory.head(index).store(head, Ordering::Relaxed);
         }
         for (index, payload) in payloads {
-            // SAFETY: nobody else uses the shed, and whatever was there is gone.
-            memory.place(index).payload.with_mut(|p| unsafe { (*p).write(payload) });
+            // SAFETY: the caller has the shed to itself, and what was there is gone.
+            memory.slot(index).payload.with_mut(|p| unsafe { (*p).write(payload) });
         }
-        self.plans.iter().for_each(|plan| plan.settle(shed));
+        self.plans.iter().for_each(|plan| plan.attach(shed));
     }
-}
-
-/// What lies in a place besides its words, in a shed that stands still.
-pub(crate) enum Content {
-    Nothing,
-    Payload,
-    /// Of an instance that was forgotten, or dropped during a run that has not ended.
-    Milestone,
 }
 
 impl<T, L: Layout> Shed<T, L> {
-    pub(crate) fn content(&self, index: u32) -> Content {
-        let Place { state, .. } = self.memory.place(index);
-        match State(state.load(Ordering::Relaxed)).status() {
-            Status::Free => Content::Nothing,
-            _ if self.is_milestone(index) => Content::Milestone,
-            Status::Cancelled if !self.is_kept(index) => Content::Nothing,
-            // Somebody forgot the caller that executes it, or left it through a panic in `Drop`.
-            Status::Running | Status::Freeing => Content::Nothing,
-            _ => Content::Payload,
-        }
-    }
-
-    /// Copies all that is in the shed: tasks, whatever they are doing, and payloads, by cloning them. [`to_shed`](Snapshot::to_shed) makes a shed of it
-    /// that runs to the same end, [`restore`](Self::restore) takes this one back to here.
+    /// Copies all that is in the shed: its tasks, whatever they are doing, and their payloads, by
+    /// cloning them.
     ///
-    /// That nobody else has the shed says that no task is running, and that no [`Instance`](crate::Instance) is left but those dropped during a run. Their
-    /// tasks are copied with the others. (Should somebody have forgotten a caller that was executing a task, then that runs for ever in the copy too.)
+    /// [`to_shed`](Snapshot::to_shed) makes a shed of the snapshot that runs to the same end.
+    /// [`restore`](Self::restore) takes this shed back to where it was.
     ///
-    /// Cost: linear in the places that were ever taken; allocates.
+    /// As the call needs `&mut self`, no task is running. And no [`Instance`](crate::Instance) is
+    /// left, except those that were dropped during a run: their tasks are copied with the others.
+    /// (If a call that executed a task was forgotten, that task runs for ever in the copy too.)
     ///
     /// # Panics
     /// If cloning a payload panics.
     ///
+    /// # Cost
+    /// Linear in the slots that were ever taken; allocates.
+    ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed};
     /// let mut shed = Shed::builder().build()?;
@@ -252,16 +243,18 @@ impl<T, L: Layout> Shed<T, L> {
         Snapshot::save(self)
     }
 
-    /// Makes everything as it was in `snapshot`, of this shed or another of its sizes. Payloads that are there are dropped, and those of the
-    /// snapshot cloned. The callbacks stay, and are not called.
+    /// Makes everything as it was in `snapshot`, of this shed or of another one of its sizes.
     ///
-    /// Names of tasks that were created since are to be forgotten: the shed gives them to others.
+    /// Payloads that are there are dropped, and those of the snapshot are cloned. The callbacks
+    /// stay, and are not called. Forget the names of tasks that were created since: the shed gives
+    /// them to others.
     ///
     /// # Errors
     /// [`OtherSizes`]; nothing has changed.
     ///
     /// # Panics
-    /// If cloning a payload panics: then nothing has changed. If dropping one does: then everything has.
+    /// If cloning a payload panics: then nothing has changed. If dropping one does: then everything
+    /// has.
     pub fn restore(&mut self, snapshot: &Snapshot<T, L>) -> Result<(), OtherSizes>
     where
         T: Clone,
@@ -275,17 +268,17 @@ impl<T, L: Layout> Shed<T, L> {
         }
         let payloads = snapshot.payloads.clone();
         let (mut old_payloads, mut old_plans) = (Vec::new(), Vec::new());
-        let fresh = self.memory.head(Heads::<L>::FRESH_PLACES).load(Ordering::Relaxed) as u32;
-        for index in 0..fresh {
+        for index in 0..self.used_slots() {
             match self.content(index) {
                 Content::Nothing => {}
                 Content::Payload => {
-                    let payload = &self.memory.place(index).payload;
-                    // SAFETY: it is there, nobody else uses the shed, and `load` writes what comes in its place.
+                    let payload = &self.memory.slot(index).payload;
+                    // SAFETY: it is there, the caller has the shed to itself, and `load` overwrites
+                    // it.
                     old_payloads.push(payload.with(|p| unsafe { (*p).assume_init_read() }));
                 }
-                // SAFETY: nobody else uses the shed, and `load` writes what comes in its place.
-                Content::Milestone => old_plans.push(unsafe { Plan::unsettle(self, index) }),
+                // SAFETY: the caller has the shed to itself, and `load` overwrites it.
+                Content::Milestone => old_plans.push(unsafe { Plan::detach(self, index) }),
             }
         }
         snapshot.load(self, payloads);

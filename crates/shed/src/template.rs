@@ -1,15 +1,16 @@
 //! Graphs of tasks that are recorded once and run many times.
 
+use crate::block::flag;
 use crate::canary::relaxed_if;
 use crate::cycle::Graph;
+use crate::index::OptIndex;
 use crate::instance::{Instance, ShedRef};
 use crate::layout::Layout;
 use crate::list::Chain;
-use crate::memory::flag;
 use crate::plan::{Armed, OnDone, Plan};
 use crate::shed::{Shed, salt};
 use crate::word::{Dependents, State, Status};
-use crate::{NotInstalled, TaskId, TemplateError};
+use crate::{Node, TaskId, TemplateError};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,29 +18,11 @@ use core::fmt;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
-/// A task of a [`Template`]. It means the same task in the template's clones, and in instances of all of these.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node {
-    pub(crate) template: u32,
-    pub(crate) index: u32,
-}
-
-impl fmt::Debug for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl fmt::Display for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.index)
-    }
-}
-
-/// A graph of tasks, recorded once and then [installed](Self::install) in a shed, where it can be started again and again without
-/// redoing its dependencies: a game's frame.
+/// A graph of tasks, recorded once and then [installed](Self::install) in a shed. There it can be
+/// started again and again without saying its dependencies anew: a game's frame, for example.
 ///
-/// Each run lends the same payloads to who executes the tasks. For several instances, whose runs may overlap, clone the template.
+/// Each run lends the same payloads to the threads that execute the tasks. For several instances,
+/// whose runs may overlap, clone the template.
 ///
 /// ```
 /// use sateen::shed::{Outcome, Shed, Template};
@@ -67,7 +50,7 @@ impl fmt::Display for Node {
 pub struct Template<T> {
     number: u32,
     tasks: Vec<Task<T>>,
-    /// Who waits, and for whom.
+    /// Pairs of a successor and its predecessor.
     edges: Vec<(u32, u32)>,
     on_done: Option<OnDone>,
 }
@@ -86,7 +69,7 @@ impl<T> Default for Template<T> {
 }
 
 impl<T> Template<T> {
-    /// One without tasks.
+    /// A template without tasks.
     #[must_use]
     pub fn new() -> Self {
         Self { number: salt(), tasks: vec![], edges: vec![], on_done: None }
@@ -94,13 +77,14 @@ impl<T> Template<T> {
 
     /// Records a task, on channel 0.
     pub fn task(&mut self, payload: T) -> Node {
-        // What is beyond that fits into no shed.
+        // More tasks than that fit into no shed.
         let index = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
         self.tasks.push(Task { payload, channel: 0, tag: None });
         Node { template: self.number, index }
     }
 
-    /// Sets the channel that a task is ready on. Whether the shed has it, [`install`](Self::install) says.
+    /// Sets the channel that a task is ready on. [`install`](Self::install) checks that the shed
+    /// has it.
     ///
     /// # Errors
     /// [`TemplateError::UnknownNode`].
@@ -125,6 +109,7 @@ impl<T> Template<T> {
     /// # Errors
     /// [`TemplateError::SelfDependency`], [`TemplateError::UnknownNode`].
     ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Template, TemplateError};
     /// let mut template = Template::new();
@@ -145,15 +130,18 @@ impl<T> Template<T> {
             return Err(TemplateError::SelfDependency(task));
         }
         for predecessor in predecessors {
-            self.edges
-                .extend(successors.iter().map(|successor| (successor.index, predecessor.index)));
+            let edges = successors.iter().map(|successor| (successor.index, predecessor.index));
+            self.edges.extend(edges);
         }
         Ok(())
     }
 
-    /// What is called when a run of an instance has ended, and how it [ended](Instance::is_done) can be seen: by who ended the last of its tasks.
-    /// Replaces what was set before. It must not panic, and may start the next run.
+    /// Sets what is called when a run of an instance has ended, and replaces what was set before.
     ///
+    /// The thread that ended the last task of the run calls it, once how the run
+    /// [ended](Instance::is_done) can be seen. It must not panic, and may start the next run.
+    ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Outcome, Shed, Template};
     /// use std::sync::mpsc::channel;
@@ -177,12 +165,12 @@ impl<T> Template<T> {
         self.on_done = Some(Arc::new(done));
     }
 
-    /// How many tasks were recorded.
+    /// How many tasks were recorded. A shed for one instance needs one slot more.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether none was.
+    /// Whether no task was recorded.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
@@ -196,15 +184,21 @@ impl<T> Template<T> {
         }
     }
 
-    /// Gives the tasks places in `shed` (a `&Shed`, or an `Arc<Shed>`), one more to see when all have ended, and their dependencies, one more for
-    /// each task that nothing depends on. Nothing runs before [`Instance::start`].
+    /// Gives the tasks slots in `shed`, which is a `&Shed` or an `Arc<Shed>`. Nothing runs before
+    /// [`Instance::start`].
     ///
-    /// Cost: linear in tasks and dependencies, a few allocations.
+    /// This takes a slot for each task and one more, to see when all have ended; and a dependency
+    /// for each that was recorded and one more for each task without successors.
     ///
     /// # Errors
-    /// The template comes back: [`TemplateError::Cycle`], [`TemplateError::NoChannel`], [`TemplateError::Full`],
-    /// [`TemplateError::NoDependencies`], [`TemplateError::TooManyDependencies`].
+    /// The template comes back: [`TemplateError::Cycle`], [`TemplateError::NoChannel`],
+    /// [`TemplateError::Full`], [`TemplateError::NoDependencies`],
+    /// [`TemplateError::TooManyDependencies`], [`TemplateError::TooManyLast`].
     ///
+    /// # Cost
+    /// Linear in tasks and dependencies; a few allocations.
+    ///
+    /// # Examples
     /// ```
     /// use sateen::shed::{Shed, Template, TemplateError};
     /// let mut template = Template::new();
@@ -218,9 +212,9 @@ impl<T> Template<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn install<S: ShedRef<Payload = T>>(self, shed: S) -> Result<Instance<S>, NotInstalled<T>> {
-        match self.prepare(shed.shed()) {
+        match self.prepare(&shed) {
             Ok(prepared) => {
-                let plan = prepared.fill(self, shed.shed());
+                let plan = prepared.fill(self, &shed);
                 Ok(Instance::new(shed, plan))
             }
             Err(error) => Err(NotInstalled { template: self, error }),
@@ -229,7 +223,7 @@ impl<T> Template<T> {
 
     /// Checks the graph, and takes all that it needs of the shed.
     fn prepare<L: Layout>(&self, shed: &Shed<T, L>) -> Result<Prepared, TemplateError> {
-        let len = self.len();
+        let len = self.tasks.len();
         let full = TemplateError::Full { asked: len + 1, capacity: shed.capacity() };
         if len >= shed.capacity() as usize {
             return Err(full);
@@ -243,75 +237,79 @@ impl<T> Template<T> {
         if let Some(cycle) = graph.cycle() {
             return Err(TemplateError::Cycle(cycle.into_iter().map(node).collect()));
         }
-        if let Some(index) = graph.open.iter().position(|open| *open > State::MOST_OPEN) {
+        let too_many = |in_degree: &u32| *in_degree > State::MAX_PREDECESSORS;
+        if let Some(index) = graph.in_degrees.iter().position(too_many) {
             return Err(TemplateError::TooManyDependencies(node(index as u32)));
         }
         let last = (0..len).filter(|&task| graph.successors(task).is_empty()).count();
-        if last > State::MOST_OPEN as usize {
+        if last > State::MAX_PREDECESSORS as usize {
             return Err(TemplateError::TooManyLast(last));
         }
-        let mut places = vec![TaskId::NONE; len + 1];
-        if !shed.take_places(&mut places) {
+        let mut slots = vec![TaskId::NONE; len + 1];
+        if !shed.take_slots(&mut slots) {
             return Err(full);
         }
         let asked = self.edges.len() + last;
         let edges = if asked > 0 { shed.take_edges(asked) } else { None };
         if asked > 0 && edges.is_none() {
-            shed.give_places(&mut places);
+            shed.give_slots(&mut slots);
             return Err(TemplateError::NoDependencies {
                 asked: asked as u64,
                 capacity: shed.memory.sizes().edges.into(),
             });
         }
-        Ok(Prepared { graph, places, last: last as u32, edges })
+        Ok(Prepared { graph, slots, last: last as u32, edges })
     }
 }
 
-/// A template's graph with all that it needs.
+/// A template's graph with all that it needs of the shed.
 struct Prepared {
     graph: Graph,
-    /// A place for each task, and one for the milestone.
-    places: Vec<TaskId>,
-    /// How many tasks nothing depends on, so that the milestone does.
+    /// A slot for each task, and one for the milestone.
+    slots: Vec<TaskId>,
+    /// How many tasks have no successors: the milestone waits for them.
     last: u32,
     edges: Option<Chain>,
 }
 
 impl Prepared {
-    /// Puts the tasks into their places. From here on nothing fails.
+    /// Puts the tasks into their slots. From here on nothing fails.
     fn fill<T, L: Layout>(self, template: Template<T>, shed: &Shed<T, L>) -> Arc<Plan> {
-        let Self { graph, places, last, edges } = self;
-        let milestone = places[template.len()].index();
-        let state = |index, pending| {
-            let place = State(shed.memory.place(index).state.load(Ordering::Relaxed));
-            let status = if pending == 0 { Status::Ready } else { Status::Idle };
-            State::new(place.generation(), status).with_pending(pending).link()
+        let Self { graph, slots, last, edges } = self;
+        let milestone = slots[template.tasks.len()].index();
+        let state = |index, in_degree| {
+            let slot = State(shed.memory.slot(index).state.load(Ordering::Relaxed));
+            let status = if in_degree == 0 { Status::Ready } else { Status::Idle };
+            State::new(slot.generation(), status).with_in_degree(in_degree).link()
         };
-        let mut next_edge = edges.map_or(0, |edges| edges.first + 1);
+        let mut next_edge = edges.map_or(OptIndex::NONE, |edges| OptIndex::some(edges.first));
         let mut list = |task: usize| {
+            let successors = graph.successors(task);
             let mut successors =
-                graph.successors(task).iter().map(|&successor| places[successor as usize].index());
+                successors.iter().map(|&successor| slots[successor as usize].index());
             let first = next_edge;
             let mut successor = Some(successors.next().unwrap_or(milestone));
             while let Some(index) = successor {
-                let edge = shed.memory.edge(next_edge - 1);
+                let edge = shed.memory.edge(next_edge.index());
                 edge.successor.store(index, Ordering::Relaxed);
-                next_edge = edge.next.load(Ordering::Relaxed);
+                next_edge = edge.next.get();
                 successor = successors.next();
                 if successor.is_none() {
-                    edge.next.store(0, Ordering::Relaxed);
+                    edge.next.set(OptIndex::NONE);
                 }
             }
             first
         };
-        let mut tasks = Vec::with_capacity(template.len());
+        let mut tasks = Vec::with_capacity(template.tasks.len());
         for (i, Task { payload, channel, tag }) in template.tasks.into_iter().enumerate() {
-            let index = places[i].index();
-            // SAFETY: taken, so nobody else looks at the payload; there is none in a free place.
-            shed.memory.place(index).payload.with_mut(|p| unsafe { (*p).write(payload) });
-            let task = Armed { index, channel: channel.into(), state: state(index, graph.open[i]) };
+            let index = slots[i].index();
+            // SAFETY: the slot was taken, so no other thread looks at the payload; a free slot has
+            // none.
+            shed.memory.slot(index).payload.with_mut(|p| unsafe { (*p).write(payload) });
+            let state = state(index, graph.in_degrees[i]);
+            let task = Armed { index, channel: channel.into(), state };
             let flags = flag::KEPT | if tag.is_some() { flag::TAGGED } else { 0 };
-            task.settle(shed, flags, list(i), || {
+            task.install(shed, flags, list(i), || {
                 let tag = tag.unwrap_or_default();
                 shed.memory.tag(index).store(tag, Ordering::Relaxed);
             });
@@ -320,7 +318,7 @@ impl Prepared {
         let mut roots: Vec<&Armed> = tasks.iter().filter(|t| t.state.is(Status::Ready)).collect();
         roots.sort_by_key(|task| task.channel);
         let roots = roots.into_iter().map(|task| task.index).collect();
-        // Also if it waits for nobody it is not ready: nobody executes it.
+        // Never ready, even without predecessors: a milestone is not executed.
         let idle = state(milestone, last).with_status(Status::Idle);
         let milestone = Armed { index: milestone, channel: 0, state: idle };
         let plan = Arc::new(Plan {
@@ -330,28 +328,36 @@ impl Prepared {
             roots,
             on_done: template.on_done,
         });
-        milestone.settle(shed, flag::KEPT | flag::MILESTONE, 0, || plan.settle(shed));
+        let flags = flag::KEPT | flag::MILESTONE;
+        milestone.install(shed, flags, OptIndex::NONE, || plan.attach(shed));
         plan
     }
 }
 
 impl Armed {
-    /// Puts the task, done until it starts, into its place, which the caller has taken. `tag` writes its tag.
-    fn settle<T, L: Layout>(&self, shed: &Shed<T, L>, flags: u32, first: u32, tag: impl FnOnce()) {
+    /// Puts the task into its slot, which the caller has taken; it is done until it starts. `tag`
+    /// writes its tag.
+    fn install<T, L: Layout>(
+        &self,
+        shed: &Shed<T, L>,
+        flags: u32,
+        first: OptIndex,
+        tag: impl FnOnce(),
+    ) {
         let generation = self.state.generation();
-        let place = shed.memory.place(self.index);
-        place.channel.store(self.channel, Ordering::Relaxed);
-        shed.set_flags(place, flags);
-        // After the flags: before that, who tags an earlier task here may still write.
+        let slot = shed.memory.slot(self.index);
+        slot.channel.store(self.channel, Ordering::Relaxed);
+        shed.set_flags(slot, flags);
+        // After the flags: before that, a thread that tags an earlier task here may still write.
         tag();
         let dependents = Dependents::new(generation, first);
-        let settled = relaxed_if(canary!("install_dependents"), Ordering::Release);
-        // Ordering: Release, for the Acquire of who is late to depend on an earlier task here: it
-        // must find that one stale, or would take this word for one that nobody has used since.
-        shed.memory.dependents(self.index).store(dependents.0, settled);
-        // Ordering: Release, for the Acquire of whoever learns the name, in whatever way.
+        let installed = relaxed_if(canary!("install_dependents"), Ordering::Release);
+        // Ordering: Release, for the Acquire of a thread that is late to depend on an earlier task
+        // here: it must find that one stale, or would take this word for one not used since.
+        shed.memory.dependents(self.index).store(dependents.0, installed);
+        // Ordering: Release, for the Acquire of a thread that learns the name, in whatever way.
         let release = relaxed_if(canary!("install"), Ordering::Release);
-        place.state.store(State::new(generation, Status::Done).link().0, release);
+        slot.state.store(State::new(generation, Status::Done).link().0, release);
     }
 }
 
@@ -363,3 +369,25 @@ impl<T> fmt::Debug for Template<T> {
             .finish_non_exhaustive()
     }
 }
+
+/// A template that a shed has refused.
+pub struct NotInstalled<T> {
+    /// As it was.
+    pub template: Template<T>,
+    /// Why.
+    pub error: TemplateError,
+}
+
+impl<T> fmt::Debug for NotInstalled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NotInstalled").field(&self.error).finish()
+    }
+}
+
+impl<T> fmt::Display for NotInstalled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the template cannot be installed: {}", self.error)
+    }
+}
+
+impl<T> core::error::Error for NotInstalled<T> {}

@@ -1,6 +1,7 @@
 //! What can go wrong with templates.
 
-use crate::{Node, Template};
+use crate::Node;
+use crate::word::State;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -21,23 +22,23 @@ pub enum TemplateError {
         /// The shed's channels are below this.
         channels: u16,
     },
-    /// The shed has too few free places.
+    /// The shed has too few free slots.
     Full {
-        /// How many were asked for: one for each task, and one.
+        /// How many were asked for: one for each task, and one more.
         asked: usize,
-        /// How many tasks the shed has place for in all.
+        /// How many slots the shed has in all.
         capacity: u32,
     },
-    /// The shed has too few free places for dependencies.
+    /// The shed has too few free dependencies.
     NoDependencies {
-        /// How many were asked for: one for each dependency, and for each task that nothing depends on.
+        /// How many were asked for: one for each dependency, and for each task without successors.
         asked: u64,
         /// How many the shed has, used or not.
         capacity: u64,
     },
     /// The task would wait for more than 2^26 - 2 others.
     TooManyDependencies(Node),
-    /// More than 2^26 - 2 tasks that nothing depends on.
+    /// More than 2^26 - 2 tasks have no successors.
     TooManyLast(usize),
     /// The instance's run has not ended.
     StillRunning,
@@ -64,12 +65,12 @@ impl fmt::Display for TemplateError {
             Self::TooManyDependencies(task) => write!(
                 f,
                 "task {task} would depend on more than {} others",
-                crate::word::State::MOST_OPEN
+                State::MAX_PREDECESSORS
             ),
             Self::TooManyLast(tasks) => write!(
                 f,
                 "nothing depends on {tasks} tasks, which is more than {}",
-                crate::word::State::MOST_OPEN
+                State::MAX_PREDECESSORS
             ),
             Self::StillRunning => StillRunning.fmt(f),
         }
@@ -89,25 +90,3 @@ impl fmt::Display for StillRunning {
 }
 
 impl core::error::Error for StillRunning {}
-
-/// A template that a shed has refused.
-pub struct NotInstalled<T> {
-    /// As it was.
-    pub template: Template<T>,
-    /// Why.
-    pub error: TemplateError,
-}
-
-impl<T> fmt::Debug for NotInstalled<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("NotInstalled").field(&self.error).finish()
-    }
-}
-
-impl<T> fmt::Display for NotInstalled<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the template cannot be installed: {}", self.error)
-    }
-}
-
-impl<T> core::error::Error for NotInstalled<T> {}

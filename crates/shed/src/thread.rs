@@ -1,48 +1,54 @@
-//! The calling thread's number, and that of who runs a task.
+//! The calling thread's number, and the number of what runs a task.
 
 use crate::word::State;
 use sateen_base::thread_number;
 #[cfg(feature = "std")]
 use sateen_base::unwind::discard;
 
-/// What [`thread`] says where threads have no numbers.
-pub(crate) const NO_THREAD: u32 = u32::MAX;
+/// What [`thread`] returns where threads have no numbers.
+const NO_THREAD: u32 = u32::MAX;
 
-/// The calling thread's number: small, and nobody else's while the thread lives. A load.
+/// The calling thread's number: small, and no other thread's while this thread lives. A load.
 #[inline(always)]
-pub(crate) fn thread() -> u32 {
+fn thread() -> u32 {
     thread_number::get_or_assign().unwrap_or(NO_THREAD)
 }
 
-/// A number for the calling thread to choose its own of several lists by. As [`thread`], and in a model, whose threads have no numbers, that of the model's thread.
+/// A number by which the calling thread chooses its stripe of a list.
 #[inline(always)]
-pub(crate) fn lane() -> usize {
+pub(crate) fn stripe() -> usize {
+    // A model's threads have no numbers of the first kind.
     #[cfg(loom)]
     return sateen_base::prim::searched::thread();
     #[cfg(not(loom))]
     return thread() as usize;
 }
 
-/// A runner that nobody is, where threads have no numbers.
-const NOBODY: u32 = State::MOST_PENDING;
+/// The number of no runner, where threads have no numbers.
+const NOBODY: u32 = State::MAX_IN_DEGREE;
 
 #[cfg(feature = "std")]
 static HOOK: std::sync::OnceLock<fn() -> Option<u32>> = std::sync::OnceLock::new();
 
-/// Says what else than threads runs tasks, for the whole process: `hook` gives the number of the
-/// fiber that the caller runs on, which no other fiber has meanwhile, or `None` on a plain thread.
-/// Without it a task that makes itself ready is told by its thread's number, and two tasks that
-/// take turns on a thread are taken for each other. The first hook stays: `false` if there was one.
-/// If it panics, so does who executes, having taken nothing; to others it seems that somebody else
-/// runs the task.
+/// Tells all sheds of the process how to recognise fibers, which run tasks as threads do.
 ///
-/// `sateen-flow` installs that of its runtime.
+/// `hook` returns the number of the fiber that the caller runs on, which no other fiber has
+/// meanwhile, or `None` on a plain thread. The first hook stays; `false`: there was one.
+///
+/// Without a hook, a task that makes itself ready is recognised by its thread's number, and two
+/// tasks that take turns on a thread are taken for each other. `sateen-flow` installs the hook of
+/// its runtime.
+///
+/// # Panics
+/// A hook that panics makes the executing call panic, before that has taken anything. To other
+/// calls it seems that something else runs the task.
 #[cfg(feature = "std")]
 pub fn set_runner_hook(hook: fn() -> Option<u32>) -> bool {
     HOOK.set(hook).is_ok()
 }
 
-/// Who runs a task, in the bits of [`State::pending`]: the number of the thread, even, or of the fiber, odd.
+/// The number of the caller, as a runner, in the bits of [`State::in_degree`]: even for a thread,
+/// odd for a fiber.
 #[inline(always)]
 pub(crate) fn runner() -> u32 {
     #[cfg(feature = "std")]
@@ -55,7 +61,7 @@ pub(crate) fn runner() -> u32 {
     }
 }
 
-/// Whether the caller is that runner. Not, if the hook panics: this is asked with tasks in hand.
+/// Whether the caller is that runner. `false` if the hook panics, as callers have tasks in hand.
 #[cold]
 pub(crate) fn is_runner(number: u32) -> bool {
     #[cfg(feature = "std")]

@@ -1,19 +1,33 @@
-//! The packed words: what a task is doing, and who waits for it.
+//! The packed words: what a task is doing, what depends on it, and the head of a list.
 
+use crate::index::OptIndex;
 use sateen_base::canary;
 
 /// What a task is doing: three bits of its [`State`].
 ///
-/// | Status | Meaning | Left by |
-/// |---|---|---|
-/// | `Free` | no task | `create` → `Idle` |
-/// | `Idle` | created; waits for `pending` others, or, at 0, for `ready` | `ready`, or the last it waits for → `Ready` (a milestone: `Freeing`); `cancel` → `Cancelled`; `free` → `Freeing` |
-/// | `Ready` | in the list of its channel, or in the hands of who is about to put it there | execute → `Running`; `cancel` → `Cancelled` |
-/// | `Running` | in a caller's hands; `pending` is the runner's number, if that can tell who calls | its end → `Free` (kept tasks: `Done`); blocked → `Blocked`, or `Ready` if it was woken meanwhile |
-/// | `Blocked` | has run and waits for `ready` | `ready` → `Ready`; `cancel` → `Cancelled` |
-/// | `Cancelled` | will not run; its place is kept while it waits for `pending` others or lies in a list (counted as one) | the last of them → `Free` (kept: `Done`) |
-/// | `Done` | a kept task that has ended, until its template starts again | the template → `Idle`, or `Free` |
-/// | `Freeing` | in the hands of `free`, or, for a milestone, of who ends it | → `Free`; `Done` |
+/// | Status | Meaning |
+/// |---|---|
+/// | `Free` | no task |
+/// | `Idle` | created; waits for its predecessors, or, at in-degree 0, for `ready` |
+/// | `Ready` | in its channel's list, or in the hands of the thread about to put it there |
+/// | `Running` | in a caller's hands |
+/// | `Blocked` | has run and waits for `ready` |
+/// | `Cancelled` | will not run; waits for predecessors or lies in a list, which counts as one |
+/// | `Done` | a kept task that has ended, until its template starts again |
+/// | `Freeing` | in the hands of `free`, or, for a milestone, of the thread that ends it |
+///
+/// | Status | Left by |
+/// |---|---|
+/// | `Free` | `create` → `Idle` |
+/// | `Idle` | `ready`, or the last predecessor's end → `Ready` (a milestone: `Freeing`) |
+/// | `Idle` | `cancel` → `Cancelled`; `free` → `Freeing` |
+/// | `Ready` | execute → `Running`; `cancel` → `Cancelled` |
+/// | `Running` | its end → `Free` (kept tasks: `Done`) |
+/// | `Running` | blocking → `Blocked`, or `Ready` if it was woken meanwhile |
+/// | `Blocked` | `ready` → `Ready`; `cancel` → `Cancelled` |
+/// | `Cancelled` | the last it waits for → `Free` (kept tasks: `Done`) |
+/// | `Done` | the template → `Idle`, or `Free` |
+/// | `Freeing` | its owner → `Free`; `Done` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Status {
@@ -31,19 +45,31 @@ pub(crate) enum Status {
 ///
 /// | Bits | Field |
 /// |---|---|
-/// | 63..32 | generation: goes up by one when the task's place is freed |
+/// | 63..32 | generation: goes up by one when the task's slot is freed |
 /// | 31..29 | [`Status`] |
 /// | 28 | linked: something may depend on it, so its end looks at [`Dependents`] |
-/// | 27 | mark. `Idle`: something it depended on has ended (a removed dependency then leaves it ready, not idle); `Ready`: was blocked before; `Running`: woken, so that blocking makes it ready at once; `Done`: ended by being cancelled |
-/// | 26 | poisoned, for kept tasks, from `Running` until `Done`: who depends on it is to be cancelled when it ends. For an instance's milestone: nobody has the instance any more |
-/// | 25..0 | pending: how many it waits for; `Running`: who runs it |
+/// | 27 | mark, see below |
+/// | 26 | poisoned, see below |
+/// | 25..0 | in-degree: how many it waits for. `Running`: the runner's number |
+///
+/// The mark means:
+///
+/// | Status | Marked |
+/// |---|---|
+/// | `Idle` | a predecessor has ended: the task becomes ready if all others are removed |
+/// | `Ready` | it was blocked before |
+/// | `Running` | it was woken, so blocking makes it ready at once |
+/// | `Done` | it ended by being cancelled |
+///
+/// Poisoned are kept tasks, from `Running` until `Done`, if their dependents are to be cancelled
+/// when they end; and a milestone whose instance has been dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(pub(crate) u64);
 
 impl State {
-    pub(crate) const MOST_PENDING: u32 = (1 << 26) - 1;
-    /// Most others that a task waits for: one more is counted while it is being cancelled.
-    pub(crate) const MOST_OPEN: u32 = Self::MOST_PENDING - 1;
+    pub(crate) const MAX_IN_DEGREE: u32 = (1 << 26) - 1;
+    /// The most predecessors of a task: one more is counted while it is being cancelled.
+    pub(crate) const MAX_PREDECESSORS: u32 = Self::MAX_IN_DEGREE - 1;
     const LINKED: u64 = 1 << 28;
     const MARK: u64 = 1 << 27;
     const POISONED: u64 = 1 << 26;
@@ -84,28 +110,28 @@ impl State {
         self.0 & !Self::LINKED == Self::new(generation, Status::Idle).0
     }
 
-    /// The same task (linked or not, poisoned or not) with another status, nothing pending and no mark.
+    /// The same task, as linked and as poisoned, with another status, in-degree 0 and no mark.
     #[inline(always)]
     pub(crate) const fn to(self, status: Status) -> Self {
         Self(self.0 & (!0 << 32 | Self::LINKED | Self::POISONED) | (status as u64) << 29)
     }
 
-    /// With another status, all else as it is.
+    /// With another status, all else unchanged.
     #[inline(always)]
     pub(crate) const fn with_status(self, status: Status) -> Self {
         Self(self.0 & !(7 << 29) | (status as u64) << 29)
     }
 
     #[inline(always)]
-    pub(crate) const fn pending(self) -> u32 {
-        self.0 as u32 & Self::MOST_PENDING
+    pub(crate) const fn in_degree(self) -> u32 {
+        self.0 as u32 & Self::MAX_IN_DEGREE
     }
 
-    /// With `pending` others to wait for, or, for a running task, run by `pending`.
+    /// With that many predecessors to wait for; for a running task, run by that runner.
     #[inline(always)]
-    pub(crate) const fn with_pending(self, pending: u32) -> Self {
-        debug_assert!(pending <= Self::MOST_PENDING);
-        Self(self.0 & !(Self::MOST_PENDING as u64) | pending as u64)
+    pub(crate) const fn with_in_degree(self, in_degree: u32) -> Self {
+        debug_assert!(in_degree <= Self::MAX_IN_DEGREE);
+        Self(self.0 & !(Self::MAX_IN_DEGREE as u64) | in_degree as u64)
     }
 
     #[inline(always)]
@@ -139,18 +165,20 @@ impl State {
     }
 }
 
-/// Who depends on a task: a list of dependencies, pushed to by `depend`, taken whole by who ends the task.
+/// What depends on a task: a list of dependencies that `depend` pushes to, and that the thread
+/// which ends the task takes whole.
 ///
 /// | Bits | Field |
 /// |---|---|
-/// | 63..34 | the task's generation, its lower 30 bits: another's word counts as an empty list |
-/// | 33 | poisoned: who depends on it is to be cancelled when it ends (kept tasks: [`State`] says so) |
-/// | 32 | closed: the list has been taken; nothing can be added |
-/// | 31..0 | first dependency of the list, plus one; 0 for none |
+/// | 63..34 | lower 30 bits of the task's generation: another task's word is an empty list |
+/// | 33 | poisoned: the task's end cancels the dependents (kept tasks: see [`State`]) |
+/// | 32 | closed: the list has been taken, and nothing can be added |
+/// | 31..0 | first dependency of the list |
 ///
-/// A word is not reset when a place gets a new task (that would touch a further cache line for each), only in each 2^29th generation: to
-/// what the task before would have left. So a word of a task 2^30 earlier is never taken for this one's, and who looks at a
-/// word and is overtaken by fewer than 2^30 generations never finds the same word there again.
+/// A word is not reset when a slot gets a new task: that would touch one more cache line for each.
+/// Only in each 2^29th generation it is set to what the task before would have left. So a task
+/// never takes a word of 2^30 generations earlier for its own. And a thread that has read a word
+/// never finds the same word there again after fewer than 2^30 generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dependents(pub(crate) u64);
 
@@ -160,16 +188,16 @@ impl Dependents {
     const POISONED: u64 = 1 << 33;
 
     #[inline(always)]
-    pub(crate) const fn new(generation: u32, first: u32) -> Self {
-        Self(((generation & Self::GENERATION) as u64) << 34 | first as u64)
+    pub(crate) const fn new(generation: u32, first: OptIndex) -> Self {
+        Self(((generation & Self::GENERATION) as u64) << 34 | first.to_bits() as u64)
     }
 
     #[inline(always)]
     pub(crate) const fn closed(generation: u32) -> Self {
-        Self(Self::new(generation, 0).0 | Self::CLOSED)
+        Self(Self::new(generation, OptIndex::NONE).0 | Self::CLOSED)
     }
 
-    /// Whether a place's words begin anew with this generation.
+    /// Whether a slot's words begin anew with this generation.
     #[inline(always)]
     pub(crate) const fn begins_anew(generation: u32) -> bool {
         generation & (Self::GENERATION >> 1) == 0
@@ -196,25 +224,26 @@ impl Dependents {
     }
 
     #[inline(always)]
-    pub(crate) const fn first(self) -> u32 {
-        self.0 as u32
+    pub(crate) const fn first(self) -> OptIndex {
+        OptIndex::from_bits(self.0 as u32)
     }
 
     #[inline(always)]
     pub(crate) const fn with_first(self, first: u32) -> Self {
-        Self(self.0 & !0xFFFF_FFFF | first as u64)
+        Self(self.0 & !0xFFFF_FFFF | OptIndex::some(first).to_bits() as u64)
     }
 }
 
-/// The first of a list of indices: the index plus one, 0 for none, under a tag that each push changes.
+/// The head of a list of indices, under a tag that each push changes.
 ///
 /// | Bits | Field |
 /// |---|---|
-/// | 63..32 | tag: counts what is pushed; who pops and was overtaken by pushes of 2^32 in all exactly, during one exchange, would go wrong |
-/// | 31..0 | index of the first, plus one; all ones is a mark |
+/// | 63..32 | tag: counts what is pushed. An exchange overtaken by exactly 2^32 would go wrong |
+/// | 31..0 | the first index; all ones is a mark |
 ///
-/// Marked is the outbox of a channel that hands out the oldest first, while one thread turns its inbox round (that thread's store ends it), and
-/// for ever the inbox that a channel would have if it did.
+/// Two heads are marked. One is the outbox of a channel that hands out the oldest task first, while
+/// a thread reverses its inbox: that thread's store removes the mark. The other is the inbox that
+/// any other channel would have if it did so: it stays marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u64);
 
@@ -232,8 +261,8 @@ impl Head {
     }
 
     #[inline(always)]
-    pub(crate) const fn first(self) -> u32 {
-        self.0 as u32
+    pub(crate) const fn first(self) -> OptIndex {
+        OptIndex::from_bits(self.0 as u32)
     }
 
     /// How many were pushed since the word was 0, if only pushes changed it.
@@ -242,9 +271,9 @@ impl Head {
         (self.0 >> 32) as u32
     }
 
-    /// After a push of `count`.
+    /// After a push of `count`, of which `first` is first.
     #[inline(always)]
-    pub(crate) fn pushed(self, first: u32, count: u32) -> Self {
+    pub(crate) fn pushed(self, first: OptIndex, count: u32) -> Self {
         let step = if canary!("list-tag") {
             0
         } else if canary!("reserve_count") {
@@ -252,13 +281,13 @@ impl Head {
         } else {
             count
         };
-        Self((self.tag().wrapping_add(step) as u64) << 32 | first as u64)
+        Self((self.tag().wrapping_add(step) as u64) << 32 | first.to_bits() as u64)
     }
 
-    /// After a pop.
+    /// After a pop that left `first` as the first.
     #[inline(always)]
-    pub(crate) const fn popped(self, first: u32) -> Self {
-        Self(self.0 >> 32 << 32 | first as u64)
+    pub(crate) const fn popped(self, first: OptIndex) -> Self {
+        Self(self.0 >> 32 << 32 | first.to_bits() as u64)
     }
 }
 
@@ -267,10 +296,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_for_as_many_as_can_be_may_be_cancelled() {
-        let state = State::new(7, Status::Idle).link().with_pending(State::MOST_OPEN);
-        let cancelled = state.to(Status::Cancelled).with_pending(state.pending() + 1);
+    fn a_task_with_most_predecessors_can_be_cancelled() {
+        let state = State::new(7, Status::Idle).link().with_in_degree(State::MAX_PREDECESSORS);
+        let cancelled = state.to(Status::Cancelled).with_in_degree(state.in_degree() + 1);
         assert!(cancelled.is(Status::Cancelled) && cancelled.linked() && !cancelled.poisoned());
-        assert_eq!((cancelled.generation(), cancelled.pending()), (7, State::MOST_OPEN + 1));
+        assert_eq!(cancelled.generation(), 7);
+        assert_eq!(cancelled.in_degree(), State::MAX_PREDECESSORS + 1);
     }
 }

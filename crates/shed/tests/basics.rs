@@ -17,7 +17,7 @@ fn drain<T: Clone>(shed: &Shed<T>) -> Vec<T> {
 }
 
 #[test]
-fn a_diamond_runs_in_order_and_its_places_are_used_again() {
+fn a_diamond_runs_in_order_and_its_slots_are_used_again() {
     let shed = Shed::builder().tasks(4).dependencies(4).build().expect("small");
     for _ in 0..100 {
         let [end, left, right, begin] = shed.create(["end", "l", "r", "begin"]).expect("room");
@@ -38,7 +38,7 @@ fn a_blocked_task_runs_again_once_it_is_ready() {
     shed.ready(&[task]).expect("idle");
     let step = |outcome| {
         shed.execute_one(0, |name, count| {
-            // Without std the shed cannot tell who calls.
+            // Without std the shed cannot tell which task calls.
             if cfg!(feature = "std") {
                 assert_eq!(shed.ready(&[name]), Err(Error::Running(name)));
             }
@@ -72,7 +72,7 @@ fn cancelling_takes_what_depends_on_it_along() {
     assert_eq!(shed.cancel(a), Ok(true));
     assert_eq!(drain(&shed), ["d"]);
     assert_eq!(*seen.lock().expect("no panic"), ["a", "b", "c"]);
-    shed.create([""; 8]).expect("all places are free again");
+    shed.create([""; 8]).expect("all slots are free again");
 }
 
 #[test]
@@ -84,5 +84,5 @@ fn a_panic_reaches_the_caller_and_cancels_what_depends_on_it() {
     let caught = catch_unwind(AssertUnwindSafe(|| shed.execute_one(0, |_, _| panic!("boom"))));
     assert!(caught.is_err());
     assert_eq!(shed.state(successor), Err(Error::StaleTask(successor)));
-    shed.create([Box::new(1), Box::new(2)]).expect("all places are free again");
+    shed.create([Box::new(1), Box::new(2)]).expect("all slots are free again");
 }

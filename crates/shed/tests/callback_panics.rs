@@ -1,4 +1,4 @@
-//! Callbacks and payloads that panic: nothing gets lost, and who waits for ready tasks learns of them.
+//! Callbacks and payloads that panic: nothing gets lost, and ready tasks are still announced.
 
 use sateen_shed::{Outcome, Shed, Template};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ fn a_ready_callback_that_panics_loses_no_task_of_another_channel() {
     for (channel, tasks) in [(1, 2), (2, 1)] {
         assert_eq!(shed.execute_batch(channel, 9, |_, _| Outcome::Complete), Ok(tasks));
     }
-    shed.create([0; 4]).expect("all places are free again");
+    shed.create([0; 4]).expect("all slots are free again");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_cancelled_payload_is_dropped_although_telling_of_it_panics() {
     assert!(catch_unwind(AssertUnwindSafe(|| shed.cancel(predecessor))).is_err());
     assert_eq!(dropped.load(Relaxed), 3);
     shed.create([(); 3].map(|()| Payload(Arc::clone(&dropped), false)))
-        .expect("all places are free again");
+        .expect("all slots are free again");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_channel_says_whether_it_has_tasks() -> Result<(), Box<dyn std::error::Error
     Ok(())
 }
 
-/// Two runners that take turns on one thread are told apart by the hook, which is the whole process's.
+/// The hook, which the whole process shares, tells two runners apart that take turns on a thread.
 #[cfg(feature = "std")]
 #[test]
 fn runners_of_one_thread_are_told_apart() -> Result<(), Box<dyn std::error::Error>> {

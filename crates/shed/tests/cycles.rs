@@ -103,7 +103,7 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     assert_eq!(shed.find_cycle(), None);
     shed.ready(&[d]).expect("idle");
     assert_eq!(drain(&shed), 5);
-    // What was refused holds no place: all are free again.
+    // What was refused holds no slot: all are free again.
     let mut ids = [TaskId::NONE; 200];
     shed.create_all(&mut (0..), &mut ids).expect("room");
     for _ in 0..1_000 {
@@ -111,7 +111,8 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     }
 }
 
-/// Random dependencies in both directions: what is refused closes a cycle, by a search over those that were not refused, and what is not does not.
+/// Random dependencies in both directions. By a search over the accepted ones, those that are
+/// refused would close a cycle, and the others do not.
 #[test]
 fn checks_agree_with_a_search() {
     const TASKS: usize = 12;
@@ -132,7 +133,7 @@ fn checks_agree_with_a_search() {
             let result = shed.depend(&all(&successors), &all(&predecessors));
             let mut more: BTreeSet<(usize, usize)> = edges.clone();
             more.extend(successors.iter().flat_map(|&p| predecessors.iter().map(move |&c| (p, c))));
-            // Who reaches whom, by Warshall's closure.
+            // Which task reaches which, by Warshall's closure.
             let mut reaches = [[false; TASKS]; TASKS];
             more.iter().for_each(|&(p, c)| reaches[p][c] = true);
             for via in 0..TASKS {

@@ -29,6 +29,6 @@ fn all_tasks_are_freed_although_dropping_one_panics() {
         assert!(catch_unwind(AssertUnwindSafe(|| shed.free(&[a, b, c]))).is_err());
         assert_eq!(dropped.get(), 3);
         shed.free(&[successor]).expect("it waits for nothing any more");
-        shed.create([(); 4].map(|()| Payload(&dropped, false))).expect("all places are free again");
+        shed.create([(); 4].map(|()| Payload(&dropped, false))).expect("all slots are free again");
     }
 }

@@ -2,7 +2,7 @@
 #![cfg(not(loom))]
 
 use sateen_shed::{
-    BuildError, Error, Growing, Layout, Outcome, Packed, Pausing, Sharded, Shed, TaskId, TaskState,
+    BuildError, Central, Error, Growing, Layout, Outcome, Packed, Sharded, Shed, TaskId, TaskState,
 };
 use std::alloc::{GlobalAlloc, Layout as Bytes, System};
 use std::cell::Cell;
@@ -73,13 +73,13 @@ fn names_hold_while_the_shed_grows() {
     }) != Ok(None)
     {}
     assert_eq!(last, 0);
-    let again = shed.create([0; 1024]).expect("all places are free again");
+    let again = shed.create([0; 1024]).expect("all slots are free again");
     assert_eq!(shed.capacity(), 1024);
     shed.depend(&again[..1], &again[1..]).expect("it grows");
 }
 
 #[test]
-fn names_of_places_to_come_are_unknown() {
+fn names_of_slots_to_come_are_unknown() {
     let shed = small();
     let [task] = shed.create([0]).expect("room");
     for index in [1, 2, 1 << 20, u32::MAX - 1] {
@@ -194,6 +194,6 @@ fn many_threads<L: Layout>() {
 #[test]
 fn many_threads_grow_a_shed_at_once() {
     many_threads::<Packed>();
-    many_threads::<Pausing>();
+    many_threads::<Central>();
     many_threads::<Sharded>();
 }

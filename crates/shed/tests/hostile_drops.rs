@@ -1,4 +1,5 @@
-//! Payloads whose destructors panic: all of them are dropped, one panic comes out, and no place is lost.
+//! Payloads whose destructors panic: all of them are dropped, one panic comes out, and no slot is
+//! lost.
 //!
 //! Without std nothing can catch a panic, and a second one ends the process.
 #![cfg(feature = "std")]
@@ -32,7 +33,7 @@ fn bombs() -> (Arc<AtomicU32>, [Bomb; 4]) {
 /// All that may be there is, and it ends quietly.
 fn is_whole(shed: Shed<Bomb>) {
     let quiet = [(); 4].map(|()| Bomb(Arc::default(), false));
-    let tasks = shed.create(quiet).expect("all places are free");
+    let tasks = shed.create(quiet).expect("all slots are free");
     shed.depend(&tasks[..1], &tasks[1..]).expect("all dependencies are free");
 }
 
@@ -136,8 +137,8 @@ fn an_instance() {
     }
 }
 
-/// The user's iterator frees, readies and cancels what is being made (names can be guessed), and panics: the tasks
-/// that are as they were made go again, the others are whoever's they have become.
+/// The user's iterator frees, readies and cancels what is being made (names can be guessed), and
+/// panics. Tasks that are still as they were made go again; the others stay what they have become.
 #[test]
 fn tasks_of_an_iterator_that_meddles() {
     if in_child("tasks_of_an_iterator_that_meddles") {
@@ -150,7 +151,7 @@ fn tasks_of_an_iterator_that_meddles() {
             let mut made = 0;
             let mut payloads = std::iter::from_fn(|| {
                 if made == 3 {
-                    let named = |place: u64| TaskId::from_bits(7 << 32 | place);
+                    let named = |slot: u64| TaskId::from_bits(7 << 32 | slot);
                     let done = (0..4).map(named).filter(|task| match meddle {
                         0 => shed.ready(&[*task]).is_ok(),
                         1 => catch_unwind(AssertUnwindSafe(|| shed.free(&[*task]))).is_err(),

@@ -6,14 +6,14 @@ mod loom_common;
 use loom::thread;
 use loom_common::*;
 
-/// Dependencies are added while somebody looks, which finds the tasks that they name, not the one
-/// that a dependency names in which nobody has written: that would be a cycle. Two, as it looks
-/// twice.
+/// Dependencies are added while another thread looks for cycles. It finds the tasks that they
+/// name, not the one that an unwritten dependency names: that would be a cycle. Two are added, as
+/// it looks twice.
 #[test]
 fn a_dependency_is_whole_for_who_looks_for_cycles() {
     model(3, || {
         let shed = shed(5, 4);
-        // The first place: what a dependency names that nobody has written to.
+        // In the first slot: an unwritten dependency names it.
         let [decoy, predecessor, far, first, second] = shed.create([(); 5]).expect("room");
         shed.depend(&[decoy], &[far]).expect("idle");
         shed.depend(&[predecessor], &[decoy]).expect("idle");

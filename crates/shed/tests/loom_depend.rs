@@ -8,8 +8,9 @@ use loom::thread;
 use loom_common::*;
 use sateen_shed::{Error, TaskState, Template};
 
-/// The task that somebody is about to depend on ends, and one that gets its place later has dependents too, maybe already: each has its own.
-fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
+/// A task ends while another thread is about to depend on it. The next task in its slot has
+/// dependents too, perhaps already: each task has its own.
+fn next_task_in_a_slot(first_generation: u32, between: usize, already: bool) {
     model(2, move || {
         let shed = builder(3, 2).first_generation(first_generation).build().expect("small");
         let shed = Arc::new(shed);
@@ -21,10 +22,10 @@ fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
                 assert_eq!(one(&shed), Some(predecessor));
                 let ran = 1 + drain(&shed);
                 for _ in 0..between {
-                    shed.free(&shed.create([()]).expect("the predecessor's place at least"))
+                    shed.free(&shed.create([()]).expect("the predecessor's slot at least"))
                         .expect("idle");
                 }
-                let [second] = shed.create([()]).expect("the predecessor's place at least");
+                let [second] = shed.create([()]).expect("the predecessor's slot at least");
                 if already {
                     shed.depend(&[next], &[second]).expect("idle");
                 }
@@ -57,31 +58,31 @@ fn next_task_in_a_place(first_generation: u32, between: usize, already: bool) {
 }
 
 #[test]
-fn the_next_task_in_a_place_has_its_own_dependents() {
-    next_task_in_a_place(5, 0, true);
+fn the_next_task_in_a_slot_has_its_own_dependents() {
+    next_task_in_a_slot(5, 0, true);
 }
 
 /// As above where the words of dependents begin anew.
 #[test]
 fn the_next_task_has_its_own_dependents_where_words_begin_anew() {
-    next_task_in_a_place((1 << 30) - 1, 0, false);
+    next_task_in_a_slot((1 << 30) - 1, 0, false);
 }
 
-/// As above, for who is so late that there was another task in between.
+/// As above, but the thread is so late that there was another task in between.
 #[test]
 fn the_next_but_one_has_its_own_dependents_where_words_begin_anew() {
-    next_task_in_a_place((1 << 29) - 2, 1, false);
+    next_task_in_a_slot((1 << 29) - 2, 1, false);
 }
 
 /// As above where generations wrap around.
 #[test]
 fn the_next_task_has_its_own_dependents_where_generations_wrap() {
-    next_task_in_a_place(u32::MAX, 0, true);
+    next_task_in_a_slot(u32::MAX, 0, true);
 }
 
-/// As above, where a template has the place next, and perhaps has given it back: its own
+/// As above, where a template has the slot next, and perhaps has given it back: its own
 /// dependencies stay, and the late one is not taken for one of them.
-fn a_template_in_a_place(gone: bool) {
+fn a_template_in_a_slot(gone: bool) {
     model(2, move || {
         let shed = std::sync::Arc::new(builder(3, 2).build().expect("small"));
         let [late, predecessor] = shed.create([(); 2]).expect("room");
@@ -117,16 +118,17 @@ fn a_template_in_a_place(gone: bool) {
 }
 
 #[test]
-fn a_template_in_a_place_keeps_its_dependents() {
-    a_template_in_a_place(false);
+fn a_template_in_a_slot_keeps_its_dependents() {
+    a_template_in_a_slot(false);
 }
 
 #[test]
-fn a_template_that_was_in_a_place_has_no_dependents() {
-    a_template_in_a_place(true);
+fn a_template_that_was_in_a_slot_has_no_dependents() {
+    a_template_in_a_slot(true);
 }
 
-/// The predecessor is readied and ends while somebody comes to depend on it: the successor waits for it, or does not.
+/// A predecessor is made ready and ends while a thread comes to depend on it: the successor waits
+/// for it, or does not.
 #[test]
 fn a_predecessor_that_ends_meanwhile_has_dependents_or_none() {
     model(3, || {
@@ -148,12 +150,12 @@ fn a_predecessor_that_ends_meanwhile_has_dependents_or_none() {
             shed.ready(&[successor]).expect("as if it had never waited");
             assert_eq!(drain(&shed), 1);
         }
-        let [a, b] = shed.create([(); 2]).expect("both places are free");
+        let [a, b] = shed.create([(); 2]).expect("both slots are free");
         shed.depend(&[a], &[b]).expect("the dependency is too");
     });
 }
 
-/// The predecessor is freed, or cancelled, while somebody comes to depend on it.
+/// A predecessor is freed, or cancelled, while a thread comes to depend on it.
 #[test]
 fn a_predecessor_that_goes_meanwhile_has_dependents_or_none() {
     for cancel in [false, true] {
@@ -188,7 +190,7 @@ fn a_predecessor_that_goes_meanwhile_has_dependents_or_none() {
     }
 }
 
-/// The successor is freed, or cancelled, while it comes to depend on something.
+/// A successor is freed, or cancelled, while it comes to depend on something.
 #[test]
 fn a_successor_that_goes_meanwhile_waits_or_does_not() {
     for cancel in [false, true] {
@@ -244,12 +246,13 @@ fn two_depend_at_once() {
     });
 }
 
-/// Who ends the predecessor while it is depended on reads a whole dependency: the successor's, no other task's.
+/// The thread that ends a predecessor while another depends on it reads a whole dependency: the
+/// successor's, no other task's.
 #[test]
 fn a_dependency_is_whole_for_who_ends_the_predecessor() {
     model(2, || {
         let shed = shed(4, 2);
-        // The first place: what a dependency names that nobody has written to.
+        // In the first slot: an unwritten dependency names it.
         let [decoy, never, successor, predecessor] = shed.create([(); 4]).expect("room");
         shed.depend(&[decoy], &[never]).expect("idle");
         let other = {

@@ -1,5 +1,5 @@
-//! Two threads take places for dependencies at once, from a list that earlier ones were put back into: neither writes to what
-//! the other may have taken first.
+//! Two threads take dependencies at once, from a list that earlier ones were put back into: neither
+//! writes to what the other may have taken first.
 #![cfg(loom)]
 
 mod loom_common;
@@ -11,7 +11,7 @@ use sateen_shed::{Outcome, Shed};
 
 #[test]
 fn dependencies_taken_at_once_are_each_somebodys_alone() {
-    // What goes wrong needs one: a thread that is interrupted between two places it looks at.
+    // A failure needs a thread that is interrupted between two heads that it looks at.
     model(2, || {
         let shed = Arc::new(Shed::builder().tasks(5).dependencies(3).build().expect("small"));
         let [one, two, three, p, q] = shed.create([(); 5]).expect("room");

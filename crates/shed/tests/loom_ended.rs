@@ -1,4 +1,4 @@
-//! Who finds that a task has ended sees what it did.
+//! A thread that finds that a task has ended sees what it did.
 #![cfg(loom)]
 
 mod loom_common;
@@ -30,7 +30,7 @@ fn what_a_task_did_is_visible_once_its_name_is_stale() {
             thread::spawn(move || {
                 shared.shed.ready(&[task]).expect("idle");
                 let ran = shared.shed.execute_one(0, |_, ()| {
-                    // SAFETY: nobody reads before the task has ended.
+                    // SAFETY: no thread reads before the task has ended.
                     shared.done.with_mut(|done| unsafe { *done = true });
                     Outcome::Complete
                 });
@@ -45,7 +45,7 @@ fn what_a_task_did_is_visible_once_its_name_is_stale() {
     });
 }
 
-/// As above for who hears it from `cancel`, of a task that something depends on and of one that nothing does.
+/// As above for a thread that hears it from `cancel`, of a task with dependents and of one without.
 #[test]
 fn what_a_task_did_is_visible_to_who_comes_too_late_to_cancel_it() {
     for dependents in [0, 1] {
@@ -59,7 +59,7 @@ fn what_a_task_did_is_visible_to_who_comes_too_late_to_cancel_it() {
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || {
                     shared.shed.execute_one(0, |_, ()| {
-                        // SAFETY: nobody reads before the task has ended.
+                        // SAFETY: no thread reads before the task has ended.
                         shared.done.with_mut(|done| unsafe { *done = true });
                         Outcome::Complete
                     })

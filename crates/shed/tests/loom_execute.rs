@@ -10,14 +10,14 @@ use loom_common::*;
 use sateen_shed::{Error, Outcome, TaskId, TaskState};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The name of the task that will have that task's place after it.
+/// The name of the task that will have that task's slot after it.
 fn next(task: TaskId) -> TaskId {
     TaskId::from_bits(task.to_bits() + (1 << 32))
 }
 
-/// Two threads create, ready, execute and free in the same places.
+/// Two threads create, ready, execute and free in the same slots.
 #[test]
-fn places_go_round() {
+fn slots_go_round() {
     model(2, || {
         let dropped = drops();
         let shed = shed(2, 0);
@@ -47,12 +47,13 @@ fn places_go_round() {
         let (readied, ran) = (mine.0 + others.0, mine.1 + others.1);
         assert_eq!(ran + drain(&shed), readied);
         drop(shed);
-        // Those that had no place were dropped too.
+        // Those that found no slot were dropped too.
         assert_eq!(dropped.load(Relaxed), 4);
     });
 }
 
-/// Two predecessors end at once: one of them makes the successor ready, and who executes it sees what both did.
+/// Two predecessors end at once: one end makes the successor ready, and the thread that executes it
+/// sees what both did.
 #[test]
 fn two_completions_make_a_successor_ready() {
     model(3, || {
@@ -84,7 +85,8 @@ fn two_completions_make_a_successor_ready() {
     });
 }
 
-/// A task blocks while another thread makes it ready: it runs again, once, and sees its payload as it left it.
+/// A task blocks while another thread makes it ready: it runs again, once, and finds its payload as
+/// it left it.
 #[test]
 fn a_task_that_blocks_is_never_lost() {
     model(3, || {
@@ -181,7 +183,7 @@ fn it_runs_or_is_cancelled() {
             }
         }
         assert_eq!(dropped.load(Relaxed), 2);
-        shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("both places are free");
+        shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("both slots are free");
     });
 }
 
@@ -203,7 +205,7 @@ fn successor_and_predecessor_are_cancelled_at_once() {
         let _ = others.map(|other| other.join().unwrap());
         drain(&shed);
         assert_eq!(dropped.load(Relaxed), 2);
-        shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("both places are free");
+        shed.create([1, 1].map(|i| Watched::new(i, dropped))).ok().expect("both slots are free");
     });
 }
 
@@ -227,7 +229,7 @@ fn a_new_task_is_whole_for_who_knows_its_name() {
     });
 }
 
-/// The ready callback comes after the tasks are in their list: who is told finds them.
+/// The ready callback comes after the tasks are in their list: a thread that is told finds them.
 #[test]
 fn who_is_told_finds_what_is_ready() {
     model(3, || {
@@ -252,9 +254,9 @@ fn who_is_told_finds_what_is_ready() {
     });
 }
 
-/// The place of a cancelled task is free only when its payload is gone.
+/// The slot of a cancelled task is free only when its payload is gone.
 #[test]
-fn a_cancelled_tasks_place_is_clean() {
+fn a_cancelled_tasks_slot_is_clean() {
     model(2, || {
         let dropped = drops();
         let shed = shed(1, 0);
@@ -270,7 +272,7 @@ fn a_cancelled_tasks_place_is_clean() {
     });
 }
 
-/// As above for who makes it ready: what executes it has a whole task.
+/// As above for the thread that makes it ready: the one that executes it has a whole task.
 #[test]
 fn a_new_task_is_whole_for_who_readies_it_by_its_name() {
     model(3, || {
@@ -290,7 +292,7 @@ fn a_new_task_is_whole_for_who_readies_it_by_its_name() {
     });
 }
 
-/// As above for its channel, which is not the one of the task that had the place before.
+/// As above for its channel, which is not that of the slot's task before.
 #[test]
 fn a_new_task_is_ready_on_its_own_channel() {
     model(3, || {
@@ -330,7 +332,8 @@ fn a_task_that_was_not_freed_is_whole_for_who_knows_its_name() {
     });
 }
 
-/// A task blocks twice, and looks the same each time to who cancels it: the payload that is dropped is the last execution's.
+/// A task blocks twice, and looks the same each time to a thread that cancels it: the payload that
+/// is dropped is the last execution's.
 #[test]
 fn a_task_that_blocks_again_is_cancelled() {
     model(3, || {
@@ -358,7 +361,7 @@ fn a_task_that_blocks_again_is_cancelled() {
     });
 }
 
-/// Who makes a running task ready is seen by its next execution.
+/// What a thread did before it made a running task ready is seen by the next execution.
 #[test]
 fn what_the_waker_did_is_seen() {
     model(3, || {

@@ -1,5 +1,6 @@
-//! Channels that hand out the oldest first: who turns the inbox round, against producers and other consumers. What goes wrong needs a consumer that stops between two heads,
-//! while another one passes: two preemptions.
+//! Channels that hand out the oldest first: a consumer reverses the inbox, beside producers and
+//! other consumers. A failure needs a consumer that stops between two heads, while another one
+//! passes: two preemptions.
 #![cfg(loom)]
 
 mod loom_common;
@@ -34,7 +35,7 @@ fn taker(shed: &Small, most: u32) -> JoinHandle<Vec<u32>> {
     thread::spawn(move || take(&shed, most))
 }
 
-/// As many are ready as are asked for: nobody leaves with nothing.
+/// As many are ready as are asked for: no consumer leaves with nothing.
 #[test]
 fn who_comes_while_the_inbox_is_turned_gets_a_task() {
     model(2, || {
@@ -90,7 +91,7 @@ fn two_consumers_and_a_producer() {
     });
 }
 
-/// There is something at each moment, whoever moves it.
+/// There is something at each moment, even while it is moved.
 #[test]
 fn a_channel_that_is_turned_round_does_not_look_empty() {
     model(2, || {
@@ -102,7 +103,7 @@ fn a_channel_that_is_turned_round_does_not_look_empty() {
     });
 }
 
-/// A task is whole for who takes it.
+/// A task is whole for the thread that takes it.
 #[test]
 fn a_task_is_handed_over() {
     model(2, || {

@@ -9,7 +9,7 @@ use sateen_shed::{Growing, Outcome, Packed, Shed};
 use std::sync::Arc;
 
 #[test]
-fn two_threads_take_places_that_there_are_not_yet() {
+fn two_threads_take_slots_that_there_are_not_yet() {
     // What goes wrong needs one: a thread that finds what another has just added.
     model(2, || {
         let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
@@ -31,9 +31,9 @@ fn two_threads_take_places_that_there_are_not_yet() {
     });
 }
 
-/// One that has seen the first block only, and comes to the counter when all of the second is taken.
+/// A thread that knows the first block only comes to the counter when all of the second is taken.
 #[test]
-fn who_knows_fewer_places_than_were_taken_adds_some() {
+fn who_knows_fewer_slots_than_were_taken_adds_some() {
     model(1, || {
         let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
         let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());

@@ -1,4 +1,4 @@
-//! Lists: places given back and taken again, alone and several at a time.
+//! Lists: slots given back and taken again, alone and several at a time.
 #![cfg(loom)]
 
 mod loom_common;
@@ -7,9 +7,9 @@ use loom::thread;
 use loom_common::*;
 use sateen_shed::{Outcome, TaskId, TaskState};
 
-/// A place's payload is dropped by one thread, and the next one written there by another.
+/// A slot's payload is dropped by one thread, and the next one written there by another.
 #[test]
-fn a_place_that_was_given_back_is_clean() {
+fn a_slot_that_was_given_back_is_clean() {
     model(2, || {
         let dropped = drops();
         let shed = shed(2, 0);
@@ -27,11 +27,11 @@ fn a_place_that_was_given_back_is_clean() {
     });
 }
 
-/// Who takes places is overtaken by one that takes the same, gives the first back, and so has the list begin with it again: all
-/// that is taken is still somebody's alone.
+/// A thread that takes slots is overtaken by another that takes the same and gives the first back,
+/// so that the list begins with it again. Each slot that is taken still has one owner.
 fn a_list_that_looks_as_before<const N: usize>() {
     model(2, || {
-        // Some are fresh: who finds the list empty while somebody moves it takes those.
+        // Some are fresh: a thread that finds the list empty while another moves it takes those.
         let shed = shed(12, 0);
         let [z, a, b, c] = shed.create([(); 4]).expect("room");
         shed.free(&[z, a, b]).expect("idle");
@@ -71,7 +71,8 @@ fn a_list_that_looks_as_before_is_noticed_by_who_takes_two() {
     a_list_that_looks_as_before::<2>();
 }
 
-/// Two execute what is ready, one of them several at once, while another is made ready: each task once.
+/// Two threads execute what is ready, one of them several at once, while another task is made
+/// ready: each runs once.
 #[test]
 fn what_is_ready_is_taken_once() {
     model(2, || {
@@ -99,9 +100,9 @@ fn what_is_ready_is_taken_once() {
     });
 }
 
-/// Never more tasks than places: so there is always one.
+/// There are never more tasks than slots: so there is always one.
 #[test]
-fn a_place_that_is_free_is_found() {
+fn a_slot_that_is_free_is_found() {
     model(2, || {
         let shed = shed(3, 0);
         let all = shed.create([(); 3]).expect("room");
@@ -119,9 +120,9 @@ fn a_place_that_is_free_is_found() {
     });
 }
 
-/// As above, where the other thread has one place free at each moment, but not always the same.
+/// As above, where the other thread has one slot free at each moment, but not always the same.
 #[test]
-fn a_place_that_is_free_is_found_though_it_changes() {
+fn a_slot_that_is_free_is_found_though_it_changes() {
     model(3, || {
         let shed = shed(2, 0);
         let all = shed.create([(); 2]).expect("room");
@@ -139,9 +140,10 @@ fn a_place_that_is_free_is_found_though_it_changes() {
     });
 }
 
-/// Who is about to take a single one is overtaken: it comes back with another behind it, and both are somebody's.
+/// A thread that is about to take a single slot is overtaken: it comes back with another behind it,
+/// and each has one owner.
 #[test]
-fn a_single_place_that_has_become_two_is_noticed() {
+fn a_single_slot_that_has_become_two_is_noticed() {
     model(3, || {
         let shed = shed(2, 0);
         shed.free(&shed.create([()]).expect("room")).expect("idle");
@@ -159,9 +161,10 @@ fn a_single_place_that_has_become_two_is_noticed() {
     });
 }
 
-/// Of two who take a fresh one each, one takes both and is about to put the other where the second looks.
+/// Two threads take a fresh slot each. One takes both, and is about to put the second where the
+/// other looks.
 #[test]
-fn a_fresh_place_that_is_moved_is_found() {
+fn a_fresh_slot_that_is_moved_is_found() {
     model(3, || {
         let shed = shed(2, 0);
         let other = {
@@ -173,9 +176,10 @@ fn a_fresh_place_that_is_moved_is_found() {
     });
 }
 
-/// A place comes back from another thread, alone or with another, and is clean: its payload was dropped before.
+/// A slot comes back from another thread, alone or with another, and is clean: its payload was
+/// dropped before.
 #[test]
-fn a_place_that_came_back_is_clean() {
+fn a_slot_that_came_back_is_clean() {
     model(3, || {
         let dropped = drops();
         let shed = shed(2, 0);
@@ -199,7 +203,7 @@ fn a_place_that_came_back_is_clean() {
 
 /// As above for one that a third thread has moved to the outbox.
 #[test]
-fn a_place_that_was_moved_is_clean() {
+fn a_slot_that_was_moved_is_clean() {
     model(2, || {
         let dropped = drops();
         let shed = shed(2, 0);

@@ -1,4 +1,5 @@
-//! Lists with two stripes: what threads steal from each other, and free places that lie in each other's reserves.
+//! Lists with two stripes: what threads steal from each other, and free slots in each other's
+//! reserves.
 #![cfg(loom)]
 
 mod loom_common;
@@ -27,7 +28,8 @@ fn work(shed: &Two<Watched>, most: u32) -> u32 {
     shed.execute_batch(0, most, touch).expect("channel 0")
 }
 
-/// One thread steals from the other, keeps one and puts the others into its own stripe, from where the other steals them back.
+/// One thread steals from the other, keeps one and puts the rest into its own stripe, from where
+/// the other steals it back.
 #[test]
 fn what_is_stolen_is_executed_once() {
     model(3, || {
@@ -67,7 +69,7 @@ fn a_stripe_is_pushed_to_while_it_is_stolen_from() {
 
 /// Places that one thread has freed are taken by both: each is one task's.
 #[test]
-fn free_places_are_taken_from_each_other() {
+fn free_slots_are_taken_from_each_other() {
     model(2, || {
         let (shed, dropped) = (two(3, 0), drops());
         let watched = || Watched::new(0, dropped);
@@ -90,9 +92,9 @@ fn free_places_are_taken_from_each_other() {
     });
 }
 
-/// The other thread has one place free at each moment, but not always the same.
+/// The other thread has one slot free at each moment, but not always the same.
 #[test]
-fn a_place_that_is_free_is_found() {
+fn a_slot_that_is_free_is_found() {
     model(3, || {
         let shed = two(2, 0);
         let all = shed.create([(); 2]).expect("room");

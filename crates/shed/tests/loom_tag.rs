@@ -1,4 +1,4 @@
-//! Who tags a task, against who ends it and gives its place to another.
+//! A thread tags a task while another ends it and gives its slot to a new one.
 #![cfg(loom)]
 
 mod loom_common;
@@ -54,7 +54,7 @@ fn cancelling_a_tag_against_the_end() {
     });
 }
 
-/// Who finds that a task is tagged finds the tag.
+/// A thread that finds that a task is tagged finds the tag.
 #[test]
 fn a_tag_is_there_with_its_flag() {
     model(2, || {
@@ -69,7 +69,7 @@ fn a_tag_is_there_with_its_flag() {
     });
 }
 
-/// The tag of the next task in a place is not taken for that of the one before.
+/// The tag of the next task in a slot is not taken for that of the one before.
 #[test]
 fn a_tag_is_of_the_task_that_was_asked_for() {
     model(2, || {

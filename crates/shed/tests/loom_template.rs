@@ -1,4 +1,4 @@
-//! Runs of a template against who starts, cancels or drops its instance meanwhile.
+//! Runs of a template, while other threads start, cancel or drop its instance.
 #![cfg(loom)]
 
 mod loom_common;
@@ -13,7 +13,8 @@ use std::sync::{Arc, OnceLock, Weak};
 type Holder = Arc<Model<Watched>>;
 type Installed = Instance<Holder>;
 
-/// A shed with room for one template of two tasks and no more, which touches the payload of what is cancelled.
+/// A shed with room for one template of two tasks and no more. Its callback touches the payloads of
+/// cancelled tasks.
 fn room() -> Holder {
     let touch = |_, payload: &mut Watched| _ = payload.add();
     Arc::new(builder(3, 2).on_cancel(touch).build().expect("small"))
@@ -65,7 +66,8 @@ fn a_run_is_cancelled_as_it_starts() {
     });
 }
 
-/// Two threads start it and execute what is ready: each run that began is whole, and comes after the one before.
+/// Two threads start the instance and execute what is ready: each run that began is whole, and
+/// comes after the one before.
 #[test]
 fn two_start_it() {
     model(2, || {
@@ -88,7 +90,7 @@ fn two_start_it() {
     });
 }
 
-/// Nobody executes meanwhile: only one of two that start it does.
+/// No thread executes meanwhile: of two that start the instance, one succeeds.
 #[test]
 fn two_start_it_and_one_does() {
     model(3, || {
@@ -104,7 +106,7 @@ fn two_start_it_and_one_does() {
     });
 }
 
-/// Who sees that a run has ended has the payloads.
+/// A thread that sees that a run has ended has the payloads.
 #[test]
 fn a_run_that_is_done_lends_its_payloads() {
     model(3, || {
@@ -125,7 +127,7 @@ fn a_run_that_is_done_lends_its_payloads() {
     });
 }
 
-/// Whoever comes last, who drops the instance or who ends its run, frees what it holds, once.
+/// The instance is dropped while its run ends: the later thread frees what it holds, once.
 #[test]
 fn an_instance_is_dropped_during_a_run() {
     model(2, || {
@@ -150,7 +152,8 @@ fn an_instance_is_dropped_during_a_run() {
     });
 }
 
-/// A task runs on if it is cancelled then, and ends as it would otherwise; what depends on it is cancelled, or has been told already.
+/// A running task that is cancelled runs on, and ends as it would otherwise. Its successor is
+/// cancelled, or has been told already.
 #[test]
 fn a_task_ends_as_it_is_cancelled() {
     model(3, || {
@@ -180,7 +183,8 @@ fn a_task_ends_as_it_is_cancelled() {
     });
 }
 
-/// Two tasks end at once, and who ends the last of them starts the next run, while the other thread is still on its way out of the first.
+/// Two tasks end at once. The thread that ends the last of them starts the next run, while the
+/// other is still on its way out of the first.
 #[test]
 fn who_ends_a_run_starts_the_next() {
     model(2, || {
@@ -220,7 +224,7 @@ fn an_installed_task_is_whole_for_who_knows_its_name() {
         let both = shed.create([(); 2].map(|()| Watched::new(0, dropped)));
         let [first, _] = both.ok().expect("room");
         shed.free(&[first]).expect("idle");
-        // Of the task that will have this place next.
+        // Of the task that will have this slot next.
         let name = TaskId::from_bits(first.to_bits() + (1 << 32));
         let other = {
             let shed = shed.clone();

@@ -169,7 +169,7 @@ fn open_dependencies_are_counted<L: Layout>() {
     let shed = Shed::builder().tasks(6).dependencies(8).layout::<L>().build().expect("small");
     let all @ [a, b, c, d] = shed.create([1u64, 2, 3, 4]).expect("room");
     shed.depend(&[a], &[b, c, d]).expect("idle");
-    let waiting = Error::Waiting { task: a, open: 3 };
+    let waiting = Error::Waiting { task: a, in_degree: 3 };
     assert_eq!(unchanged(&shed, &all, || shed.free(&[b, a])), Err(waiting));
     assert_eq!(unchanged(&shed, &all, || shed.ready(&[b, a])), Err(waiting));
     named(waiting, a);
@@ -247,7 +247,7 @@ fn a_task_cannot_change_itself_from_inside<L: Layout>() {
         assert_eq!(name, task);
         let error = Err(Error::Running(task));
         if cfg!(feature = "std") {
-            // Otherwise nobody can tell who calls.
+            // Otherwise the shed cannot tell which task calls.
             assert_eq!(unchanged(&shed, &all, || shed.ready(&[other, task])), error);
         }
         assert_eq!(unchanged(&shed, &all, || shed.free(&[other, task])), error);
@@ -291,7 +291,8 @@ fn a_refused_ready_does_not_wake_who_runs<L: Layout>() {
     assert_eq!(shed.state(task), Ok(TaskState::Ready));
 }
 
-/// A batch of none executes none, on stripes too, where a thread takes more than it wants from others.
+/// A batch of none executes none, even on stripes, where a thread takes more than it wants from
+/// others.
 #[test]
 fn a_batch_of_none_executes_none() {
     fn check<L: Layout + 'static>() {
@@ -325,7 +326,7 @@ fn a_batch_of_none_executes_none() {
     }
     check::<sateen_shed::Packed>();
     check::<sateen_shed::Padded>();
-    check::<sateen_shed::Pausing>();
+    check::<sateen_shed::Central>();
     check::<sateen_shed::Sharded>();
     check::<sateen_shed::Sharded<2>>();
     check::<sateen_shed::Growing>();

@@ -1,7 +1,8 @@
-//! A shed takes its memory once, and none at all in a buffer of the user's. A program of its own, because it counts allocations.
+//! A shed takes its memory once, and none at all in a buffer of the user's. This is a program of
+//! its own, because it counts allocations.
 #![cfg(not(loom))]
 
-use sateen_shed::{Layout, Outcome, Packed, Pausing, Sharded, Shed, TaskId};
+use sateen_shed::{Central, Layout, Outcome, Packed, Sharded, Shed, TaskId};
 use std::alloc::{GlobalAlloc, Layout as Bytes, System};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -48,14 +49,15 @@ static ALLOCATOR: Counting = Counting;
 
 const TASKS: usize = 128;
 
-/// Fills the shed, several times: each task waits for the one before; some are cancelled, some freed, one runs in two goes.
+/// Fills the shed, several times: each task waits for the one before; some are cancelled, some
+/// freed, one runs in two goes.
 fn use_up<L: Layout>(shed: &Shed<usize, L>) {
     for _ in 0..10 {
         let mut ids = [TaskId::NONE; TASKS];
         assert_eq!(shed.create_all(&mut (0..), &mut ids), Ok(TASKS));
         assert_eq!(shed.create_some(&mut (0..), &mut [TaskId::NONE]), 0);
         for pair in ids[..100].windows(2) {
-            shed.depend(&pair[1..], &pair[..1]).expect("a place for each");
+            shed.depend(&pair[1..], &pair[..1]).expect("an edge for each");
         }
         assert_eq!(shed.cancel(ids[90]), Ok(true));
         shed.free(&ids[100..]).expect("idle");
@@ -107,6 +109,6 @@ fn a_shed_takes_its_memory_when_it_is_built() {
     let shed = Shed::builder().tasks(1).build().expect("small");
     shed.execute_one(0, |_, ()| Outcome::Complete).expect("a channel");
     allocates_once::<Packed>();
-    allocates_once::<Pausing>();
+    allocates_once::<Central>();
     allocates_once::<Sharded>();
 }

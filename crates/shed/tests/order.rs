@@ -2,7 +2,7 @@
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;
-use sateen_shed::{BuildError, Error, Layout, Outcome, Packed, Pausing, Sharded, Shed};
+use sateen_shed::{BuildError, Central, Error, Layout, Outcome, Packed, Sharded, Shed};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -147,7 +147,7 @@ fn beside_a_queue<L: Layout>(seed: u64) {
 #[test]
 fn first_in_first_out_beside_a_queue() {
     beside_a_queue::<Packed>(1);
-    beside_a_queue::<Pausing>(2);
+    beside_a_queue::<Central>(2);
     beside_a_queue::<Sharded>(3);
 }
 

@@ -169,8 +169,8 @@ fn what_is_left_of_a_batch_is_ready_again<L: Layout>() {
     field.empty();
 }
 
-each_layout!(a_destructor_that_panics_does_not_keep_the_place);
-fn a_destructor_that_panics_does_not_keep_the_place<L: Layout>() {
+each_layout!(a_destructor_that_panics_does_not_keep_the_slot);
+fn a_destructor_that_panics_does_not_keep_the_slot<L: Layout>() {
     let field = Field::<L>::new();
     field.shed.ready(&field.create_exploding::<1>(&[0])).expect("idle");
     caught(|| field.shed.execute_one(0, |_, _| Outcome::Complete));
@@ -275,7 +275,7 @@ fn a_panic_in_on_cancel_loses_no_payload<L: Layout>() {
     }
     field.empty();
 
-    // While what was cancelled lies in a list, whoever comes across it ends it.
+    // A cancelled task that lies in a list is ended by the thread that finds it there.
     let [a, b] = field.create();
     field.shed.depend(&[b], &[a]).expect("idle");
     field.shed.ready(&[a]).expect("idle");

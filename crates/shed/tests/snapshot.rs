@@ -26,7 +26,8 @@ fn to_the_end<T: Clone, L: sateen_shed::Layout>(shed: &Shed<T, L>) -> Vec<(u16, 
     }
 }
 
-/// A shed with tasks of every kind: places given back, idle, waiting, ready, blocked, cancelled in a list and while waiting.
+/// A shed with tasks of every kind: idle, waiting, ready, blocked, cancelled in a list and while
+/// waiting; and with freed slots.
 fn busy() -> (Shed<String>, [TaskId; 8]) {
     let shed = Shed::builder().tasks(40).dependencies(40).channels(3).build().expect("small");
     let name = |i: usize| i.to_string();
@@ -63,7 +64,7 @@ fn a_copy_runs_to_the_same_end_and_neither_disturbs_the_other() {
         shed.ready(&[tasks[0], tasks[3]]).expect("idle, and blocked");
         let ran = to_the_end(shed);
         assert!(tasks.iter().all(|&task| shed.state(task) == Err(Error::StaleTask(task))));
-        shed.create([(); 40].map(|()| String::new())).expect("all places are free");
+        shed.create([(); 40].map(|()| String::new())).expect("all slots are free");
         ran
     };
     let ran = finish(&copy);
@@ -80,7 +81,7 @@ fn a_shed_is_taken_back_again_and_again() {
     for _ in 0..3 {
         shed.ready(&[tasks[3]]).expect("blocked");
         runs.push(to_the_end(&shed));
-        // Later tasks, also in places that were never taken, are as if they never were.
+        // Later tasks, even in slots that were never taken before, are as if they never were.
         let later = shed.create([(); 30].map(|()| String::from("later"))).expect("room");
         shed.depend(&later[..1], &later[1..5]).expect("idle");
         shed.ready(&later[10..]).expect("idle");
@@ -230,7 +231,7 @@ fn a_run_of_an_instance_that_was_dropped_ends_in_each_copy() {
     for (i, shed) in copies.iter().chain([&shed]).enumerate() {
         assert_eq!(shed.execute_one(0, |_, _| Outcome::Complete), Ok(None));
         assert_eq!(ended.load(Ordering::Relaxed), i + 1);
-        shed.create([(); 3].map(|()| Arc::clone(&ended))).expect("all places are free");
+        shed.create([(); 3].map(|()| Arc::clone(&ended))).expect("all slots are free");
     }
     shed.restore(&snapshot).expect("the same sizes");
     drop((copies, snapshot, shed));

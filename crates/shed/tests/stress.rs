@@ -1,10 +1,11 @@
-//! Conservation: threads build graphs, execute, block, cancel and free at the same time; each task ends once, and after what it depends on.
+//! Conservation: threads build graphs, execute, block, cancel and free at the same time; each task
+//! ends once, and after what it depends on.
 #![cfg(not(loom))]
 
 mod common;
 mod stress_common;
 
-use sateen_shed::{Packed, Padded, Pausing, Sharded};
+use sateen_shed::{Central, Packed, Padded, Sharded};
 use stress_common::{Large, Owned, Zero, stress};
 
 /// Tasks of one case.
@@ -15,7 +16,7 @@ fn payloads_that_own_memory() {
     for threads in [1, 2, 4, 8] {
         stress::<Owned, Packed>(threads, TASKS);
         stress::<Owned, Padded>(threads, TASKS);
-        stress::<Owned, Pausing>(threads, TASKS);
+        stress::<Owned, Central>(threads, TASKS);
         stress::<Owned, Sharded>(threads, TASKS);
     }
 }
@@ -24,7 +25,7 @@ fn payloads_that_own_memory() {
 fn payloads_without_size() {
     for threads in [1, 2, 4, 8] {
         stress::<Zero, Packed>(threads, TASKS);
-        stress::<Zero, Pausing>(threads, TASKS);
+        stress::<Zero, Central>(threads, TASKS);
         stress::<Zero, Sharded<2>>(threads, TASKS);
     }
 }
@@ -33,17 +34,18 @@ fn payloads_without_size() {
 fn large_payloads() {
     for threads in [1, 2, 4, 8] {
         stress::<Large, Padded>(threads, TASKS);
-        stress::<Large, Pausing>(threads, TASKS);
+        stress::<Large, Central>(threads, TASKS);
         stress::<Large, Sharded<4>>(threads, TASKS);
     }
 }
 
-/// As many tasks as `SATEEN_STRESS_TASKS` says, with the layouts that users take: 100,000,000 take some minutes in release.
+/// As many tasks as `SATEEN_STRESS_TASKS` says, with the layouts that users take: 100,000,000 take
+/// some minutes in release.
 #[test]
 fn as_many_tasks_as_wanted() {
     let Ok(tasks) = std::env::var("SATEEN_STRESS_TASKS") else { return };
     let tasks = tasks.parse().expect("SATEEN_STRESS_TASKS is a number of tasks below 2^32");
-    for run in [stress::<Owned, Pausing>, stress::<Owned, Sharded>] {
+    for run in [stress::<Owned, Central>, stress::<Owned, Sharded>] {
         let began = std::time::Instant::now();
         let counts = run(8, tasks);
         println!("{counts:?} in {:?}", began.elapsed());

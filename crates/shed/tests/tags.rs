@@ -48,7 +48,7 @@ fn a_task_tags_itself_and_nobody_else_does_meanwhile() {
             let other = s.spawn(|| shed.set_tag(&[task], 1)).join().expect("no panic");
             assert_eq!(other, Err(Error::Running(task)));
         });
-        // Without std the shed cannot tell who calls.
+        // Without std the shed cannot tell which task calls.
         let own = if cfg!(feature = "std") { Ok(()) } else { Err(Error::Running(task)) };
         assert_eq!(shed.set_tag(&[task], 2), own);
         assert_eq!(shed.cancel_tag(2), 0);
@@ -75,7 +75,8 @@ fn what_depends_on_a_cancelled_tag_goes_along_uncounted() {
     assert_eq!(run_all(&shed), 1);
 }
 
-/// One place, used by one task after the other: its owner tags it even; another thread tags, with an odd tag, only tasks that are marked odd.
+/// One slot is used by one task after the other. Its owner gives even tags; another thread gives
+/// odd tags, only to tasks that are marked odd.
 #[test]
 fn no_task_gets_a_tag_that_was_meant_for_an_earlier_one() {
     let rounds = if cfg!(miri) { 50 } else { 20_000 };

@@ -1,8 +1,7 @@
 //! Templates: recorded once, run many times.
 
 use sateen_shed::{
-    Error, Instance, Node, Outcome, Shed, ShedRef, StillRunning, TaskId, TaskState, Template,
-    TemplateError,
+    Error, Instance, Node, Outcome, Shed, StillRunning, TaskId, TaskState, Template, TemplateError,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,12 +26,12 @@ fn run_all<T: Clone>(shed: &Shed<T>) -> Vec<T> {
     ran
 }
 
-/// All places and dependencies are free again.
+/// All slots and dependencies are free again.
 fn assert_empty<T: Default + Clone>(shed: &Shed<T>, dependencies: usize) {
     let tasks = shed.capacity() as usize;
     let mut ids = vec![TaskId::NONE; tasks];
     let all = shed.create_all(&mut std::iter::repeat(T::default()), &mut ids);
-    assert_eq!(all.expect("all places are free"), tasks);
+    assert_eq!(all.expect("all slots are free"), tasks);
     // As many as there are: between the first and the others, again and again.
     for _ in 0..dependencies {
         shed.depend(&ids[..1], &ids[1..2]).expect("all dependencies are free");
@@ -128,7 +127,7 @@ fn misuse_is_an_error_that_names_it_and_nothing_is_lost() {
     assert_eq!(template.depend(&[foreign], &[a]), Err(TemplateError::UnknownNode(foreign)));
     assert_eq!(template.depend(&[a, b], &[c, b]), Err(TemplateError::SelfDependency(b)));
 
-    let refused = template.install(&small).expect_err("no place for the milestone");
+    let refused = template.install(&small).expect_err("no slot for the milestone");
     assert_eq!(refused.error, TemplateError::Full { asked: 5, capacity: 4 });
     assert_empty(&small, 5);
     let refused = refused.template.install(&large).expect_err("too few dependencies");
@@ -282,7 +281,7 @@ fn payloads_are_kept_from_run_to_run_and_dropped_once() {
 }
 
 #[test]
-fn dropping_an_instance_in_a_run_cancels_it_and_its_places_return_when_that_ends() {
+fn dropping_an_instance_in_a_run_cancels_it_and_its_slots_return_when_that_ends() {
     let (count, ended) = (Arc::new(()), Arc::new(AtomicUsize::new(0)));
     let shed = shed::<Option<Arc<()>>>(4, 3);
     let step = |outcome| shed.execute_one(0, |_, _| outcome).expect("a channel");
@@ -354,7 +353,7 @@ fn a_shed_drops_what_instances_left_in_it() {
 }
 
 #[test]
-fn a_payload_that_panics_when_it_is_dropped_keeps_no_place() {
+fn a_payload_that_panics_when_it_is_dropped_keeps_no_slot() {
     #[derive(Clone, Default)]
     struct Loud(bool);
     impl Drop for Loud {
@@ -401,12 +400,13 @@ fn an_instance_may_own_its_shed_and_travel() {
     drop(shed);
     let ran = thread::spawn(move || {
         instance.start().expect("done");
-        run_all(instance.shed().shed()).len()
+        run_all(instance.shed()).len()
     });
     assert_eq!(ran.join().expect("no panic"), 4);
 }
 
-/// Layers of tasks, each depending on some of the layer before: each run counts every task once, after what it depends on.
+/// Layers of tasks, each depending on some of the layer before: each run counts every task once,
+/// after its predecessors.
 #[test]
 fn threads_run_frames_and_each_task_runs_once_a_frame_after_what_it_depends_on() {
     const LAYERS: usize = 6;
@@ -494,7 +494,7 @@ fn tags_hold_in_each_run() {
     }
 }
 
-/// Nobody is given the name of what tells that a run has ended, but anybody can make it up.
+/// The milestone's name is given to no user, but can be made up.
 #[test]
 fn a_name_that_nobody_gave_does_no_harm() {
     let shed = shed::<String>(4, 5);

@@ -81,13 +81,13 @@ impl<'b, L: Layout> Driver<'b, L> {
         }
         self.check();
         // Those that wait for each other in a circle stay.
-        let (places, edges) = (self.twin.borrow().free_places(), self.twin.borrow().free_edges());
-        let mut ids = vec![TaskId::NONE; places + 1];
+        let (slots, edges) = (self.twin.borrow().free_slots(), self.twin.borrow().free_edges());
+        let mut ids = vec![TaskId::NONE; slots + 1];
         let mut payloads = (0..).map(Payload::new);
-        assert_eq!(self.shed.create_some(&mut payloads, &mut ids), places);
-        assert_eq!(ids[places], TaskId::NONE);
-        self.twin.borrow_mut().create(&ids[..places], 0);
-        if let [predecessor, successor, ..] = ids[..places] {
+        assert_eq!(self.shed.create_some(&mut payloads, &mut ids), slots);
+        assert_eq!(ids[slots], TaskId::NONE);
+        self.twin.borrow_mut().create(&ids[..slots], 0);
+        if let [predecessor, successor, ..] = ids[..slots] {
             let depend = || self.shed.depend(&[successor], &[predecessor]).is_ok();
             assert_eq!((0..).take_while(|_| depend()).count(), edges);
             let twin_depend =
@@ -113,7 +113,8 @@ impl<'b, L: Layout> Driver<'b, L> {
         }
     }
 
-    /// The same became of each channel's tasks. (While a batch is executed, its tasks are not counted yet.)
+    /// The same became of each channel's tasks. (While a batch is executed, its tasks are not
+    /// counted yet.)
     fn check_progress(&self) {
         for channel in 0..self.shed.channels() {
             let progress = self.shed.progress(channel).expect("a channel").expect("it is counted");
@@ -229,7 +230,7 @@ impl<'b, L: Layout> Driver<'b, L> {
     fn create(&self) {
         let (kind, asked, count) =
             (self.source.below(8), self.source.below(MOST + 1), self.source.below(MOST + 1));
-        let (first, free) = (self.next.get(), self.twin.borrow().free_places());
+        let (first, free) = (self.next.get(), self.twin.borrow().free_slots());
         let mut ids = [TaskId::NONE; MOST];
         let ids = &mut ids[..asked];
         // How many there should be, and how many payloads used up.

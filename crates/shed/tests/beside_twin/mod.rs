@@ -1,10 +1,11 @@
-//! Bytes that say what is done to a shed, and to its sequential twin: used with random ones by the test, and by the fuzzer.
+//! Bytes that say what is done to a shed, and to its sequential twin: used with random ones by the
+//! test, and by the fuzzer.
 
 mod drive;
 mod twin;
 
 use drive::Driver;
-use sateen_shed::{Layout, Packed, Padded, Pausing, Sharded, Shed, TaskId};
+use sateen_shed::{Central, Layout, Packed, Padded, Sharded, Shed, TaskId};
 use std::cell::{Cell, RefCell};
 
 /// What the user of a shed notices besides answers, in order.
@@ -71,13 +72,14 @@ impl Source<'_> {
     }
 }
 
-/// Does what `bytes` say to a shed and to its twin, and panics where they differ. Returns how many operations that were.
+/// Does what `bytes` say to a shed and to its twin, and panics where they differ. Returns how many
+/// operations that were.
 pub(crate) fn run(bytes: &[u8]) -> u64 {
     let source = Source(Cell::new(bytes));
     match source.below(5) {
         0 => run_on::<Packed>(source),
         1 => run_on::<Padded>(source),
-        2 => run_on::<Pausing>(source),
+        2 => run_on::<Central>(source),
         3 => run_on::<Sharded<1>>(source),
         _ => run_on::<Sharded<4>>(source),
     }
@@ -87,7 +89,7 @@ fn run_on<L: Layout>(source: Source<'_>) -> u64 {
     let tasks = 1 + source.below(12) as u32;
     let edges = source.below(20) as u32;
     let channels = 1 + source.below(3) as u16;
-    // A few before the words of a place begin anew, and before the generations do.
+    // A few before the words of a slot begin anew, and before the generations do.
     let generation = ((source.below(5) as u32) << 30).wrapping_sub(source.below(8) as u32);
     let fifo: Vec<bool> = (0..channels).map(|_| source.below(2) == 0).collect();
     let mut builder = Shed::builder();

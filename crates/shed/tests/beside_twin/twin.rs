@@ -1,6 +1,10 @@
-//! What a shed does, told with collections of the standard library, by one thread.
+//! What a shed does, by one thread and with collections of the standard library.
+
+mod ends;
 
 use super::{Event, Payload};
+pub(super) use ends::Batch;
+use ends::{Ending, How};
 use sateen_shed::{Error, TaskId, TaskState};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,35 +26,15 @@ struct Task {
     runs_on: u16,
     tag: Option<u64>,
     /// How many it waits for; a cancelled one also counts the list that it lies in.
-    pending: u32,
+    in_degree: u32,
     /// Something it waited for has ended by itself.
     marked: bool,
     /// Cancelled while it ran.
     poisoned: bool,
-    /// Made ready while it ran: only without std, where nobody can tell whether it did so itself.
+    /// Made ready while it ran: only without std, where it is unknown whether it did so itself.
     woken: bool,
-    /// Who waits for it, in the order in which they are told.
+    /// Its successors, in the order in which they are told.
     dependents: VecDeque<TaskId>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    Complete,
-    Cancelled,
-    Removed,
-}
-
-/// What one operation ends.
-struct Ending {
-    how: How,
-    list: VecDeque<TaskId>,
-    over: Vec<TaskId>,
-    ready: Option<(u16, Vec<TaskId>)>,
-    /// The first that becomes ready on that channel is not pushed, as the caller goes on with it.
-    wants: Option<u16>,
-    next: Option<TaskId>,
-    places: usize,
-    edges: usize,
 }
 
 /// What is ready on a channel, and what became of its tasks.
@@ -80,7 +64,7 @@ impl List {
         range.iter().rev().for_each(|&task| self.tasks.push_front(task));
     }
 
-    /// Up to `most` of those in front; who finds none there has the whole inbox moved.
+    /// Takes up to `most` of those in front. If there are none, the whole inbox moves there first.
     fn pop(&mut self, most: usize) -> VecDeque<TaskId> {
         if self.tasks.is_empty() && most > 0 {
             std::mem::swap(&mut self.tasks, &mut self.inbox);
@@ -90,22 +74,10 @@ impl List {
     }
 }
 
-/// Tasks that were taken out of a list together.
-#[derive(Default)]
-pub(super) struct Batch {
-    channel: u16,
-    tasks: VecDeque<TaskId>,
-    /// How many more it takes of those that become ready because of it.
-    room: usize,
-    /// Given back at its end.
-    places: usize,
-    edges: usize,
-}
-
 pub(super) struct Twin {
     capacity: u32,
     edges: usize,
-    free_places: usize,
+    free_slots: usize,
     free_edges: usize,
     tasks: BTreeMap<TaskId, Task>,
     /// For each channel.
@@ -120,7 +92,7 @@ impl Twin {
         Self {
             capacity,
             edges: edges as usize,
-            free_places: capacity as usize,
+            free_slots: capacity as usize,
             free_edges: edges as usize,
             tasks: BTreeMap::new(),
             ready: fifo.iter().map(|&fifo| List { fifo, ..List::default() }).collect(),
@@ -136,8 +108,8 @@ impl Twin {
         self.ready.len() as u16
     }
 
-    pub(super) fn free_places(&self) -> usize {
-        self.free_places
+    pub(super) fn free_slots(&self) -> usize {
+        self.free_slots
     }
 
     pub(super) fn free_edges(&self) -> usize {
@@ -182,7 +154,7 @@ impl Twin {
     pub(super) fn state(&mut self, task: TaskId) -> Result<TaskState, Error> {
         let task = self.known(task)?;
         Ok(match task.status {
-            Status::Idle if task.pending > 0 => TaskState::Waiting(task.pending),
+            Status::Idle if task.in_degree > 0 => TaskState::Waiting(task.in_degree),
             Status::Idle => TaskState::Idle,
             Status::Ready => TaskState::Ready,
             Status::Running => TaskState::Running,
@@ -196,17 +168,17 @@ impl Twin {
     }
 
     pub(super) fn create(&mut self, ids: &[TaskId], first: u32) {
-        assert!(ids.len() <= self.free_places);
-        self.free_places -= ids.len();
+        assert!(ids.len() <= self.free_slots);
+        self.free_slots -= ids.len();
         for (number, &id) in (first..).zip(ids) {
-            assert!((id.to_bits() as u32) < self.capacity, "{id} is no place of this shed");
+            assert!((id.to_bits() as u32) < self.capacity, "{id} is no slot of this shed");
             let task = Task {
                 number,
                 status: Status::Idle,
                 channel: 0,
                 runs_on: 0,
                 tag: None,
-                pending: 0,
+                in_degree: 0,
                 marked: false,
                 poisoned: false,
                 woken: false,
@@ -230,9 +202,9 @@ impl Twin {
 
     pub(super) fn ready(&mut self, tasks: &[TaskId]) -> Result<(), Error> {
         for (i, &task) in tasks.iter().enumerate() {
-            let Task { status, pending, .. } = *self.known(task)?;
+            let Task { status, in_degree, .. } = *self.known(task)?;
             match status {
-                Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
+                Status::Idle if in_degree > 0 => return Err(Error::Waiting { task, in_degree }),
                 Status::Running if !cfg!(feature = "std") => {}
                 Status::Idle | Status::Blocked if tasks[..i].contains(&task) => {
                     return Err(Error::AlreadyReady(task));
@@ -340,7 +312,7 @@ impl Twin {
         }
         self.free_edges -= asked;
         for &successor in successors {
-            self.task(successor).pending += predecessors.len() as u32;
+            self.task(successor).in_degree += predecessors.len() as u32;
         }
         for &predecessor in predecessors {
             let list = &mut self.task(predecessor).dependents;
@@ -351,10 +323,10 @@ impl Twin {
 
     pub(super) fn free(&mut self, tasks: &[TaskId]) -> Result<(), Error> {
         for (i, &task) in tasks.iter().enumerate() {
-            let Task { status, pending, .. } = *self.known(task)?;
+            let Task { status, in_degree, .. } = *self.known(task)?;
             match status {
                 Status::Idle if tasks[..i].contains(&task) => return Err(Error::StaleTask(task)),
-                Status::Idle if pending > 0 => return Err(Error::Waiting { task, open: pending }),
+                Status::Idle if in_degree > 0 => return Err(Error::Waiting { task, in_degree }),
                 Status::Idle => {}
                 status => return Err(Self::refusal(task, status)),
             }
@@ -372,7 +344,7 @@ impl Twin {
     pub(super) fn cancel(&mut self, task: TaskId) -> Result<bool, Error> {
         let known = self.known(task)?;
         let held = match known.status {
-            Status::Idle => known.pending + 1,
+            Status::Idle => known.in_degree + 1,
             Status::Ready => 2,
             Status::Blocked => 1,
             Status::Running => {
@@ -381,7 +353,7 @@ impl Twin {
             }
             status @ Status::Cancelled => return Err(Self::refusal(task, status)),
         };
-        (known.status, known.pending) = (Status::Cancelled, held);
+        (known.status, known.in_degree) = (Status::Cancelled, held);
         self.report(task);
         self.told(task);
         Ok(true)
@@ -395,177 +367,6 @@ impl Twin {
         self.finish(ending);
     }
 
-    /// Takes the next task out of the list of `channel` that is to run.
-    pub(super) fn take_one(&mut self, channel: u16) -> Result<Option<TaskId>, Error> {
-        self.check_channel(channel)?;
-        while let Some(task) = self.ready[usize::from(channel)].pop(1).pop_front() {
-            if self.claim(task, channel) {
-                return Ok(Some(task));
-            }
-        }
-        Ok(None)
-    }
-
-    pub(super) fn take_batch(&mut self, channel: u16, most: usize) -> Result<Batch, Error> {
-        self.check_channel(channel)?;
-        let list = &mut self.ready[usize::from(channel)];
-        let tasks = list.pop(most);
-        let room = if list.fifo { 0 } else { most - tasks.len() };
-        Ok(Batch { channel, tasks, room, places: 0, edges: 0 })
-    }
-
-    /// The next of a batch that is to run.
-    pub(super) fn next(&mut self, batch: &mut Batch) -> Option<TaskId> {
-        while let Some(task) = batch.tasks.pop_front() {
-            if self.claim(task, batch.channel) {
-                return Some(task);
-            }
-        }
-        None
-    }
-
-    fn claim(&mut self, task: TaskId, channel: u16) -> bool {
-        let ready = self.tasks[&task].status == Status::Ready;
-        if ready {
-            let task = self.task(task);
-            (task.status, task.runs_on) = (Status::Running, channel);
-        } else {
-            self.told(task);
-        }
-        ready
-    }
-
-    /// A task of that batch (or by itself) has run to its end.
-    pub(super) fn complete(&mut self, task: TaskId, batch: Option<&mut Batch>) {
-        assert!(self.is_running(task));
-        self.ran_on(task).completed += 1;
-        self.drop_payload(task);
-        let mut ending = Ending::new();
-        if let Some(batch) = &batch
-            && batch.tasks.is_empty()
-            && batch.room > 0
-        {
-            ending.wants = Some(batch.channel);
-        }
-        self.end(&mut ending, task, How::Complete);
-        self.work(&mut ending);
-        if let Some(batch) = batch {
-            batch.places += std::mem::take(&mut ending.places);
-            batch.edges += std::mem::take(&mut ending.edges);
-            batch.room -= ending.next.iter().len();
-            batch.tasks.extend(ending.next);
-        }
-        self.finish(ending);
-    }
-
-    /// The list that a running task was taken from.
-    fn ran_on(&mut self, task: TaskId) -> &mut List {
-        &mut self.ready[usize::from(self.tasks[&task].runs_on)]
-    }
-
-    pub(super) fn block(&mut self, task: TaskId) {
-        assert!(self.is_running(task));
-        self.ran_on(task).blocked += 1;
-        let known = self.task(task);
-        let channel = known.channel;
-        if std::mem::take(&mut known.woken) {
-            known.status = Status::Ready;
-            self.push_ready(channel, &[task]);
-        } else {
-            known.status = Status::Blocked;
-        }
-    }
-
-    pub(super) fn panic(&mut self, task: TaskId) {
-        assert!(self.is_running(task));
-        self.report(task);
-        let mut ending = Ending::new();
-        self.end(&mut ending, task, How::Cancelled);
-        self.work(&mut ending);
-        self.finish(ending);
-    }
-
-    /// Puts back what was not executed.
-    pub(super) fn leave(&mut self, batch: Batch) {
-        self.free_places += batch.places;
-        self.free_edges += batch.edges;
-        if !batch.tasks.is_empty() {
-            self.events.push(Event::Ready(batch.channel, batch.tasks.len() as u32));
-            self.ready[usize::from(batch.channel)].push_first(&Vec::from(batch.tasks));
-        }
-    }
-
-    fn report(&mut self, task: TaskId) {
-        self.ready[usize::from(self.tasks[&task].channel)].cancelled += 1;
-        self.events.push(Event::Cancelled(task, self.tasks[&task].number));
-        self.drop_payload(task);
-    }
-
-    fn drop_payload(&mut self, task: TaskId) {
-        self.events.push(Event::Dropped(self.tasks[&task].number));
-    }
-
-    fn end(&mut self, ending: &mut Ending, task: TaskId, how: How) {
-        let gone = self.tasks.remove(&task).expect("ended once");
-        ending.places += 1;
-        ending.how = if gone.poisoned { How::Cancelled } else { how };
-        ending.list = gone.dependents;
-    }
-
-    fn work(&mut self, ending: &mut Ending) {
-        loop {
-            if let Some(successor) = ending.list.pop_front() {
-                ending.edges += 1;
-                let task = self.task(successor);
-                if ending.how == How::Cancelled && task.status == Status::Idle {
-                    task.status = Status::Cancelled;
-                    self.report(successor);
-                }
-                self.tell(ending, successor);
-            } else if let Some(task) = ending.over.pop() {
-                self.end(ending, task, How::Cancelled);
-            } else {
-                return;
-            }
-        }
-    }
-
-    fn tell(&mut self, ending: &mut Ending, successor: TaskId) {
-        let task = self.task(successor);
-        task.pending -= 1;
-        let complete = ending.how == How::Complete;
-        match (task.status, task.pending) {
-            (Status::Cancelled, 0) => ending.over.push(successor),
-            (Status::Cancelled, _) => {}
-            (Status::Idle, 0) if complete || task.marked => {
-                (task.status, task.marked) = (Status::Ready, false);
-                let channel = task.channel;
-                if ending.wants == Some(channel) {
-                    (ending.wants, ending.next) = (None, Some(successor));
-                    self.ready[usize::from(channel)].readied += 1;
-                    return;
-                }
-                match &mut ending.ready {
-                    Some((of, range)) if *of == channel => range.push(successor),
-                    other => {
-                        let before = other.replace((channel, vec![successor]));
-                        before.into_iter().for_each(|(of, range)| self.push_ready(of, &range));
-                    }
-                }
-            }
-            (Status::Idle, _) => task.marked |= complete,
-            (status, _) => unreachable!("{successor} is {status:?} and waits"),
-        }
-    }
-
-    fn finish(&mut self, ending: Ending) {
-        self.free_places += ending.places;
-        self.free_edges += ending.edges;
-        if let Some((channel, range)) = ending.ready {
-            self.push_ready(channel, &range);
-        }
-    }
-
     /// The shed is dropped: the payloads that are still there go.
     pub(super) fn drop_all(&self) -> Vec<u32> {
         let there = self.tasks.values().filter(|task| task.status != Status::Cancelled);
@@ -576,20 +377,5 @@ impl Twin {
 
     pub(super) fn check_payload(&self, task: TaskId, payload: &Payload) {
         assert_eq!(payload.number(), self.tasks[&task].number, "{task} has another's payload");
-    }
-}
-
-impl Ending {
-    fn new() -> Self {
-        Self {
-            how: How::Complete,
-            list: VecDeque::new(),
-            over: Vec::new(),
-            ready: None,
-            wants: None,
-            next: None,
-            places: 0,
-            edges: 0,
-        }
     }
 }

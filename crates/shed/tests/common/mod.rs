@@ -7,13 +7,13 @@ use sateen_shed::{Layout, Shed, TaskId};
 macro_rules! each_layout {
     ($name:ident) => {
         mod $name {
-            use sateen_shed::{Packed, Padded, Pausing, Sharded};
+            use sateen_shed::{Central, Packed, Padded, Sharded};
 
             #[test]
             fn with_each_layout() {
                 super::$name::<Packed>();
                 super::$name::<Padded>();
-                super::$name::<Pausing>();
+                super::$name::<Central>();
                 super::$name::<Sharded<1>>();
                 super::$name::<Sharded<8>>();
             }
@@ -22,7 +22,8 @@ macro_rules! each_layout {
 }
 pub(crate) use each_layout;
 
-/// How many tasks and dependencies there is room for, found by filling the shed. (Dependencies are counted only if two tasks fit.)
+/// How many tasks and dependencies there is room for, found by filling the shed. (Dependencies are
+/// counted only if two tasks fit.)
 pub(crate) fn room<T: Default, L: Layout>(shed: &Shed<T, L>) -> (usize, usize) {
     let mut ids = vec![TaskId::NONE; shed.capacity() as usize + 1];
     let tasks = shed.create_some(&mut std::iter::repeat_with(T::default), &mut ids);

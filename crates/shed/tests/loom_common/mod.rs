@@ -39,7 +39,8 @@ pub struct Watched {
     dropped: &'static AtomicUsize,
 }
 
-/// How many [`Watched`] were dropped. Leaked: a canary may drop one twice, and is to be found by the model.
+/// How many [`Watched`] were dropped. Leaked, as a canary may drop one twice, which the model is to
+/// find.
 pub fn drops() -> &'static AtomicUsize {
     Box::leak(Box::default())
 }
@@ -54,7 +55,7 @@ impl Watched {
 
     /// Adds one, and returns what was there.
     pub fn add(&mut self) -> u32 {
-        // SAFETY: the model says if somebody else uses it.
+        // SAFETY: the model fails if another thread uses it.
         self.value.with_mut(|value| unsafe {
             *value += 1;
             *value - 1

@@ -101,15 +101,16 @@ const CANCELLED: u8 = 2;
 /// Freed, or about to be, unless it is cancelled.
 const FREED: u8 = 3;
 
-/// Tasks that a thread creates together, and of how many batches it keeps the first tasks from being ready.
+/// Tasks that a thread creates together, and the number of batches whose first tasks it keeps from
+/// being ready.
 const BATCH: usize = 8;
 const KEPT: usize = 4;
 const CHANNELS: u16 = 3;
 /// Waits for nothing.
 const NONE: u32 = u32::MAX;
 
-/// What is known of the task in a place, written by who created it.
-struct Place {
+/// What is known of the task in a slot, written by the thread that created it.
+struct Slot {
     number: AtomicU32,
     needs: [AtomicU32; 3],
 }
@@ -117,11 +118,11 @@ struct Place {
 struct World {
     /// By number.
     fate: Box<[AtomicU8]>,
-    /// By place.
-    places: Box<[Place]>,
+    /// By slot.
+    slots: Box<[Slot]>,
     /// For each thread a task that others may depend on, or cancel.
     board: Box<[CachePadded<AtomicU64>]>,
-    /// Tasks that block, for whoever comes by.
+    /// Tasks that block, to be woken by any thread.
     blocked: [CachePadded<AtomicU64>; 16],
     cancelled: AtomicU64,
     building: AtomicU32,
@@ -130,8 +131,8 @@ struct World {
 }
 
 impl World {
-    fn place(&self, task: TaskId) -> &Place {
-        &self.places[task.to_bits() as u32 as usize]
+    fn slot(&self, task: TaskId) -> &Slot {
+        &self.slots[task.to_bits() as u32 as usize]
     }
 
     fn fate(&self, number: u32) -> &AtomicU8 {
@@ -158,8 +159,8 @@ pub(crate) fn stress<T: Item, L: Layout>(threads: u32, tasks: u32) -> Counts {
     let none = || AtomicU64::new(TaskId::NONE.to_bits());
     let world = Arc::new(World {
         fate: (0..tasks).map(|_| AtomicU8::new(OPEN)).collect(),
-        places: (0..capacity)
-            .map(|_| Place { number: AtomicU32::new(0), needs: [0; 3].map(AtomicU32::new) })
+        slots: (0..capacity)
+            .map(|_| Slot { number: AtomicU32::new(0), needs: [0; 3].map(AtomicU32::new) })
             .collect(),
         board: (0..threads).map(|_| CachePadded::new(none())).collect(),
         blocked: [(); 16].map(|()| CachePadded::new(none())),
@@ -173,7 +174,7 @@ pub(crate) fn stress<T: Item, L: Layout>(threads: u32, tasks: u32) -> Counts {
         .dependencies(u64::from(capacity) * 6)
         .channels(CHANNELS.into())
         .on_cancel(move |task, payload: &mut T| {
-            let number = told.place(task).number.load(Relaxed);
+            let number = told.slot(task).number.load(Relaxed);
             payload.check(number);
             let before = told.fate(number).swap(CANCELLED, Relaxed);
             assert!(before == OPEN || before == FREED, "{number} was {before}");
@@ -245,7 +246,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
                     next += count as u32;
                     self.disturb(batch.tasks[0]);
                 }
-                // Full: what we keep back may be what others wait for.
+                // Full: others may wait for tasks that this thread keeps back.
                 None => (0..KEPT).for_each(|slot| self.let_go(slot)),
             }
             slot = (slot + 1) % KEPT;
@@ -274,11 +275,11 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         self.counts.created += count as u64;
         let tasks = &batch.tasks[..count];
         for (number, &task) in (first..).zip(tasks) {
-            let place = world.place(task);
-            place.number.store(number, Relaxed);
-            place.needs.iter().for_each(|need| need.store(NONE, Relaxed));
+            let slot = world.slot(task);
+            slot.number.store(number, Relaxed);
+            slot.needs.iter().for_each(|need| need.store(NONE, Relaxed));
         }
-        // Those that cannot run before we let go of the batch. They may be cancelled.
+        // Those that cannot run before this thread lets go of the batch. They may be cancelled.
         let mut anchored = [false; BATCH];
         for (i, &task) in tasks.iter().enumerate() {
             if self.random.below(3) == 0 {
@@ -293,9 +294,9 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
                     predecessors[own] = tasks[predecessor];
                 }
             }
-            let needs = &world.place(task).needs;
+            let needs = &world.slot(task).needs;
             let need = |i: usize, predecessor: TaskId| {
-                needs[i].store(world.place(predecessor).number.load(Relaxed), Relaxed);
+                needs[i].store(world.slot(predecessor).number.load(Relaxed), Relaxed);
             };
             (1..=own).for_each(|i| need(i, predecessors[i]));
             let mut done = false;
@@ -327,7 +328,8 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         TaskId::from_bits(board.load(Acquire))
     }
 
-    /// Shows a task that waits for nothing of ours and is not freed; cancels somebody's now and then.
+    /// Shows a task that waits for none of this thread's and is not freed; now and then cancels
+    /// another thread's.
     fn disturb(&mut self, shown: TaskId) {
         self.world.board[self.thread as usize].store(shown.to_bits(), Release);
         if self.random.below(32) == 0 {
@@ -340,16 +342,16 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         }
     }
 
-    /// Makes ready what we have kept back; some is freed instead.
+    /// Makes tasks ready that were kept back; some are freed instead.
     fn let_go(&mut self, slot: usize) {
         let Some(batch) = self.kept[slot].take() else { return };
         let (mut first, mut count) = ([TaskId::NONE; BATCH], 0);
         for (i, &task) in batch.tasks[..batch.count].iter().enumerate() {
-            // Who is idle is so until we, or somebody who cancels it, change that.
+            // An idle task stays so until this thread readies it or another one cancels it.
             if self.shed.state(task) != Ok(TaskState::Idle) {
                 continue;
             }
-            // Others may depend on the first; then only we would know that it is left idle.
+            // Others may depend on the first, so it must not be freed: it would leave them idle.
             if i > 0 && self.random.below(16) == 0 {
                 self.free(task);
             } else {
@@ -369,7 +371,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
     }
 
     fn free(&mut self, task: TaskId) {
-        let number = self.world.place(task).number.load(Relaxed);
+        let number = self.world.slot(task).number.load(Relaxed);
         let fate = self.world.fate(number);
         if fate.compare_exchange(OPEN, FREED, Relaxed, Relaxed).is_ok() {
             match self.shed.free(&[task]) {
@@ -428,7 +430,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
     }
 }
 
-/// Makes a task ready that nobody else does; it may have been cancelled.
+/// Makes a task ready that no other thread does; it may have been cancelled.
 #[track_caller]
 fn wake<T, L: Layout>(shed: &Shed<T, L>, task: TaskId) {
     match shed.ready(&[task]) {
@@ -446,10 +448,10 @@ fn run<T: Item, L: Layout>(
     task: TaskId,
     payload: &mut T,
 ) -> Outcome {
-    let place = world.place(task);
-    let number = place.number.load(Relaxed);
+    let slot = world.slot(task);
+    let number = slot.number.load(Relaxed);
     payload.check(number);
-    for need in &place.needs {
+    for need in &slot.needs {
         let need = need.load(Relaxed);
         if need != NONE {
             let fate = world.fate(need).load(Relaxed);
@@ -459,7 +461,7 @@ fn run<T: Item, L: Layout>(
     match random.below(1024) {
         0..64 => {
             counts.blocked += 1;
-            // Whoever takes the name may be faster than we are.
+            // The thread that takes the name may be faster than this one.
             let slot = &world.blocked[random.below(world.blocked.len())];
             let before = TaskId::from_bits(slot.swap(task.to_bits(), Release));
             if before != TaskId::NONE {

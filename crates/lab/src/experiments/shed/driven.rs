@@ -14,7 +14,7 @@ use crate::ours;
 use sateen::Runtime;
 use sateen::policy::work_stealing;
 use sateen_flow::{Driven, Map, RunOn};
-use sateen_shed::{Instance, Layout, Outcome, Pausing, Shed};
+use sateen_shed::{Central, Instance, Layout, Outcome, Shed};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -112,7 +112,7 @@ fn driven(
     runtime: &Runtime,
     [tasks, dependencies]: [u64; 2],
     executed: &Arc<Executed>,
-) -> Result<Driven<(), Pausing>, Error> {
+) -> Result<Driven<(), Central>, Error> {
     let executed = Arc::clone(executed);
     let shed = Shed::builder().tasks(tasks).dependencies(dependencies);
     let shed = shed.run_on(runtime, Map::new().batch(0, TAKEN), move |_, _, ()| {
@@ -158,7 +158,7 @@ impl Graphs {
 struct Frames {
     frame: Arc<Frame>,
     over: Receiver<()>,
-    driven: Driven<(), Pausing>,
+    driven: Driven<(), Central>,
 }
 
 #[derive(Default)]

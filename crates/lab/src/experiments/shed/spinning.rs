@@ -13,7 +13,7 @@ use crate::adapter::OURS;
 use crate::crew::{self, Relax};
 use crate::error::{Error, input};
 use crate::experiment::{Group, Session};
-use sateen_shed::{Instance, Layout, Outcome, Pausing, Sharded, Shed, Template};
+use sateen_shed::{Central, Instance, Layout, Outcome, Sharded, Shed, Template};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,7 +29,7 @@ const STACK: usize = 256 * 1024;
 
 /// Adds our sheds to a group.
 pub(super) fn add(group: &mut Group, workers: usize, work: &Rc<Work>) {
-    add_layout::<Pausing>(group, OURS, workers, work);
+    add_layout::<Central>(group, OURS, workers, work);
     add_layout::<Sharded>(group, "sateen-sharded", workers, work);
 }
 

@@ -7,7 +7,7 @@ use crate::adapter::{OURS, SHED_TESTS, ShedLoad, ShedTest};
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::host::plural;
 use crate::peers::bikeshed;
-use sateen_shed::{Layout, Packed, Padded, Pausing, Sharded};
+use sateen_shed::{Central, Layout, Packed, Padded, Sharded};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -77,13 +77,13 @@ fn add_ours(group: &mut Group, test: ShedTest, load: ShedLoad) {
             add::<Padded, 1, 1>(group, FIFO, test, load);
         }
         (true, true, 1) => {
-            add::<Pausing, 1, 1>(group, OURS, test, load);
-            add::<Pausing, 1, 1>(group, FIFO, test, load);
+            add::<Central, 1, 1>(group, OURS, test, load);
+            add::<Central, 1, 1>(group, FIFO, test, load);
         }
         _ => {
-            add::<Pausing, BATCH, 1>(group, OURS, test, load);
-            add::<Pausing, BATCH, BATCH>(group, BATCHES, test, load);
-            add::<Pausing, BATCH, 1>(group, FIFO, test, load);
+            add::<Central, BATCH, 1>(group, OURS, test, load);
+            add::<Central, BATCH, BATCH>(group, BATCHES, test, load);
+            add::<Central, BATCH, 1>(group, FIFO, test, load);
         }
     }
 }
