@@ -67,7 +67,7 @@ fn a_stripe_is_pushed_to_while_it_is_stolen_from() {
     });
 }
 
-/// Places that one thread has freed are taken by both: each is one task's.
+/// Slots that one thread has freed are taken by both: each is one task's.
 #[test]
 fn free_slots_are_taken_from_each_other() {
     model(2, || {
