@@ -139,6 +139,7 @@ mod tests {
         );
         let times = [0, 830, 1_000, 12_500, 999_600, 3_210_000, 1_500_000_000];
         let times = times.map(|ns| time(Duration::from_nanos(ns)));
-        assert_eq!(times, ["0 ns", "830 ns", "1.00 µs", "12.5 µs", "1.00 ms", "3.21 ms", "1.50 s"]);
+        let wanted = ["0 ns", "830 ns", "1.00 µs", "12.5 µs", "1.00 ms", "3.21 ms", "1.50 s"];
+        assert_eq!(times, wanted);
     }
 }

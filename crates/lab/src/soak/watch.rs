@@ -49,7 +49,8 @@ impl Watch {
 fn stuck(job: &Job, runtime: &Runtime) -> ! {
     let stats = runtime.stats();
     eprintln!(
-        "sateen: {} made no progress for {} s after {} operations; {} of {} workers sleep, {} search",
+        "sateen: {} made no progress for {} s after {} operations; \
+         {} of {} workers sleep, {} search",
         job.name,
         STUCK.as_secs(),
         job.ledger.operations(),

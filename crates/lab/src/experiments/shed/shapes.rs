@@ -39,8 +39,8 @@ const RANDOM_EDGES: u32 = 4;
 /// Tasks of a [`frame`].
 pub(crate) const FRAME_TASKS: u32 = 300;
 
-/// Returns `rounds` fans, each 1 → [`FAN_WIDTH`] → 1. The first task of a fan waits for the last of
-/// the one before.
+/// Returns `rounds` fans, each 1 → [`FAN_WIDTH`] → 1. The first task of a fan waits for the last
+/// of the one before.
 pub(crate) fn fan(rounds: u32) -> Shape {
     let mut edges = Vec::new();
     for first in (0..rounds).map(|round| round * FAN_TASKS) {
