@@ -19,7 +19,7 @@ const WEAKER: [(&str, &[&str]); 4] = [
 ];
 
 /// Beginnings of the names of calls that wake other threads. Leaving one out is a fault.
-const CALLS: [&str; 4] = ["wake", "notify", "unpark", "ring"];
+const CALLS: [&str; 3] = ["wake", "notify", "unpark"];
 
 /// A place that is excused from the draw, with the reason.
 pub(crate) struct Excuse {
