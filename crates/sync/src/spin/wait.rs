@@ -124,6 +124,7 @@ fn look() -> u32 {
 }
 
 /// Sleeps a little, for waiters that no unlock wakes.
+#[cfg(any(feature = "study", loom))]
 pub(super) fn nap() {
     #[cfg(not(loom))]
     prim::thread::sleep(Duration::from_micros(50));
