@@ -23,7 +23,7 @@
 //! | any number of tasks that borrow | [`scope`] |
 //! | a parallel loop | [`par_for`], [`par_map`], [`par_reduce`], [`par_chunks_mut`] |
 //! | a parallel sort | [`par_sort`], [`par_sort_unstable`] |
-//! | work in the background, with a handle | [`spawn`], [`Spawn`] for a name, a priority, a place |
+//! | work in the background, with a handle | [`spawn`]; [`Spawn`] for names, priorities, workers |
 //! | a future on the same workers | [`spawn_async`]; [`block_on`] waits for one anywhere |
 //! | calls that block their thread: files, sockets, C libraries | [`blocking()`] |
 //! | to wait for some time, or no longer than that | [`sleep()`], [`timeout`] |
