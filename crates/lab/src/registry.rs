@@ -5,7 +5,7 @@
 //! implementations. An experiment never names one; it runs a generic function for each type of a
 //! row:
 //!
-//! ```ignore
+//! ```text
 //! for_each!(D in deques(plan.peers) => add::<D>(&mut group));
 //! ```
 //!

@@ -182,9 +182,9 @@ impl Awaited {
         self.address
     }
 
-    /// The function that returns its owner, if there is one. Call it with [`address`](Self::address),
-    /// on the thread where the context blocked, and only while it waits: so the primitive is still
-    /// there.
+    /// The function that returns its owner, if there is one. Call it with
+    /// [`address`](Self::address), on the thread where the context blocked, and only while it
+    /// waits: so the primitive is still there.
     #[inline]
     pub const fn owner(&self) -> Option<OwnerOf> {
         self.owner
