@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// wait for that.)
 const TURNS: u32 = 128;
 
-/// What executes the tasks of a shed.
+/// Executes the tasks of a shed.
 pub(crate) struct Drainer<T, L: Layout, R> {
     pub(crate) shed: Arc<Shed<T, L>>,
     pub(crate) ready: Arc<ReadyChannels>,

@@ -24,7 +24,7 @@ impl Default for Hold {
 }
 
 impl Hold {
-    /// Held by nobody.
+    /// A free one.
     pub fn new() -> Self {
         Self(AtomicBool::new(false))
     }

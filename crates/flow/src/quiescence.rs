@@ -8,13 +8,13 @@ use sateen_sync::park::{Awaited, waiting_for};
 /// A count of those at work, and a point to wait at for what they bring about.
 #[derive(Debug, Default)]
 pub struct Quiescence {
-    /// Runner tasks that are queued or have started, and threads that execute what only they may.
+    /// Runner tasks, queued or started, and threads that execute tasks that only they may execute.
     live: AtomicUsize,
     changed: WaitPoint,
 }
 
 impl Quiescence {
-    /// Nobody works, nobody waits.
+    /// No thread works or waits.
     pub fn new() -> Self {
         Self::default()
     }

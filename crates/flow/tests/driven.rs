@@ -144,7 +144,7 @@ fn tasks_may_wait_for_each_other() {
         let shed = jobs(runtime, 1, Map::new());
         let ready = Arc::new(Semaphore::new(0));
         let locked = Arc::new(Mutex::new(0));
-        // The first hundred wait for what the others bring: on any number of workers.
+        // The first hundred tasks wait for the others, on any number of workers.
         let takers = (0..100).map(|_| {
             let (ready, locked) = (Arc::clone(&ready), Arc::clone(&locked));
             once(move || {
@@ -386,7 +386,7 @@ fn dropping_waits_for_what_is_ready() {
     });
 }
 
-/// The last one who knows a shed is one of its own tasks.
+/// The last owner of a shed is one of its own tasks.
 #[test]
 fn a_shed_dropped_by_its_own_task() {
     let runtime = runtime(2);
@@ -526,7 +526,7 @@ fn a_template_runs_again_and_again() {
     }
 }
 
-/// Nothing is ready: nobody is awake.
+/// Nothing is ready: no worker is awake.
 #[test]
 fn idle_consumers_sleep() {
     let runtime = runtime(2);
@@ -550,7 +550,7 @@ fn idle_consumers_sleep() {
     assert_eq!(seen.len(), 3);
 }
 
-/// Payloads of panics are dropped, also those that nobody hears of, and what panics in their
+/// Payloads of panics are dropped, also those that no caller takes, and what panics in their
 /// destructors goes nowhere.
 #[test]
 fn payloads_of_all_panics_are_dropped() {

@@ -73,7 +73,7 @@ fn payloads_of_panics_in_driven_sheds_are_dropped() {
         };
         discard(payload);
         assert_eq!(live.load(SeqCst), 0);
-        // Nobody asks for these.
+        // No result of these is used.
         drop(build());
         assert_eq!(live.load(SeqCst), 0);
     });
@@ -138,7 +138,7 @@ fn a_leaked_result_blocks_nothing() {
             std::mem::forget(g.result(&number).unwrap());
             std::mem::forget(g.result(&number).unwrap());
         }
-        // It cannot be had while somebody seems to look at it.
+        // It cannot be taken while a leaked output seems to share it.
         assert!(g.take(&number).is_err());
         assert_eq!(*g.result(&number).unwrap(), 3);
         g.run(&runtime).unwrap();

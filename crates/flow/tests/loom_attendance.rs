@@ -54,7 +54,7 @@ unsafe impl Sync for Team {}
 // SAFETY: as above.
 unsafe impl Send for Team {}
 
-/// Who closes waits for the last to leave, and sees what all did.
+/// A closing thread waits for the last worker to leave, and sees what all did.
 #[test]
 fn the_end_shows_what_all_did() {
     check(3, || {

@@ -14,7 +14,7 @@ struct Lane {
     hold: Hold,
     sleepers: WaitPoint,
     done: AtomicBool,
-    /// What only the holder may touch.
+    /// Only the holder may touch it.
     handled: UnsafeCell<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Lane {
         }
     }
 
-    /// With the hold: handles what is there.
+    /// With the hold: handles the items that are there.
     fn handle(&self) {
         if self.items.swap(0, Acquire) > 0 {
             self.handled.with_mut(|handled| {

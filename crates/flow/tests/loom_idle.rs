@@ -28,7 +28,7 @@ impl Flow {
         self.lane.room.notify_one();
     }
 
-    /// Works as a worker does; the sum of what it has handled.
+    /// Works as a worker does. Returns the sum of the items it has handled.
     fn work(&self) -> u32 {
         let (mut handled, mut offered) = (0, false);
         loop {
@@ -48,7 +48,7 @@ impl Flow {
         }
     }
 
-    /// Waits for an idle worker and sends; what was accepted.
+    /// Waits for an idle worker and sends. Returns the sum of the items that were accepted.
     fn send(&self, item: u32) -> u32 {
         loop {
             if self.lane.queue.is_closed() {
@@ -81,7 +81,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A worker and a sender that wait for each other: who is not told is a deadlock.
+/// A worker and a sender wait for each other: it is a deadlock if one is not told.
 #[test]
 fn a_sender_and_a_worker_meet() {
     check(3, || {

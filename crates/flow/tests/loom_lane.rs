@@ -28,7 +28,7 @@ impl Flow {
         Arc::new(Self { lane: Lane::new(capacity, 0), sleepers: WaitPoint::asymmetric(), aborted })
     }
 
-    /// Works as a worker does; the sum of what it has handled.
+    /// Works as a worker does. Returns the sum of the items it has handled.
     fn work(flow: &Arc<Self>) -> JoinHandle<u32> {
         let flow = Arc::clone(flow);
         thread::spawn(move || {
@@ -50,7 +50,7 @@ impl Flow {
         })
     }
 
-    /// Sends, waiting for room; the sum of what was accepted.
+    /// Sends, waiting for room. Returns the sum of the items that were accepted.
     fn send(flow: &Arc<Self>, items: &'static [u32]) -> JoinHandle<u32> {
         let flow = Arc::clone(flow);
         thread::spawn(move || {
@@ -109,7 +109,7 @@ fn a_close_releases_who_waits_for_room() {
     });
 }
 
-/// What was accepted when it is aborted was handled, or comes back.
+/// An item accepted before an abort is handled, or comes back.
 #[test]
 fn an_abort_loses_nothing() {
     check(2, || {

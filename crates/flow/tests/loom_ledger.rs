@@ -11,7 +11,7 @@ fn numbers(run: Run) -> Vec<u64> {
     (run.last + 1 - run.len..=run.last).collect()
 }
 
-/// What two take at once is never more than what is due, and in the end all of it.
+/// Two threads take at once: never more than is due, and in the end all of it.
 #[test]
 fn no_token_is_taken_twice() {
     loom::model(|| {

@@ -22,7 +22,7 @@ unsafe impl Sync for Work {}
 // SAFETY: as above.
 unsafe impl Send for Work {}
 
-/// The last of two leaves while somebody begins to wait, which sees what both did.
+/// The last of two leaves while a thread begins to wait, which sees what both did.
 #[test]
 fn the_last_one_tells() {
     check(2, || {

@@ -1,4 +1,4 @@
-//! Models of who looks for work. A worker here sleeps until a runner task is queued for it, as a
+//! Models of how work is found. A worker here sleeps until a runner task is queued for it, as a
 //! runtime's would; so work for which none was sent is a deadlock.
 #![cfg(loom)]
 

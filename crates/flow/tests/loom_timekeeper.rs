@@ -9,7 +9,7 @@ use sateen_base::prim::time::{Duration, Instant};
 use sateen_flow::timekeeper::Timekeeper;
 use sateen_sync::WaitPoint;
 
-/// One item that comes again, some new ones, and those who handle them.
+/// One item that comes again, some new ones, and the workers that handle them.
 struct Crew {
     sleepers: WaitPoint,
     time: Timekeeper,
@@ -58,7 +58,7 @@ impl Crew {
                 return self.sleepers.notify_all();
             }
             let keeper = self.time.keep();
-            // Under loom a time limit is over as soon as somebody looks.
+            // Under loom a time limit is over as soon as a thread looks.
             let deadline = keeper.as_ref().map(|_| Instant::now() + Duration::from_secs(1));
             self.sleepers.wait(deadline, || {
                 let awake = self.new.load(Relaxed) > 0 || self.handled.load(Relaxed);

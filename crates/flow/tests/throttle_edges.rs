@@ -20,7 +20,7 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A clock that says what it is told to, and goes on by each delay.
+/// A clock that shows the time it is given, and goes on by each delay.
 #[derive(Clone, Debug, Default)]
 struct Wrong(Arc<AtomicU64>);
 
@@ -80,7 +80,7 @@ fn workers_without_a_rate_handle_more_than_a_burst() {
 
 // ---- Changes of the rate ----
 
-/// Whoever changes the rate often does not put off what is nearly due.
+/// A caller that changes the rate often does not delay an item that is nearly due.
 #[test]
 fn changes_of_the_rate_starve_nobody() {
     for (burst, step) in [(1, 50), (5, 50), (1, 7), (64, 3)] {
@@ -97,7 +97,7 @@ fn changes_of_the_rate_starve_nobody() {
     }
 }
 
-/// What is due when the rate changes is one item at most.
+/// At most one item is due when the rate changes.
 #[test]
 fn a_change_of_the_rate_is_no_burst() {
     let clock = ManualClock::new();
@@ -195,7 +195,7 @@ fn a_clock_that_goes_back_starves_nobody() {
     }
 }
 
-/// Who waits meanwhile, too.
+/// The same for a caller that waits meanwhile.
 #[test]
 fn who_waits_by_a_clock_that_goes_back_passes() {
     let clock = Wrong::default();
@@ -274,7 +274,7 @@ fn who_gives_up_gives_nobody_a_second_token() {
     assert!(passed <= 1, "{passed} at once");
 }
 
-/// Those whose numbers have come due, and who come to use them later, make no burst of it.
+/// Callers that use their numbers long after these were due cause no burst.
 #[test]
 fn who_comes_late_to_a_shared_limit_makes_no_burst() {
     let clock = Wrong::default();
@@ -286,7 +286,7 @@ fn who_comes_late_to_a_shared_limit_makes_no_burst() {
     assert!(passed <= 3, "{passed} at once");
 }
 
-/// Those who have left are not waited for.
+/// Callers that have left delay nobody.
 #[test]
 fn a_line_that_everybody_has_left_holds_nobody_up() {
     let clock = Wrong::default();
@@ -302,7 +302,7 @@ fn a_line_that_everybody_has_left_holds_nobody_up() {
     assert!(!throttle.try_take(1));
 }
 
-/// Hands that come and go leave what they did not use.
+/// Hands that come and go give back what they did not use.
 #[test]
 fn what_hands_leave_is_used() {
     let clock = Wrong::default();

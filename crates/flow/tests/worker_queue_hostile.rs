@@ -180,7 +180,7 @@ fn wakers_that_panic_cost_no_worker_and_no_item() {
                 std::thread::yield_now();
             }
             drop(waits);
-            // The worker is there, and who waits is told.
+            // The worker still exists, and the waiting sender is told.
             (10..20).for_each(|item| queue.send(item).unwrap());
             queue.close();
             assert_eq!(handled.lock().unwrap().len(), 1 + capacity + 10);
@@ -303,7 +303,7 @@ fn a_sender_waits_for_any_worker_without_capacity() {
     });
 }
 
-/// Who waits for a busy key and gives up leaves the key and the idle workers to others.
+/// A sender that waits for a busy key and gives up leaves the key and the idle workers to others.
 #[test]
 fn who_gives_up_leaves_the_key_to_others_without_capacity() {
     in_time(|| {
@@ -342,7 +342,7 @@ fn who_gives_up_leaves_the_key_to_others_without_capacity() {
 
 // ---- Ends ----
 
-/// Workers that are made to end bury what they cannot handle: nothing is lost.
+/// Workers that are made to end make dead letters of items that they cannot handle: none is lost.
 #[test]
 fn a_runtime_that_ends_by_force_loses_no_item() {
     in_time(|| {
@@ -389,7 +389,7 @@ fn a_runtime_that_ends_by_force_loses_no_item() {
     });
 }
 
-/// A sender of a batch is cancelled while it waits for room: what went in is counted.
+/// A sender of a batch is cancelled while it waits for room: the items that went in are counted.
 #[test]
 fn a_batch_whose_sender_is_cancelled_is_counted_as_far_as_it_went() {
     in_time(|| {
@@ -445,7 +445,7 @@ fn a_cancelled_callback_costs_no_item() {
     });
 }
 
-/// The handler owns the queue; what is left of it is dropped by its own worker.
+/// The handler owns the queue; its own worker drops the rest of the queue.
 #[test]
 fn a_handler_that_owns_its_queue_ends_it() {
     in_time(|| {
@@ -470,7 +470,7 @@ fn a_handler_that_owns_its_queue_ends_it() {
             let queue = place.get().unwrap();
             queue.send(1).unwrap();
             if late {
-                // It goes on, and nobody but the handler has it.
+                // The queue goes on, and only the handler has it.
                 assert!(queue.close_timeout(Duration::from_millis(1)).is_err());
             }
             go.set();
@@ -483,7 +483,8 @@ fn a_handler_that_owns_its_queue_ends_it() {
     });
 }
 
-/// From the inside, closing waits for nobody; once a worker has ended, its context is a stranger.
+/// Closing from inside a handler does not wait. Once a worker has ended, its context counts as
+/// outside.
 #[test]
 fn a_task_that_was_a_worker_waits_for_the_next_queue() {
     in_time(|| {

@@ -1,11 +1,11 @@
 //! A table of connections that worker threads share.
 //!
-//! Each connection is an entry of a pool. Its key travels through the world outside as a number
-//! (here: in events); an event that comes late, for a connection that is closed, finds nothing,
-//! even if its place in the table has been given to another. Closing while another thread looks at
-//! the connection is fine: who leaves last drops it.
+//! Each connection is an entry of a pool. Its key leaves the table as a number (here: in events). A
+//! late event, for a connection that is closed, finds nothing, even if its slot holds another
+//! connection. A thread may close a connection while another one looks at it: the last one to leave
+//! drops it.
 
-use sateen_pool::{Growth, Key, Pool};
+use sateen::pool::{Growth, Key, Pool};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 struct Connection {
@@ -20,8 +20,8 @@ struct Table {
 }
 
 impl Table {
-    fn new() -> Result<Self, sateen_pool::BuildError> {
-        // Room for 8, growing to 64: what comes then is turned away.
+    fn new() -> Result<Self, sateen::pool::BuildError> {
+        // Room for 8, growing to 64: further connections are refused.
         let connections = Pool::builder(8).grow(Growth::Doubling, 64).build()?;
         Ok(Self { connections, closed: AtomicU64::new(0) })
     }

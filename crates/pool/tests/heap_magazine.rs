@@ -1,5 +1,5 @@
-//! `HeapMagazine`: nothing is lost, nothing kept without bound. A program of its own, because it counts what is
-//! allocated.
+//! `HeapMagazine`: no block is lost, and the number kept is bounded. A program of its own, because
+//! it counts allocations.
 #![cfg(not(loom))]
 
 use sateen_pool::{HeapMagazine, HeapSizes};
@@ -77,7 +77,7 @@ fn keeps_some_and_returns_all() {
     drop(held);
     let kept = LIVE.load(Relaxed) - before;
     assert!((1..=4096 + 122).contains(&kept), "{kept} kept");
-    // These come from what was kept.
+    // These come from the blocks that were kept.
     drop((0..4000).map(|_| take(&heap)).collect::<Vec<_>>());
     assert_eq!(LIVE.load(Relaxed) - before, kept);
     drop(heap);
@@ -109,7 +109,7 @@ fn threads_hand_over_and_end() {
             }
         });
     }
-    // Four threads at a time, and what all keep together.
+    // Four threads at a time, and the blocks that all keep together.
     let kept = LIVE.load(Relaxed) - before;
     assert!(kept <= 4096 + 8 * 122, "{kept} kept");
     drop(heap);

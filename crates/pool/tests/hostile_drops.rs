@@ -1,4 +1,5 @@
-//! Values whose destructors panic: all of them are dropped, one panic comes out, and no block is lost.
+//! Values whose destructors panic: all are dropped, one panic reaches the caller, and no block is
+//! lost.
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]

@@ -10,7 +10,7 @@ fn keeps_nothing_and_works() {
     let blocks: Vec<_> = (0..100).filter_map(|_| heap.take()).collect();
     assert_eq!(blocks.len(), 100);
     for block in blocks {
-        // SAFETY: just taken. What is not freed here would be a leak to memory checkers.
+        // SAFETY: just taken. A block that is not freed here would be a leak to memory checkers.
         unsafe { heap.give(block) };
     }
 }

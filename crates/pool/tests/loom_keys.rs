@@ -15,7 +15,7 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Free blocks on a stack under a lock: what is checked here is what lies above it.
+/// Free blocks on a stack under a lock: the models check what lies above it.
 struct Stack {
     free: Mutex<Vec<usize>>,
     /// Written before the pool is there, read after: a chunk that is found too early is seen here.
@@ -25,7 +25,7 @@ struct Stack {
 // SAFETY: `made` is written once, before the strategy is shared.
 unsafe impl Sync for Stack {}
 
-// SAFETY: what `take` gives is on the stack once, and comes back there.
+// SAFETY: a block that `take` returns is on the stack once, and comes back there.
 unsafe impl Allocate for Stack {
     const NAME: &'static str = "stack";
 
@@ -73,7 +73,7 @@ impl Watched {
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: the model says if somebody writes.
+        // SAFETY: the model fails if another thread writes.
         self.value.with(|value| unsafe { *value })
     }
 }
@@ -88,7 +88,8 @@ impl Drop for Watched {
 
 type Table = Pool<Watched, Stack>;
 
-/// And a count of drops, which is leaked: a canary may make a value drop twice, and is to be found by the model.
+/// A table, and a count of drops. The count is leaked: a canary may drop a value twice, which the
+/// model has to find.
 fn table() -> (Arc<Table>, &'static AtomicUsize) {
     (Arc::new(Pool::new(1).unwrap()), Box::leak(Box::default()))
 }
@@ -98,7 +99,8 @@ fn next(key: Key) -> Key {
     Key::from_bits(key.to_bits() + (1 << 32)).unwrap()
 }
 
-/// Two look at an entry, one of them removes it meanwhile: whoever leaves last drops it, after all reads.
+/// Two threads look at an entry, and one of them removes it meanwhile: the last one to leave drops
+/// it, after all reads.
 #[test]
 fn the_last_guard_drops() {
     model(3, || {
@@ -118,7 +120,7 @@ fn the_last_guard_drops() {
     });
 }
 
-/// A reader without anything in common with the writer but the key finds the whole value or nothing.
+/// A reader that shares nothing with the writer but the key finds the whole value or nothing.
 #[test]
 fn a_published_value_is_whole() {
     model(3, || {
@@ -168,8 +170,8 @@ fn a_stale_key_finds_nothing() {
     });
 }
 
-/// Of two who take an entry out and one who looks at it, one of the takers gets it at most, and nobody drops it
-/// while it is looked at.
+/// Two threads take an entry out and one looks at it: at most one of the takers gets it, and none
+/// drops it while the third looks.
 #[test]
 fn one_gets_it() {
     model(2, || {
@@ -201,7 +203,8 @@ fn one_gets_it() {
     });
 }
 
-/// Two find the pool full at once: there is one more chunk, whole when found, and nothing is given twice.
+/// Two threads find the pool full at once: there is one more chunk, complete when found, and no
+/// block is given twice.
 #[test]
 fn growing_at_once() {
     model(3, || {

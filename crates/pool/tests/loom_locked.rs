@@ -1,4 +1,4 @@
-//! The strategies under a lock, with the checker's own: what the lock orders is all they need.
+//! The strategies under a lock, with the checker's own lock: they need no other order.
 #![cfg(loom)]
 
 mod loom_common;
@@ -19,7 +19,7 @@ impl Checked {
     }
 }
 
-// SAFETY: who finds the flag clear, under the checker's mutex, holds the lock.
+// SAFETY: the thread that finds the flag clear, under the checker's mutex, holds the lock.
 unsafe impl RawMutex for Checked {
     const INIT: Self = Self(OnceLock::new());
     type GuardMarker = GuardSend;

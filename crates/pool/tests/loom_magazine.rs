@@ -1,6 +1,8 @@
-//! Models of `Magazine`: caches against those who reclaim them, and what goes to and from the bitmap.
+//! Models of `Magazine`: caches against threads that reclaim them, and blocks that go to and from
+//! the bitmap.
 //!
-//! Under loom threads have no numbers: the models name the caches. A batch is one block and a cache holds two.
+//! Under loom threads have no numbers, so the models name the caches. A batch is one block, and a
+//! cache holds two.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -20,7 +22,7 @@ struct Pool {
 struct Mine(NonNull<u8>);
 // SAFETY: an address.
 unsafe impl Send for Mine {}
-// SAFETY: cells are touched by who has the block; that is what is modelled.
+// SAFETY: the holder of a block touches its cell; the model checks that.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
@@ -33,7 +35,8 @@ impl Pool {
 
     fn use_it(&self, block: NonNull<u8>) {
         let index = self.pool.blocks().index_of(block);
-        // SAFETY: loom complains if anybody else has the block, or has had it without our seeing it.
+        // SAFETY: loom reports it if another thread has the block, or has had it without our seeing
+        // it.
         self.data[index].with_mut(|data| unsafe { *data += 1 });
     }
 
@@ -65,7 +68,7 @@ impl Pool {
         unsafe { self.pool.give(block.0) }
     }
 
-    /// With nobody at work: `held` are in use, all others can be had, each once.
+    /// While no thread works: `held` are in use, and each other block can be taken once.
     fn all_there(&self, held: impl IntoIterator<Item = Mine>) {
         let mut all: Vec<Mine> = held.into_iter().collect();
         assert_eq!(self.pool.in_use(), all.len());
@@ -186,7 +189,8 @@ fn two_reclaim() {
     });
 }
 
-/// A block goes through its bit alone, the mark being down: its next user sees what the last one did.
+/// A block goes through its bit alone, with the mark down: its next user sees what the last one
+/// did.
 #[test]
 fn through_the_bitmap() {
     model(3, || {
@@ -203,8 +207,8 @@ fn through_the_bitmap() {
     });
 }
 
-/// A full cache spills a block while the last one of the depot is taken past all caches: the taker has one of the
-/// two, the other is not lost.
+/// A full cache spills a block while a thread without a cache takes the last one of the depot. The
+/// taker gets one of the two, and the other is not lost.
 #[test]
 fn one_is_taken_while_another_comes_back() {
     model(3, || {
@@ -221,8 +225,8 @@ fn one_is_taken_while_another_comes_back() {
     });
 }
 
-/// One cache gets a block before another one gives one out, while both are reclaimed: a block is free all the time, so
-/// there is one to be had.
+/// One cache gets a block before another cache gives one out, while both are reclaimed. A block is
+/// free all the time, so the reclaiming thread gets one.
 #[test]
 fn free_all_the_time() {
     model(3, || {

@@ -1,4 +1,5 @@
-//! The tree without a lock under the model checker: words of two bits, so eight blocks make three levels.
+//! The tree without a lock under the model checker. Words have two bits, so eight blocks make three
+//! levels.
 #![cfg(loom)]
 
 mod loom_common;
@@ -10,8 +11,8 @@ use sateen_pool::LockFreeTree;
 
 type Tree = Watched<LockFreeTree>;
 
-/// `capacity` blocks, all taken, and all levels say so. Searches start at the first leaf, so what comes back elsewhere
-/// is found by the levels above.
+/// `capacity` blocks, all taken, and all levels say so. Searches start at the first leaf, so a
+/// block that comes back elsewhere is found by the levels above.
 fn full(capacity: usize) -> Arc<Tree> {
     let pool = Arc::new(Tree::new(capacity));
     assert_eq!(pool.rest().len(), capacity);
@@ -19,7 +20,8 @@ fn full(capacity: usize) -> Arc<Tree> {
     pool
 }
 
-/// As `full`, but the levels above still say that there may be something where `passing` came and went.
+/// As `full`, but the levels above still say that a block may be free where `passing` came and
+/// went.
 fn full_after(capacity: usize, passing: usize) -> Arc<Tree> {
     let pool = full(capacity);
     pool.give(passing);
@@ -28,7 +30,7 @@ fn full_after(capacity: usize, passing: usize) -> Arc<Tree> {
     pool
 }
 
-/// Alone again: nothing is lost, and what is left comes by way of the levels.
+/// Alone again: no block is lost, and the levels lead to all that are left.
 fn check(pool: &Tree, left: &[usize]) {
     assert!(pool.pool.strategy().is_complete());
     assert_eq!(pool.rest(), left);
@@ -54,8 +56,8 @@ fn two_take_and_give() {
     });
 }
 
-/// While a leaf is found empty and its bit above is cleared, a block comes back there. Who gave it finds it
-/// again, unless the other has it.
+/// While a leaf is found empty and its bit above is cleared, a block comes back there. Its giver
+/// finds it again, unless the other thread has it.
 #[test]
 fn found_while_its_bit_is_cleared() {
     model(3, || {
@@ -81,7 +83,8 @@ fn found_while_its_bit_is_cleared() {
     });
 }
 
-/// The same while the other finds a block further on: nobody looks again where it cleared the bit.
+/// The same while the other thread finds a block further on: no thread looks again where it cleared
+/// the bit.
 #[test]
 fn given_while_its_bit_is_cleared() {
     model(3, || {
@@ -115,7 +118,8 @@ fn given_while_two_levels_are_cleared() {
     });
 }
 
-/// Who gave a block finds it though another, who gave one of the same leaf before, has not yet said so above.
+/// A thread that gave a block finds it, although another one that gave a block of the same leaf
+/// before has not set the bits above yet.
 #[test]
 fn a_late_giver_hides_nothing() {
     model(3, || {

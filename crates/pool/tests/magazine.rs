@@ -1,4 +1,4 @@
-//! `Magazine`: no block is out of reach, whoever keeps it.
+//! `Magazine`: no block is out of reach, whichever thread keeps it.
 #![cfg(not(loom))]
 
 mod common;
@@ -62,7 +62,8 @@ fn what_ended_threads_kept_can_be_had() {
     take_all(&pool);
 }
 
-/// Thread-locals are destroyed in no order that one may rely on: here one that gives back while its thread ends.
+/// The destructor of a thread-local gives blocks back while its thread ends; the order of
+/// destructors is not defined.
 #[test]
 fn blocks_come_back_while_a_thread_ends() {
     struct Keeps(Arc<Pool>, Vec<NonNull<u8>>);
@@ -80,7 +81,7 @@ fn blocks_come_back_while_a_thread_ends() {
     let ended = |number_first: bool| {
         let pool = Arc::clone(&pool);
         thread::spawn(move || {
-            // What is registered last is destroyed first on some systems, and last on others.
+            // The thread-local registered last is destroyed first on some systems, last on others.
             if number_first {
                 warm(&pool, 10);
             }
@@ -115,7 +116,7 @@ fn a_pool_may_go_before_the_threads_that_used_it() {
     user.join().expect("no panic");
 }
 
-/// Eight threads share what is just enough: none may be told that there is none.
+/// Eight threads share just enough blocks: none of them may get `None`.
 #[test]
 fn none_is_said_only_when_there_is_none() {
     for each in [1, 5, 40] {
@@ -141,7 +142,7 @@ fn none_is_said_only_when_there_is_none() {
     }
 }
 
-/// What one thread takes and another gives goes round.
+/// Blocks that one thread takes and another gives go round.
 #[test]
 fn handed_over_blocks_come_home() {
     let owned = Owned::<Magazine>::new(1500);

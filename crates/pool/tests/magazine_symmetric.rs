@@ -1,4 +1,5 @@
-//! `Magazine` on a system without asymmetric fences. A program of its own: it is asked once a process.
+//! `Magazine` on a system without asymmetric fences. A program of its own, because a process asks
+//! the system once.
 #![cfg(not(loom))]
 
 mod common;

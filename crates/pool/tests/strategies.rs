@@ -44,7 +44,7 @@ unsafe impl RawMutex for Alone {
     }
 }
 
-/// Compiles for a type that is not `Sync` only: for one that is, which implementation is meant is open.
+/// Compiles only for a type that is not `Sync`: for one that is, two implementations apply.
 trait NotSync<Which> {
     fn holds() {}
 }
@@ -228,7 +228,7 @@ fn wrong_numbers_are_refused_by_name() {
     refused::<Magazine>();
 }
 
-/// Summaries of the tree are right whenever nobody works on it.
+/// Summaries of the tree are right while no thread works on it.
 #[test]
 fn the_tree_is_complete_after_stress() {
     let owned = common::Owned::<LockFreeTree>::new(700);
@@ -254,7 +254,7 @@ fn the_tree_is_complete_after_stress() {
     assert!(owned.pool.strategy().is_complete());
 }
 
-/// In debug builds the raw interface notices what must not be.
+/// In debug builds the raw interface notices misuse.
 #[cfg(debug_assertions)]
 mod misuse {
     use super::*;

@@ -1,4 +1,5 @@
-//! Conservation: nothing is given out twice, nothing is lost, with panics and threads that end at any time.
+//! Conservation: no block is given out twice, and none is lost, with panics and threads that end at
+//! any time.
 #![cfg(not(loom))]
 
 use sateen_base::{RawSpinLock, XorShift};
@@ -47,7 +48,7 @@ impl Drop for Value {
     }
 }
 
-/// What is expected here is quiet; what is not still fails.
+/// Expected panics print nothing; others still fail the test.
 fn survive(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         let expected = payload.downcast_ref::<&str>() == Some(&"expected");
@@ -83,7 +84,7 @@ fn work<S: Strategy + Send + Sync>(pool: &Pool<Value, S>, board: &Board, thread:
             4 => {
                 if let Ok(key) = pool.insert(Value::new(owner)) {
                     let slot = &board.0[random.below(16)];
-                    // Who puts a key over another removes that one's entry.
+                    // A thread that replaces a key removes the old key's entry.
                     let before = Key::from_bits(slot.swap(key.to_bits(), Relaxed));
                     survive(|| _ = before.map(|key| pool.remove(key)));
                 }
@@ -135,7 +136,7 @@ fn stress<S: Strategy + Send + Sync>(growth: Option<(Growth, usize)>) {
                     assert_eq!(payload.downcast_ref::<&str>(), Some(&"expected"), "thread {n}");
                 }
             });
-            // What is left are the entries on the board.
+            // The entries on the board are left.
             let live = board.0.iter().filter_map(|key| Key::from_bits(key.load(Relaxed)));
             let live = live.filter(|key| pool.contains(*key)).count();
             assert_eq!((pool.in_use(), LIVE.load(Relaxed)), (live, live));

@@ -1,7 +1,8 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A pool that takes values through a shared reference and gives them out must be invariant: else a borrow that is too
-//! short goes in through one view of it and comes out of another. A new type needs a row in both tables.
+//! A pool that takes values through a shared reference and gives them out must be invariant.
+//! Otherwise a borrow that is too short goes in through one view of it and comes out of another. A
+//! new type needs a row in both tables.
 #![cfg(not(loom))]
 
 mod variance {
@@ -21,15 +22,15 @@ mod variance {
 #[cfg(not(doctest))]
 mod auto_traits {
     use sateen_pool::{
-        BlockPool, Count, Global, HeapSizes, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags,
-        LockedTree, Magazine,
+        BlockPool, BoxIn, Count, Global, HeapSizes, LockFreeFlags, LockFreeTree, LockedBits,
+        LockedFlags, LockedTree, Magazine,
     };
 
     sateen_base::auto_traits! {
         Pool<T>: Send if Send, Sync if Send = sateen_pool::Pool<T>;
         PoolBox<T>: Send if Send, Sync if Both = sateen_pool::PoolBox<'static, T>;
         ArcPoolBox<T>: Send if Send, Sync if Both = sateen_pool::ArcPoolBox<T>;
-        BoxIn<T>: Send if Send, Sync if Both = sateen_pool::BoxIn<std::sync::Arc<sateen_pool::Pool<T>>>;
+        BoxIn<T>: Send if Send, Sync if Both = BoxIn<std::sync::Arc<sateen_pool::Pool<T>>>;
         Ref<T>: Send if Both, Sync if Both = sateen_pool::Ref<'static, T, Magazine>;
         Builder<T>: Send if always, Sync if always = sateen_pool::Builder<T, Magazine>;
         Full<T>: Send if Send, Sync if Sync = sateen_pool::Full<T>;

@@ -131,16 +131,17 @@ impl Graph {
         Handle::new(Arc::clone(&self.spec), index, slot).after(inputs)
     }
 
-    /// Runs all tasks, each after what it comes after, and waits for them. Blocks a thread,
-    /// suspends a task. Tasks [on](Handle::on) the main thread run on the calling one meanwhile.
+    /// Runs all tasks, each after those that it comes after, and waits for them.
     ///
-    /// The first run, and one after a change or with another runtime, sets up a shed of exactly the
-    /// size.
+    /// Blocks a thread, suspends a task. Tasks [on](Handle::on) the main thread run on the calling
+    /// thread meanwhile. The first run sets up a shed of exactly the size, and so does a run after
+    /// a change or with another runtime.
     ///
     /// # Errors
-    /// [`GraphError`]. After a panic everything has run that does not come after the task that
-    /// panicked; the graph can run again.
+    /// [`GraphError`]. After a panic all tasks have run that do not come after the task that
+    /// panicked. The graph can run again.
     ///
+    /// # Examples
     /// ```
     /// use sateen::flow::{Graph, GraphError};
     /// let mut g = Graph::new();

@@ -1,4 +1,4 @@
-//! Where results lie, from the task to those who use them.
+//! Where results lie, between the task that makes them and their users.
 
 use sateen_base::prim::{AtomicU64, Ordering};
 use sateen_sync::{RwLock, RwLockReadGuard};

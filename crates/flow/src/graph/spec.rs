@@ -1,4 +1,4 @@
-//! What a graph consists of.
+//! The specification of a graph.
 
 use super::On;
 use super::results::Runs;
@@ -60,7 +60,7 @@ impl Task {
     }
 }
 
-/// What the shed holds of a task.
+/// A task's payload in the shed.
 pub(super) struct Node {
     pub(super) index: usize,
     /// No thread ever waits for the lock: a run calls each closure once, and there is one run at a

@@ -48,7 +48,7 @@ impl Rate {
         self.0.to_bits()
     }
 
-    /// What [`bits`](Self::bits) gave.
+    /// The rate whose [`bits`](Self::bits) these are.
     pub(crate) fn from_bits(bits: u64) -> Self {
         Self(f64::from_bits(bits))
     }

@@ -76,11 +76,6 @@ impl WaitTimes {
         self.read(Histogram::max)
     }
 
-    /// The average wait.
-    pub fn mean(&self) -> Duration {
-        self.read(|times| times.mean() as u64)
-    }
-
     fn read(&self, f: impl FnOnce(&Histogram<u64>) -> u64) -> Duration {
         match &self.0 {
             Some(times) if !times.is_empty() => Duration::from_nanos(f(times)),

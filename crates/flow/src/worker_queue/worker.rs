@@ -261,7 +261,7 @@ impl<T, C: Clock> Worker<T, C> {
         (self.shared.metrics.len() - self.crew).div_ceil(self.shared.crews.len())
     }
 
-    /// Notes in the metrics what it has done since the last time.
+    /// Adds the calls since the last time to the metrics.
     fn note(&mut self) {
         let ended = self.metrics().ended();
         if ended > self.noted {

@@ -1,4 +1,4 @@
-//! A time limit for what might hang: the test fails, instead of waiting for ever.
+//! A time limit for tests that might hang: they fail instead of waiting for ever.
 #![allow(unreachable_pub, dead_code, reason = "each test takes what it needs")]
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Long enough for a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What `f` returns, on a thread of its own; fails if that takes too long.
+/// Runs `f` on a thread of its own and returns its result. Fails if that takes too long.
 pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, wait) = channel();
     let thread = std::thread::spawn(move || {

@@ -119,7 +119,7 @@ impl<P: SearchCounter> Bitmap<P> {
             // emptied word takes it down again, after this.
             // Ordering: Relaxed. The exchange below orders it before a release into the emptied
             // word. A thread that finds all marks up looks again in `Caches::reclaim_slow`, with
-            // the locks of all who move blocks.
+            // the locks of all threads that move blocks.
             let early = !canary!("magazine-mark-late");
             if early {
                 group.fetch_or(mark, Ordering::Relaxed);

@@ -117,7 +117,7 @@ impl Cache {
 
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
-        // Ordering: Relaxed; the owner's light fence and the reclaimer's heavy one order it.
+        // Relaxed: the owner's light fence and the reclaimer's heavy one order it.
         self.open.load(Ordering::Relaxed) != 0
     }
 

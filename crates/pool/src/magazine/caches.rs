@@ -324,7 +324,7 @@ impl<D: Depot> Caches<D> {
         // block was free all the time.
         let left = |cache: &Cache| canary!("magazine-empty-left-open") && cache.count() == 0;
         for cache in lanes.iter().filter(|cache| cache.is_open() && !left(cache)) {
-            // Ordering: Relaxed, the fences order it against what the owner does.
+            // Relaxed: the fences order it against the owner's accesses.
             cache.open.store(0, Ordering::Relaxed);
             (kept(cache).closing, any) = (true, true);
         }

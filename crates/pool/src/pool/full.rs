@@ -32,6 +32,7 @@ impl<T> Full<T> {
     }
 
     /// Most blocks that the pool may have.
+    #[cfg(feature = "study")]
     pub fn capacity(&self) -> usize {
         self.capacity
     }

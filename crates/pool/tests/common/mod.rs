@@ -9,7 +9,8 @@ use std::ptr::NonNull;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// `suite!(name: Type, ...)`: a module of tests for each strategy. They share nothing, so they run in parallel.
+/// `suite!(name: Type, ...)`: a module of tests for each strategy. They share nothing, so they run
+/// in parallel with each other.
 #[macro_export]
 macro_rules! suite {
     ($($name:ident: $strategy:ty),* $(,)?) => { $(
@@ -102,7 +103,7 @@ pub(crate) fn model<S: Strategy>(capacity: usize) {
     take_all(&pool);
 }
 
-/// Blocks have the size and alignment asked for, and nobody writes into those in use.
+/// Blocks have the size and alignment asked for, and the pool does not write into those in use.
 pub(crate) fn contents<S: Strategy>() {
     for (size, align) in [(1, 1), (12, 4), (40, 32), (256, 256)] {
         let pool = BlockPool::<S>::new(300, size, align).expect("memory");
@@ -131,7 +132,7 @@ pub(crate) fn contents<S: Strategy>() {
 /// A pool whose blocks have owners: [`Held`] ones.
 pub(crate) struct Owned<S: Strategy> {
     pub(crate) pool: BlockPool<S>,
-    /// For each block who has it, 0 for nobody. Relaxed: it must not order what the pool should.
+    /// The owner of each block, 0 for none. Relaxed: it must not order what the pool has to order.
     owners: Vec<AtomicU32>,
 }
 
@@ -176,8 +177,8 @@ impl<S: Strategy> Drop for Held<'_, S> {
     }
 }
 
-/// Threads take blocks, hold them, hand them to each other, give them back, panic and end; then new ones come.
-/// No block is in two hands, and in the end all are there.
+/// Threads take blocks, hold them, hand them to each other, give them back, panic and end; then new
+/// threads come. No block has two users, and in the end all are there.
 pub(crate) fn stress<S: Strategy + Sync + Send>(threads: u32) {
     // The first is too small for what the threads want, so it is often full.
     for capacity in [threads as usize * 6, 3000] {

@@ -1,4 +1,4 @@
-//! A pool under the model checker that sees who is in which block.
+//! A pool under the model checker, which sees the user of each block.
 #![allow(dead_code, reason = "each model uses its part")]
 
 use loom::cell::UnsafeCell;
@@ -11,8 +11,8 @@ pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Beside each block a cell that its user writes: two at a time, or one without having seen the other's, and the
-/// model fails.
+/// Beside each block lies a cell that the block's user writes. The model fails if two write at a
+/// time, or if one has not seen the other's write.
 pub(crate) struct Watched<S: Strategy> {
     pub(crate) pool: BlockPool<S>,
     cells: Vec<UnsafeCell<u32>>,
@@ -48,7 +48,7 @@ impl<S: Strategy> Watched<S> {
         unsafe { self.pool.give(self.pool.blocks().at(index)) };
     }
 
-    /// With nobody else there: what is left, taken.
+    /// Takes all that is left, while no other thread is there.
     pub(crate) fn rest(&self) -> Vec<usize> {
         let mut rest: Vec<usize> = std::iter::from_fn(|| self.take()).collect();
         rest.sort_unstable();
