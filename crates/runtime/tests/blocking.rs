@@ -1,11 +1,11 @@
-//! Tasks that wait: nothing runs on top of a waiter but what it waits for, and everybody else goes
-//! on.
+//! Tasks that wait: on top of a waiter runs only what it waits for, and all others go on.
 
 mod common;
 
 use common::{at_all_counts, builder, fib, many, message, strict, with_runtime};
 use sateen_runtime::{JoinError, JoinHandle, Runtime, fork, join, par_for, spawn};
 use sateen_sync::{Event, Mutex};
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -281,7 +281,7 @@ fn everything_at_once_conserves() {
 #[test]
 fn thread_locals_that_nest_and_tasks_that_wait() {
     thread_local! {
-        static ENTERED: std::cell::RefCell<Vec<u32>> = const { std::cell::RefCell::new(Vec::new()) };
+        static ENTERED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
     }
     fn enter(me: u32, wait: &Event, then: &Event) -> Option<u32> {
         ENTERED.with(|e| e.borrow_mut().push(me));

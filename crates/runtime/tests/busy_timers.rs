@@ -33,8 +33,8 @@ fn work_until(seen: &AtomicBool, step: impl Fn()) -> bool {
     true
 }
 
-/// On 1, 2 and 4 workers, each of which repeats `step`: one who naps again and again goes on until
-/// all of them have been busy during a whole nap.
+/// On 1, 2 and 4 workers, each of which repeats `step`: a task naps again and again until all
+/// workers have been busy during a whole nap.
 fn naps_beside(nap: fn(), step: fn()) {
     for workers in [1, 2, 4] {
         with_runtime(workers, |rt| {

@@ -269,7 +269,8 @@ fn cancelling_from_many_threads_while_tasks_come_and_go() {
     });
 }
 
-/// The cancelled task does not go on, and whoever waits for the value is not taken for cancelled.
+/// The cancelled task does not go on, and the task that waits for the value is not taken for
+/// cancelled.
 #[test]
 fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
     at_all_counts(|rt| {

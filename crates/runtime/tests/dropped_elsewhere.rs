@@ -1,13 +1,12 @@
-//! Work that another thread drops, of a runtime that ends at that moment. What is freed is
-//! overwritten here, so whoever still uses it comes to grief.
+//! Work that another thread drops, of a runtime that ends at that moment. Freed memory is
+//! overwritten here, so a thread that still uses it fails.
 
 mod common;
 
-use common::{Overwrites, Watchdog};
+use common::{OneQueue, Overwrites, Watchdog};
 use sateen_runtime::Runtime;
 use sateen_runtime::policy::{self, Policy, Runnable, Scheduling};
 use sateen_sync::Event;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -21,14 +20,14 @@ const INTACT: u64 = 0x5afe_5afe_5afe_5afe;
 /// What the test and the policies share.
 #[derive(Default)]
 struct Common {
-    queue: Mutex<VecDeque<Runnable>>,
+    queue: OneQueue,
     /// What is to be dropped elsewhere.
     taken: Mutex<Option<Runnable>>,
     /// The next of that kind is to be taken.
     takes: AtomicBool,
-    /// The next notification holds up the one who gives it,
+    /// If set, the next notification waits for `over`.
     armed: AtomicBool,
-    /// until this.
+    /// Set at the end of the test.
     over: Event,
     /// The policy, and with it the runtime, is freed.
     freed: AtomicBool,
@@ -45,14 +44,14 @@ impl Policy for Gives {
         if (self.which)(&runnable) && self.common.takes.swap(false, SeqCst) {
             *self.common.taken.lock().expect("no panic") = Some(runnable);
         } else {
-            self.common.queue.lock().expect("no panic").push_back(runnable);
+            self.common.queue.awakened(runnable);
         }
     }
     fn pick_next(&self) -> Option<Runnable> {
-        self.common.queue.lock().expect("no panic").pop_front()
+        self.common.queue.pick_next()
     }
     fn has_ready(&self) -> bool {
-        !self.common.queue.lock().expect("no panic").is_empty()
+        self.common.queue.has_ready()
     }
     fn notify(&self) {
         if self.common.armed.swap(false, SeqCst) {

@@ -1,15 +1,14 @@
-//! A shutdown that cancels futures, some of which end by themselves at that moment. What is freed
-//! is overwritten here, so whoever still uses it comes to grief.
+//! A shutdown that cancels futures, some of which end by themselves at that moment. Freed memory is
+//! overwritten here, so a thread that still uses it fails.
 
 mod common;
 
-use common::{Overwrites, Watchdog};
+use common::{OneQueue, Overwrites, Watchdog};
 use sateen_runtime::Runtime;
 use sateen_runtime::policy::{self, Policy, Runnable, Sleeper};
 use sateen_sync::Event;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 #[global_allocator]
@@ -17,24 +16,24 @@ static ALLOCATOR: Overwrites = Overwrites;
 
 /// The runtime under test, for the policy that ends it.
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-/// The next notification holds up the one who gives it.
+/// The next notification waits.
 static ARMED: AtomicBool = AtomicBool::new(false);
 static OVER: AtomicBool = AtomicBool::new(false);
 static GO: OnceLock<Event> = OnceLock::new();
 
 /// One queue. A notification is held up until the runtime has ended, or does not seem to.
 #[derive(Default)]
-struct HoldsUp(Mutex<VecDeque<Runnable>>);
+struct HoldsUp(OneQueue);
 
 impl Policy for HoldsUp {
     fn awakened(&self, runnable: Runnable) {
-        self.0.lock().expect("no panic").push_back(runnable);
+        self.0.awakened(runnable);
     }
     fn pick_next(&self) -> Option<Runnable> {
-        self.0.lock().expect("no panic").pop_front()
+        self.0.pick_next()
     }
     fn has_ready(&self) -> bool {
-        !self.0.lock().expect("no panic").is_empty()
+        self.0.has_ready()
     }
     fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
         sleeper.sleep_until(deadline);

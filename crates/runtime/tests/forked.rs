@@ -1,4 +1,4 @@
-//! Processes that fork while runtimes are alive: in the child nobody waits for threads that are
+//! Processes that fork while runtimes are alive: no thread of the child waits for threads that are
 //! gone.
 
 // ThreadSanitizer follows no process that forks beside other threads.
@@ -263,7 +263,7 @@ fn a_runtime_that_is_the_forking_thread_goes_on() {
     drop(rt);
 }
 
-/// The thread that keeps panics for those who wait in an unwinding is not there any more.
+/// The thread that keeps the panics of tasks that wait while they unwind is not in the child.
 #[test]
 fn a_task_may_wait_in_an_unwinding() {
     if !in_process("a_task_may_wait_in_an_unwinding") {

@@ -1,5 +1,5 @@
-//! What users can do to a runtime that must not break it: destructors that panic, hooks that fork,
-//! fibers that never stop waking each other, threads that never start.
+//! What users can do to a runtime without breaking it: destructors that panic, hooks that fork,
+//! fibers that wake each other for ever, threads that never start.
 
 mod common;
 

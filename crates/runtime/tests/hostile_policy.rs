@@ -1,13 +1,12 @@
-//! Policies of the user's making that do what they should not.
+//! Policies of the user's making that break their contract.
 
 mod common;
 
-use common::Watchdog;
+use common::{OneQueue, Watchdog};
 use sateen_runtime::policy::{self, Policy, Runnable, Scheduling, Sleeper};
 use sateen_runtime::{Runtime, Spawn, join, scope, spawn, spawn_async, yield_now};
 use sateen_sync::Event;
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::process::Command;
@@ -18,30 +17,13 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a task's handle says that was dropped on a foreign thread.
+/// The error of a task that was dropped on a foreign thread.
 const LOST: &str = "the scheduling policy dropped the task where nobody could run it";
 
-/// What is queued anywhere.
-type Queue = Arc<Mutex<VecDeque<Runnable>>>;
-
-/// One queue for all, whatever is in it.
-struct Mixed(Queue);
-
-impl Policy for Mixed {
-    fn awakened(&self, runnable: Runnable) {
-        self.0.lock().expect("no panic").push_back(runnable);
-    }
-    fn pick_next(&self) -> Option<Runnable> {
-        self.0.lock().expect("no panic").pop_front()
-    }
-    fn has_ready(&self) -> bool {
-        !self.0.lock().expect("no panic").is_empty()
-    }
-}
-
-fn mixed(queue: &Queue) -> Scheduling {
-    let queue = Arc::clone(queue);
-    policy::custom(move |_| Box::new(Mixed(Arc::clone(&queue))))
+/// One queue for all workers, whatever is in it.
+fn mixed(queue: &OneQueue) -> Scheduling {
+    let queue = queue.clone();
+    policy::custom(move |_| Box::new(queue.clone()))
 }
 
 fn with_policy(workers: usize, policy: Scheduling) -> Runtime {
@@ -59,7 +41,7 @@ fn stays() -> u32 {
     1
 }
 
-/// As a future it may wander, between its polls.
+/// As a future it may change its worker between polls.
 async fn wanders() -> u32 {
     let mut turns = 10;
     std::future::poll_fn(move |cx| {
@@ -89,7 +71,7 @@ fn mixed_work(rt: &Runtime) {
 fn started_tasks_stay_at_home_whoever_picks_them() {
     let _dog = Watchdog::new("one queue for all workers");
     for workers in [1, 2, 4] {
-        let rt = with_policy(workers, mixed(&Queue::default()));
+        let rt = with_policy(workers, mixed(&OneQueue::default()));
         mixed_work(&rt);
         rt.shutdown().expect("an orderly end");
     }
@@ -98,7 +80,7 @@ fn started_tasks_stay_at_home_whoever_picks_them() {
 #[test]
 fn runtimes_may_mix_up_their_work() {
     let _dog = Watchdog::new("one queue for two runtimes");
-    let queue = Queue::default();
+    let queue = OneQueue::default();
     let runtimes = [1, 2].map(|workers| with_policy(workers, mixed(&queue)));
     thread::scope(|s| {
         for rt in &runtimes {
@@ -108,7 +90,7 @@ fn runtimes_may_mix_up_their_work() {
 }
 
 /// Gives each runnable that `which` names to another thread, which drops it.
-struct Discards(Mixed, fn(&Runnable) -> bool);
+struct Discards(OneQueue, fn(&Runnable) -> bool);
 
 impl Policy for Discards {
     fn awakened(&self, runnable: Runnable) {
@@ -127,7 +109,7 @@ impl Policy for Discards {
 }
 
 fn discards(which: fn(&Runnable) -> bool) -> Scheduling {
-    policy::custom(move |_| Box::new(Discards(Mixed(Queue::default()), which)))
+    policy::custom(move |_| Box::new(Discards(OneQueue::default(), which)))
 }
 
 #[test]
@@ -184,7 +166,7 @@ fn a_waker_is_called_though_a_policy_drops_the_work_that_calls_it() {
 }
 
 /// Withholds a started task for so many calls, and then drops it where it could pick it.
-struct Hides(Mixed, AtomicUsize);
+struct Hides(OneQueue, AtomicUsize);
 
 impl Policy for Hides {
     fn awakened(&self, runnable: Runnable) {
@@ -211,7 +193,7 @@ fn a_worker_without_a_stack_counts_the_fibers_that_a_policy_drops() {
     // The worker asks in three places by turns.
     for calls in 200..203 {
         let hides = move |_| -> Box<dyn Policy> {
-            Box::new(Hides(Mixed(Queue::default()), AtomicUsize::new(calls)))
+            Box::new(Hides(OneQueue::default(), AtomicUsize::new(calls)))
         };
         let rt = Runtime::builder().workers(1).max_stacks(1).policy(policy::custom(hides)).build();
         let rt = rt.expect("a runtime");
@@ -232,7 +214,7 @@ fn a_worker_without_a_stack_counts_the_fibers_that_a_policy_drops() {
 }
 
 /// Holds what it gets while the gate is shut, and says that it has nothing.
-struct Withholds(Mixed, Arc<AtomicBool>);
+struct Withholds(OneQueue, Arc<AtomicBool>);
 
 impl Policy for Withholds {
     fn awakened(&self, runnable: Runnable) {
@@ -252,7 +234,7 @@ fn a_worker_sleeps_while_a_started_task_is_withheld() {
     let open = Arc::new(AtomicBool::new(true));
     let gate = Arc::clone(&open);
     let policy =
-        policy::custom(move |_| Box::new(Withholds(Mixed(Queue::default()), Arc::clone(&gate))));
+        policy::custom(move |_| Box::new(Withholds(OneQueue::default(), Arc::clone(&gate))));
     let rt = with_policy(1, policy);
     let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));
     let task = rt.spawn({
@@ -297,7 +279,7 @@ fn what_a_policy_holds_at_the_end_is_refused() {
     let open = Arc::new(AtomicBool::new(false));
     let gate = Arc::clone(&open);
     let policy =
-        policy::custom(move |_| Box::new(Withholds(Mixed(Queue::default()), Arc::clone(&gate))));
+        policy::custom(move |_| Box::new(Withholds(OneQueue::default(), Arc::clone(&gate))));
     let rt = with_policy(2, policy);
     let task = rt.install(|| spawn(|| ()));
     rt.shutdown().expect("an orderly end");
@@ -306,7 +288,7 @@ fn what_a_policy_holds_at_the_end_is_refused() {
 }
 
 /// Uses the runtime in each of its methods, as a hook might.
-struct Busy(Mixed, sateen_sync::Mutex<u32>);
+struct Busy(OneQueue, sateen_sync::Mutex<u32>);
 
 impl Busy {
     fn work(&self) {
@@ -350,8 +332,7 @@ impl Policy for Busy {
 fn a_policy_may_use_the_runtime_as_a_hook_may() {
     let _dog = Watchdog::new("a policy that uses the runtime");
     for workers in [1, 2] {
-        let policy =
-            policy::custom(|_| Box::new(Busy(Mixed(Queue::default()), Default::default())));
+        let policy = policy::custom(|_| Box::new(Busy(OneQueue::default(), Default::default())));
         let rt = with_policy(workers, policy);
         mixed_work(&rt);
         let task = rt.spawn_with(Spawn::new().property(1), yield_now);
@@ -363,7 +344,7 @@ fn a_policy_may_use_the_runtime_as_a_hook_may() {
 /// Cancels, spawns and closes in `notify`, wherever that is called.
 #[test]
 fn a_notification_may_do_anything() {
-    struct Notified(Mixed, Arc<Mutex<Option<Arc<Runtime>>>>);
+    struct Notified(OneQueue, Arc<Mutex<Option<Arc<Runtime>>>>);
     impl Policy for Notified {
         fn awakened(&self, runnable: Runnable) {
             self.0.awakened(runnable);
@@ -393,7 +374,7 @@ fn a_notification_may_do_anything() {
     let place = Arc::new(Mutex::new(None));
     let inside = Arc::clone(&place);
     let policy =
-        policy::custom(move |_| Box::new(Notified(Mixed(Queue::default()), Arc::clone(&inside))));
+        policy::custom(move |_| Box::new(Notified(OneQueue::default(), Arc::clone(&inside))));
     let rt = Arc::new(with_policy(2, policy));
     *place.lock().expect("no panic") = Some(Arc::clone(&rt));
     let event = Arc::new(Event::new());
@@ -410,7 +391,7 @@ fn a_notification_may_do_anything() {
 
 #[test]
 fn policies_whose_destructors_panic() {
-    struct Bomb(Mixed);
+    struct Bomb(OneQueue);
     impl Policy for Bomb {
         fn awakened(&self, runnable: Runnable) {
             self.0.awakened(runnable);
@@ -427,13 +408,13 @@ fn policies_whose_destructors_panic() {
             panic!("a policy's destructor");
         }
     }
-    let rt = with_policy(2, policy::custom(|_| Box::new(Bomb(Mixed(Queue::default())))));
+    let rt = with_policy(2, policy::custom(|_| Box::new(Bomb(OneQueue::default()))));
     mixed_work(&rt);
     drop(rt);
 }
 
 /// Panics in one method, once armed.
-struct Panics(Mixed, &'static str, Arc<AtomicBool>);
+struct Panics(OneQueue, &'static str, Arc<AtomicBool>);
 
 impl Panics {
     fn come(&self, method: &str) {
@@ -478,7 +459,7 @@ fn a_panic_ends_the_process_before_anything_is_lost() {
         let armed = Arc::new(AtomicBool::new(false));
         let arm = Arc::clone(&armed);
         let policy = policy::custom(move |_| {
-            Box::new(Panics(Mixed(Queue::default()), method, Arc::clone(&arm)))
+            Box::new(Panics(OneQueue::default(), method, Arc::clone(&arm)))
         });
         let rt = with_policy(2, policy);
         loop {

@@ -1,4 +1,4 @@
-//! What tasks are: names, numbers, places, stacks, locals, launch modes.
+//! What tasks have: names, numbers, places, stacks, locals, launch modes.
 
 mod common;
 

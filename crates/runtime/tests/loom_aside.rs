@@ -1,12 +1,15 @@
-//! Models of what is put aside by workers without a stack: a scope does not sleep through a job of
-//! its own, nor a worker with a stack through anything; and who puts a scope's job aside does not
+//! Models of what workers without a stack put aside. A scope does not sleep through a job of its
+//! own, nor a worker with a stack through anything. A worker that puts a scope's job aside does not
 //! look at a scope that is gone.
 #![cfg(loom)]
+
+mod loom_common;
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::sync::{Arc, Notify};
 use loom::thread;
+use loom_common::check;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::aside::{Aside, Kind};
 use sateen_runtime::models::park_word::ParkWord;
@@ -22,7 +25,8 @@ struct Model {
     handed: Notify,
     /// Jobs that are not done.
     left: AtomicUsize,
-    /// What the frames of the scope hold: read by who puts a job aside, written when they are gone.
+    /// What the scope's frames hold: a worker that puts a job aside reads it, and it is written
+    /// when the frames are gone.
     frames: UnsafeCell<()>,
     sleepers: Sleepers,
 }
@@ -87,12 +91,6 @@ impl Model {
         // SAFETY: nobody has a job of the scope any more.
         self.frames.with_mut(|frames| unsafe { *frames = () });
     }
-}
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
 }
 
 /// Nobody else takes it: the fiber has to see it before it parks, or be woken for it.

@@ -2,20 +2,20 @@
 //! and its canceller has its count of the fiber before the task is over.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
-use loom::sync::{Arc, Notify};
+use loom::sync::Arc;
 use loom::thread;
+use loom_common::{ParkingFiber, check};
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
-use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::flag::Flag;
-use sateen_runtime::models::park_word::ParkWord;
 use sateen_runtime::models::started_on::StartedOn;
 use sateen_runtime::models::task_state::{Cancel, Claim, TaskState};
 
 struct Fiber {
-    word: ParkWord,
-    handed: AtomicUsize,
-    worker: Notify,
+    parking: ParkingFiber,
     /// Whether the task, or a branch of it, is published as what runs here.
     runs: AtomicBool,
     /// A thread without a count of the fiber takes one only while what keeps it is there and not
@@ -26,9 +26,7 @@ struct Fiber {
 impl Fiber {
     fn new() -> Self {
         Self {
-            word: ParkWord::new(),
-            handed: AtomicUsize::new(0),
-            worker: Notify::new(),
+            parking: ParkingFiber::new(),
             runs: AtomicBool::new(false),
             there: UnsafeCell::new(false),
         }
@@ -48,23 +46,10 @@ impl Fiber {
         self
     }
 
-    fn unpark(&self) {
-        if self.word.unpark() {
-            self.handed.store(1, Relaxed);
-            self.worker.notify();
-        }
-    }
-
     /// Waits for something that never comes, as a primitive does, until `task` is cancelled.
     fn wait_until_cancelled(&self, task: &TaskState) {
         while !task.is_cancelled() {
-            if self.word.begin() {
-                while self.handed.load(Relaxed) == 0 {
-                    self.worker.wait();
-                }
-                self.handed.store(0, Relaxed);
-            }
-            self.word.resumed();
+            self.parking.park();
         }
     }
 }
@@ -107,7 +92,7 @@ impl Model {
         }
         self.task.cancel_delivered();
         // What may call the user's code: the task may be over by now.
-        runners.into_iter().flatten().for_each(Fiber::unpark);
+        runners.into_iter().flatten().for_each(|fiber| fiber.parking.unpark());
     }
 
     /// As `run_queued`.
@@ -125,16 +110,10 @@ impl Model {
     }
 }
 
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
-}
-
 /// Before the claim, between claim and start, before or while it waits: it ends.
 #[test]
 fn a_cancelled_task_ends() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         let canceller = thread::spawn({
             let model = Arc::clone(&model);
@@ -149,7 +128,7 @@ fn a_cancelled_task_ends() {
 /// being.
 #[test]
 fn a_stolen_branch_is_cancelled() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         assert_eq!(model.task.claim_from_queue(true), Claim::Run);
         model.started_on.set(model.starter.make());
@@ -172,7 +151,7 @@ fn a_raised_flag_publishes() {
     unsafe impl Sync for Token {}
     // SAFETY: as above.
     unsafe impl Send for Token {}
-    check(|| {
+    check(3, || {
         let token = Arc::new(Token(Flag::new(), UnsafeCell::new(false)));
         let canceller = thread::spawn({
             let token = Arc::clone(&token);

@@ -1,12 +1,15 @@
-//! Models of the search for fibers that wait for each other: what is told is so, and what is so is
-//! told.
+//! Models of the search for fibers that wait for each other: all cycles that are told exist, and
+//! all that exist are told.
 #![cfg(loom)]
+
+mod loom_common;
 
 use loom::cell::Cell;
 use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use loom::sync::atomic::{AtomicBool, AtomicU64};
 use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
+use loom_common::check;
 use sateen_runtime::models::cycles::{Seen, find, is_seen_again};
 
 const FREE: u64 = u64::MAX;
@@ -102,18 +105,12 @@ impl Fiber<'_> {
                 *here = None;
                 return;
             }
-            // From here on it is suspended in this wait, which goes on when it was woken in vain.
+            // From here on it is suspended in this wait, which goes on after a spurious wake-up.
             *here = Some(Wait { lock, since });
             drop(here);
             self.world.wakers[self.me].wait();
         }
     }
-}
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
 }
 
 /// One waits for the other, and later the other for it, but never both at once.
@@ -145,7 +142,7 @@ fn what_was_never_a_circle_is_not_told() {
     });
 }
 
-/// Each waits for the other: told once both do, however often they are woken in vain. Then one
+/// Each waits for the other: told once both do, however many spurious wake-ups there are. Then one
 /// gives up.
 #[test]
 fn a_circle_is_told() {

@@ -1,19 +1,16 @@
 //! Models of the end of a runtime: the gate, and the count that tells when nothing is left.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
+use loom_common::check;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
-}
 
 /// Submissions through the gate; the place of each is written inside and read by a worker that sees
 /// the runtime closing.
@@ -29,8 +26,8 @@ unsafe impl Sync for Door {}
 // SAFETY: as above.
 unsafe impl Send for Door {}
 
-/// Whoever was let in has left when the gate is shut, what it did is visible to whoever sees the
-/// runtime closing, and nobody is let in any more.
+/// When the gate is shut, every thread that was let in has left. A thread that sees the runtime
+/// closing sees what they did. Nobody is let in any more.
 #[test]
 fn a_shut_gate_has_nobody_inside() {
     check(2, || {
@@ -142,7 +139,7 @@ fn nobody_ends_before_all_is_done() {
     });
 }
 
-/// A worker that wakes for nothing does not keep the others from ending, whoever is last.
+/// A worker that wakes for nothing does not keep the others from ending, whichever is last.
 #[test]
 fn a_spurious_wake_up_delays_the_end_only() {
     check(3, || {

@@ -1,18 +1,15 @@
 //! Models of the wake word: no wake-up is lost, one entry at most, the frame freed once.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
+use loom_common::check;
 use sateen_runtime::models::wake_word::{Paused, Released, WakeWord};
-
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(f);
-}
 
 /// A future that is ready once `flags` are all set, in a queue of one place.
 struct Frame {
@@ -115,7 +112,7 @@ impl Frame {
 
 #[test]
 fn no_wake_up_is_lost() {
-    check(|| {
+    check(2, || {
         let frame = Frame::new(2);
         let wakers = [0, 1].map(|index| {
             let frame = Arc::clone(&frame);
@@ -132,7 +129,7 @@ fn no_wake_up_is_lost() {
 
 #[test]
 fn what_nobody_can_wake_ends_too() {
-    check(|| {
+    check(2, || {
         let frame = Frame::new(1);
         let waker = thread::spawn({
             let frame = Arc::clone(&frame);
@@ -152,7 +149,7 @@ fn what_nobody_can_wake_ends_too() {
 
 #[test]
 fn a_wake_up_and_a_dropped_handle() {
-    check(|| {
+    check(2, || {
         let frame = Frame::new(1);
         let waker = thread::spawn({
             let frame = Arc::clone(&frame);

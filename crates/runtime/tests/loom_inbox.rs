@@ -2,9 +2,12 @@
 //! or busy.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::check;
 use sateen_base::prim::searched::AtomicPtr;
 use sateen_runtime::models::inbox::{Inbox, Linked};
 use sateen_runtime::models::request_word::{READY, RequestWord};
@@ -74,16 +77,10 @@ impl Model {
     }
 }
 
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
-}
-
 /// Everything arrives once, whole, and in the order of each pusher.
 #[test]
 fn two_pushers_against_the_owner() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         let pushers = [0..2, 2..3].map(|nodes| {
             let model = Arc::clone(&model);
@@ -103,7 +100,7 @@ fn two_pushers_against_the_owner() {
 /// A node comes back while another pusher is between its look at the head and its exchange.
 #[test]
 fn a_node_comes_back_under_a_push() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.push(0);
         let pusher = thread::spawn({
@@ -123,7 +120,7 @@ fn a_node_comes_back_under_a_push() {
 /// A worker that sleeps, or is about to, is woken for what only it can run.
 #[test]
 fn a_ready_fiber_is_not_slept_through() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         let other = thread::spawn({
             let model = Arc::clone(&model);
@@ -142,7 +139,7 @@ fn a_ready_fiber_is_not_slept_through() {
 /// that, or it will find the request.
 #[test]
 fn a_busy_worker_keeps_the_request() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.requests.insist(READY);
         let other = thread::spawn({

@@ -1,9 +1,13 @@
-//! Models of the join stack: every job runs exactly once, whoever asks and however it interleaves.
+//! Models of the join stack: every job runs exactly once, whichever threads ask and however the
+//! steps interleave.
 #![cfg(loom)]
+
+mod loom_common;
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
+use loom_common::check;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot, Stolen};
 
 const JOBS: usize = 3;
@@ -65,16 +69,10 @@ impl Model {
     }
 }
 
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
-}
-
 /// The owner pops while a thief publishes by force and steals.
 #[test]
 fn forced_publication_against_pop() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);
@@ -95,7 +93,7 @@ fn forced_publication_against_pop() {
 /// The owner pops and pushes again into the same slot, where the thief may have looked before.
 #[test]
 fn forced_publication_against_a_reused_slot() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.push(0);
         let thief = {
@@ -116,7 +114,7 @@ fn forced_publication_against_a_reused_slot() {
 /// The owner publishes on request; two thieves compete for the oldest while it takes the rest back.
 #[test]
 fn cooperative_publication_against_two_thieves() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);
@@ -140,7 +138,7 @@ fn cooperative_publication_against_two_thieves() {
 /// than one, and none is needed once the stack is empty.
 #[test]
 fn a_listed_stack_is_emptied_once() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);
@@ -172,7 +170,7 @@ fn a_listed_stack_is_emptied_once() {
 /// twice, and never without an entry while it holds anything.
 #[test]
 fn a_stack_is_listed_anew() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         let entries = Arc::new(AtomicUsize::new(0));
         let list = |model: &Model| {
@@ -211,7 +209,7 @@ fn a_stack_is_listed_anew() {
 /// A thief steals what it sees while the owner suspends, and another takes through the entry.
 #[test]
 fn a_suspension_against_a_thief() {
-    check(|| {
+    check(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);

@@ -1,18 +1,14 @@
 //! Models of the latches: the waiter always wakes, sees the result, and may free the latch at once.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
+use loom_common::check;
 use sateen_runtime::models::latch::{CountLatch, Latch, Waiter};
-
-/// Bounded, or the search over the lanes of the searched atomics takes hours.
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(f);
-}
 
 /// A waiter that parks by a condition variable.
 struct Parker {
@@ -56,7 +52,7 @@ unsafe impl Send for Shared {}
 
 #[test]
 fn the_waiter_wakes_and_sees_the_result() {
-    check(|| {
+    check(2, || {
         let shared = Arc::new(Shared {
             parker: Parker::new(),
             latch: Latch::new(),
@@ -92,7 +88,7 @@ unsafe impl Send for Counted {}
 
 #[test]
 fn the_last_of_several_sets_it() {
-    check(|| {
+    check(2, || {
         let shared = Arc::new(Counted {
             parker: Parker::new(),
             latch: CountLatch::new(3),

@@ -2,63 +2,35 @@
 //! of it ends by itself.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
-use loom::sync::{Arc, Condvar, Mutex, Notify};
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
+use loom_common::{ParkingFiber, check};
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::live::{Links, Live, LiveFutures};
-use sateen_runtime::models::park_word::ParkWord;
 use sateen_runtime::models::started_on::StartedOn;
 use sateen_runtime::models::task_state::{Cancel, TaskState};
 use sateen_runtime::models::wake_word::{Paused, WakeWord};
 use std::ptr::NonNull;
 
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
-}
-
 /// What polls: freed when the last worker has left.
 struct Fiber {
-    word: ParkWord,
-    handed: AtomicUsize,
-    worker: Notify,
+    parking: ParkingFiber,
     there: UnsafeCell<bool>,
 }
 
 impl Fiber {
     fn new() -> Self {
-        Self {
-            word: ParkWord::new(),
-            handed: AtomicUsize::new(0),
-            worker: Notify::new(),
-            there: UnsafeCell::new(true),
-        }
+        Self { parking: ParkingFiber::new(), there: UnsafeCell::new(true) }
     }
 
     fn count(&self) -> &Self {
         // SAFETY: what is modelled: nobody writes it at this time.
         assert!(self.there.with(|there| unsafe { *there }), "used after it was freed");
         self
-    }
-
-    fn unpark(&self) {
-        if self.word.unpark() {
-            self.handed.store(1, Relaxed);
-            self.worker.notify();
-        }
-    }
-
-    fn park(&self) {
-        if self.word.begin() {
-            while self.handed.load(Relaxed) == 0 {
-                self.worker.wait();
-            }
-            self.handed.store(0, Relaxed);
-        }
-        self.word.resumed();
     }
 }
 
@@ -156,7 +128,7 @@ impl Model {
         });
         for (entry, fiber) in marked {
             entry.map(|index| self.push(index));
-            fiber.map(Fiber::unpark);
+            fiber.map(|fiber| fiber.parking.unpark());
         }
     }
 
@@ -189,8 +161,8 @@ impl Model {
     }
 }
 
-/// Two that end by themselves, before they are marked or after: nobody looks for their fiber when
-/// that is gone.
+/// Two futures end by themselves, before they are marked or after: nobody looks for their fiber
+/// when that is gone.
 #[test]
 fn what_has_ended_is_left_alone() {
     check(3, || {
@@ -250,7 +222,7 @@ fn a_poll_that_waits_is_woken() {
                 let index = model.take();
                 model.poll(index, |frame| {
                     while !frame.task.is_cancelled() {
-                        model.fiber.park();
+                        model.fiber.parking.park();
                     }
                     false
                 });

@@ -2,11 +2,14 @@
 //! is handed over by exactly one.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::Notify;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
+use loom_common::check;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::park_word::ParkWord;
 
@@ -72,22 +75,16 @@ impl Fiber {
     }
 }
 
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(f);
-}
-
 #[test]
 fn a_wake_up_is_not_lost_and_publishes() {
-    check(|| {
+    check(3, || {
         let fiber = Fiber::new();
         let waker = thread::spawn({
             let fiber = Arc::clone(&fiber);
             move || fiber.wake(0)
         });
-        // A wake-up always comes, before or after: whoever consumes it sees what was left. (The
-        // flag alone would not show it.)
+        // A wake-up always comes, before or after: its receiver sees what was left. (The flag alone
+        // would not show it.)
         if fiber.word.begin() {
             fiber.be_away();
         }
@@ -100,7 +97,7 @@ fn a_wake_up_is_not_lost_and_publishes() {
 /// Two wakers at once: one hands over, the other's wake-up counts for this wait or for the next.
 #[test]
 fn two_wakers_hand_over_once() {
-    check(|| {
+    check(3, || {
         let fiber = Fiber::new();
         let wakers = [0, 1].map(|i| {
             let fiber = Arc::clone(&fiber);
@@ -114,7 +111,7 @@ fn two_wakers_hand_over_once() {
 /// The fiber is woken, goes on and parks again, while the second wake-up comes.
 #[test]
 fn a_wake_up_between_two_parks_counts_for_the_second() {
-    check(|| {
+    check(3, || {
         let fiber = Fiber::new();
         let waker = thread::spawn({
             let fiber = Arc::clone(&fiber);

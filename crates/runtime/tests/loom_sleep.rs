@@ -6,12 +6,15 @@
 //! where the sleeper is not a thread of the model, what it relies on is checked when all is quiet.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::sync::Arc;
 use loom::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
     fence,
 };
 use loom::thread;
+use loom_common::check;
 use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot};
@@ -116,7 +119,7 @@ impl Model {
             if self.sleepers.announce(me, || self.has_stealable()) {
                 while self.sleep_for_good(me) {}
             }
-            // Whoever holds the stack's lock has to get on.
+            // The holder of the stack's lock has to get on.
             thread::yield_now();
             self.sleepers.begin_search();
         }
@@ -141,19 +144,13 @@ impl Model {
         assert!(self.sleepers.ask(me, || _ = self.requests.insist(HUNGRY), || false));
     }
 
-    /// All others are busy for ever: what whoever still sleeps relies on.
+    /// All others are busy for ever: the invariant that the remaining sleepers rely on.
     fn check_quiet(&self) {
         if self.sleepers.has_sleepers() {
             assert!(!self.has_stealable(), "slept through work in the open");
             assert!(self.requests.has(HUNGRY), "the next push would wake nobody");
         }
     }
-}
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
 }
 
 /// The owner pushes one job and is busy; whenever that is, the sleeper gets it.
@@ -246,8 +243,8 @@ fn the_last_public_job_is_stolen_under_an_answer() {
     });
 }
 
-/// The owner answers a sleeper's request with a public job, and takes that back, while the one who
-/// searched finds something else.
+/// The owner answers a sleeper's request with a public job, and takes that back, while the worker
+/// that searched finds something else.
 #[test]
 fn the_last_public_job_is_taken_back() {
     check(3, || {

@@ -1,10 +1,13 @@
-//! Models of a runtime out of stacks: nothing is refused that somebody with a stack could start.
+//! Models of a runtime out of stacks: no task is refused that a worker with a stack could start.
 #![cfg(loom)]
+
+mod loom_common;
 
 use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::{AtomicUsize, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+use loom_common::check;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::stall::{Rest, Stall};
 
@@ -102,12 +105,6 @@ impl Crew {
     }
 }
 
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
-}
-
 /// One that was woken for the task a moment ago still rests.
 #[test]
 fn a_sleeper_that_was_notified_counts() {
@@ -155,7 +152,8 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
     });
 }
 
-/// One that naps wakes up and takes a fiber, by whatever store: whoever sees that sees it awake.
+/// A worker that naps wakes up and takes a fiber, by whatever store. A thread that sees the store
+/// sees the worker awake.
 #[test]
 fn one_that_takes_a_fiber_is_awake() {
     check(3, || {
@@ -175,7 +173,7 @@ fn one_that_takes_a_fiber_is_awake() {
     });
 }
 
-/// One that naps has left something behind: whoever sees it rest sees that.
+/// A worker that naps has left something behind. A thread that sees it rest sees that.
 #[test]
 fn what_one_that_naps_leaves_behind_is_seen() {
     check(2, || {
@@ -199,7 +197,7 @@ fn what_one_that_naps_leaves_behind_is_seen() {
     });
 }
 
-/// With nobody else who has a stack the task is refused.
+/// If no other worker has a stack, the task is refused.
 #[test]
 fn those_that_nap_stand_still() {
     check(3, || {

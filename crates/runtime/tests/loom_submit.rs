@@ -1,12 +1,15 @@
 //! Models of a submission while the runtime ends: what was let in is done, and nobody is inside
-//! when others are told.
+//! when others are notified.
 #![cfg(loom)]
+
+mod loom_common;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::fence;
 use loom::thread;
+use loom_common::check;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
@@ -94,12 +97,6 @@ impl Runtime {
             }
         }
     }
-}
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
 }
 
 /// Submitted before, while and after the runtime closes: done if it was let in, and the worker

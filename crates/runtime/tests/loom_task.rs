@@ -1,18 +1,14 @@
 //! Models of the task state word: the closure runs once, the frame is freed once, the joiner wakes.
 #![cfg(loom)]
 
+mod loom_common;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
+use loom_common::check;
 use sateen_runtime::models::task_state::{Claim, Completion, TaskState};
-
-/// Bounded, or the search over the lanes of the searched atomics takes hours.
-fn check(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(f);
-}
 
 /// A frame: what the state word guards.
 struct Frame {
@@ -60,7 +56,7 @@ impl Frame {
         self.waker.with_mut(|w| unsafe { *w = 2 });
     }
 
-    /// Whoever took the entry.
+    /// The taker of the entry.
     fn taker(&self) {
         match self.state.claim_from_queue(false) {
             Claim::Run => {
@@ -97,7 +93,7 @@ impl Frame {
 
 #[test]
 fn a_joiner_and_a_taker_compete_for_the_closure() {
-    check(|| {
+    check(2, || {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -117,7 +113,7 @@ fn a_joiner_and_a_taker_compete_for_the_closure() {
 
 #[test]
 fn a_waiting_joiner_is_woken_or_sees_the_result() {
-    check(|| {
+    check(2, || {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -144,7 +140,7 @@ fn a_waiting_joiner_is_woken_or_sees_the_result() {
 
 #[test]
 fn a_detached_task_frees_itself() {
-    check(|| {
+    check(2, || {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -158,7 +154,7 @@ fn a_detached_task_frees_itself() {
 
 #[test]
 fn a_task_that_was_never_joined_frees_itself() {
-    check(|| {
+    check(2, || {
         let frame = Frame::with(TaskState::detached());
         let taker = {
             let frame = Arc::clone(&frame);

@@ -1,9 +1,12 @@
-//! Models of who minds the timers. The time to fire comes once all is quiet: then some sleeper must
-//! have seen the timer, or nobody sleeps and the timekeeper has.
+//! Models of the threads that mind the timers. The time to fire comes once all is quiet. Then some
+//! sleeper must have seen the timer, or nobody sleeps and the timekeeper has.
 #![cfg(loom)]
+
+mod loom_common;
 
 use loom::sync::Arc;
 use loom::thread;
+use loom_common::check;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
 use sateen_runtime::models::request_word::{RequestWord, TIMER};
@@ -110,12 +113,6 @@ impl Model {
     }
 }
 
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
-}
-
 /// The only sleeper sees the timer before it sleeps for good, or is told.
 #[test]
 fn a_timer_is_not_slept_through() {
@@ -130,7 +127,7 @@ fn a_timer_is_not_slept_through() {
     });
 }
 
-/// Two fall asleep: one watches, and the other may be the one who is told.
+/// Two workers fall asleep: one watches, and either may be notified.
 #[test]
 fn a_timer_is_not_slept_through_by_two() {
     check(2, || {
@@ -144,7 +141,8 @@ fn a_timer_is_not_slept_through_by_two() {
     });
 }
 
-/// The watcher wakes for something else while a timer is armed: the one who sleeps on takes over.
+/// The watcher wakes for something else while a timer is armed: the worker that sleeps on takes
+/// over.
 #[test]
 fn a_busy_watcher_hands_on() {
     check(3, || {
@@ -239,8 +237,8 @@ fn a_busy_watcher_hands_on_to_the_stand_in() {
     });
 }
 
-/// The timekeeper raises the request for one timer, and the worker fires it: the timekeeper learns of
-/// the next.
+/// The timekeeper raises the request for one timer, and the worker fires it: the timekeeper learns
+/// of the next.
 #[test]
 fn one_who_answers_calls_for_the_rest() {
     check(3, || {

@@ -1,4 +1,4 @@
-//! Runtimes that are ended by what runs on them: nobody waits for itself.
+//! Runtimes that are ended by code that runs on them: no thread waits for itself.
 
 mod common;
 

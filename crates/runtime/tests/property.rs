@@ -40,7 +40,7 @@ enum When {
     Ready,
 }
 
-/// Three tasks in the order of their properties, but for the last, which comes first.
+/// Three tasks in the order of their properties, except that the last comes first.
 fn order(workers: usize, when: When, futures: bool) -> Vec<u64> {
     let policy = policy::custom(|_| Box::new(ByProperty::default()));
     let rt = Runtime::builder().workers(workers).policy(policy).build().unwrap();

@@ -1,4 +1,4 @@
-//! Whom a reentrant mutex lets in again: the context that holds it, on the thread where it took it.
+//! A reentrant mutex lets in again only the context that holds it, on the thread where it took it.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! A guard that gives its lock away for a while has it again afterwards, whatever happens
-//! meanwhile.
+//! A guard that gives its lock away for a while holds it again afterwards, whatever happens in
+//! between.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Listing fibers, naming deadlocks, telling that all is blocked.
+//! Lists of fibers, names of deadlocks, and the report that all is blocked.
 
 mod common;
 
@@ -88,7 +88,7 @@ fn names_places_and_waits_are_told() {
     });
 }
 
-/// A lock that tells who owns it.
+/// A lock that names its owner.
 #[derive(Default)]
 struct Lock {
     owner: AtomicU64,

@@ -1,4 +1,4 @@
-//! Shutdowns that do not wait for ever: what is cancelled, what remains, and what is said of it.
+//! Shutdowns that do not wait for ever: what is cancelled, what remains, and how it is reported.
 
 mod common;
 
@@ -47,7 +47,7 @@ fn all_wait(rt: &Runtime, count: usize) {
     }
 }
 
-/// Wakes those who wait, should the test fail before it does: or it would hang.
+/// Wakes the waiting tasks if the test fails early; otherwise it would hang.
 struct LetGo<'a>(&'a Event);
 
 impl Drop for LetGo<'_> {

@@ -214,7 +214,7 @@ fn soak(workers: usize, policy: Scheduling, seed: u64, time: Duration) -> [u64; 
             }
         }
         token.cancel();
-        // Whoever waits for the bell, or will, is let go.
+        // Every task that waits for the bell, or will, is let go.
         world.bell.set();
         tasks.into_iter().for_each(&mut count);
         world.bell.reset();

@@ -1,5 +1,5 @@
-//! Nested work when stacks run out: what a scope, a join or a call from outside waits for starts
-//! all the same.
+//! Nested work when stacks run out: the work that a scope, a join or a call from outside waits for
+//! starts all the same.
 
 use sateen_runtime::{
     JoinError, JoinHandle, PooledStacks, Report, Runtime, Spawn, Stack, StackAllocator, join,

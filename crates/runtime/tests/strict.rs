@@ -1,5 +1,4 @@
-//! What holds of a runtime holds of a strict one, where each waiting task keeps a thread of its
-//! own.
+//! A strict runtime, where each waiting task keeps a thread, behaves like any other.
 
 #![allow(clippy::duplicate_mod, reason = "what the included tests share is included with each")]
 
@@ -15,7 +14,7 @@ mod unwinding;
 
 use sateen_runtime::{Runtime, Spawn, yield_now};
 use sateen_sync::Event;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -69,12 +68,14 @@ fn threads_are_used_again() {
 #[test]
 fn nothing_is_left_of_the_threads_at_the_end() {
     struct Alive(Arc<()>);
-    thread_local! { static HELD: std::cell::RefCell<Option<Alive>> = const { std::cell::RefCell::new(None) } }
+    thread_local! {
+        static HELD: RefCell<Option<Alive>> = const { RefCell::new(None) };
+    }
     let alive = Arc::new(());
     let runtime = strict(2);
     for _ in 0..50 {
         let (alive, large) = (Arc::clone(&alive), Spawn::new().stack_size(1 << 20));
-        // Some on threads that last, some on ones of their own.
+        // Some tasks run on threads that last, some on threads of their own.
         let hold = move || {
             yield_now();
             let held = HELD.replace(Some(Alive(alive)));

@@ -39,7 +39,7 @@ fn many_children_of_one_token() {
     assert!(kept.iter().all(CancelToken::is_cancelled));
 }
 
-/// A callback for arrivals is called by whoever cancels.
+/// The canceller calls an arrival callback.
 #[test]
 fn arrivals_may_use_the_token() {
     let _watchdog = Watchdog::new("an arrival");

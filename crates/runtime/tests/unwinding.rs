@@ -1,5 +1,5 @@
-//! Tasks that wait while they unwind: what the standard library says of panics holds for the task
-//! that asks.
+//! Tasks that wait while they unwind: the standard library answers questions about panics for the
+//! task that asks.
 
 mod common;
 
@@ -53,8 +53,8 @@ fn waiter(place: Spawn) -> (sateen_runtime::JoinHandle<()>, Arc<Pair>) {
     (task, pair)
 }
 
-/// Two wait in their unwinding, and go on in either order; others are cancelled, panic, and lock
-/// meanwhile.
+/// Two tasks wait while they unwind, and go on in either order. Meanwhile others are cancelled,
+/// panic, and lock.
 fn others_meanwhile(place: impl Fn() -> Spawn) {
     for first in [0, 1] {
         let mut waiters = vec![waiter(place()), waiter(place())];

@@ -184,7 +184,7 @@ fn a_sleep_goes_on_after_the_end_of_its_runtime() {
     let (second, _) = runtime.run(poll);
     drop(runtime);
     sateen_sync::block_on(second);
-    // Whoever waits for it already is woken, and asks where else it can be armed.
+    // A task that waits for it already is woken, and asks where else it can be armed.
     let (send, receive) = std::sync::mpsc::channel();
     with_runtime(1, |rt| {
         rt.spawn(move || {

@@ -1,10 +1,12 @@
 //! What the tests of the runtime share.
 #![allow(dead_code)]
 
+use sateen_runtime::policy::{Policy, Runnable};
 use sateen_runtime::{Builder, Runtime};
 use sateen_sync::Event;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The worker counts that every behaviour is tried with.
@@ -123,5 +125,21 @@ unsafe impl GlobalAlloc for Overwrites {
             place.write_bytes(0xdd, layout.size());
             System.dealloc(place, layout);
         }
+    }
+}
+
+/// A policy with one queue for tasks and fibers alike, first in, first out. Clones share the queue.
+#[derive(Clone, Default)]
+pub(crate) struct OneQueue(pub(crate) Arc<Mutex<VecDeque<Runnable>>>);
+
+impl Policy for OneQueue {
+    fn awakened(&self, runnable: Runnable) {
+        self.0.lock().expect("no panic").push_back(runnable);
+    }
+    fn pick_next(&self) -> Option<Runnable> {
+        self.0.lock().expect("no panic").pop_front()
+    }
+    fn has_ready(&self) -> bool {
+        !self.0.lock().expect("no panic").is_empty()
     }
 }

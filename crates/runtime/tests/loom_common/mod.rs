@@ -1,0 +1,45 @@
+//! What the models of the runtime share.
+#![allow(dead_code)]
+
+use loom::sync::Notify;
+use sateen_base::prim::Ordering::Relaxed;
+use sateen_base::prim::searched::AtomicUsize;
+use sateen_runtime::models::park_word::ParkWord;
+
+/// Explores `f` with at most so many preemptions in an interleaving. Without a bound, the search
+/// over the lanes of the searched atomics takes hours in some models.
+pub(crate) fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// A fiber that does nothing but park, and its worker, which resumes it once it is handed over.
+pub(crate) struct ParkingFiber {
+    word: ParkWord,
+    handed: AtomicUsize,
+    worker: Notify,
+}
+
+impl ParkingFiber {
+    pub(crate) fn new() -> Self {
+        Self { word: ParkWord::new(), handed: AtomicUsize::new(0), worker: Notify::new() }
+    }
+
+    pub(crate) fn unpark(&self) {
+        if self.word.unpark() {
+            self.handed.store(1, Relaxed);
+            self.worker.notify();
+        }
+    }
+
+    pub(crate) fn park(&self) {
+        if self.word.begin() {
+            while self.handed.load(Relaxed) == 0 {
+                self.worker.wait();
+            }
+            self.handed.store(0, Relaxed);
+        }
+        self.word.resumed();
+    }
+}
