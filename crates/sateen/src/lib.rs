@@ -58,7 +58,7 @@
 //!
 //! | Feature | What it adds |
 //! |---|---|
-//! | `lock_api_05` | the raw mutexes implement version 0.5 of `lock_api`, too |
+//! | `lock_api_05` | raw mutexes implement `lock_api` 0.5, too, which needs Rust 1.95 |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it
