@@ -84,10 +84,12 @@ pub use {
     },
     worker_queue::{
         Builder as WorkerQueueBuilder, CloseError, DeadLetter, DeadReason, Handled, Hanging,
-        Overflow, Refusal, Retry, SendError, Sender, StartError, Stats, WaitTimes, WorkerQueue,
-        WorkerStats,
+        Overflow, Refusal, Retry, SendError, Sender, StartError, Stats, WorkerQueue, WorkerStats,
     },
 };
+
+#[cfg(all(feature = "wait_times", not(loom)))]
+pub use worker_queue::WaitTimes;
 
 #[cfg(all(feature = "study", not(loom)))]
 pub use throttle::{SampledClock, TscClock};

@@ -11,6 +11,8 @@ mod sender;
 mod shared;
 mod spin_limit;
 mod stats;
+#[cfg(feature = "wait_times")]
+mod wait_times;
 mod worker;
 mod worker_metrics;
 
@@ -19,7 +21,9 @@ pub use error::{CloseError, Hanging, Refusal, SendError, StartError};
 pub use handled::{DeadLetter, DeadReason, Handled, Retry};
 pub use sender::Sender;
 pub use shared::Overflow;
-pub use stats::{Stats, WaitTimes, WorkerStats};
+pub use stats::{Stats, WorkerStats};
+#[cfg(feature = "wait_times")]
+pub use wait_times::WaitTimes;
 
 use crate::Rate;
 use sateen_base::SpinLock;

@@ -1,11 +1,10 @@
 //! What a worker queue has done so far.
 
 use super::shared::Shared;
-use super::worker_metrics::{WorkerMetrics, empty_histogram};
-use hdrhistogram::Histogram;
+#[cfg(feature = "wait_times")]
+use super::wait_times::WaitTimes;
+use super::worker_metrics::WorkerMetrics;
 use sateen_base::prim::Ordering::Relaxed;
-use sateen_base::prim::time::Duration;
-use std::fmt;
 
 /// Figures of a [`WorkerQueue`](super::WorkerQueue).
 ///
@@ -36,6 +35,7 @@ pub struct Stats {
     pub workers: Vec<WorkerStats>,
     /// How long items have waited, from being sent to their first handler call. Measured for each
     /// item sent while a worker is idle, and for one in 32 otherwise.
+    #[cfg(feature = "wait_times")]
     pub waits: WaitTimes,
 }
 
@@ -55,53 +55,9 @@ pub struct WorkerStats {
     pub rate: f64,
 }
 
-/// A distribution of times, exact to one per cent.
-#[derive(Clone)]
-pub struct WaitTimes(Option<Histogram<u64>>);
-
-impl WaitTimes {
-    /// How many waits were measured.
-    pub fn count(&self) -> u64 {
-        self.0.as_ref().map_or(0, Histogram::len)
-    }
-
-    /// The time that `percent` of the items have waited at most: 50 gives the median. 0 if none was
-    /// measured.
-    pub fn percentile(&self, percent: f64) -> Duration {
-        self.read(|times| times.value_at_percentile(percent))
-    }
-
-    /// The longest wait.
-    pub fn max(&self) -> Duration {
-        self.read(Histogram::max)
-    }
-
-    fn read(&self, f: impl FnOnce(&Histogram<u64>) -> u64) -> Duration {
-        match &self.0 {
-            Some(times) if !times.is_empty() => Duration::from_nanos(f(times)),
-            _ => Duration::ZERO,
-        }
-    }
-}
-
-impl fmt::Debug for WaitTimes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WaitTimes")
-            .field("count", &self.count())
-            .field("median", &self.percentile(50.0))
-            .field("p99", &self.percentile(99.0))
-            .field("max", &self.max())
-            .finish()
-    }
-}
-
 impl<T> Shared<T> {
     pub(crate) fn stats(&self) -> Stats {
-        let mut waits = empty_histogram();
         let workers: Vec<_> = self.metrics.iter().map(|metrics| worker_stats(metrics)).collect();
-        if let Some(waits) = &mut waits {
-            self.metrics.iter().for_each(|metrics| metrics.add_waits(waits));
-        }
         let sum = |f: fn(&WorkerStats) -> u64| workers.iter().map(f).sum();
         let queues: Vec<_> = self.lanes.iter().map(|lane| lane.queue.len()).collect();
         Stats {
@@ -116,7 +72,8 @@ impl<T> Shared<T> {
             sent: self.total_sent(),
             queues,
             workers,
-            waits: WaitTimes(waits),
+            #[cfg(feature = "wait_times")]
+            waits: WaitTimes::sum(self.metrics.iter().map(|metrics| &metrics.waits)),
         }
     }
 

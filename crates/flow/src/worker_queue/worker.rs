@@ -322,7 +322,7 @@ impl<T, C: Clock> Worker<T, C> {
         handler: &impl Fn(usize, &mut T) -> R,
     ) {
         let Parcel { mut item, sent } = parcel;
-        if sent != 0 {
+        if cfg!(feature = "wait_times") && sent != 0 {
             self.metrics().waited(tsc::now().saturating_sub(sent));
         }
         if self.shared.callbacks.describe.is_some() {

@@ -2,8 +2,9 @@
 //!
 //! Only the worker stores its counts, in a cache line of its own; any thread reads them.
 
+#[cfg(feature = "wait_times")]
+use super::wait_times::WaitRecorder;
 use crate::attendance::Calls;
-use hdrhistogram::Histogram;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
 use sateen_base::{CachePadded, SpinLock, tsc};
@@ -13,8 +14,6 @@ use std::sync::OnceLock;
 const PARTS: u64 = 8;
 /// Parts that are kept: a second, and the one that is being written.
 const KEPT: usize = 16;
-/// The longest wait that is recorded: longer ones count as an hour.
-const LONGEST: u64 = 3_600_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct WorkerMetrics {
@@ -27,7 +26,8 @@ pub(crate) struct WorkerMetrics {
     /// Handler calls that ended in each part of a second: the part's number above 32 bits, the
     /// count below.
     recent: CachePadded<[AtomicU64; KEPT]>,
-    waits: SpinLock<Option<Box<Histogram<u64>>>>,
+    #[cfg(feature = "wait_times")]
+    pub(super) waits: WaitRecorder,
     /// The description of the item that its handler works on.
     item: SpinLock<Option<String>>,
 }
@@ -54,7 +54,8 @@ impl WorkerMetrics {
             retried: AtomicU64::new(0),
             context: AtomicU64::new(0),
             recent: CachePadded::new(Default::default()),
-            waits: SpinLock::new(None),
+            #[cfg(feature = "wait_times")]
+            waits: WaitRecorder::default(),
             item: SpinLock::new(None),
         }
     }
@@ -84,18 +85,10 @@ impl WorkerMetrics {
     /// An item has waited for so many ticks.
     #[cold]
     pub(crate) fn waited(&self, ticks: u64) {
-        let nanos = tsc::nanos(ticks).clamp(1, LONGEST);
-        let mut waits = self.waits.lock();
-        if waits.is_none() {
-            // Allocated outside the lock; only the worker does this.
-            drop(waits);
-            let fresh = empty_histogram().map(Box::new);
-            waits = self.waits.lock();
-            *waits = fresh;
-        }
-        if let Some(waits) = &mut *waits {
-            waits.saturating_record(nanos);
-        }
+        #[cfg(feature = "wait_times")]
+        self.waits.record(ticks);
+        #[cfg(not(feature = "wait_times"))]
+        let _ = ticks;
     }
 
     /// `calls` have ended since the last time.
@@ -144,20 +137,6 @@ impl WorkerMetrics {
         };
         self.recent.iter().map(counted).sum()
     }
-
-    /// Adds its waiting times to `all`.
-    pub(crate) fn add_waits(&self, all: &mut Histogram<u64>) {
-        let waits = self.waits.lock().clone();
-        if let Some(waits) = waits {
-            // Both have the same bounds.
-            _ = all.add(&*waits);
-        }
-    }
-}
-
-/// For waits from a nanosecond to an hour, to one per cent.
-pub(crate) fn empty_histogram() -> Option<Histogram<u64>> {
-    Histogram::new_with_bounds(1, LONGEST, 2).ok()
 }
 
 /// The number of the eighth of a second that it is, from some start.
