@@ -9,9 +9,6 @@ const RE_EXPORTED: [&str; 7] = ["sync", "pool", "queue", "deque", "shed", "runti
 /// Longest line, in characters.
 const WIDEST: usize = 100;
 
-/// Folders that may still hold longer lines. Take a folder out when it holds none; add none.
-const WIDE: &[&str] = &[];
-
 /// The text of a line of a doc comment, without its marker.
 fn doc_text(line: &str) -> Option<&str> {
     let line = line.trim_start();
@@ -84,25 +81,11 @@ fn an_example_with_another_name_is_found() {
 #[test]
 fn lines_fit_a_window() {
     let mut found = Vec::new();
-    for folder in crates() {
-        for file in files(&folder, "rs") {
-            let shown = shown(&file);
-            if !WIDE.iter().any(|wide| shown.starts_with(&format!("{wide}/"))) {
-                let lines = wide_lines(&read(&file));
-                found.extend(lines.iter().map(|line| format!("{shown}:{line}")));
-            }
-        }
+    for file in files(&root(), "rs") {
+        let lines = wide_lines(&read(&file));
+        found.extend(lines.iter().map(|line| format!("{}:{line}", shown(&file))));
     }
     none("more than 100 columns", &found);
-}
-
-#[test]
-fn folders_with_wide_lines_have_some() {
-    let narrow = |folder: &&&str| {
-        files(&root().join(folder), "rs").iter().all(|file| wide_lines(&read(file)).is_empty())
-    };
-    let done: Vec<String> = WIDE.iter().filter(narrow).map(|folder| folder.to_string()).collect();
-    none("take these out of WIDE", &done);
 }
 
 #[test]
