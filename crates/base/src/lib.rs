@@ -7,7 +7,8 @@
 //! * [`thread_number`]: small numbers for threads, to index arrays by.
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
 //! * [`unwind`]: catching panics, and making one of several.
-//! * [`os`]: the services of the operating system, one file a system, with a portable fallback.
+//! * [`os`] (feature `os`): the services of the operating system, one file a system, with a
+//!   portable fallback.
 //!
 //! Without the default feature `std` it needs `core` and `alloc` only, and a target with 64-bit
 //! atomics. There [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never
@@ -30,8 +31,12 @@ mod abort;
 mod backoff;
 mod canary;
 pub mod fence;
-#[cfg(feature = "std")]
+#[cfg(feature = "os")]
 pub mod os;
+// What this crate itself needs of them.
+#[cfg(all(feature = "std", not(feature = "os")))]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod os;
 mod padded;
 mod prefetch;
 pub mod prim;

@@ -35,7 +35,7 @@ use std::ptr::NonNull;
 /// It is for a thread that has something else to do besides, or that alone may do something, such
 /// as a GUI's. Its tasks may wait like all others; they need not be `Send`
 /// ([`CurrentThread::spawn_local`]). Other threads send it work through a [`Spawner`]. Primitives
-/// without atomics are in [`sync::local`](sateen_sync::local).
+/// without atomics are in `sync::local`, with the feature `local`.
 ///
 /// # Drop
 /// A drop drops the tasks that have not started; it cancels the tasks that wait and lets them

@@ -58,6 +58,9 @@
 //!
 //! | Feature | What it adds |
 //! |---|---|
+//! | `wait_times` (default) | how long the items of a worker queue wait, in its `Stats` |
+//! | `local` | primitives for one thread, without atomics: `sync::local` |
+//! | `primitives` | what primitives are built from: parking hook, wait queues, timers |
 //! | `lock_api_05` | raw mutexes implement `lock_api` 0.5, too, which needs Rust 1.95 |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
@@ -106,27 +109,52 @@ pub mod sync {
     //! | Module | What |
     //! |---|---|
     //! | [`poison`] | the locks with a memory of panics, like those of `std` |
-    //! | [`local`] | the same primitives for runtimes that are one thread, without atomics |
+    //! | `local` (feature `local`) | the same for runtimes that are one thread, without atomics |
     //! | [`timer`] | sleeping and time limits |
+    //! | [`park`] | waits that cancelling does not end |
     //! | [`counter`] | counters to which threads add without disturbing each other |
     //! | [`spin`] | spinlocks, for threads |
     //!
     //! # For building primitives
     //!
-    //! | Item | What |
-    //! |---|---|
-    //! | [`park`] | the hook through which everything blocks |
-    //! | [`WaitQueue`], [`wait_queue`] | the queue of waiters under every primitive |
-    //! | [`WaitPoint`] | waiting for changes that are made without a lock |
-    //! | [`EventCount`] | sleeping workers, and waking one of them |
-    //! | [`RawMutex`], [`RawRwLock`] | raw locks, for [`lock_api`] |
+    //! The feature `primitives` adds the hook through which everything blocks (`park::Blocker`),
+    //! the queue of waiters under every primitive (`WaitQueue`), waiting for changes that are made
+    //! without a lock (`WaitPoint`), sleeping workers (`EventCount`), and timers.
+    //! [`RawMutex`] and [`RawRwLock`] are raw locks for [`lock_api`].
     //!
     //! # Features
     //!
-    //! `lock_api_05` implements version 0.5 of `lock_api` beside 0.4. `study` adds what exists to
-    //! be measured beside the rest.
+    //! `local` and `primitives` add what is said above. `lock_api_05` implements version 0.5 of
+    //! `lock_api` beside 0.4. `study` adds what exists to be measured beside the rest.
 
-    pub use sateen_sync::*;
+    #[cfg(feature = "local")]
+    pub use sateen_sync::local;
+    pub use sateen_sync::{
+        Acquire, AcquireError, AutoEvent, AutoEventWait, Barrier, BarrierWait, BarrierWaitResult,
+        Condvar, CondvarWait, ContextId, Event, EventWait, Lazy, Lock, MappedMutexGuard,
+        MappedReentrantMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex,
+        MutexGuard, Once, OnceLock, OnceState, RawMutex, RawRwLock, ReentrantMutex,
+        ReentrantMutexGuard, RwLock, RwLockAsync, RwLockFuture, RwLockReadGuard,
+        RwLockUpgradableReadGuard, RwLockWriteGuard, Semaphore, SemaphoreGuard, WaitGroup,
+        WaitTimeoutResult, block_on, combinators, counter, lock_api, oneshot, poison, spin,
+    };
+    #[cfg(feature = "primitives")]
+    pub use sateen_sync::{EventCount, WaitPoint, WaitQueue, park, timer, wait_queue};
+
+    #[cfg(not(feature = "primitives"))]
+    pub mod timer {
+        //! Sleeping and time limits, for threads, tasks and futures.
+        pub use sateen_sync::timer::{
+            Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async,
+            timeout_async,
+        };
+    }
+
+    #[cfg(not(feature = "primitives"))]
+    pub mod park {
+        //! Waits that cancelling does not end, and who waits.
+        pub use sateen_sync::park::{Cancelled, context_id, uninterrupted};
+    }
 }
 
 pub mod deque {

@@ -1,6 +1,6 @@
 //! Waiting for a future from anywhere.
 
-use crate::park;
+use crate::hook;
 use crate::waiting::awaited;
 use sateen_base::canary;
 use sateen_base::prim::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     use std::future::Future as _;
     let mut future = pin!(future.into_future());
-    let signal = Arc::new(Signal { woken: AtomicBool::new(false), context: park::current_waker() });
+    let signal = Arc::new(Signal { woken: AtomicBool::new(false), context: hook::current_waker() });
     let waker = signal.waker();
     loop {
         if let Poll::Ready(out) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -52,10 +52,10 @@ struct Signal {
 
 impl Signal {
     fn wait(&self) {
-        park::waiting_for(awaited("future", self), || {
+        hook::waiting_for(awaited("future", self), || {
             // Ordering: Acquire pairs with the Release in `wake_by_ref`.
             while !self.woken.swap(false, Ordering::Acquire) {
-                park::park();
+                hook::park();
             }
         });
     }

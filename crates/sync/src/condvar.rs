@@ -1,8 +1,8 @@
 //! Waiting for a condition of a value under a mutex. Protocol and proof: the crate's `README.md`,
 //! section *Condvar*.
 
+use crate::hook;
 use crate::mutex::{Lock, Mutex, MutexGuard, RawMutex, Relock};
-use crate::park;
 use crate::wait_queue::{Permit, Position, WaitQueue, Waiter};
 use crate::waiting::awaited;
 use sateen_base::canary;
@@ -166,7 +166,7 @@ impl Condvar {
 
     /// `mutex` is locked by the caller.
     fn wait_raw(&self, mutex: &RawMutex, deadline: Option<Instant>) -> WaitTimeoutResult {
-        let waker = park::current_waker();
+        let waker = hook::current_waker();
         let mut waiter = pin!(Waiter::new(&self.queue));
         if !waiter.as_mut().enqueue(Position::Back, waker, || !self.enter(mutex)) {
             two_mutexes();
@@ -175,7 +175,7 @@ impl Condvar {
         // Locks again in the end, whatever happens in between.
         let _relock = Relock(mutex);
         mutex.release();
-        let notified = park::waiting_for(awaited("condvar", self), || {
+        let notified = hook::waiting_for(awaited("condvar", self), || {
             // A waker that ran in the unlock may have blocked here, and taken our token: first
             // look.
             waiter.as_mut().take_permit().is_some() || waiter.wait_joined(deadline)

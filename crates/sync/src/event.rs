@@ -5,7 +5,7 @@
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
 //! | `WAITERS` 2 | the queue may not be empty | a waiter, under its lock | `set`, under it |
 
-use crate::park::waiting_for;
+use crate::hook::waiting_for;
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
 use sateen_base::acquire_fence;

@@ -15,11 +15,13 @@
 //! | sleeping, time limits | [`timer`] |
 //! | counting from many threads | [`counter`] |
 //! | short sections of threads | [`spin`] |
-//! | one thread, no atomics | [`local`] |
+//! | one thread, no atomics | [`local`] (feature `local`) |
 //!
 //! Each blocks a thread, suspends a fiber, or is awaited; for ever, or with a time limit.
 //!
 //! # For building primitives
+//!
+//! With the feature `primitives`:
 //!
 //! * [`park`]: the hook through which everything blocks. A plain thread sleeps in the kernel; the
 //!   runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
@@ -42,6 +44,9 @@
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
 
+// Without the feature, what others would build on is used in part.
+#![cfg_attr(not(feature = "primitives"), allow(dead_code, unreachable_pub, unused_imports))]
+
 mod auto_event;
 mod barrier;
 mod block_on;
@@ -50,14 +55,15 @@ mod condvar;
 pub mod counter;
 mod event;
 mod event_count;
+mod hook;
 mod identity;
+#[cfg(feature = "local")]
 pub mod local;
 #[cfg(all(feature = "lock_api_05", not(loom)))]
 mod lock_api_05;
 mod mutex;
 mod once;
 pub mod oneshot;
-pub mod park;
 pub mod poison;
 mod reentrant;
 mod rwlock;
@@ -73,7 +79,10 @@ mod variance;
 mod readme {}
 mod wait_group;
 mod wait_point;
+#[cfg(feature = "primitives")]
 pub mod wait_queue;
+#[cfg(not(feature = "primitives"))]
+mod wait_queue;
 mod waiting;
 mod wakers;
 
@@ -82,6 +91,7 @@ pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use block_on::block_on;
 pub use condvar::{Condvar, CondvarWait, WaitTimeoutResult};
 pub use event::{Event, EventWait};
+#[cfg(feature = "primitives")]
 pub use event_count::EventCount;
 /// The interface of raw locks, over which other structures here are generic.
 pub use lock_api;
@@ -94,5 +104,23 @@ pub use rwlock::{
 };
 pub use semaphore::{Acquire, AcquireError, Semaphore, SemaphoreGuard};
 pub use wait_group::WaitGroup;
+#[cfg(feature = "primitives")]
 pub use wait_point::WaitPoint;
+#[cfg(feature = "primitives")]
 pub use wait_queue::WaitQueue;
+
+pub mod park {
+    //! How code blocks without knowing whether it runs on a thread or on a fiber.
+    //!
+    //! Every wait of this crate goes through one hook. On a plain thread it sleeps in the kernel.
+    //! The runtime installs a `Blocker` on its workers, so that a fiber that blocks is suspended.
+    //! The hook itself is for those who build primitives, and compiled into this module with the
+    //! feature `primitives`.
+
+    #[cfg(feature = "primitives")]
+    pub use crate::hook::{
+        Awaited, Blocker, Identity, OwnerOf, ThreadParker, context_of, current_waker, install,
+        park, park_until, set_context_id, suspends, waiting_for,
+    };
+    pub use crate::hook::{Cancelled, context_id, uninterrupted};
+}

@@ -1,7 +1,7 @@
 //! A mutex that its holder may lock again.
 
+use crate::hook;
 use crate::mutex::RawMutex;
-use crate::park;
 use std::num::NonZeroUsize;
 
 /// A mutex that its holder may lock again; it unlocks as often. It gives shared access only: a
@@ -46,7 +46,7 @@ pub type MappedReentrantMutexGuard<'a, T> =
     lock_api::MappedReentrantMutexGuard<'a, RawMutex, ContextId, T>;
 
 /// The number by which [`ReentrantMutex`] knows its caller: that of the context's
-/// [`Identity`](park::Identity).
+/// [`Identity`](crate::park::Identity).
 #[derive(Debug)]
 pub struct ContextId;
 
@@ -58,7 +58,7 @@ unsafe impl lock_api::GetThreadId for ContextId {
     const INIT: Self = Self;
 
     fn nonzero_thread_id(&self) -> NonZeroUsize {
-        let number = usize::try_from(park::identity()).ok().and_then(NonZeroUsize::new);
+        let number = usize::try_from(hook::identity()).ok().and_then(NonZeroUsize::new);
         number.expect("as many contexts lock re-entrant mutexes as there are words")
     }
 }

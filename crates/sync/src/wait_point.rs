@@ -5,7 +5,7 @@
 //! A waiter raises it before anything else, and lowers it when it leaves without a notification. A
 //! notifier lowers it for the waiter that it notifies.
 
-use crate::park::current_waker;
+use crate::hook::current_waker;
 use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::{Duration, Instant};

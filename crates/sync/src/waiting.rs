@@ -1,6 +1,6 @@
 //! Blocking and timed forms, made from the futures: every primitive is written once.
 
-use crate::park::{self, Awaited};
+use crate::hook::{self, Awaited};
 use sateen_base::prim::time::{Duration, Instant};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -21,15 +21,15 @@ pub(crate) fn awaited<T: ?Sized>(kind: &'static str, primitive: &T) -> Awaited {
 /// dropped, and withdraws its wait.
 pub(crate) fn block<F: Future>(what: Awaited, future: F) -> F::Output {
     let mut future = pin!(future);
-    let waker = park::current_waker();
+    let waker = hook::current_waker();
     let mut cx = Context::from_waker(&waker);
     let first = future.as_mut().poll(&mut cx);
     if let Poll::Ready(output) = first {
         return output;
     }
-    park::waiting_for(what, || {
+    hook::waiting_for(what, || {
         loop {
-            park::park();
+            hook::park();
             if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
                 return output;
             }
@@ -53,18 +53,18 @@ pub(crate) fn block_pinned_timeout<F: Future>(
     timeout: Duration,
     mut future: Pin<&mut F>,
 ) -> Option<F::Output> {
-    let waker = park::current_waker();
+    let waker = hook::current_waker();
     let mut cx = Context::from_waker(&waker);
     if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
         return Some(output);
     }
     // A time that no clock will reach is no limit.
     let deadline = Instant::now().checked_add(timeout);
-    park::waiting_for(what, || {
+    hook::waiting_for(what, || {
         loop {
             match deadline {
-                Some(deadline) => park::park_until(deadline),
-                None => park::park(),
+                Some(deadline) => hook::park_until(deadline),
+                None => hook::park(),
             }
             if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
                 return Some(output);

@@ -1,6 +1,6 @@
 //! Blocking waits that only this thread could end.
 
-use crate::park::{self, Awaited};
+use crate::hook::{self, Awaited};
 use crate::waiting::{block, block_timeout};
 use sateen_base::prim::time::Duration;
 use std::future::Future;
@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 /// # Panics
 /// If this thread runs no other fiber that could make it ready.
 pub(super) fn block_local<F: Future>(what: Awaited, future: F) -> F::Output {
-    if park::installed().is_some() {
+    if hook::installed().is_some() {
         return block(what, future);
     }
     let mut future = pin!(future);

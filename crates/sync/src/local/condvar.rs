@@ -3,7 +3,7 @@
 use super::block::{block_local, block_local_timeout};
 use super::mutex::{Mutex, MutexGuard};
 use super::queue::{CancelOutcome, LocalQueue, LocalWaiter};
-use crate::park::uninterrupted;
+use crate::hook::uninterrupted;
 use crate::wait_queue::Permit;
 use crate::waiting::awaited;
 use crate::wakers::wake;

@@ -14,7 +14,7 @@
 //! on when dropped.
 
 use super::acquire::Acquire;
-use crate::park::{self, Awaited};
+use crate::hook::{self, Awaited};
 use crate::wait_queue::WaitQueue;
 use sateen_base::Backoff;
 use sateen_base::canary;
@@ -37,7 +37,7 @@ pub(crate) const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
 /// The doubling rounds of `pause` before queueing. A thread pauses 63 times, which costs less than
 /// sleeping; a fiber pauses once, as suspending is cheap and often makes way for the holder.
 pub(crate) fn spins() -> u32 {
-    match crate::park::installed() {
+    match crate::hook::installed() {
         _ if cfg!(loom) => 0,
         None => 6,
         Some(_) => 1,
@@ -100,7 +100,7 @@ impl RawMutex {
     #[inline]
     pub(crate) fn acquire_uninterrupted(&self) {
         if !self.acquire_fast() {
-            park::uninterrupted(|| self.acquire_slow());
+            hook::uninterrupted(|| self.acquire_slow());
         }
         self.owner.set();
     }
@@ -147,9 +147,9 @@ impl RawMutex {
         let address = std::ptr::from_ref(self).expose_provenance();
         // SAFETY: a waiter borrows the mutex.
         let what = unsafe { Awaited::new("mutex", address).with_owner(owner_of) };
-        park::waiting_for(what, || {
+        hook::waiting_for(what, || {
             let mut acquire = pin!(Acquire::new(self));
-            while acquire.as_mut().attempt(park::current_waker).is_pending() {
+            while acquire.as_mut().attempt(hook::current_waker).is_pending() {
                 if !acquire.as_mut().wait_until(deadline) {
                     return false;
                 }
@@ -353,7 +353,7 @@ impl Owner {
     #[inline(always)]
     fn set(&self) {
         #[cfg(not(loom))]
-        self.0.store(park::known_context_id(), Ordering::Relaxed);
+        self.0.store(hook::known_context_id(), Ordering::Relaxed);
     }
 
     fn get(&self) -> u64 {

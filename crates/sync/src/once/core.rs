@@ -12,7 +12,7 @@
 //! that ends `RUNNING` clears it, both under the queue's lock. It is never set together with
 //! `COMPLETE`.
 
-use crate::park::{self, Awaited};
+use crate::hook::{self, Awaited};
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{block, block_timeout};
 use sateen_base::canary;
@@ -93,7 +93,7 @@ impl Core {
         let turn = block(self.awaited(), self.turn_async(wants));
         if let Turn::Mine(_) = turn {
             // Relaxed: what matters is what this very context reads of it.
-            self.owner.store(park::context_id(), Ordering::Relaxed);
+            self.owner.store(hook::context_id(), Ordering::Relaxed);
         }
         turn
     }
@@ -111,7 +111,7 @@ impl Core {
     fn not_by_myself(&self) {
         // Relaxed: only this context writes its own number, and removes it before it goes on.
         let owner = self.owner.load(Ordering::Relaxed);
-        if owner != 0 && owner == park::context_id() {
+        if owner != 0 && owner == hook::context_id() {
             panic!(
                 "an initialiser waits for itself: the initialisation is re-entered while it runs"
             );

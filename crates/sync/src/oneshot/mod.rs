@@ -15,7 +15,7 @@ mod shared;
 pub use package::package;
 pub use shared::SharedReceiver;
 
-use crate::park::Awaited;
+use crate::hook::Awaited;
 use crate::sys::ShortLock;
 use crate::waiting::{block, block_pinned_timeout};
 use crate::wakers::{let_go, wake};

@@ -1,7 +1,7 @@
 //! A closure with a receiver of its result.
 
 use super::{Receiver, channel};
-use crate::park::Cancelled;
+use crate::hook::Cancelled;
 use sateen_base::unwind::discard;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

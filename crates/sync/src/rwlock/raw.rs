@@ -14,8 +14,8 @@
 //! `UPGRADING` clears it likewise.
 
 use super::acquire::Acquire;
+use crate::hook::uninterrupted;
 use crate::mutex::{RawMutex, spins};
-use crate::park::uninterrupted;
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::Backoff;

@@ -14,8 +14,14 @@ mod queue;
 #[cfg(not(loom))]
 mod sleep;
 
+#[cfg(feature = "primitives")]
 pub use node::Timer;
+#[cfg(not(feature = "primitives"))]
+pub(crate) use node::Timer;
+#[cfg(feature = "primitives")]
 pub use queue::TimerQueue;
+#[cfg(not(feature = "primitives"))]
+pub(crate) use queue::TimerQueue;
 #[cfg(not(loom))]
 pub use sleep::{
     Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,

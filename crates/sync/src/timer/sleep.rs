@@ -2,7 +2,7 @@
 
 use super::fallback::Fallback;
 use super::{Timer, TimerQueue};
-use crate::park::{self, Awaited};
+use crate::hook::{self, Awaited};
 use crate::sys::has_passed;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use std::task::{Context, Poll};
 pub fn sleep(duration: Duration) {
     match Instant::now().checked_add(duration) {
         Some(deadline) => sleep_until(deadline),
-        None => wait(park::park, || false),
+        None => wait(hook::park, || false),
     }
 }
 
@@ -35,12 +35,12 @@ pub fn sleep(duration: Duration) {
 /// assert!(std::time::Instant::now() >= soon);
 /// ```
 pub fn sleep_until(deadline: Instant) {
-    wait(|| park::park_until(deadline), || has_passed(deadline));
+    wait(|| hook::park_until(deadline), || has_passed(deadline));
 }
 
 fn wait(park: impl Fn(), over: impl Fn() -> bool) {
     let timer = Awaited::new("timer", 0);
-    park::waiting_for(timer, || {
+    hook::waiting_for(timer, || {
         while !over() {
             park();
         }
@@ -119,7 +119,7 @@ impl Sleep {
         let Some(mut timer) = slot.as_pin_mut() else { return false };
         if timer.as_mut().arm(deadline, cx.waker().clone()) {
             match timer.queue() {
-                Home::Runner(_) => park::earlier_timer(),
+                Home::Runner(_) => hook::earlier_timer(),
                 Home::Fallback(fallback) => fallback.earlier_timer(),
             }
         }
@@ -143,7 +143,7 @@ impl Future for Sleep {
             .is_some_and(|mut timer| timer.as_mut().set_waker(cx.waker()) || timer.has_fired());
         // It was never armed, or its queue was closed: the present poller's queue is better.
         if !waits {
-            let here = park::timers()
+            let here = hook::timers()
                 .is_some_and(|queue| self.as_mut().arm(Home::Runner(queue), deadline, cx));
             if !here {
                 self.as_mut().arm(Home::Fallback(Fallback::here()), deadline, cx);

@@ -134,7 +134,7 @@ impl<L: RawMutex> WaitQueue<L> {
     /// If [`park`](crate::park::park) unwinds the wait is withdrawn.
     pub fn wait_unless(&self, ready: impl FnOnce() -> bool) {
         let mut waiter = std::pin::pin!(Waiter::new(self));
-        let waker = crate::park::current_waker();
+        let waker = crate::hook::current_waker();
         if waiter.as_mut().enqueue(Position::Back, waker, ready) {
             waiter.wait_joined(None);
         }
@@ -152,7 +152,7 @@ impl<L: RawMutex> WaitQueue<L> {
     /// ```
     pub fn wait_unless_until(&self, deadline: Instant, ready: impl FnOnce() -> bool) -> bool {
         let mut waiter = std::pin::pin!(Waiter::new(self));
-        let waker = crate::park::current_waker();
+        let waker = crate::hook::current_waker();
         !waiter.as_mut().enqueue(Position::Back, waker, ready) || waiter.wait_joined(Some(deadline))
     }
 

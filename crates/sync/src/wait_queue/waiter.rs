@@ -164,8 +164,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         while self.involved.get() {
             // First park, then look: a notifier also wakes, so a wait costs one look, and one lock.
             match deadline {
-                Some(deadline) => crate::park::park_until(deadline),
-                None => crate::park::park(),
+                Some(deadline) => crate::hook::park_until(deadline),
+                None => crate::hook::park(),
             }
             if self.as_mut().take_permit().is_some() {
                 return true;
