@@ -1,7 +1,7 @@
 //! What readers see of a source file: its examples name the crate that users depend on, and its
 //! lines fit a window.
 
-use super::{crates, files, none, read, root, shown};
+use super::{files, none, read, root, shown};
 
 /// The crates that the facade re-exports.
 const RE_EXPORTED: [&str; 7] = ["sync", "pool", "queue", "deque", "shed", "runtime", "flow"];
