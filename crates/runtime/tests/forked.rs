@@ -16,6 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Wake};
 use std::time::Duration;
 
 const MESSAGE: &str = "this runtime's threads did not survive fork()";
@@ -303,4 +304,49 @@ fn a_task_may_wait_in_an_unwinding() {
     assert_eq!(ended, Ok(0));
     events[0].set();
     rt.run_until(first).expect("gone on");
+}
+
+/// The child takes no lock of a pool that was made in the parent: a thread of the pool may have
+/// held it. Nor does anything wait for those threads.
+#[test]
+fn the_threads_for_blocking_calls_are_gone() {
+    if !in_process("the_threads_for_blocking_calls_are_gone") {
+        return;
+    }
+    struct Tells(AtomicBool);
+    impl Wake for Tells {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, SeqCst);
+        }
+    }
+    let rt = Runtime::builder().workers(2).build().expect("a runtime");
+    assert_eq!(rt.install(|| blocking(|| 1)), 1);
+    assert_eq!(rt.stats().blocking_threads, 1);
+    let mut last = Some(rt);
+    let ended = in_fork(|| {
+        let rt = last.take().expect("the runtime");
+        assert_eq!(rt.stats().blocking_threads, 0);
+        drop(rt);
+    });
+    assert_eq!(ended, Ok(0));
+    drop(last);
+    let rt = Runtime::current_thread().expect("a runtime");
+    assert_eq!(rt.run(|| blocking(|| 2)), 2);
+    let told = Arc::new(Tells(AtomicBool::new(false)));
+    let waker = Arc::clone(&told).into();
+    let timer = rt.run(|| {
+        let mut timer = Box::pin(sleep_async(Duration::from_secs(3600)));
+        assert!(timer.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        timer
+    });
+    let mut last = Some(rt);
+    let ended = in_fork(|| {
+        let rt = last.take().expect("the runtime");
+        assert_eq!(rt.stats().blocking_threads, 0);
+        // Its end wakes those whose timers it kept, by the pool's threads where there are some.
+        drop(rt);
+        assert!(told.0.load(SeqCst), "nobody called the waker");
+    });
+    assert_eq!(ended, Ok(0));
+    drop((last, timer));
 }
