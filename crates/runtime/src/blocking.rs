@@ -3,12 +3,16 @@
 //! The pool is elastic: a call takes an idle thread; or a new one, below the limit; or it waits in
 //! a queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
 //! frame, which waits for it in any case.
+//!
+//! A forked child has none of the threads, and one of them may have held the lock. So the child
+//! never takes the lock of a pool that was made in its parent.
 
 use crate::context;
 use crate::join_stack::Job;
 use crate::runtime::Installed;
 use crate::shared::Shared;
 use crate::unwind::run_and_discard;
+use sateen_base::os::process_generation;
 use sateen_base::prim::Arc;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
@@ -35,6 +39,8 @@ pub(crate) struct Pool(Arc<Inner>);
 
 struct Inner {
     limits: Limits,
+    /// The process that it was made in.
+    born: u32,
     state: Mutex<State>,
     /// Something is queued, or the pool is closed.
     changed: Condvar,
@@ -115,17 +121,20 @@ impl Pool {
 
     /// How many threads it has at present.
     pub(crate) fn threads(&self) -> usize {
-        self.0.lock().threads
+        if self.0.is_older_than_fork() { 0 } else { self.0.lock().threads }
     }
 
     pub(crate) fn new(limits: Limits) -> Self {
         let (state, changed) = (Mutex::new(State::default()), Condvar::new());
-        Self(Arc::new(Inner { limits, state, changed }))
+        Self(Arc::new(Inner { limits, born: process_generation(), state, changed }))
     }
 
     /// Ensures that the job is run. The caller waits for it afterwards.
     fn ship(&self, job: Shipped) {
         let inner = &self.0;
+        if inner.is_older_than_fork() {
+            return job.run();
+        }
         {
             let mut state = inner.lock();
             state.queue.push_back(job);
@@ -165,6 +174,11 @@ impl State {
 }
 
 impl Inner {
+    /// Whether its threads, and perhaps its lock, were left in the parent.
+    fn is_older_than_fork(&self) -> bool {
+        self.born != process_generation()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing unwinds while it is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -205,6 +219,9 @@ impl Inner {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if self.0.is_older_than_fork() {
+            return;
+        }
         self.0.lock().closed = true;
         self.0.changed.notify_all();
     }
