@@ -24,6 +24,11 @@ const RESUMES: u32 = 61;
 const STAGED: usize = 32;
 
 /// The shared queue and a worker's stage: what every thread may use.
+///
+/// On lines of its own: its worker writes it at every spawn. Blocks of this size lie side by side,
+/// so two workers' stages could share a line otherwise, or a stage one with what all read.
+// (As much as `CachePadded`, which would stand between the `Arc` and the trait.)
+#[repr(align(128))]
 pub(crate) struct Stage<Q: SharedQueue> {
     shared: Arc<Q>,
     staged: Mutex<Q::Lock, VecDeque<Entry>>,
