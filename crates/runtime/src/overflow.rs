@@ -107,7 +107,7 @@ fn report(fiber: &Fiber) {
 }
 
 /// A line of text made without allocation. Pieces of the user's making are cut to [`Line::PIECE`]
-/// bytes, so that the rest fits.
+/// bytes, so that the rest fits. A name keeps its start, a path its end.
 struct Line {
     bytes: [u8; Self::ROOM],
     len: usize,
@@ -133,7 +133,7 @@ impl Line {
         }
         let location = task.location();
         self.push(b" (spawned at ");
-        self.push(location.file().as_bytes());
+        self.push_end(location.file().as_bytes());
         self.push(b":");
         self.push_number(location.line().into());
         self.push(b":");
@@ -145,6 +145,11 @@ impl Line {
         let piece = &piece[..piece.len().min(Self::PIECE).min(Self::ROOM - self.len)];
         self.bytes[self.len..][..piece.len()].copy_from_slice(piece);
         self.len += piece.len();
+    }
+
+    /// As much of the end of `piece` as may be, for the end of a path names the file.
+    fn push_end(&mut self, piece: &[u8]) {
+        self.push(&piece[piece.len().saturating_sub(Self::PIECE)..]);
     }
 
     fn push_number(&mut self, mut number: u64) {
@@ -179,6 +184,17 @@ pub(crate) fn install() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_keep_their_end() {
+        let mut line = Line::new();
+        line.push_end(b"src/short.rs");
+        assert_eq!(&line.bytes[..line.len], b"src/short.rs");
+        let long = [&[b'd'; 1000][..], b"/long.rs"].concat();
+        line.push_end(&long);
+        assert_eq!(line.len, b"src/short.rs".len() + Line::PIECE);
+        assert!(line.bytes[..line.len].ends_with(b"ddd/long.rs"));
+    }
 
     #[test]
     fn lines_are_cut_and_numbers_whole() {
