@@ -48,8 +48,8 @@
 //!   that.
 //! * **A task has 192 KiB of stack.** [`Builder::stack_size`] and [`Spawn::stack_size`] set other
 //!   sizes.
-//! * **Two uses of thread-locals** are unsound in tasks that wait: see
-//!   [blocking](guide::blocking#thread-locals).
+//! * **Memory safety has one exception, in two forms:** two uses of thread-locals in tasks that
+//!   wait. See [blocking](guide::blocking#thread-locals).
 //!
 //! The [`guide`] has all of this in reading order, beginning with [first steps](guide::start). If
 //! you know rayon, crossbeam or tokio, begin with [switching](guide::switching).

@@ -23,9 +23,12 @@ const ONE: u64 = 2;
 
 /// Waits until all of a group have finished. Each handle counts as one that has not.
 ///
-/// A clone is one more; [`wait`](Self::wait) gives its own up first. Work that has no handle is
-/// counted with [`add`](Self::add) and [`done`](Self::done). What happened before a handle's drop,
-/// or a `done`, is visible after the wait.
+/// Handles are clones of each other, and a clone is one more. [`wait`](Self::wait) consumes its
+/// handle, and gives it up before it waits. A handle that is kept counts on: `group.clone().wait()`
+/// waits for ever, because `group` itself has not finished.
+///
+/// Work that has no handle is counted with [`add`](Self::add) and [`done`](Self::done). What
+/// happened before a handle's drop, or a `done`, is visible after the wait.
 ///
 /// # Cost
 ///

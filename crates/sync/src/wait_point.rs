@@ -148,6 +148,10 @@ impl WaitPoint {
     /// Waits until notified or until `deadline`, unless `ready` says that there is no need. Blocks
     /// the thread, or suspends the fiber. May return for no reason: call it in a loop.
     ///
+    /// The return may have been a notification, which no other waiter gets then. So a caller that
+    /// wants to give up, after `deadline` for example, first looks once more for the change, or
+    /// calls [`notify_one`](Self::notify_one).
+    ///
     /// `ready` reads what the notifiers change. It runs under a spinlock, bound by the rules of
     /// [`WaitQueue::wait_unless`].
     ///

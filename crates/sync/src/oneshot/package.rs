@@ -9,10 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// `packaged_task`.
 ///
 /// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without having run,
-/// or if the task that runs it is cancelled: that unwinding goes on.
+/// or if the task that runs it is cancelled: that unwinding goes on. If the closure is forgotten,
+/// or never returns, the receiver waits for ever.
 ///
 /// # Panics
-/// The returned closure panics with the panic of the receiver's waker, not with one of `f`.
+/// The returned closure panics with the panic of the receiver's waker, not with one of `f`. It
+/// drops a result that nobody receives, and panics with the panic of that destructor.
 ///
 /// # Examples
 ///
