@@ -96,8 +96,6 @@ fn many_share_a_receiver() {
     assert_eq!(format!("{shared:?}"), "SharedReceiver { received: false, .. }");
     let mut waits: Vec<_> = (0..40).map(|_| Box::pin(shared.get_async())).collect();
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
-    // The one that receives gives up: another one goes on.
-    drop(waits.swap_remove(0));
     let blocked = thread::spawn({
         let shared = shared.clone();
         move || shared.get().map(String::len)
@@ -115,6 +113,34 @@ fn many_share_a_receiver() {
     drop(sender);
     assert_eq!(block_on(shared.get_async()), Err(RecvError));
     assert_eq!(shared.get_timeout(SHORT), Some(Err(RecvError)));
+}
+
+#[test]
+fn a_getter_that_is_not_polled_holds_up_nobody() {
+    for forget in [false, true] {
+        let (sender, receiver) = oneshot::channel();
+        let shared = receiver.shared();
+        let mut idle = Box::pin(shared.get_async());
+        assert!(poll(idle.as_mut()).is_pending());
+        if forget {
+            std::mem::forget(idle);
+        }
+        sender.send(1).unwrap();
+        assert_eq!(shared.get_timeout(SHORT), Some(Ok(&1)));
+        assert_eq!(block_on(shared.clone().get_async()), Ok(&1));
+    }
+}
+
+#[test]
+fn a_receiver_that_has_received_says_so() {
+    let (sender, mut receiver) = oneshot::channel();
+    sender.send(1).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(1));
+    assert_eq!(receiver.shared().get(), Err(RecvError));
+    let (sender, mut receiver) = oneshot::channel();
+    sender.send(1).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(1));
+    assert_eq!(receiver.recv(), Err(RecvError));
 }
 
 #[test]
