@@ -98,7 +98,8 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     /// Slots to be freed.
     slots: Option<Chain>,
     pub(crate) hand: Hand,
-    /// Whether a panic is on its way: then cancelled tasks are not reported.
+    /// Whether this is being dropped, by a panic or at the end of a batch: then cancelled tasks are
+    /// not reported. A batch has none left.
     unwinding: bool,
     /// Whether the user is being told of ready tasks, or a panic came from that.
     announcing: bool,
@@ -211,7 +212,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     pub(crate) fn finish(mut self) {
         self.work();
         self.flush();
-        // Nothing is left for `drop`, which is for panics.
+        // Nothing is left for `drop`, which is for panics and for the end of a batch.
         core::mem::forget(self);
     }
 

@@ -27,7 +27,7 @@ fn send_and_receive() {
     assert_eq!(receiver.try_recv(), Ok(1));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
     assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Closed));
-    assert!(catch_unwind(AssertUnwindSafe(|| receiver.recv())).is_err());
+    assert_eq!(receiver.recv(), Err(RecvError));
     let (sender, receiver) = oneshot::channel();
     sender.send(2).unwrap();
     assert_eq!(block_on(receiver), Ok(2));

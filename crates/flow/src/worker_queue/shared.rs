@@ -161,7 +161,7 @@ impl<T> Shared<T> {
             lanes,
             crews,
             metrics: (0..workers).map(|_| CachePadded::new(WorkerMetrics::new())).collect(),
-            room: WaitPoint::new(),
+            room: WaitPoint::asymmetric(),
             control: WaitPoint::new(),
             overflow,
             rendezvous,

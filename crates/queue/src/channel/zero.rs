@@ -292,11 +292,10 @@ impl<T> Zero<T> {
     /// Matches a receiver with an item that comes later; `None` if no receiver waits.
     pub(super) fn reserve(&self) -> Option<Reservation> {
         let mut state = self.state.lock();
-        let receiver = state.receivers.claim_first(None);
         if state.receivers_gone {
             return Some(Reservation::Disconnected);
         }
-        let receiver = receiver?;
+        let receiver = state.receivers.claim_first(None)?;
         // SAFETY: the lock is held, and the meeting is in no list.
         unsafe { state.matched.push_matched(&receiver) };
         Some(Reservation::Meeting(Arc::into_raw(receiver).cast()))

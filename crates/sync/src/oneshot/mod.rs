@@ -208,8 +208,11 @@ impl<T> Receiver<T> {
     /// Blocks the thread, or suspends the fiber, until the value is there.
     ///
     /// # Errors
-    /// [`RecvError`] if the sender was dropped.
+    /// [`RecvError`] if the sender was dropped, or the value has been received before.
     pub fn recv(mut self) -> Result<T, RecvError> {
+        if self.inner.is_none() {
+            return Err(RecvError);
+        }
         block(self.awaited(), &mut self)
     }
 
@@ -300,6 +303,10 @@ impl<T> Future for Receiver<T> {
             // waker.
             // Ordering: Acquire as above.
             word = inner.word.fetch_or(waiting, Ordering::Acquire);
+            if word & (SENT | DROPPED) != 0 {
+                // The sender may have left it there; its drop must not cost the value.
+                let_go(inner.swap_waker(None));
+            }
         }
         self.take(word).map_or(Poll::Pending, Poll::Ready)
     }

@@ -1,24 +1,25 @@
 //! A receiver with many waiters.
 
 use super::{Receiver, RecvError};
-use crate::OnceLock;
 use crate::waiting::{awaited, block, block_timeout};
+use crate::{Event, OnceLock};
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, UnsafeCell};
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc as StdArc;
+use std::task::{Context, Poll, Wake, Waker};
 
 /// A receiver that any number of waiters share: each clone gives the same value, by reference.
 ///
-/// [`Receiver::shared`] makes it. One waiter receives and the others wait for it; if it gives up,
-/// another goes on.
+/// [`Receiver::shared`] makes it. Each waiter waits by itself: one that is not polled, or is
+/// forgotten, holds up no other.
 ///
 /// # Cost
 ///
-/// One allocation; a clone is one reference count. Waiting costs what waiting for a
-/// [`OnceLock`] does.
+/// Two allocations; a clone is one reference count. Waiting costs what waiting for an [`Event`]
+/// does.
 ///
 /// # Examples
 ///
@@ -42,7 +43,21 @@ pub struct SharedReceiver<T> {
 struct Shared<T> {
     /// Accessed by the initialiser of `value` only.
     receiver: UnsafeCell<Receiver<T>>,
+    finished: StdArc<Finished>,
     value: OnceLock<Result<T, RecvError>>,
+}
+
+/// The receiver's waker: set once the value was sent, or never will be. All waiters wait here.
+struct Finished(Event);
+
+impl Wake for Finished {
+    fn wake(self: StdArc<Self>) {
+        self.0.set();
+    }
+
+    fn wake_by_ref(self: &StdArc<Self>) {
+        self.0.set();
+    }
 }
 
 // SAFETY: `receiver` is accessed by one initialiser at a time, which moves the value from it into
@@ -50,9 +65,21 @@ struct Shared<T> {
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> SharedReceiver<T> {
-    pub(super) fn new(receiver: Receiver<T>) -> Self {
+    pub(super) fn new(mut receiver: Receiver<T>) -> Self {
+        let finished = StdArc::new(Finished(Event::new()));
+        let value = OnceLock::new();
+        if receiver.inner.is_none() {
+            // It has received before.
+            _ = value.set(Err(RecvError));
+        } else {
+            let waker = Waker::from(StdArc::clone(&finished));
+            let now = Pin::new(&mut receiver).poll(&mut Context::from_waker(&waker));
+            if let Poll::Ready(result) = now {
+                _ = value.set(result);
+            }
+        }
         let receiver = UnsafeCell::new(receiver);
-        Self { shared: Arc::new(Shared { receiver, value: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { receiver, finished, value }) }
     }
 
     /// Blocks the thread, or suspends the fiber, until the value is there.
@@ -74,9 +101,12 @@ impl<T> SharedReceiver<T> {
     /// As [`get`](Self::get).
     pub async fn get_async(&self) -> Result<&T, RecvError> {
         let shared = &*self.shared;
-        // SAFETY: this runs as the initialiser of `value`.
-        let receive = || poll_fn(|cx| unsafe { shared.poll_receive(cx) });
-        shared.value.get_or_init_async(receive).await.as_ref().map_err(|error| *error)
+        if shared.value.get().is_none() {
+            shared.finished.0.wait_async().await;
+        }
+        // SAFETY: this runs as the initialiser of `value`. It neither waits nor runs user code.
+        let receive = || unsafe { shared.receive() };
+        shared.value.get_or_init(receive).as_ref().map_err(|error| *error)
     }
 }
 
@@ -84,9 +114,10 @@ impl<T> Shared<T> {
     /// # Safety
     /// The caller is the initialiser of `value`: there is one at a time, and none once there is a
     /// value.
-    unsafe fn poll_receive(&self, cx: &mut Context<'_>) -> Poll<Result<T, RecvError>> {
+    unsafe fn receive(&self) -> Result<T, RecvError> {
         // SAFETY: there is no other initialiser now.
-        self.receiver.with_mut(|receiver| Pin::new(unsafe { &mut *receiver }).poll(cx))
+        let received = self.receiver.with_mut(|receiver| unsafe { &mut *receiver }.try_recv());
+        received.map_err(|_| RecvError)
     }
 }
 
