@@ -7,7 +7,8 @@ use sateen_runtime::{Priority, Runtime, Spawn, fork, join, scope, spawn, worker_
 use sateen_sync::{Event, Mutex};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 fn all_policies() -> [fn() -> Scheduling; 4] {
     [policy::work_stealing, policy::work_sharing, policy::round_robin, by_property]
@@ -274,5 +275,24 @@ fn who_is_woken_waits_for_few_tasks() {
         // The one that woke it, the one begun at once, and none after the first look at the clock.
         let before = go_before(10, || std::thread::sleep(std::time::Duration::from_micros(50)));
         assert!((1..=2).contains(&before), "{before} long tasks went first");
+    }
+}
+
+/// Each pinned task leaves the next one in the worker's queue, until work from outside has run.
+#[test]
+fn work_from_outside_runs_while_pinned_work_keeps_arriving() {
+    fn again(seen: Arc<AtomicBool>, until: Instant) {
+        if !seen.load(SeqCst) && Instant::now() < until {
+            drop(Spawn::new().on_worker(0).spawn(move || again(seen, until)));
+        }
+    }
+    for policy in all_policies() {
+        let rt = Runtime::builder().workers(1).policy(policy()).build().expect("a runtime");
+        let seen = Arc::new(AtomicBool::new(false));
+        let until = Instant::now() + Duration::from_secs(20);
+        let inner = Arc::clone(&seen);
+        rt.spawn(move || again(inner, until)).join().expect("the first");
+        let outside = rt.spawn(move || (seen.store(true, SeqCst), Instant::now()).1);
+        assert!(outside.join().expect("runs") < until, "its turn never came");
     }
 }
