@@ -18,8 +18,9 @@
 //! | deferred list | entries that could not start, or that a policy has dropped | owner | owner |
 //! | next slot | one entry that runs next, whatever the policy says | owner | owner |
 //!
-//! Fibers go from the inbox to the run queue. Deferred entries run when nothing else is left. The
-//! next slot hands an entry between the root and the scheduling loop that it resumes.
+//! Fibers go from the inbox to the run queue. Pinned and deferred entries run when the run queue
+//! gives nothing, and have a turn now and then. The next slot hands an entry between the root and
+//! the scheduling loop that it resumes.
 //!
 //! Two lists are the runtime's: the *injector* with work from outside, and what lies *aside*
 //! (`aside.rs`) because no worker had a stack for it.

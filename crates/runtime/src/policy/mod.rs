@@ -54,7 +54,7 @@ pub(crate) use stealing::Stealing;
 /// | returns it from [`pick_next`](Policy::pick_next) | it runs |
 /// | returns it at another worker of the runtime | it runs there |
 /// | returns a [pinned](Runnable::is_pinned) one elsewhere | it goes to its own worker |
-/// | drops it | it runs when the worker has nothing else to run |
+/// | drops it | it runs when the policy gives that worker nothing, or in a turn now and then |
 /// | drops an unstarted task on no worker's thread | the task ends with [`JoinError::Lost`] |
 /// | keeps it for ever | it never runs |
 ///

@@ -8,10 +8,10 @@ use crate::task::{Header, Priority, TaskId};
 /// that was spawned or woken.
 ///
 /// A policy returns it from [`pick_next`](super::Policy::pick_next) some time. If the policy drops
-/// it instead, the calling worker runs it when there is nothing else to run; a started task goes to
-/// its own worker first.
+/// it instead, the calling worker runs it when the policy gives it nothing, and at the latest in a
+/// turn that comes now and then; a started task goes to its own worker first.
 #[derive(Debug)]
-#[must_use = "a runnable that is not returned runs last"]
+#[must_use = "a runnable that is not returned runs late"]
 pub struct Runnable(Option<Entry>);
 
 impl Runnable {

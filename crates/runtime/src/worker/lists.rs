@@ -71,7 +71,7 @@ impl Owner {
 
     // ---- the deferred list ----
 
-    /// Keeps `entry` for when there is nothing else to run.
+    /// Keeps `entry` for when the run queue gives nothing, or for the list's turn.
     pub(crate) fn defer(&self, entry: Entry) {
         self.with_deferred(|deferred| deferred.push_back(entry));
     }

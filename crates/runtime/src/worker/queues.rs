@@ -17,9 +17,11 @@ use crate::task::Header;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
-/// The pinned queue and the injector get a turn at least once in so many pops, so that nothing in
-/// them waits for ever.
-const INJECTOR_TURN: u32 = 61;
+/// Once in so many pops the worker fires timers, and one of the lists that the policy does not
+/// order goes first: the pinned queue, the deferred list, what lies aside or the injector, each in
+/// its turn. An empty list leaves its turn to the next. So nothing in them waits for ever, whatever
+/// keeps arriving in the run queue or in one of the lists.
+const SELDOM: u32 = 61;
 
 /// What is pushed.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +38,13 @@ pub(crate) enum Push {
 /// What is popped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pop {
-    /// A fiber that can go on, or work to start. Timers, pinned work and work from outside have a
-    /// turn now and then.
+    /// A fiber that can go on, or work to start: what the policy picks; without any, what is
+    /// pinned, deferred or aside, in this order. Once in [`SELDOM`] pops, one of these or work
+    /// from outside goes before the policy.
     Any,
-    /// The same for a regular worker. A substitute that is not needed takes only what no other
-    /// worker can run.
+    /// The same for a regular worker, and for a substitute that is needed. One that is not needed
+    /// takes the same under work stealing, where its run queue is its own. Under other policies it
+    /// takes a fiber of its own that can go on, or what is pinned, deferred or aside.
     Needed,
     /// A fiber that can go on: for a worker that has no stack to start work on.
     Fiber,
@@ -95,8 +99,8 @@ impl Owner {
         self.take_inbox();
         let pops = self.pops.get().wrapping_add(1);
         self.pops.set(pops);
-        if pops.is_multiple_of(INJECTOR_TURN)
-            && let Some(entry) = self.pop_seldom()
+        if pops.is_multiple_of(SELDOM)
+            && let Some(entry) = self.pop_seldom(pops / SELDOM)
         {
             return Some(entry);
         }
@@ -105,16 +109,21 @@ impl Owner {
         Some(entry)
     }
 
+    /// Fires timers, and takes what the policy does not order. `turn` says from which list first.
     #[cold]
-    fn pop_seldom(&self) -> Option<Entry> {
+    fn pop_seldom(&self, turn: u32) -> Option<Entry> {
         self.fire_timers();
-        self.take_unordered()
-            .or_else(|| self.shared().take_injected())
+        (0..4)
+            .find_map(|i| match turn.wrapping_add(i) % 4 {
+                0 => self.pop_pinned(),
+                1 => self.pop_deferred(),
+                2 => self.shared().aside.take(self.index()),
+                _ => self.shared().take_injected(),
+            })
             .inspect(|&entry| self.note_popped(entry))
     }
 
-    /// What a substitute runs while it is not needed: its own fibers, what it has queued, and what
-    /// lies aside.
+    /// See [`Pop::Needed`].
     #[cold]
     #[inline(never)]
     fn pop_surplus(&self) -> Option<Entry> {
