@@ -1,6 +1,6 @@
 //! A buffer: a ring of item cells and, behind them, a mark for each.
 //!
-//! Who may touch what:
+//! Access rules:
 //! * a cell: the owner, while its index is not claimed by a thief; the thief that claimed its
 //!   index, until it sets the mark. The owner reuses a cell only after it has seen the mark.
 //! * a mark: set by the thread that claimed the cell's index through `top`; read by the owner.

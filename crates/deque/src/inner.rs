@@ -1,6 +1,6 @@
 //! What the two halves of a deque share. Protocol and proof sketch: `README.md` of this crate.
 //!
-//! Who may touch what:
+//! Access rules:
 //! * `top`: anyone claims by exchange; only the owner changes the generation.
 //! * `owner.bottom`: stored by the owner, read by thieves.
 //! * `owner.guard`, `owner.open`: see `split.rs`.

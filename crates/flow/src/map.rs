@@ -33,7 +33,7 @@ impl Default for Channel {
     }
 }
 
-/// Who executes a channel.
+/// The executor of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Executor {
     #[default]

@@ -184,11 +184,10 @@ impl Builder {
     /// address space, which is plentiful (128 TiB for most 64-bit processes).
     ///
     /// The default of 192 KiB is 63 pages with join slots and a guard. So eight stacks share a page
-    /// of the page table, and a blocked task costs about 5.7 KiB in all. With 512 KiB three stacks
-    /// share one, and a task costs 6.4 KiB. With 2 MiB, what the standard library gives a thread,
-    /// each stack has one for itself, and a task costs 9.2 KiB; a million tasks then reserve 2.5
-    /// TiB. That fits, but not under a limit on address space (`ulimit -v`, some containers). So
-    /// choose a larger size where tasks recurse deeply, or
+    /// of the page table, and a blocked task costs about 5.7 KiB in all (`fiber/million-bytes` of
+    /// the lab). With 2 MiB, what the standard library gives a thread, each stack has such a page
+    /// for itself, and a million tasks reserve 2.5 TiB. That fits, but not under a limit on address
+    /// space (`ulimit -v`, some containers). So choose a larger size where tasks recurse deeply, or
     /// [`Spawn::stack_size`](crate::Spawn::stack_size) for those tasks alone.
     ///
     /// ```

@@ -1,6 +1,6 @@
 //! Where two sides meet on a channel without a buffer, and the lists of those that wait.
 //!
-//! Who may touch what: everything but `resolved` is accessed under the channel's lock. A list owns
+//! Access rules: everything but `resolved` is accessed under the channel's lock. A list owns
 //! a count of each meeting in it; the side that waits owns another.
 
 use super::wait::{Case, Selection};

@@ -1,6 +1,6 @@
 //! The bounded queue. States, protocol and proof sketch: `README.md` beside this file.
 //!
-//! Who may touch what:
+//! Access rules:
 //! * an end's `position`: any thread, by exchange; its `spin_limit`: any thread, it is a guess.
 //! * a slot's flag, its turn: read by any thread; stored by the thread that claimed the slot; that
 //!   of a reserved slot under the lock `reservations`.

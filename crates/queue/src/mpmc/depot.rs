@@ -1,7 +1,7 @@
 //! Segments of an unbounded queue that neither end stands in: a spare one, and those in which a
 //! thread still reads.
 //!
-//! Who may touch what: `spare` and `retired`, any thread, by exchange; a retired segment's link,
+//! Access rules: `spare` and `retired`, any thread, by exchange; a retired segment's link,
 //! the thread that has taken the list.
 
 use super::segment::Segment;

@@ -1,6 +1,6 @@
 //! A segment: a header and, behind it in the same block, its slots.
 //!
-//! Who may touch what:
+//! Access rules:
 //! * `next`: written once, by the producer that claimed the last slot; read by the consumer that
 //!   claimed it, and by the thread that moves the head past this segment. In a retired segment: the
 //!   next one on the list, which belongs to the list.

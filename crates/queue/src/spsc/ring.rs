@@ -1,7 +1,7 @@
 //! The ring for one producer and one consumer. Protocol and proof sketch: `README.md` beside this
 //! file.
 //!
-//! Who may touch what:
+//! Access rules:
 //! * `Shared::tail`: stored by the producer, read by the consumer.
 //! * `Shared::head`: stored by the consumer, read by the producer.
 //! * `Shared::closed`: set by the producer, or by the consumer as it goes; read by both.
