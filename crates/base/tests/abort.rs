@@ -1,15 +1,15 @@
-//! Broken invariants end the process with their reason, and no `catch_unwind` prevents it: with the
-//! feature `std`, and without it, where other code does it.
+//! A broken invariant ends the process with its reason, and no `catch_unwind` prevents that. This
+//! holds with the feature `std`. Without it, this holds where other code ends the process.
 #![cfg(not(loom))]
 
 use sateen_base::{AbortGuard, abort_with};
 use std::panic::catch_unwind;
 use std::process::Command;
 
-/// Set in the process that must end: the test that it runs.
+/// The variable that names the test to run. It is set in the process that must end.
 const ENDING: &str = "SATEEN_TEST_ENDING";
 
-/// Runs `end` in a process of its own, which must end with "the reason".
+/// Runs `end` in a child process, which must end with "the reason".
 #[track_caller]
 fn ends(test: &str, end: impl FnOnce() + std::panic::UnwindSafe) {
     if std::env::var_os(ENDING).is_some() {

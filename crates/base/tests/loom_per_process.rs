@@ -1,4 +1,4 @@
-//! Models of a value that each process has one of.
+//! Models of a value that exists once in each process.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -8,10 +8,10 @@ use sateen_base::os::PerProcess;
 
 struct Watched(UnsafeCell<u32>);
 
-// SAFETY: written while it is made, and then only read.
+// SAFETY: the value is written while it is made, and only read afterwards.
 unsafe impl Sync for Watched {}
 
-/// Two threads ask, one of them twice: all get the same one, and see it whole.
+/// Two threads ask for the value, one of them twice. All get the same one and see it whole.
 #[test]
 fn all_get_the_same() {
     let mut builder = loom::model::Builder::new();
@@ -21,11 +21,11 @@ fn all_get_the_same() {
         let ask = |only: &PerProcess<Watched>| {
             let one = only.get_in(1, || {
                 let new = Watched(UnsafeCell::new(0));
-                // SAFETY: no other thread has it.
+                // SAFETY: no other thread has the value.
                 new.0.with_mut(|n| unsafe { *n = 7 });
                 new
             });
-            // SAFETY: no thread writes it any more.
+            // SAFETY: no thread writes the value any more.
             assert_eq!(one.0.with(|n| unsafe { *n }), 7);
             std::ptr::from_ref(one).addr()
         };
@@ -39,7 +39,7 @@ fn all_get_the_same() {
     });
 }
 
-/// A child makes its own.
+/// A child makes its own value.
 #[test]
 fn a_child_has_another() {
     loom::model(|| {

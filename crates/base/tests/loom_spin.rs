@@ -1,4 +1,5 @@
-//! Model of the spinlock's word: one holder at a time, and each sees the writes of the one before.
+//! Model of the spinlock's word: it has one holder at a time, and each holder sees the writes of
+//! the one before.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -28,7 +29,7 @@ fn one_at_a_time() {
         });
         let enter = |shared: &Guarded| {
             if shared.word.take() {
-                // SAFETY: taken.
+                // SAFETY: the lock is taken.
                 shared.value.with_mut(|v| unsafe { *v += 1 });
                 shared.entered.fetch_add(1, Relaxed);
                 shared.word.give();

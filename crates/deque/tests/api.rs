@@ -92,7 +92,7 @@ fn ends_of_the_deque() {
     assert_eq!((w.pop(), s.steal()), (None, Empty));
 }
 
-/// The order in which a batch arrives, for each pair of flavours.
+/// The order in which the items of a batch arrive, for each pair of flavours.
 fn batches<S: Stage>() {
     let taken = |from: &Worker<i32, S>, to: &Worker<i32>| {
         assert_eq!(from.stealer().steal_batch(to), Success(()));
@@ -112,7 +112,8 @@ fn batches<S: Stage>() {
     assert_eq!(popped(&fifo(1..=6), &lifo([])), [1, 2, 3]);
     assert_eq!(popped(&lifo(1..=6), &fifo([])), [3, 2, 1]);
 
-    // Limits; items that are already there stay in front or behind, by the flavour.
+    // Batches keep to their limits. Items that are already there stay in front or behind, depending
+    // on the flavour.
     let (w, to) = (fifo::<S>(1..=100), fifo::<Cached>([0]));
     assert_eq!(w.stealer().steal_batch_with_limit(&to, 2), Success(()));
     assert_eq!(w.stealer().steal_batch_with_limit_and_pop(&to, 1), Success(3));

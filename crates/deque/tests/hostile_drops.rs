@@ -1,4 +1,4 @@
-//! Items whose destructors panic: all of them are dropped, one panic comes out, and the process
+//! Items whose destructors panic: all items are dropped, the caller sees one panic, and the process
 //! goes on.
 #![cfg(not(loom))]
 

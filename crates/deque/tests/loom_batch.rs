@@ -7,7 +7,7 @@ use loom_common::*;
 use sateen_deque::{Asymmetric, Cached, Injector, Stage, Worker};
 use std::sync::Arc;
 
-/// A thief takes half of four or five while the owner takes from its end.
+/// A thief takes half of four or five items while the owner takes from its end.
 fn batch<S: Stage>(preemptions: usize, lifo: bool, keep: bool) {
     model(preemptions, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -47,7 +47,7 @@ fn split() {
     batch::<Asymmetric>(4, true, true);
 }
 
-/// Batches from the injector, by two workers.
+/// Two workers take batches from the injector.
 #[test]
 fn from_the_injector() {
     model(3, || {

@@ -1,11 +1,12 @@
-//! Owner and thieves at the last items: stages that use real fences.
+//! The owner and thieves race for the last items, in stages that use real fences.
 #![cfg(loom)]
 
 mod loom_common;
 use loom_common::*;
 use sateen_deque::{Cached, Padded, Plain, Stage, Worker};
 
-/// Two items, the owner takes both, a thief tries both: the handshake, and the last item's race.
+/// The owner takes both of two items while a thief tries to take both. This covers the handshake
+/// and the race for the last item.
 fn last_items<S: Stage>(lifo: bool) {
     model(4, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -29,8 +30,8 @@ fn pushed_again<S: Stage>(lifo: bool) {
     });
 }
 
-/// The thief is there before the items: it must see the item it takes, whichever store of the owner
-/// told it of the item.
+/// The thief is there before the items. It must see the contents of the item it takes, whichever
+/// store of the owner announced that item.
 fn pushed_under_watch<S: Stage>(lifo: bool) {
     model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -41,7 +42,7 @@ fn pushed_under_watch<S: Stage>(lifo: bool) {
     });
 }
 
-/// Two thieves and the owner for two items.
+/// Two thieves and the owner race for two items.
 fn two_thieves<S: Stage>(lifo: bool) {
     model(3, move || {
         let w: Worker<Item, S> = deque(lifo);

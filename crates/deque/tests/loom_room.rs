@@ -5,7 +5,8 @@ mod loom_common;
 use loom_common::*;
 use sateen_deque::{Asymmetric, Cached, Plain, Stage, Steal, Worker};
 
-/// The owner fills the ring while a thief empties it: a cell is reused only after its mark.
+/// The owner fills the ring while a thief empties it. A cell is reused only after the thief has
+/// marked it.
 fn reuse<S: Stage>(lifo: bool) {
     model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -17,8 +18,8 @@ fn reuse<S: Stage>(lifo: bool) {
     });
 }
 
-/// A thief marks a cell, the owner takes an item from it a lap later, a thief another lap later:
-/// the first mark looks like the last one.
+/// A thief marks a cell. A lap later the owner takes an item from that cell, and another lap later
+/// a thief does. The first mark looks like the last one.
 fn marks_of_other_laps<S: Stage>(lifo: bool) {
     model(2, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -36,8 +37,8 @@ fn marks_of_other_laps<S: Stage>(lifo: bool) {
     });
 }
 
-/// The buffer is replaced twice: the second goes into the half of the root that the thief may have
-/// read.
+/// The buffer is replaced twice. The second replacement goes into the half of the root that the
+/// thief may have read.
 fn grow_twice<S: Stage>(lifo: bool) {
     model(2, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -59,7 +60,7 @@ fn two_thieves<S: Stage>(lifo: bool) {
     });
 }
 
-/// The owner shrinks the buffer under a thief.
+/// The owner shrinks the buffer while a thief uses it.
 fn shrink<S: Stage>(lifo: bool) {
     model(3, move || {
         let w: Worker<Item, S> = deque(lifo);
@@ -77,7 +78,7 @@ fn shrink<S: Stage>(lifo: bool) {
     });
 }
 
-/// The owner goes while a thief may still be reading from a retired buffer.
+/// The owner is dropped while a thief may still read from a retired buffer.
 fn owner_goes<S: Stage>(lifo: bool) {
     model(4, move || {
         let w: Worker<Item, S> = deque(lifo);

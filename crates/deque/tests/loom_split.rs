@@ -1,4 +1,5 @@
-//! The asymmetric stage: private part, publishing by thieves, taking back by the owner.
+//! The asymmetric stage: it has a private part, thieves publish items, and the owner takes items
+//! back.
 #![cfg(loom)]
 
 mod loom_common;
@@ -18,7 +19,7 @@ fn last_items() {
     });
 }
 
-/// A thief takes items that another published, without a fence; the owner takes some back.
+/// A thief takes items that another thief published, without a fence. The owner takes some back.
 #[test]
 fn two_thieves() {
     model(3, || {
@@ -30,7 +31,7 @@ fn two_thieves() {
     });
 }
 
-/// Part of the items is public from the start; the owner pops down into it and pushes again at
+/// Some of the items are public from the start. The owner pops down into them and pushes again at
 /// indices that were public before.
 #[test]
 fn taking_back() {
@@ -61,7 +62,7 @@ fn sharing() {
     });
 }
 
-/// A deque whose buffer is large for its only item, the oldest that was ever pushed.
+/// A deque whose buffer is large for its only item. That item is the oldest that was ever pushed.
 fn roomy() -> (Deque, Vec<u32>) {
     let w: Deque = deque(true);
     push(&w, 0..5);
@@ -82,8 +83,8 @@ fn last_items_of_many() {
     });
 }
 
-/// The owner publishes with each push, and pops the last private item from a large buffer: a thief
-/// that sees the pop sees the items before.
+/// The owner publishes with each push, and pops the last private item from a large buffer. A thief
+/// that sees this pop also sees the items before.
 #[test]
 fn sharing_few_of_many() {
     model(3, || {
@@ -96,7 +97,7 @@ fn sharing_few_of_many() {
     });
 }
 
-/// The thief is there before the items, and publishes them itself or not.
+/// The thief is there before the items. It may or may not publish them itself.
 #[test]
 fn pushed_under_watch() {
     model(3, || {

@@ -1,5 +1,5 @@
-//! Memory comes back when a deque shrinks or is dropped, and nothing leaks under thieves. A program
-//! of its own, because it counts every allocation of the process.
+//! Memory comes back when a deque shrinks or is dropped, and nothing leaks while thieves steal.
+//! This is a separate program because it counts every allocation of the process.
 
 #[cfg(loom)]
 fn main() {}
@@ -58,8 +58,8 @@ mod counted {
         drained_by_thieves();
     }
 
-    /// Grows to 100,000 items and back, three times; in between it holds no more memory than it
-    /// needs.
+    /// The deque grows to 100,000 items and shrinks again, three times. In between it holds no more
+    /// memory than it needs.
     fn shrinks<S: Stage>(lifo: bool) {
         let before = in_use();
         let w: Worker<u64, S> = Worker::for_tests(lifo, 0, 0, true);
@@ -67,11 +67,11 @@ mod counted {
         for _ in 0..3 {
             (0..100_000).for_each(|i| w.push(i));
             let full = in_use() - before;
-            // Eight bytes an item and one for its mark, in a buffer of the next power of two; no
-            // older buffer beside it.
+            // Eight bytes for an item and one for its mark, in a buffer of the next power of two.
+            // No older buffer remains beside it.
             assert!(full < (1 << 17) * 9 + least + 4096, "{full} bytes for 100,000 items");
             while w.pop().is_some() {}
-            // A deque that stays small gives its buffer up by halves.
+            // A deque that stays small halves its buffer step by step.
             for i in 0..300_000 {
                 w.push(i);
                 w.pop();
@@ -83,7 +83,8 @@ mod counted {
         assert_eq!(in_use(), before);
     }
 
-    /// Only thieves take items: the owner, which goes on pushing, notices by itself.
+    /// Only thieves take items. The owner goes on pushing, and notices by itself that the deque is
+    /// small.
     fn drained_by_thieves() {
         let before = in_use();
         let w = Worker::new_lifo();
@@ -99,9 +100,10 @@ mod counted {
         assert!(drained <= 4 * least, "{drained} bytes kept, {least} at first");
     }
 
-    /// Buffers come and go under thieves; all of them are freed in the end.
+    /// Buffers are replaced while thieves steal. All of them are freed in the end.
     fn thieves<S: Stage>(lifo: bool) {
-        // The system keeps memory of threads: the first round warms up, the next ones count.
+        // The system keeps memory for its threads. The first round warms up, and the next ones
+        // count.
         rob::<S>(lifo);
         let before = in_use();
         rob::<S>(lifo);
@@ -128,7 +130,7 @@ mod counted {
                 (0..900 + round).for_each(|_| drop(w.pop()));
             }
             over.store(true, Ordering::Relaxed);
-            // Joined, not only waited for: then their own memory is back too.
+            // The threads are joined, so that their own memory is back too.
             thieves.into_iter().for_each(|t| t.join().expect("a thief panicked"));
         });
     }

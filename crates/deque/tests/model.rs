@@ -16,7 +16,7 @@ fn beside_a_twin<T: Item, S: Stage>(lifo: bool, start: (u32, u32), split: bool, 
     let mut next = 0;
     let rounds = if cfg!(miri) { 400 } else { 6_000 };
     for round in 0..rounds {
-        // Long phases that fill, so that buffers grow and shrink, and short ones.
+        // Long phases that fill the deque, so that buffers grow and shrink, and short phases.
         let weight = [9, 2, 5, 1][round / (rounds / 9) % 4];
         if rng.below(10) < weight {
             a.push(next);

@@ -1,4 +1,5 @@
-//! Conservation: every item exactly once, with 1, 2, 4 and 8 thieves, each stage and flavour.
+//! Conservation: every item comes out exactly once, with 1, 2, 4 and 8 thieves, in each stage and
+//! flavour.
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;
@@ -16,7 +17,7 @@ struct Ledger {
     count: AtomicUsize,
 }
 
-/// An item with drop glue and more than a word: a torn or doubled one is noticed.
+/// An item with drop glue that is larger than a word, so that torn or doubled items are noticed.
 struct Item {
     id: usize,
     copy: Box<usize>,
@@ -75,7 +76,7 @@ fn conserve<S: Stage>(lifo: bool, thieves: usize, split: bool) {
         let mut rng = XorShift::new(thieves as u64);
         let mut next = 0;
         while next < ITEMS {
-            // Bursts, so that the deque is now empty, now large.
+            // The owner pushes in bursts, so that the deque is sometimes empty and sometimes large.
             let burst = [1, 2, 3, 10, 100, 700][rng.below(6)];
             for id in next..(next + burst).min(ITEMS) {
                 w.push(Item { id, copy: Box::new(id), inverse: !id });
@@ -85,7 +86,7 @@ fn conserve<S: Stage>(lifo: bool, thieves: usize, split: bool) {
                 w.pop().inspect(|i| ledger.tick(i));
             }
             if rng.below(200) == 0 {
-                // On one core the thieves would otherwise come when the owner is done.
+                // On one core the thieves would otherwise start only when the owner is done.
                 std::thread::yield_now();
             }
         }
@@ -133,7 +134,7 @@ fn asymmetric_without_an_asymmetric_fence() {
     all::<Asymmetric>(false);
 }
 
-/// Workers that feed from the injector and from each other.
+/// Workers that take from the injector and from each other.
 #[test]
 fn injector_and_workers() {
     for &workers in CREWS {

@@ -1,4 +1,4 @@
-//! Worker queues: items that their handlers want to have again.
+//! Worker queues whose handlers ask to get an item again.
 #![cfg(not(loom))]
 
 use sateen_flow::{Retry, WorkerQueue};
@@ -25,7 +25,7 @@ fn items_that_come_again_do_so_until_they_are_done() {
     }
 }
 
-/// One sleeper keeps the time. If it is called to other work, another does.
+/// One sleeper keeps the time. If that worker is called to other work, another sleeper takes over.
 #[test]
 fn an_item_comes_again_while_all_but_one_are_blocked() {
     for _ in 0..if cfg!(debug_assertions) { 5 } else { 20 } {
@@ -87,7 +87,7 @@ fn new_items_do_not_keep_old_ones_from_coming_again() {
     queue.abort();
 }
 
-/// Workers fall asleep, and wake for new items and old ones, in all orders. It would hang if no
+/// Workers fall asleep and wake for new and old items, in all orders. The test would hang if no
 /// worker kept the time.
 #[test]
 fn old_and_new_items_all_come_to_an_end() {

@@ -144,7 +144,7 @@ fn tasks_may_wait_for_each_other() {
         let shed = jobs(runtime, 1, Map::new());
         let ready = Arc::new(Semaphore::new(0));
         let locked = Arc::new(Mutex::new(0));
-        // The first hundred tasks wait for the others, on any number of workers.
+        // The first hundred tasks wait for the others, whatever the number of workers.
         let takers = (0..100).map(|_| {
             let (ready, locked) = (Arc::clone(&ready), Arc::clone(&locked));
             once(move || {
@@ -160,7 +160,7 @@ fn tasks_may_wait_for_each_other() {
         });
         let mut ids = [TaskId::NONE; 200];
         shed.create_all(&mut takers.chain(givers), &mut ids).unwrap();
-        // Last in, first out: so the takers come first.
+        // The channel is last in, first out, so the takers come first.
         ids.reverse();
         ids.chunks(8).for_each(|some| shed.ready(some).unwrap());
         shed.wait().unwrap();
@@ -168,7 +168,8 @@ fn tasks_may_wait_for_each_other() {
     });
 }
 
-/// A task waits for one that only its own end of another, in the middle of a task, made ready.
+/// A task waits for `after`, which becomes ready only when `child` ends. `child` waits in the same
+/// way, 30 deep.
 #[test]
 fn what_a_task_readies_before_it_waits_is_found() {
     at_all_counts(|runtime| {
@@ -201,7 +202,7 @@ fn blocked_tasks_run_again_once_they_are_ready() {
     at_all_counts(|runtime| {
         let shed = jobs(runtime, 1, Map::new());
         let left = Arc::new(AtomicU32::new(0));
-        // Pairs: each blocks three times, and is made ready by its partner.
+        // Pairs of tasks: each blocks three times, and its partner makes it ready again.
         let mut ids = Vec::new();
         for _ in 0..20 {
             let names = Arc::new(Mutex::new([TaskId::NONE; 2]));
@@ -211,7 +212,8 @@ fn blocked_tasks_run_again_once_they_are_ready() {
                 left.fetch_add(1, Relaxed);
                 job(move |shed, _| {
                     let partner = names.lock()[1 - me];
-                    // Gone, ready, or not blocked yet, which counts as well: all fine.
+                    // The partner may be gone, ready, or not yet blocked, which counts as well. All
+                    // of these are fine.
                     let told = shed.ready(&[partner]);
                     assert!(!matches!(told, Err(Error::Running(_))), "taken for itself: {told:?}");
                     rounds += 1;
@@ -240,7 +242,7 @@ fn blocked_tasks_run_again_once_they_are_ready() {
     });
 }
 
-/// A suspended task and one that runs on the same worker are different runners.
+/// A suspended task and a task that runs on the same worker count as different runners.
 #[test]
 fn a_suspended_task_is_woken_by_another_of_its_worker() {
     let runtime = runtime(1);
@@ -265,7 +267,7 @@ fn a_suspended_task_is_woken_by_another_of_its_worker() {
         Outcome::Complete
     });
     let [waker] = shed.create([waker]).ok().unwrap();
-    // Chained in this order, so the waiter is popped first.
+    // The tasks are chained in this order, so the waiter is popped first.
     shed.ready(&[waiter, waker]).unwrap();
     shed.wait().unwrap();
     assert_eq!(runs.load(Relaxed), 2);
@@ -308,7 +310,7 @@ fn channels_run_where_the_map_says() {
     });
 }
 
-/// Waiting in a task of the runtime leaves the worker to the shed.
+/// While a task of the runtime waits, its worker is free for the shed.
 #[test]
 fn a_task_of_the_runtime_can_wait() {
     at_all_counts(|runtime| {
@@ -350,7 +352,7 @@ fn panics_are_counted_and_cancel_what_depends_on_them() {
             other => panic!("{other:?}"),
         }
         assert_eq!(ran.load(Relaxed), 1);
-        // As good as new.
+        // The shed is as good as new.
         let again: Vec<_> = (0..100).map(|_| shed.create([count()]).ok().unwrap()[0]).collect();
         shed.ready(&again).unwrap();
         shed.wait().unwrap();
@@ -378,7 +380,7 @@ fn dropping_waits_for_what_is_ready() {
         shed.ready(&ids[..90]).unwrap();
         drop(shed);
         assert_eq!(ran.load(Relaxed), 90);
-        // The others' payloads go with the shed, once the last runner task has dropped it.
+        // The payloads of the others go with the shed, once the last runner task has dropped it.
         drop(payloads);
         while Arc::strong_count(&dropped) > 1 {
             std::thread::yield_now();
@@ -480,7 +482,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refusal(1, Map::new().workers(0, [])), RunError::NoWorkers { channel: 0 });
 }
 
-/// A channel in order, on one worker, in a strict runtime too.
+/// A channel keeps its order on one worker, in a strict runtime too.
 #[test]
 fn the_oldest_first() {
     for strict in [false, true] {
@@ -526,7 +528,7 @@ fn a_template_runs_again_and_again() {
     }
 }
 
-/// Nothing is ready: no worker is awake.
+/// While nothing is ready, no worker is awake.
 #[test]
 fn idle_consumers_sleep() {
     let runtime = runtime(2);
@@ -539,7 +541,7 @@ fn idle_consumers_sleep() {
     while runtime.stats().sleeping < 2 {
         std::thread::yield_now();
     }
-    // One task wakes one worker, and one runner task does it.
+    // One task wakes one worker, and one runner task executes it.
     let before = runtime.stats().total().tasks;
     for id in tasks(10) {
         shed.ready(&[id]).unwrap();
@@ -550,8 +552,8 @@ fn idle_consumers_sleep() {
     assert_eq!(seen.len(), 3);
 }
 
-/// Payloads of panics are dropped, also those that no caller takes, and what panics in their
-/// destructors goes nowhere.
+/// Payloads of panics are dropped, even if no caller takes them. A panic in the destructor of such
+/// a payload reaches no caller.
 #[test]
 fn payloads_of_all_panics_are_dropped() {
     struct Payload(Arc<AtomicUsize>);

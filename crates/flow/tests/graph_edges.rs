@@ -1,4 +1,4 @@
-//! Graphs that are large, whose tasks panic with whatever, and whose results are leaked.
+//! Large graphs, graphs whose tasks panic with any payload, and graphs whose results are leaked.
 #![cfg(not(loom))]
 
 mod watch;
@@ -16,7 +16,7 @@ fn runtime() -> Runtime {
     Runtime::builder().workers(2).build().unwrap()
 }
 
-/// A payload that is counted while it lives, and panics when it is dropped.
+/// A payload that is counted while it lives, and that panics when it is dropped.
 struct Bomb(Arc<AtomicUsize>);
 
 impl Bomb {
@@ -73,7 +73,7 @@ fn payloads_of_panics_in_driven_sheds_are_dropped() {
         };
         discard(payload);
         assert_eq!(live.load(SeqCst), 0);
-        // No result of these is used.
+        // No task uses the results of these tasks.
         drop(build());
         assert_eq!(live.load(SeqCst), 0);
     });
@@ -138,7 +138,7 @@ fn a_leaked_result_blocks_nothing() {
             std::mem::forget(g.result(&number).unwrap());
             std::mem::forget(g.result(&number).unwrap());
         }
-        // It cannot be taken while a leaked output seems to share it.
+        // The result cannot be taken while a leaked output seems to share it.
         assert!(g.take(&number).is_err());
         assert_eq!(*g.result(&number).unwrap(), 3);
         g.run(&runtime).unwrap();
@@ -173,7 +173,7 @@ fn results_are_dropped_once_whoever_looked() {
     assert_eq!(live.load(SeqCst), 0);
     g.run(&runtime).unwrap();
     drop((g, task));
-    // A worker that has run the last task may hold on to the shed for a moment.
+    // The worker that ran the last task may hold the shed for another moment.
     in_time(move || {
         while live.load(SeqCst) > 0 {
             std::thread::yield_now();
@@ -181,7 +181,8 @@ fn results_are_dropped_once_whoever_looked() {
     });
 }
 
-/// The payload may be anything: a panic while the message is looked for would be one too many.
+/// The payload may be any value. A second panic while the graph looks for the message would end the
+/// process.
 #[test]
 fn a_graph_runs_again_after_any_panic() {
     in_time(|| {

@@ -1,5 +1,5 @@
-//! Models of closing a worker queue with a time limit: only workers that hang are said to hang, and
-//! all have left at the end.
+//! Models of closing a worker queue with a time limit. Only workers that hang are reported as
+//! hanging, and all workers have left at the end.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -15,7 +15,8 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A worker that ends each call, looked at twice meanwhile: it is never said to hang.
+/// A worker ends each of its calls, and the closing thread looks twice meanwhile. The worker is
+/// never reported as hanging.
 #[test]
 fn nobody_hangs_who_does_not() {
     check(3, || {
@@ -30,7 +31,7 @@ fn nobody_hangs_who_does_not() {
             }
         });
         let before = calls.running();
-        // There is no call 0, and not a third.
+        // Calls are numbered 1 and 2.
         assert!(before.is_none_or(|call| (1..=2).contains(&call)), "{before:?}");
         let ended = calls.ended();
         if calls.still_runs(before) {
@@ -42,7 +43,7 @@ fn nobody_hangs_who_does_not() {
     });
 }
 
-/// What two workers did.
+/// What the two workers did.
 struct Team {
     roll: Roll,
     finished: Event,
@@ -54,7 +55,7 @@ unsafe impl Sync for Team {}
 // SAFETY: as above.
 unsafe impl Send for Team {}
 
-/// A closing thread waits for the last worker to leave, and sees what all did.
+/// A closing thread waits for the last worker to leave, and sees what all workers did.
 #[test]
 fn the_end_shows_what_all_did() {
     check(3, || {
@@ -63,7 +64,8 @@ fn the_end_shows_what_all_did() {
         let workers = [0, 1].map(|index| {
             let team = Arc::clone(&team);
             thread::spawn(move || {
-                // SAFETY: each has its own, and the other thread reads it when all have left.
+                // SAFETY: each worker has its own cell, and the other thread reads it when all have
+                // left.
                 team.did[index].with_mut(|did| unsafe { *did = 1 });
                 if team.roll.leave() {
                     team.finished.set();
@@ -72,7 +74,7 @@ fn the_end_shows_what_all_did() {
         });
         team.finished.wait();
         for did in &team.did {
-            // SAFETY: all have left.
+            // SAFETY: all workers have left.
             assert_eq!(did.with(|did| unsafe { *did }), 1);
         }
         for worker in workers {

@@ -34,18 +34,18 @@ impl Lane {
         }
     }
 
-    /// With the hold: handles the items that are there.
+    /// The caller has the hold. Handles the items that are there.
     fn handle(&self) {
         if self.items.swap(0, Acquire) > 0 {
             self.handled.with_mut(|handled| {
-                // SAFETY: we have the hold.
+                // SAFETY: this thread has the hold.
                 unsafe { *handled += 1 }
             });
             self.done.store(true, Release);
         }
     }
 
-    /// As a worker does.
+    /// Takes the hold and handles items, as a worker does.
     fn release(&self) {
         self.hold.give();
         if self.items.load(Relaxed) > 0 || self.done.load(Relaxed) {
@@ -54,8 +54,8 @@ impl Lane {
     }
 }
 
-/// An item comes while the holder is about to leave for something else, and the other worker is
-/// about to sleep. A lost item is a deadlock.
+/// An item comes while the holder is about to leave for other work and the other worker is about to
+/// sleep. A lost item shows as a deadlock.
 #[test]
 fn what_comes_at_the_end_is_not_forgotten() {
     let mut builder = loom::model::Builder::new();
@@ -69,7 +69,7 @@ fn what_comes_at_the_end_is_not_forgotten() {
             move || {
                 lane.handle();
                 lane.handled.with_mut(|handled| {
-                    // SAFETY: we have the hold.
+                    // SAFETY: this thread has the hold.
                     unsafe { *handled += 1 }
                 });
                 lane.release();

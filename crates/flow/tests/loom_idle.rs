@@ -7,7 +7,7 @@ use sateen_flow::idle::Idle;
 use sateen_flow::lane::Lane;
 use sateen_sync::WaitPoint;
 
-/// A worker queue of one lane, with room for an item a worker.
+/// A worker queue of one lane, with room for one item for each worker.
 struct Flow {
     lane: Lane<Box<u32>>,
     sleepers: WaitPoint,
@@ -28,7 +28,7 @@ impl Flow {
         self.lane.room.notify_one();
     }
 
-    /// Works as a worker does. Returns the sum of the items it has handled.
+    /// Works as a worker does. Returns the sum of the items that it has handled.
     fn work(&self) -> u32 {
         let (mut handled, mut offered) = (0, false);
         loop {
@@ -81,7 +81,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A worker and a sender wait for each other: it is a deadlock if one is not told.
+/// A worker and a sender wait for each other. If one of them is not told, that is a deadlock.
 #[test]
 fn a_sender_and_a_worker_meet() {
     check(3, || {
@@ -97,7 +97,7 @@ fn a_sender_and_a_worker_meet() {
 }
 
 /// Two senders that do not wait, and a worker that is idle again after an item. One sender at a
-/// time gets it, and finds room.
+/// time gets the worker and finds room.
 #[test]
 fn an_idle_worker_is_taken_once() {
     check(3, || {

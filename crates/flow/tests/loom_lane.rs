@@ -28,7 +28,7 @@ impl Flow {
         Arc::new(Self { lane: Lane::new(capacity, 0), sleepers: WaitPoint::asymmetric(), aborted })
     }
 
-    /// Works as a worker does. Returns the sum of the items it has handled.
+    /// Works as a worker does. Returns the sum of the items that it has handled.
     fn work(flow: &Arc<Self>) -> JoinHandle<u32> {
         let flow = Arc::clone(flow);
         thread::spawn(move || {
@@ -50,7 +50,7 @@ impl Flow {
         })
     }
 
-    /// Sends, waiting for room. Returns the sum of the items that were accepted.
+    /// Sends, and waits for room. Returns the sum of the items that were accepted.
     fn send(flow: &Arc<Self>, items: &'static [u32]) -> JoinHandle<u32> {
         let flow = Arc::clone(flow);
         thread::spawn(move || {
@@ -86,7 +86,7 @@ impl Flow {
     }
 }
 
-/// An item accepted before the close is handled, by a worker that sleeps, looks, or is about to
+/// An item accepted before the close is handled, whether the worker sleeps, looks, or is about to
 /// end.
 #[test]
 fn a_close_loses_nothing() {
@@ -98,7 +98,8 @@ fn a_close_loses_nothing() {
     });
 }
 
-/// The same with a sender that waits for room: it gets its item in, or back.
+/// The same with a sender that waits for room: the queue accepts its item, or the sender gets it
+/// back.
 #[test]
 fn a_close_releases_who_waits_for_room() {
     check(2, || {
@@ -109,7 +110,7 @@ fn a_close_releases_who_waits_for_room() {
     });
 }
 
-/// An item accepted before an abort is handled, or comes back.
+/// An item accepted before an abort is handled or comes back.
 #[test]
 fn an_abort_loses_nothing() {
     check(2, || {

@@ -11,7 +11,8 @@ fn numbers(run: Run) -> Vec<u64> {
     (run.last + 1 - run.len..=run.last).collect()
 }
 
-/// Two threads take at once: never more than is due, and in the end all of it.
+/// Two threads take at once. Together they never take more than is due, and in the end they have
+/// taken all of it.
 #[test]
 fn no_token_is_taken_twice() {
     loom::model(|| {
@@ -27,7 +28,7 @@ fn no_token_is_taken_twice() {
     });
 }
 
-/// The last number is given back while another lines up.
+/// A caller gives the last number back while another lines up.
 #[test]
 fn a_place_given_back_is_not_lost() {
     loom::model(|| {
@@ -46,8 +47,8 @@ fn a_place_given_back_is_not_lost() {
     });
 }
 
-/// Two threads give back, in any order, while a third takes what is due. Each number is taken once,
-/// and none is lost.
+/// Two threads give numbers back, in any order, while a third takes what is due. Each number is
+/// taken once, and none is lost.
 #[test]
 fn places_given_back_in_any_order() {
     let mut builder = loom::model::Builder::new();

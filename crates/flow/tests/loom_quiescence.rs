@@ -1,4 +1,4 @@
-//! Models of waiting until nobody is at work, with full fences.
+//! Models of waiting until no worker is at work, with full fences.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
@@ -15,14 +15,14 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// What each of those at work did.
+/// What each worker did.
 struct Work([UnsafeCell<bool>; 2]);
-// SAFETY: a cell is its worker's until that has left; that is what is modelled.
+// SAFETY: a cell belongs to its worker until that worker has left. The model checks this.
 unsafe impl Sync for Work {}
 // SAFETY: as above.
 unsafe impl Send for Work {}
 
-/// The last of two leaves while a thread begins to wait, which sees what both did.
+/// The last of two workers leaves while a thread begins to wait. That thread sees what both did.
 #[test]
 fn the_last_one_tells() {
     check(2, || {
@@ -32,7 +32,7 @@ fn the_last_one_tells() {
             quiet.enter();
             let (quiet, work) = (Arc::clone(&quiet), Arc::clone(&work));
             thread::spawn(move || {
-                // SAFETY: at work, and the cell is its own.
+                // SAFETY: this worker is at work, and the cell is its own.
                 work.0[i].with_mut(|done| unsafe { *done = true });
                 quiet.leave();
             })
@@ -40,7 +40,7 @@ fn the_last_one_tells() {
         while !quiet.is_quiet() {
             quiet.wait_unless(|| quiet.is_quiet());
         }
-        // SAFETY: nobody is at work.
+        // SAFETY: no worker is at work.
         assert!(work.0.iter().all(|cell| cell.with(|done| unsafe { *done })));
         for worker in workers {
             worker.join().unwrap();
@@ -48,7 +48,7 @@ fn the_last_one_tells() {
     });
 }
 
-/// Something that only the waiter can do comes up while it begins to wait.
+/// While the waiter begins to wait, something comes up that only the waiter can do.
 #[test]
 fn what_is_told_is_seen() {
     check(3, || {

@@ -1,5 +1,5 @@
-//! Models of how work is found. A worker here sleeps until a runner task is queued for it, as a
-//! runtime's would; so work for which none was sent is a deadlock.
+//! Models of how work is found. As in a runtime, a worker sleeps until a runner task is queued for
+//! it. So work for which no runner task was queued shows as a deadlock.
 #![cfg(loom)]
 
 use loom::sync::{Arc, Condvar, Mutex};
@@ -16,8 +16,8 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A group: how much its one producer made ready, how much was taken, its slot, and the worker's
-/// queue of runner tasks.
+/// A group has one producer. It holds how much was made ready, how much was taken, the runner slot,
+/// and the worker's queue of runner tasks.
 struct Group {
     pushed: AtomicUsize,
     taken: AtomicUsize,
@@ -48,7 +48,7 @@ impl Group {
         }
     }
 
-    /// Waits for a runner task, which begins.
+    /// Waits for a runner task and begins it.
     fn start(&self) {
         let mut queued = self.queued.lock().unwrap();
         while *queued == 0 {
@@ -75,7 +75,7 @@ impl Group {
     }
 }
 
-/// Tasks that are pushed while a runner task is queued, begins, looks and ends are taken.
+/// Tasks are pushed while a runner task is queued, begins, looks and ends. All of them are taken.
 #[test]
 fn what_is_notified_is_found() {
     check(3, || {
@@ -101,7 +101,7 @@ fn what_is_notified_is_found() {
     });
 }
 
-/// An event of one task for another.
+/// An event that one task sets for another.
 #[derive(Default)]
 struct Event(Mutex<bool>, Condvar);
 
@@ -119,8 +119,8 @@ impl Event {
     }
 }
 
-/// Two tasks, of which the first taken waits for the other: the worker that takes it sends another
-/// one first.
+/// There are two tasks. The first that is taken waits for the other, so its worker first queues
+/// another runner task.
 #[test]
 fn a_task_that_waits_does_not_hide_the_rest() {
     check(2, || {
@@ -149,8 +149,8 @@ fn a_task_that_waits_does_not_hide_the_rest() {
     });
 }
 
-/// The end of a task makes two ready without notifying, while a runner task of another thread
-/// begins, looks and ends. The one that is taken waits for the other.
+/// The end of a task makes two tasks ready without notifying, while another thread's runner task
+/// begins, looks and ends. The task that is taken waits for the other one.
 #[test]
 fn what_an_end_makes_ready_is_announced_before_the_next_task() {
     check(3, || {
@@ -167,9 +167,9 @@ fn what_an_end_makes_ready_is_announced_before_the_next_task() {
                 }
             }
         });
-        // For a task that is gone before it is seen.
+        // Takes the place of a task that is gone before any worker sees it.
         group.notify();
-        // The first is ours.
+        // This thread takes the first task.
         group.taken.store(1, Relaxed);
         group.push(2);
         if !canary!("drain_owes_no_fence") {

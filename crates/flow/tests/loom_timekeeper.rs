@@ -1,4 +1,4 @@
-//! Models of waiting for items that come again: of the sleepers one keeps the time.
+//! Models of waiting for items that come again: one of the sleepers keeps the time.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -13,7 +13,8 @@ use sateen_sync::WaitPoint;
 struct Crew {
     sleepers: WaitPoint,
     time: Timekeeper,
-    /// The time has come. Only a sleep that was kept up to its end brings it.
+    /// Whether the time has come. It comes only if a sleeper kept the time up to the end of its
+    /// sleep.
     due: AtomicBool,
     new: AtomicU32,
     handled: AtomicBool,
@@ -30,7 +31,7 @@ impl Crew {
         })
     }
 
-    /// As a handler that asks for its item again does.
+    /// Does what a handler does that asks for its item again.
     fn again(&self) {
         self.time.set_earliest(Some(1));
         self.sleepers.notify_one();
@@ -45,8 +46,8 @@ impl Crew {
         self.new.fetch_update(Acquire, Relaxed, |new| new.checked_sub(1)).is_ok()
     }
 
-    /// Works as a worker does, until it gets a new item, whose handler never returns, or until the
-    /// item that comes again was handled.
+    /// Works as a worker does. It ends when it gets a new item, whose handler never returns, or
+    /// when the item that comes again was handled.
     fn work(&self) {
         while !self.handled.load(Acquire) {
             if self.take_new() {
@@ -58,13 +59,14 @@ impl Crew {
                 return self.sleepers.notify_all();
             }
             let keeper = self.time.keep();
-            // Under loom a time limit is over as soon as a thread looks.
+            // Under loom a time limit has passed as soon as a thread looks.
             let deadline = keeper.as_ref().map(|_| Instant::now() + Duration::from_secs(1));
             self.sleepers.wait(deadline, || {
                 let awake = self.new.load(Relaxed) > 0 || self.handled.load(Relaxed);
                 awake || self.due.load(Relaxed) || self.time.needs_keeper()
             });
-            // If there is something new it was told of that, and its time is not over.
+            // If there is a new item, this worker was told of that, and its time limit has not
+            // passed.
             if keeper.is_some() && self.new.load(Relaxed) == 0 {
                 self.due.store(true, Release);
             }
@@ -83,7 +85,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A worker sleeps, and an item is to come again: it is a deadlock if no worker keeps the time.
+/// A worker sleeps, and an item is to come again. If no worker keeps the time, that is a deadlock.
 #[test]
 fn an_item_that_comes_again_is_waited_for() {
     check(3, || {
@@ -98,8 +100,8 @@ fn an_item_that_comes_again_is_waited_for() {
     });
 }
 
-/// The keeper gets a new item that blocks it for ever: the other worker keeps the time from then
-/// on.
+/// The keeper gets a new item that blocks it for ever. From then on the other worker keeps the
+/// time.
 #[test]
 fn the_time_is_passed_on() {
     check(2, || {

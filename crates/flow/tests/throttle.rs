@@ -43,24 +43,24 @@ fn senseless_rates_are_refused_by_name() {
 #[test]
 fn the_rate_is_exact_at_any_rate() {
     for items in [Rate::LEAST, 0.3, 1.0, 7.0, 1e3, 1e5, 1e6, 1e7, 5e7, 1e9] {
-        // One at a time, and those of 200 µs at once.
+        // Items pass one at a time, or those of 200 µs pass at once.
         for (batch, late) in [(1, 2e-9), (u64::MAX, 200e-6)] {
             let clock = ManualClock::new();
             let mut throttle = Throttle::new(rate(items), clock.clone()).batch(batch).unwrap();
-            // No longer than clocks go.
+            // No run is longer than the clock's range.
             let n = (items * 1e9).floor().min(30_000.0);
             for _ in 0..=n as u64 {
                 throttle.wait();
             }
             let (took, wanted) = (clock.elapsed().as_secs_f64(), n / items);
-            // To the nanosecond, and the last waits may be rounded up.
+            // This is exact to the nanosecond, and the last waits may be rounded up.
             assert!(took >= wanted - 1e-9, "{items}: {took} instead of {wanted}");
             assert!(took <= wanted * (1.0 + 1e-9) + late, "{items}: {took} instead of {wanted}");
         }
     }
 }
 
-/// If items may pass in batches, waits are long enough for a sleep, and items that are due then
+/// If items may pass in batches, each wait is long enough for a sleep. Items that are due by then
 /// pass at once.
 #[test]
 fn a_high_rate_waits_seldom() {
@@ -105,7 +105,7 @@ fn no_span_of_time_lets_more_through() {
         let mut passed = Vec::new();
         let mut random = sateen_base::XorShift::new(burst);
         for _ in 0..3000 {
-            // Pauses long and short, a look, or a wait.
+            // Draws a long or short pause, an attempt, or a wait.
             match random.next_u64() % 8 {
                 0 => clock.advance(Duration::from_millis(random.next_u64() % 3000)),
                 1..4 => {
@@ -200,14 +200,15 @@ fn many_share_one_limit() {
             });
         }
     });
-    // Time goes on when anybody waits, so others may find it later than wanted; never earlier.
+    // Time goes on when any caller waits, so others may find it later than they wanted, but never
+    // earlier.
     assert!(clock.elapsed() >= seconds(19_999.0 / 1e4), "{:?}", clock.elapsed());
 }
 
 #[test]
 fn who_stops_waiting_gives_the_place_back() {
     let time = ManualClock::new();
-    /// Asks to be awaited elsewhere, as real clocks do.
+    /// Asks callers to wait elsewhere, as real clocks do.
     #[derive(Debug)]
     struct Slow(ManualClock);
     impl Clock for Slow {
@@ -246,7 +247,8 @@ fn a_hand_gives_back_what_it_has_left() {
     assert_eq!((0..1000).take_while(|_| throttle.try_take(1)).count(), 99);
 }
 
-/// The real clocks tell the same time, and a rate holds on them; only a lower limit is certain.
+/// The real clocks tell the same time, and throttles keep their rate on them. Only a lower limit is
+/// certain.
 #[test]
 fn real_clocks_run() {
     let real = RealClock::new();

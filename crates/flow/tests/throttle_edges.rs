@@ -1,5 +1,5 @@
-//! Throttles at the ends of their numbers, and by wrong clocks. In virtual time: nothing here
-//! sleeps.
+//! Throttles with numbers at the ends of their ranges, and with wrong clocks. Time is virtual:
+//! nothing here sleeps.
 #![cfg(not(loom))]
 
 mod watch;
@@ -20,7 +20,7 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A clock that shows the time it is given, and goes on by each delay.
+/// A clock that shows the time it is set to, and advances by each delay.
 #[derive(Clone, Debug, Default)]
 struct Wrong(Arc<AtomicU64>);
 
@@ -92,7 +92,7 @@ fn changes_of_the_rate_starve_nobody() {
             clock.advance(millis(step));
             passed += u64::from(throttle.try_take(1));
         }
-        // The one at the start is lost with the first change.
+        // The first change of the rate loses the item that was due at the start.
         assert!((28..=33).contains(&passed), "{passed} by bursts of {burst}, every {step} ms");
     }
 }
@@ -156,7 +156,7 @@ fn a_clock_may_say_more_than_there_are_nanoseconds() {
     assert!(throttle.try_take(1) && !throttle.try_take(1));
 }
 
-/// Centuries at the highest rate are more items than there are numbers.
+/// Centuries at the highest rate would let more items pass than there are numbers.
 #[test]
 fn a_jump_of_centuries_is_a_burst() {
     let clock = Wrong::default();
@@ -173,7 +173,7 @@ fn a_jump_of_centuries_is_a_burst() {
 
 // ---- Clocks that go back ----
 
-/// A throttle whose clock was set back goes on at its rate, soon.
+/// A throttle whose clock was set back soon goes on at its rate.
 #[test]
 fn a_clock_that_goes_back_starves_nobody() {
     const HOUR: u64 = 3_600_000_000_000;
@@ -195,7 +195,7 @@ fn a_clock_that_goes_back_starves_nobody() {
     }
 }
 
-/// The same for a caller that waits meanwhile.
+/// The same for a caller that waits while the clock is set back.
 #[test]
 fn who_waits_by_a_clock_that_goes_back_passes() {
     let clock = Wrong::default();
@@ -216,7 +216,7 @@ fn who_waits_by_a_clock_that_goes_back_passes() {
     }
 }
 
-/// A clock that wavers by less than it goes on neither starves nor speeds up.
+/// A clock that wavers by less than it advances neither starves callers nor speeds the throttle up.
 #[test]
 fn a_clock_that_wavers_keeps_the_rate() {
     let clock = Wrong::default();
@@ -257,7 +257,7 @@ fn pass_now(waits: &mut Vec<Wait<'_>>) -> usize {
     all - waits.len()
 }
 
-/// However many give up, a number on the grid belongs to one.
+/// However many callers give up, a number on the grid belongs to one caller.
 #[test]
 fn who_gives_up_gives_nobody_a_second_token() {
     let clock = Wrong::default();
@@ -265,7 +265,7 @@ fn who_gives_up_gives_nobody_a_second_token() {
     assert!(throttle.try_take(1));
     let lined_up = |len| {
         let mut line: Vec<_> = (0..len).map(|_| line_up(&throttle)).collect();
-        // All but the last give up.
+        // All callers but the last give up.
         line.pop().unwrap()
     };
     let mut last: Vec<_> = (1..=40).rev().map(lined_up).collect();
@@ -293,7 +293,7 @@ fn a_line_that_everybody_has_left_holds_nobody_up() {
     let throttle = SharedThrottle::new(rate(1.0), clock.clone()).burst(1).unwrap();
     assert!(throttle.try_take(1));
     let mut line: Vec<_> = (0..1000).map(|_| line_up(&throttle)).collect();
-    // In any order.
+    // The callers leave in any order.
     while !line.is_empty() {
         drop(line.swap_remove(line.len() / 3));
     }
@@ -302,14 +302,14 @@ fn a_line_that_everybody_has_left_holds_nobody_up() {
     assert!(!throttle.try_take(1));
 }
 
-/// Hands that come and go give back what they did not use.
+/// Hands that come and go give back the items that they did not use.
 #[test]
 fn what_hands_leave_is_used() {
     let clock = Wrong::default();
     let throttle = SharedThrottle::new(rate(1000.0), clock.clone()).burst(800).unwrap();
     clock.set(10_000_000_000);
     let mut passed = 0;
-    // Each takes a hundred and uses one, side by side with another.
+    // Each hand takes a hundred items and uses one, beside another hand.
     while passed < 2000 {
         let (mut one, mut other) = (throttle.hand(), throttle.hand());
         let (first, second) = (one.try_take(), other.try_take());

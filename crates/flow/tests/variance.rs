@@ -1,8 +1,8 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A queue that takes items through a shared reference and gives them out must be invariant.
-//! Otherwise a borrow that is too short goes in through one view of it and comes out of another. A
-//! new type needs a row in both tables.
+//! A queue takes items through a shared reference and gives them out, so it must be invariant.
+//! Otherwise a borrow that is too short would go in through one view of the queue and come out of
+//! another. A new type needs a row in both tables.
 #![cfg(not(loom))]
 
 mod variance {
@@ -40,7 +40,7 @@ mod auto_traits {
         SharedThrottle<T>: Send if Send, Sync if Sync = sateen_flow::SharedThrottle<T>;
     }
 
-    /// Its payloads can be sent in any case.
+    /// The payloads of an error can be sent in any case.
     #[test]
     fn driven() {
         sateen_base::is!(sateen_flow::Driven<Both>: Send);

@@ -1,5 +1,5 @@
-//! Worker queues: an item that goes in comes out once, in order if that is promised, whatever
-//! handlers do.
+//! Worker queues: an item that goes in comes out once, whatever handlers do, and in order if that
+//! is promised.
 #![cfg(not(loom))]
 
 use sateen_flow::{DeadReason, Overflow, Refusal, Retry, StartError, ThrottleError, WorkerQueue};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// What handlers saw, to be checked at the end.
+/// The items that handlers saw, to be checked at the end.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<u64>>>);
 
@@ -121,7 +121,7 @@ fn one_queue_and_one_worker_keep_the_order() {
     }
 }
 
-/// Also while items come again, handlers panic, and workers take each other's queues.
+/// This also holds while items come again, handlers panic, and workers take each other's queues.
 #[test]
 fn items_of_a_key_keep_their_order_and_never_meet() {
     for capacity in [0, 3, 64] {
@@ -198,7 +198,7 @@ fn a_closed_queue_gives_the_item_back() {
     }
 }
 
-/// A queue whose only worker waits for the event in its first item.
+/// A queue whose only worker waits for the event while it handles its first item.
 fn stuck(builder: sateen_flow::WorkerQueueBuilder<u64>) -> (WorkerQueue<u64>, Arc<Event>, Seen) {
     let (go, began, seen) = (Arc::new(Event::new()), Arc::new(Event::new()), Seen::default());
     let queue = builder.workers(1).queues(1).start({
@@ -416,8 +416,8 @@ fn a_handler_may_send_close_and_be_the_last_to_know_the_queue() {
     assert_eq!(seen.all(), [1, 2]);
 }
 
-/// One worker is stuck. All other items are handled all the same; without stealing, all but those
-/// in its queue.
+/// One worker is stuck. All other items are still handled. Without stealing, those in its own queue
+/// are not.
 #[test]
 fn a_stuck_worker_strands_nothing() {
     for steal in [true, false] {
@@ -477,7 +477,7 @@ fn figures_tell_what_happened() {
     assert!(stats.waits.max() < SOON);
 }
 
-/// Items are dropped exactly once, wherever they are in the end.
+/// Items are dropped exactly once, wherever they end.
 #[test]
 fn items_that_own_something_are_dropped_once() {
     struct Counted(Arc<AtomicUsize>);

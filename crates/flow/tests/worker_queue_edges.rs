@@ -47,8 +47,8 @@ fn a_rate_can_be_changed_while_workers_wait_for_it() {
     assert_eq!(queue.stats().received + given_back, 20);
 }
 
-/// The workers' next tokens are due in years: closing reports that an item waits, aborting returns
-/// it.
+/// The workers' next tokens are due in years. Closing reports that an item waits, and aborting
+/// returns that item.
 #[test]
 fn workers_that_wait_for_years_can_be_aborted() {
     let rate = Rate::per_second(Rate::LEAST).unwrap();

@@ -1,4 +1,4 @@
-//! Worker queues whose handlers, callbacks, items, payloads and wakers do what they should not.
+//! Worker queues whose handlers, callbacks, items, payloads and wakers break the rules.
 #![cfg(not(loom))]
 
 mod watch;
@@ -14,7 +14,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 use watch::in_time;
 
-/// A payload whose destructor panics, with another one.
+/// A payload whose destructor panics with another such payload.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -104,7 +104,8 @@ impl Drop for Explosive {
     }
 }
 
-/// Wherever an item is dropped: after its handler, by the overflow rule, or with the queue.
+/// This holds wherever an item is dropped: after its handler, by the overflow rule, or with the
+/// queue.
 #[test]
 fn items_whose_destructors_panic_are_dropped_and_counted() {
     in_time(|| {
@@ -147,7 +148,7 @@ impl Wake for BadWaker {
     }
 }
 
-/// A future that waits for room is woken by a worker, between taking an item and handling it.
+/// A worker wakes a future that waits for room after it takes an item and before it handles it.
 #[test]
 fn wakers_that_panic_cost_no_worker_and_no_item() {
     in_time(|| {
@@ -209,12 +210,12 @@ fn a_busy_key_holds_up_no_other_without_capacity() {
         let queue = Arc::new(queue.unwrap());
         queue.sender().send_keyed(&0, 0).unwrap();
         std::thread::scope(|s| {
-            // They wait for the key.
+            // These senders wait for the key.
             for item in 1..4 {
                 let queue = &queue;
                 s.spawn(move || queue.sender().send_keyed(&0, item).unwrap());
             }
-            // Others go on, though it may take until those wait.
+            // Senders of other keys go on, perhaps only once those senders wait.
             for round in 0..200 {
                 for key in 1..=10 {
                     queue.sender().send_keyed(&(key * 1000), 1000 * key + round).unwrap();
@@ -230,7 +231,8 @@ fn a_busy_key_holds_up_no_other_without_capacity() {
     });
 }
 
-/// Handlers send to other keys: as many as there are workers may wait for each other's end.
+/// Handlers send to other keys. As many handlers as there are workers may wait for each other's
+/// end.
 #[test]
 fn keys_do_not_wait_for_each_other_without_capacity() {
     in_time(|| {
@@ -241,7 +243,7 @@ fn keys_do_not_wait_for_each_other_without_capacity() {
             let (queue, done) = (Arc::clone(&queue), Arc::clone(&done));
             move |_, item: &mut u64| {
                 if *item == 1 {
-                    // While this one is busy.
+                    // This handler is still busy.
                     let own = queue.get().unwrap().try_send(9);
                     assert!(own.is_ok() || own.unwrap_err().reason == Refusal::Full);
                 }
@@ -268,7 +270,7 @@ fn keys_do_not_wait_for_each_other_without_capacity() {
     });
 }
 
-/// Of several crews any idle worker will do.
+/// A sender takes an idle worker of any of several crews.
 #[test]
 fn a_sender_waits_for_any_worker_without_capacity() {
     in_time(|| {
@@ -285,7 +287,7 @@ fn a_sender_waits_for_any_worker_without_capacity() {
                 }
             });
             let queue = queue.unwrap();
-            // Two of three hang.
+            // Two of the three workers hang.
             (0..2).for_each(|_| queue.send(0).unwrap());
             for item in 1..=100 {
                 if awaits {
@@ -321,7 +323,8 @@ fn who_gives_up_leaves_the_key_to_others_without_capacity() {
         began.wait();
         let mut cx = Context::from_waker(Waker::noop());
         for _ in 0..3 {
-            // The same key, and others, which wait for the worker.
+            // Senders of the same key wait, and so do senders of other keys, which wait for the
+            // worker.
             let sender = queue.sender();
             let mut waits: Vec<_> =
                 ["a", "b", "b", "c"].map(|key| Box::pin(sender.send_keyed_async(key, 1))).into();
@@ -342,7 +345,8 @@ fn who_gives_up_leaves_the_key_to_others_without_capacity() {
 
 // ---- Ends ----
 
-/// Workers that are made to end make dead letters of items that they cannot handle: none is lost.
+/// Workers that are made to end turn the items that they cannot handle into dead letters. None is
+/// lost.
 #[test]
 fn a_runtime_that_ends_by_force_loses_no_item() {
     in_time(|| {
@@ -381,7 +385,7 @@ fn a_runtime_that_ends_by_force_loses_no_item() {
                 assert_eq!(sorted(&dead), (0..100).collect::<Vec<_>>());
                 assert!(left.is_empty());
             } else {
-                // But for those that were in hand.
+                // All items but those that workers held at that moment.
                 assert!((98..=100).contains(&left.len()), "{}", left.len());
             }
             assert_eq!(stats.sent, stats.received + stats.returned + stats.in_queue, "{stats:?}");
@@ -389,7 +393,7 @@ fn a_runtime_that_ends_by_force_loses_no_item() {
     });
 }
 
-/// A sender of a batch is cancelled while it waits for room: the items that went in are counted.
+/// A sender of a batch is cancelled while it waits for room. The items that went in are counted.
 #[test]
 fn a_batch_whose_sender_is_cancelled_is_counted_as_far_as_it_went() {
     in_time(|| {
@@ -422,7 +426,7 @@ fn a_batch_whose_sender_is_cancelled_is_counted_as_far_as_it_went() {
     });
 }
 
-/// A callback that waits is cancelled like any code: the item is a dead letter all the same.
+/// A callback that waits is cancelled like any other code. The item still becomes a dead letter.
 #[test]
 fn a_cancelled_callback_costs_no_item() {
     in_time(|| {
@@ -445,7 +449,7 @@ fn a_cancelled_callback_costs_no_item() {
     });
 }
 
-/// The handler owns the queue; its own worker drops the rest of the queue.
+/// The handler owns the queue, so the queue's own worker drops the rest of it.
 #[test]
 fn a_handler_that_owns_its_queue_ends_it() {
     in_time(|| {
@@ -470,7 +474,7 @@ fn a_handler_that_owns_its_queue_ends_it() {
             let queue = place.get().unwrap();
             queue.send(1).unwrap();
             if late {
-                // The queue goes on, and only the handler has it.
+                // The queue goes on, and only the handler owns it.
                 assert!(queue.close_timeout(Duration::from_millis(1)).is_err());
             }
             go.set();

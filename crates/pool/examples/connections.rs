@@ -1,8 +1,8 @@
 //! A table of connections that worker threads share.
 //!
 //! Each connection is an entry of a pool. Its key leaves the table as a number (here: in events). A
-//! late event, for a connection that is closed, finds nothing, even if its slot holds another
-//! connection. A thread may close a connection while another one looks at it: the last one to leave
+//! late event for a closed connection finds nothing, even if another connection has the slot by
+//! then. A thread may close a connection while another thread looks at it. The last thread to leave
 //! drops it.
 
 use sateen::pool::{Growth, Key, Pool};
@@ -32,13 +32,13 @@ impl Table {
         self.connections.insert_with(connect).ok().map(Key::to_bits)
     }
 
-    /// Whether the event was for a connection that is open.
+    /// Handles an event. Returns whether its connection is open.
     fn receive(&self, tag: u64, bytes: u64) -> bool {
         let connection = Key::from_bits(tag).and_then(|key| self.connections.get(key));
         connection.is_some_and(|connection| {
             let before = connection.received.fetch_add(bytes, Ordering::Relaxed);
             if before + bytes >= 1000 && self.connections.remove(connection.id) {
-                // Still there for us: `connection` is a guard.
+                // This thread can still use it: `connection` is a guard.
                 assert!(!connection.peer.is_empty());
                 self.closed.fetch_add(1, Ordering::Relaxed);
             }
@@ -47,8 +47,8 @@ impl Table {
     }
 }
 
-/// Opens `peers` connections and sends each more than it takes, from `threads` threads. Returns how
-/// many were closed, and how many are left.
+/// Opens `peers` connections from `threads` threads and sends each more than it takes. Returns how
+/// many were closed and how many are left.
 fn serve(peers: usize, threads: u64) -> (u64, usize) {
     let table = Table::new().expect("memory for 8 connections");
     let tags: Vec<u64> = (0..peers).filter_map(|n| table.open(&format!("peer {n}"))).collect();
@@ -77,7 +77,7 @@ fn each_connection_is_closed_once() {
     for threads in [1, 2, 4] {
         assert_eq!(serve(5, threads), (5, 0));
         assert_eq!(serve(50, threads), (50, 0));
-        // More than the table takes.
+        // This is more than the table takes.
         assert_eq!(serve(100, threads), (64, 0));
     }
 }

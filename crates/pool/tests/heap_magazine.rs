@@ -1,5 +1,5 @@
-//! `HeapMagazine`: no block is lost, and the number kept is bounded. A program of its own, because
-//! it counts allocations.
+//! `HeapMagazine`: no block is lost, and the number of blocks kept is bounded. This is a separate
+//! program because it counts allocations.
 #![cfg(not(loom))]
 
 use sateen_pool::{HeapMagazine, HeapSizes};
@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicIsize, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-/// A size that nothing else here asks for.
+/// A block size that nothing else here asks for.
 const BLOCK: Layout = match Layout::from_size_align(7 * 64, 64) {
     Ok(layout) => layout,
     Err(_) => panic!("a layout"),
 };
 static LIVE: AtomicIsize = AtomicIsize::new(0);
-/// One at a time, because of the count.
+/// The tests run one at a time, because of the count.
 static TURN: Mutex<()> = Mutex::new(());
 
 struct Counting;
 
-// SAFETY: hands everything on to the system's allocator.
+// SAFETY: passes every call on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(isize::from(layout == BLOCK), Relaxed);
@@ -38,15 +38,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A block with a count of its users in it, which is never more than one.
+/// A block that holds a count of its users, which is never more than one.
 struct Held<'a>(&'a HeapMagazine, NonNull<AtomicU32>);
-// SAFETY: a block may be given by any thread.
+// SAFETY: any thread may give a block.
 unsafe impl Send for Held<'_> {}
 
 fn take(from: &HeapMagazine) -> Held<'_> {
     let block = from.take().expect("memory").cast::<AtomicU32>();
     assert!(block.as_ptr().addr().is_multiple_of(BLOCK.align()));
-    // SAFETY: ours, large enough and aligned; at its end, which no list of free blocks uses.
+    // SAFETY: this thread owns the block, which is large enough and aligned. The count is at its
+    // end, which no list of free blocks uses.
     let word = unsafe { block.add(BLOCK.size() / 4 - 1) };
     // SAFETY: as above.
     unsafe { word.write(AtomicU32::new(1)) };
@@ -57,7 +58,8 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         // SAFETY: written in `take`.
         assert_eq!(unsafe { self.1.as_ref() }.swap(0, Relaxed), 1);
-        // SAFETY: the start of the block, taken once and not used from here on.
+        // SAFETY: this is the start of the block, which was taken once and is not used from here
+        // on.
         unsafe { self.0.give(self.1.sub(BLOCK.size() / 4 - 1).cast()) };
     }
 }
@@ -109,7 +111,7 @@ fn threads_hand_over_and_end() {
             }
         });
     }
-    // Four threads at a time, and the blocks that all keep together.
+    // Four threads run at a time. The test counts the blocks that all of them keep together.
     let kept = LIVE.load(Relaxed) - before;
     assert!(kept <= 4096 + 8 * 122, "{kept} kept");
     drop(heap);
@@ -121,10 +123,10 @@ fn small_layouts_have_room_for_a_list() {
     let tiny = HeapMagazine::new::<u8>();
     assert_eq!(tiny.layout(), Layout::new::<[usize; 2]>());
     let block = tiny.take().expect("memory");
-    // SAFETY: just taken.
+    // SAFETY: the block was just taken.
     unsafe { tiny.give(block) };
     assert_eq!(tiny.take(), Some(block));
-    // SAFETY: just taken.
+    // SAFETY: the block was just taken.
     unsafe { tiny.give(block) };
 }
 
@@ -138,14 +140,14 @@ fn each_layout_has_blocks_of_its_size_and_alignment() {
         let blocks: Vec<_> = (0..40).map(|_| sizes.take(layout).expect("memory")).collect();
         for (n, &block) in blocks.iter().enumerate() {
             assert_eq!(block.as_ptr() as usize % align, 0);
-            // SAFETY: `size` bytes of ours.
+            // SAFETY: this thread owns these `size` bytes.
             unsafe { block.write_bytes(n as u8, size) };
         }
         for (n, &block) in blocks.iter().enumerate() {
-            // SAFETY: as above, and written.
+            // SAFETY: as above; the bytes were written before.
             let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), size) };
             assert!(bytes.iter().all(|&byte| byte == n as u8));
-            // SAFETY: taken for this layout, and not used any more.
+            // SAFETY: the block was taken for this layout and is not used any more.
             unsafe { sizes.give(block, layout) };
         }
     }

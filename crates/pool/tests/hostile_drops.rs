@@ -1,5 +1,5 @@
-//! Values whose destructors panic: all are dropped, one panic reaches the caller, and no block is
-//! lost.
+//! Values whose destructors panic: all values are dropped, one panic reaches the caller, and no
+//! block is lost.
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]

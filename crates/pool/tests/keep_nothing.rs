@@ -1,4 +1,5 @@
-//! `HeapMagazine::keep_nothing`. A program of its own: it is for the whole process.
+//! `HeapMagazine::keep_nothing`. This is a separate program, because that call concerns the whole
+//! process.
 #![cfg(not(loom))]
 
 use sateen_pool::HeapMagazine;
@@ -10,7 +11,8 @@ fn keeps_nothing_and_works() {
     let blocks: Vec<_> = (0..100).filter_map(|_| heap.take()).collect();
     assert_eq!(blocks.len(), 100);
     for block in blocks {
-        // SAFETY: just taken. A block that is not freed here would be a leak to memory checkers.
+        // SAFETY: the block was just taken. To a memory checker, a block that is not freed here
+        // would be a leak.
         unsafe { heap.give(block) };
     }
 }

@@ -1,4 +1,4 @@
-//! One flag a block under the model checker.
+//! The strategy with one flag for each block, under the model checker.
 #![cfg(loom)]
 
 mod loom_common;
@@ -8,7 +8,7 @@ use loom::thread;
 use loom_common::{Watched, model};
 use sateen_pool::LockFreeFlags;
 
-/// Three threads at two blocks.
+/// Three threads use two blocks.
 #[test]
 fn taken_and_given() {
     model(2, || {
@@ -30,7 +30,7 @@ fn taken_and_given() {
     });
 }
 
-/// As many blocks as threads: each gets one, as none comes back meanwhile.
+/// There are as many blocks as threads. Each thread gets one, although none comes back meanwhile.
 #[test]
 fn enough_for_all() {
     model(3, || {

@@ -15,29 +15,30 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Free blocks on a stack under a lock: the models check what lies above it.
+/// A stack of free blocks under a lock. The models check what lies above it.
 struct Stack {
     free: Mutex<Vec<usize>>,
-    /// Written before the pool is there, read after: a chunk that is found too early is seen here.
+    /// Written before the pool exists and read afterwards, so the model notices a chunk that is
+    /// found too early.
     made: UnsafeCell<bool>,
 }
 
 // SAFETY: `made` is written once, before the strategy is shared.
 unsafe impl Sync for Stack {}
 
-// SAFETY: a block that `take` returns is on the stack once, and comes back there.
+// SAFETY: a block that `take` returns was on the stack once, and goes back there.
 unsafe impl Allocate for Stack {
     const NAME: &'static str = "stack";
 
     fn new(blocks: &Blocks) -> Result<Self, BuildError> {
         let made = UnsafeCell::new(false);
-        // SAFETY: not shared yet.
+        // SAFETY: the strategy is not shared yet.
         made.with_mut(|made| unsafe { *made = true });
         Ok(Self { free: Mutex::new((0..blocks.capacity()).rev().collect()), made })
     }
 
     unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
-        // SAFETY: never written after `new`.
+        // SAFETY: no thread writes it after `new`.
         assert!(self.made.with(|made| unsafe { *made }));
         self.free.lock().unwrap().pop().map(|index| blocks.at(index))
     }
@@ -61,13 +62,14 @@ struct Watched {
     dropped: &'static AtomicUsize,
 }
 
-// SAFETY: written before it is shared and when it is dropped; the model says if that is wrong.
+// SAFETY: the value is written before it is shared and when it is dropped. The model fails if other
+// accesses overlap.
 unsafe impl Sync for Watched {}
 
 impl Watched {
     fn new(value: u32, dropped: &'static AtomicUsize) -> Self {
         let cell = UnsafeCell::new(0);
-        // SAFETY: not shared yet.
+        // SAFETY: the value is not shared yet.
         cell.with_mut(|cell| unsafe { *cell = value });
         Self { value: cell, dropped }
     }
@@ -88,19 +90,19 @@ impl Drop for Watched {
 
 type Table = Pool<Watched, Stack>;
 
-/// A table, and a count of drops. The count is leaked: a canary may drop a value twice, which the
-/// model has to find.
+/// A table, and a count of drops. The count is leaked, because a canary may drop a value twice,
+/// which the model has to find.
 fn table() -> (Arc<Table>, &'static AtomicUsize) {
     (Arc::new(Pool::new(1).unwrap()), Box::leak(Box::default()))
 }
 
-/// The key of the slot's next entry after this one.
+/// The key of the entry that comes next in the same slot.
 fn next(key: Key) -> Key {
     Key::from_bits(key.to_bits() + (1 << 32)).unwrap()
 }
 
-/// Two threads look at an entry, and one of them removes it meanwhile: the last one to leave drops
-/// it, after all reads.
+/// Two threads look at an entry, and one of them removes it meanwhile. The last thread to leave
+/// drops the entry, after all reads.
 #[test]
 fn the_last_guard_drops() {
     model(3, || {
@@ -120,7 +122,7 @@ fn the_last_guard_drops() {
     });
 }
 
-/// A reader that shares nothing with the writer but the key finds the whole value or nothing.
+/// A reader shares nothing with the writer but the key. It finds the whole value or nothing.
 #[test]
 fn a_published_value_is_whole() {
     model(3, || {
@@ -132,7 +134,7 @@ fn a_published_value_is_whole() {
             let pool = pool.clone();
             let value = Watched::new(0, dropped);
             thread::spawn(move || {
-                // SAFETY: not shared yet.
+                // SAFETY: the pool is not shared yet.
                 value.value.with_mut(|cell| unsafe { *cell = 2 });
                 assert_eq!(pool.insert(value).ok(), Some(key));
             })
@@ -146,7 +148,7 @@ fn a_published_value_is_whole() {
     });
 }
 
-/// A key of an entry that goes, and is followed by another in the same slot, never finds that one.
+/// An entry is removed, and another one takes its slot. The old key never finds the new entry.
 #[test]
 fn a_stale_key_finds_nothing() {
     model(3, || {
@@ -156,7 +158,7 @@ fn a_stale_key_finds_nothing() {
             let pool = pool.clone();
             thread::spawn(move || {
                 assert!(pool.remove(key));
-                // Full if the other thread still looks at the first.
+                // The pool is full if the other thread still looks at the first entry.
                 pool.insert(Watched::new(2, dropped)).ok()
             })
         };
@@ -170,8 +172,8 @@ fn a_stale_key_finds_nothing() {
     });
 }
 
-/// Two threads take an entry out and one looks at it: at most one of the takers gets it, and none
-/// drops it while the third looks.
+/// Two threads take an entry out while a third looks at it. At most one of the takers gets it, and
+/// none drops it while the third looks.
 #[test]
 fn one_gets_it() {
     model(2, || {
@@ -203,7 +205,7 @@ fn one_gets_it() {
     });
 }
 
-/// Two threads find the pool full at once: there is one more chunk, complete when found, and no
+/// Two threads find the pool full at once. One chunk is added, it is complete when found, and no
 /// block is given twice.
 #[test]
 fn growing_at_once() {

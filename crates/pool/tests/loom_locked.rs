@@ -1,4 +1,4 @@
-//! The strategies under a lock, with the checker's own lock: they need no other order.
+//! The strategies under a lock. They use the checker's own lock and need no other ordering.
 #![cfg(loom)]
 
 mod loom_common;
@@ -10,7 +10,7 @@ use loom_common::{Watched, model};
 use sateen_pool::{LockedBits, LockedFlags, LockedTree, Strategy};
 use std::sync::OnceLock;
 
-/// The checker's mutex, made at its first use: no constant can hold one.
+/// The checker's mutex is made at its first use, because no constant can hold one.
 struct Checked(OnceLock<(Mutex<bool>, Condvar)>);
 
 impl Checked {
@@ -44,7 +44,7 @@ unsafe impl RawMutex for Checked {
     }
 }
 
-/// Two threads at the last two blocks, a leaf apart.
+/// Two threads take the last two blocks, which lie a leaf apart.
 fn two_take_and_give<S: Strategy + Send + Sync + 'static>() {
     let pool = Arc::new(Watched::<S>::new(4));
     assert_eq!(pool.rest().len(), 4);

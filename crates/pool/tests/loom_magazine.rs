@@ -1,5 +1,5 @@
-//! Models of `Magazine`: caches against threads that reclaim them, and blocks that go to and from
-//! the bitmap.
+//! Models of `Magazine`: threads reclaim caches that others use, and blocks go to and from the
+//! bitmap.
 //!
 //! Under loom threads have no numbers, so the models name the caches. A batch is one block, and a
 //! cache holds two.
@@ -12,17 +12,17 @@ use loom::thread;
 use sateen_pool::{BlockPool, Magazine};
 use std::ptr::NonNull;
 
-/// A pool whose blocks carry data, in cells beside them that loom watches.
+/// A pool whose blocks carry data. The data lie in cells beside the blocks, which loom watches.
 struct Pool {
     pool: BlockPool<Magazine>,
     data: Vec<UnsafeCell<u32>>,
 }
 
-/// A block in hands.
+/// A block that a thread holds.
 struct Mine(NonNull<u8>);
-// SAFETY: an address.
+// SAFETY: the value is an address.
 unsafe impl Send for Mine {}
-// SAFETY: the holder of a block touches its cell; the model checks that.
+// SAFETY: only the holder of a block touches its cell, which the model checks.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
@@ -35,8 +35,8 @@ impl Pool {
 
     fn use_it(&self, block: NonNull<u8>) {
         let index = self.pool.blocks().index_of(block);
-        // SAFETY: loom reports it if another thread has the block, or has had it without our seeing
-        // it.
+        // SAFETY: loom reports it if another thread has the block, or had it and this thread has
+        // not seen what it did.
         self.data[index].with_mut(|data| unsafe { *data += 1 });
     }
 
@@ -53,22 +53,23 @@ impl Pool {
 
     fn give(&self, lane: usize, block: Mine) {
         self.use_it(block.0);
-        // SAFETY: ours, and not used any more.
+        // SAFETY: this thread owns the block and does not use it any more.
         unsafe { self.pool.strategy().give_as(lane, self.pool.blocks(), block.0) }
     }
 
-    /// As a thread without a cache.
+    /// Gives a block as a thread without a cache does.
     fn take_outside(&self) -> Option<Mine> {
         self.took(self.pool.take())
     }
 
     fn give_outside(&self, block: Mine) {
         self.use_it(block.0);
-        // SAFETY: ours, and not used any more.
+        // SAFETY: this thread owns the block and does not use it any more.
         unsafe { self.pool.give(block.0) }
     }
 
-    /// While no thread works: `held` are in use, and each other block can be taken once.
+    /// Checks the pool while no thread works: `held` blocks are in use, and each other block can be
+    /// taken once.
     fn all_there(&self, held: impl IntoIterator<Item = Mine>) {
         let mut all: Vec<Mine> = held.into_iter().collect();
         assert_eq!(self.pool.in_use(), all.len());
@@ -89,7 +90,7 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Takes all through cache `lane`, then gives `kept` of them back to it.
+/// Takes all blocks through cache `lane`, then gives `kept` of them back to it.
 fn filled(capacity: usize, kept: usize) -> (Arc<Pool>, Vec<Mine>) {
     let pool = Pool::new(capacity);
     let mut all: Vec<Mine> = (0..capacity).filter_map(|_| pool.take(0)).collect();
@@ -100,7 +101,7 @@ fn filled(capacity: usize, kept: usize) -> (Arc<Pool>, Vec<Mine>) {
     (pool, all)
 }
 
-/// The owner takes while another thread finds the depot empty. There is one for each of them.
+/// The owner takes while another thread finds the depot empty. There is one block for each of them.
 #[test]
 fn taking_against_reclaiming() {
     model(3, || {
@@ -116,7 +117,7 @@ fn taking_against_reclaiming() {
     });
 }
 
-/// The owner takes both that it has; for the other thread there is one only before that.
+/// The owner takes both of its blocks. The other thread gets one only if it comes before that.
 #[test]
 fn taking_all_against_reclaiming() {
     model(3, || {
@@ -134,7 +135,7 @@ fn taking_all_against_reclaiming() {
     });
 }
 
-/// The owner gives twice and takes again.
+/// The owner gives two blocks and takes again.
 #[test]
 fn giving_against_reclaiming() {
     model(3, || {
@@ -169,7 +170,7 @@ fn spilling_against_refilling() {
     });
 }
 
-/// Two reclaim at once, and the owner comes back.
+/// Two threads reclaim at once, and the owner comes back.
 #[test]
 fn two_reclaim() {
     model(3, || {
@@ -189,8 +190,8 @@ fn two_reclaim() {
     });
 }
 
-/// A block goes through its bit alone, with the mark down: its next user sees what the last one
-/// did.
+/// A block changes hands through its bit alone, while the mark is down. Its next user sees what the
+/// last one did.
 #[test]
 fn through_the_bitmap() {
     model(3, || {
@@ -207,8 +208,8 @@ fn through_the_bitmap() {
     });
 }
 
-/// A full cache spills a block while a thread without a cache takes the last one of the depot. The
-/// taker gets one of the two, and the other is not lost.
+/// A full cache spills a block while a thread without a cache takes the last block of the depot.
+/// That thread gets one of the two, and the other is not lost.
 #[test]
 fn one_is_taken_while_another_comes_back() {
     model(3, || {
@@ -225,8 +226,8 @@ fn one_is_taken_while_another_comes_back() {
     });
 }
 
-/// One cache gets a block before another cache gives one out, while both are reclaimed. A block is
-/// free all the time, so the reclaiming thread gets one.
+/// One cache gets a block before another cache gives one out, while both are being reclaimed. A
+/// block is free all the time, so the reclaiming thread gets one.
 #[test]
 fn free_all_the_time() {
     model(3, || {

@@ -11,8 +11,8 @@ use sateen_pool::LockFreeTree;
 
 type Tree = Watched<LockFreeTree>;
 
-/// `capacity` blocks, all taken, and all levels say so. Searches start at the first leaf, so a
-/// block that comes back elsewhere is found by the levels above.
+/// A pool of `capacity` blocks. All are taken, and all levels say so. Searches start at the first
+/// leaf, so only the levels above lead to a block that comes back elsewhere.
 fn full(capacity: usize) -> Arc<Tree> {
     let pool = Arc::new(Tree::new(capacity));
     assert_eq!(pool.rest().len(), capacity);
@@ -30,13 +30,14 @@ fn full_after(capacity: usize, passing: usize) -> Arc<Tree> {
     pool
 }
 
-/// Alone again: no block is lost, and the levels lead to all that are left.
+/// Checks the pool when this thread is alone again. No block is lost, and the levels lead to all
+/// that are left.
 fn check(pool: &Tree, left: &[usize]) {
     assert!(pool.pool.strategy().is_complete());
     assert_eq!(pool.rest(), left);
 }
 
-/// Two threads empty and refill leaves, so that their bits above come and go.
+/// Two threads empty and refill leaves, so that the bits above these leaves come and go.
 #[test]
 fn two_take_and_give() {
     model(3, || {
@@ -56,8 +57,8 @@ fn two_take_and_give() {
     });
 }
 
-/// While a leaf is found empty and its bit above is cleared, a block comes back there. Its giver
-/// finds it again, unless the other thread has it.
+/// A thread finds a leaf empty and clears the bit above it, and meanwhile a block comes back there.
+/// The thread that gave it finds it again, unless the other thread has it.
 #[test]
 fn found_while_its_bit_is_cleared() {
     model(3, || {
@@ -83,8 +84,8 @@ fn found_while_its_bit_is_cleared() {
     });
 }
 
-/// The same while the other thread finds a block further on: no thread looks again where it cleared
-/// the bit.
+/// The same while the other thread finds a block further on. No thread then looks again where that
+/// one cleared the bit.
 #[test]
 fn given_while_its_bit_is_cleared() {
     model(3, || {
@@ -118,8 +119,8 @@ fn given_while_two_levels_are_cleared() {
     });
 }
 
-/// A thread that gave a block finds it, although another one that gave a block of the same leaf
-/// before has not set the bits above yet.
+/// A thread gives a block and finds it again. Another thread gave a block of the same leaf before,
+/// and has not set the bits above yet.
 #[test]
 fn a_late_giver_hides_nothing() {
     model(3, || {
@@ -135,10 +136,10 @@ fn a_late_giver_hides_nothing() {
     });
 }
 
-/// The same a level higher, while a third thread clears the root's bit.
+/// The same one level higher, while a third thread clears the root's bit.
 #[test]
 fn a_late_giver_hides_nothing_higher_up() {
-    // One preemption leaves the giver late; more take minutes.
+    // One preemption makes the giver late. More preemptions take minutes.
     model(1, || {
         let pool = full_after(8, 4);
         let run = |f: fn(&Tree) -> Option<usize>| {

@@ -1,4 +1,4 @@
-//! `Magazine`: no block is out of reach, whichever thread keeps it.
+//! `Magazine`: no block is out of reach, whichever thread's cache keeps it.
 #![cfg(not(loom))]
 
 mod common;
@@ -16,12 +16,12 @@ fn pool(capacity: usize) -> Arc<Pool> {
     Arc::new(Pool::new(capacity, 16, 8).expect("memory"))
 }
 
-/// Takes `count` blocks and gives them back, so that the thread's cache keeps some.
+/// Takes `count` blocks and gives them back, so that the thread's cache keeps some of them.
 fn warm(pool: &Pool, count: usize) {
     let blocks: Vec<_> = (0..count).map_while(|_| pool.take()).collect();
     assert_eq!(blocks.len(), count);
     for block in blocks {
-        // SAFETY: just taken, not used.
+        // SAFETY: the block was just taken and is not used.
         unsafe { pool.give(block) };
     }
 }
@@ -36,7 +36,7 @@ fn what_idle_threads_keep_can_be_had() {
                 s.spawn(|| {
                     warm(&pool, capacity / 3);
                     at_work.wait();
-                    done.wait(); // Alive, and idle, with a full cache.
+                    done.wait(); // Each thread is alive and idle, with a full cache.
                     warm(&pool, capacity / 3);
                 });
             }
@@ -62,7 +62,7 @@ fn what_ended_threads_kept_can_be_had() {
     take_all(&pool);
 }
 
-/// The destructor of a thread-local gives blocks back while its thread ends; the order of
+/// The destructor of a thread-local gives blocks back while its thread ends. The order of such
 /// destructors is not defined.
 #[test]
 fn blocks_come_back_while_a_thread_ends() {
@@ -70,7 +70,7 @@ fn blocks_come_back_while_a_thread_ends() {
     impl Drop for Keeps {
         fn drop(&mut self) {
             for block in self.1.drain(..) {
-                // SAFETY: taken by this thread, not used.
+                // SAFETY: this thread took the block, which is not used.
                 unsafe { self.0.give(block) };
             }
             warm(&self.0, 30);
@@ -116,7 +116,7 @@ fn a_pool_may_go_before_the_threads_that_used_it() {
     user.join().expect("no panic");
 }
 
-/// Eight threads share just enough blocks: none of them may get `None`.
+/// Eight threads share just enough blocks. No thread may get `None`.
 #[test]
 fn none_is_said_only_when_there_is_none() {
     for each in [1, 5, 40] {
@@ -142,7 +142,7 @@ fn none_is_said_only_when_there_is_none() {
     }
 }
 
-/// Blocks that one thread takes and another gives go round.
+/// Some threads take blocks and others give them. The blocks go round.
 #[test]
 fn handed_over_blocks_come_home() {
     let owned = Owned::<Magazine>::new(1500);
@@ -161,9 +161,9 @@ fn handed_over_blocks_come_home() {
 fn bookkeeping_is_small() {
     let pool = BlockPool::<Magazine<Count>>::new(1_000_000, 12, 4).expect("memory");
     let block = pool.take().expect("free");
-    // SAFETY: just taken.
+    // SAFETY: the block was just taken.
     unsafe { pool.give(block) };
-    // A bit, a 64th, and the caches of those threads that there are.
+    // For each block a bit and a 64th of a bit, and the caches of the threads that exist.
     assert!(pool.bookkeeping() < 140_000 + 64 * 1024, "{}", pool.bookkeeping());
     assert_eq!(pool.counts().takes, 1);
 }

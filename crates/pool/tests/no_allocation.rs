@@ -1,4 +1,5 @@
-//! Nothing is allocated once a pool is made. A program of its own, because it counts allocations.
+//! A pool allocates nothing once it is made. This is a separate program because it counts
+//! allocations.
 #![cfg(not(loom))]
 
 use sateen_pool::{
@@ -10,7 +11,7 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
-    /// Of this thread: the harness allocates in others.
+    /// The count of this thread. The test harness allocates on other threads.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -18,7 +19,7 @@ fn count() {
     ALLOCATIONS.set(ALLOCATIONS.get() + 1);
 }
 
-// SAFETY: hands everything on to the system's allocator.
+// SAFETY: passes every call on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -51,7 +52,7 @@ fn works_without<S: Strategy>() {
         held.extend(std::iter::from_fn(|| pool.take()));
         assert_eq!(held.len(), 5000);
         for block in held.drain(..) {
-            // SAFETY: taken above, not used.
+            // SAFETY: the block was taken above and is not used.
             unsafe { pool.give(block) };
         }
     }

@@ -1,4 +1,4 @@
-//! Every strategy against a set, under stress, and what each promises besides.
+//! Every strategy beside a set and under stress, and the further promises of each.
 #![cfg(not(loom))]
 
 mod common;
@@ -22,7 +22,7 @@ suite! {
     magazine_counted: Magazine<Count>,
 }
 
-/// A lock for one thread: nothing atomic, and not `Sync`.
+/// A lock for one thread, with nothing atomic, that is not `Sync`.
 struct Alone(Cell<bool>);
 
 // SAFETY: a second holder in the same thread panics, and other threads cannot share it.
@@ -44,7 +44,7 @@ unsafe impl RawMutex for Alone {
     }
 }
 
-/// Compiles only for a type that is not `Sync`: for one that is, two implementations apply.
+/// Compiles only for a type that is not `Sync`. For a type that is, two implementations apply.
 trait NotSync<Which> {
     fn holds() {}
 }
@@ -83,13 +83,13 @@ fn index(pool: &BlockPool<impl Strategy>) -> usize {
 }
 
 /// # Safety
-/// Taken, and not used any more.
+/// The block was taken and is not used any more.
 unsafe fn give(pool: &BlockPool<impl Strategy>, index: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe { pool.give(pool.blocks().at(index)) };
 }
 
-/// Whatever is free, the first of it comes next.
+/// Whichever blocks are free, the first of them comes next.
 fn first_comes_first<S: Strategy>() {
     for capacity in [1, 64, 65, 4096, 10_000] {
         let pool = BlockPool::<S>::new(capacity, 8, 8).expect("memory");
@@ -99,7 +99,7 @@ fn first_comes_first<S: Strategy>() {
         for _ in 0..20_000 {
             let at = random.below(capacity);
             if random.below(2) == 0 && free.insert(at) {
-                // SAFETY: it was taken, else it would have been in the set.
+                // SAFETY: the block was taken. Otherwise the set would contain it.
                 unsafe { give(&pool, at) };
             } else if let Some(first) = free.pop_first() {
                 assert_eq!(index(&pool), first);
@@ -119,7 +119,7 @@ fn trees_find_the_first() {
 fn round_robin<S: Strategy>() {
     let pool = BlockPool::<S>::new(10, 8, 8).expect("memory");
     assert!((0..7).all(|i| index(&pool) == i));
-    // SAFETY: taken, and not used.
+    // SAFETY: the block was taken and is not used.
     unsafe {
         give(&pool, 2);
         give(&pool, 5);
@@ -137,12 +137,12 @@ fn flags_go_round() {
 fn bits_start_behind_the_field_used_up_last() {
     let pool = BlockPool::<LockedBits>::new(300, 8, 8).expect("memory");
     assert!((0..100).all(|i| index(&pool) == i));
-    // SAFETY: taken, and not used.
+    // SAFETY: the block was taken and is not used.
     unsafe {
         give(&pool, 3);
         give(&pool, 70);
     }
-    // Field 0 was used up, so field 1 is the first to look at.
+    // Field 0 was used up, so the search starts at field 1.
     assert_eq!(index(&pool), 70);
     assert!((100..300).all(|i| index(&pool) == i));
     assert_eq!(index(&pool), 3);
@@ -162,19 +162,19 @@ fn bits_cost_little_more_than_a_bit() {
     assert!(bits::<LockFreeFlags>() < 32.01 && bits::<LockedFlags>() < 32.01);
 }
 
-/// Half of the pool in use at its beginning: what a search from there looks at.
+/// The first half of the pool is in use, and searches from the start look at it.
 fn searched<S: Strategy>() -> Counts {
     let pool = BlockPool::<S>::new(64 * 1000, 8, 8).expect("memory");
     let all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
     for block in &all[32_000..] {
-        // SAFETY: taken above, not used.
+        // SAFETY: the block was taken above and is not used.
         unsafe { pool.give(*block) };
     }
     let before = pool.counts();
     assert_eq!(before.takes, 64_001);
     for _ in 0..1000 {
         let block = pool.take().expect("half are free");
-        // SAFETY: just taken.
+        // SAFETY: the block was just taken.
         unsafe { pool.give(block) };
     }
     let after = pool.counts();
@@ -267,22 +267,22 @@ mod misuse {
     fn noticed<S: Strategy>() {
         let pool = BlockPool::<S>::new(100, 8, 8).expect("memory");
         let blocks = [(); 70].map(|()| pool.take().expect("free"));
-        // SAFETY: once is right; the second time is stopped before it does harm.
+        // SAFETY: the first call is right. The second one is stopped before it does harm.
         let twice = message(|| unsafe {
             pool.give(blocks[66]);
             pool.give(blocks[66]);
         });
         assert!(twice.contains("block 66 at 0x") && twice.contains("free already"), "{twice}");
         for foreign in [NonNull::from(&1u64).cast(), NonNull::dangling()] {
-            // SAFETY: stopped before it does harm.
+            // SAFETY: the call is stopped before it does harm.
             let stranger = message(|| unsafe { pool.give(foreign) });
             assert!(stranger.contains(&format!("{foreign:p} is no block")), "{stranger}");
         }
-        // SAFETY: inside a block, stopped as above.
+        // SAFETY: the address is inside a block. The call is stopped as above.
         let within = message(|| unsafe { pool.give(blocks[3].add(1)) });
         assert!(within.contains("is no block of this pool"), "{within}");
         assert_eq!(pool.in_use(), 69);
-        // The lock is not left held.
+        // The lock is not left held after the panic.
         assert!(pool.take().is_some());
     }
 
@@ -297,7 +297,7 @@ mod misuse {
     }
 }
 
-/// Numbers that no block has are refused, in release builds too.
+/// Numbers without a block are refused, in release builds too.
 #[test]
 fn blocks_have_numbers_below_the_capacity() {
     let pool = BlockPool::<LockFreeFlags>::new(8, 8, 8).expect("memory");

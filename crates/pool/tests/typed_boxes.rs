@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Runs a generic function once for each strategy with memory of its own.
+/// Runs a generic function once for each strategy that has memory of its own.
 macro_rules! with_each_strategy {
     ($($name:ident: $check:ident;)*) => { $(
         #[test]
@@ -124,14 +124,14 @@ fn growth<S: Strategy>() {
             let stats = pool.stats();
             assert_eq!((stats.capacity, stats.most, stats.chunks), (160, 160, chunks));
             assert_eq!((stats.in_use, stats.high_water), (160, 160));
-            // Every other one, so that each chunk has room.
+            // Every other value, so that each chunk has room.
             boxes.retain(|b| **b % 2 == 0);
             assert_eq!(pool.in_use(), 80);
             boxes.extend((0..80).map(|n| pool.try_alloc(2 * n).expect("room")));
             assert!(boxes.iter().all(|b| **b % 2 == 0) && pool.try_alloc(0).is_err());
         }
         assert_eq!(pool.in_use(), 0);
-        // Keys mean the right block of each chunk.
+        // Each key still leads to the right block of its chunk.
         let keys: Vec<_> = (0..160).map(|n| pool.insert(n).expect("room")).collect();
         for (n, key) in keys.iter().enumerate() {
             assert_eq!(pool.get(*key).as_deref(), Some(&n));
@@ -152,7 +152,7 @@ fn drops<S: Strategy>() {
     let value = boxes.next().map(PoolBox::into_inner);
     assert_eq!((dropped.get(), pool.in_use()), (1, 4));
     drop(value);
-    // Its block is lost, and the value is never dropped.
+    // The block is lost, and the value is never dropped.
     std::mem::forget(boxes.next());
     drop(boxes);
     assert_eq!((dropped.get(), pool.in_use()), (5, 1));
@@ -191,7 +191,7 @@ fn the_last_box_takes_its_pool_along() {
     std::thread::spawn(move || drop(one)).join().expect("no panic");
     assert_eq!((count.load(Relaxed), watch.strong_count()), (1, 1));
     let inner = ArcPoolBox::into_inner(two);
-    // The pool went, and the entry with it; the value taken out is still there.
+    // The pool was dropped, and the entry with it. The value that was taken out is still there.
     assert_eq!((count.load(Relaxed), watch.strong_count()), (2, 0));
     drop(inner);
     assert_eq!(count.load(Relaxed), 3);

@@ -1,4 +1,4 @@
-//! Entries by key, against a map.
+//! Entries by key, beside a map.
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;
@@ -18,7 +18,7 @@ fn a_key_names_one_entry_for_ever() {
         assert_eq!(pool.insert(n).expect_err("one is in").into_inner(), n);
         assert!(pool.remove(key) && !pool.remove(key) && pool.take(key).is_none());
         stale.push(key);
-        // Not while the block is a box either.
+        // The key also finds nothing while the block is a box.
         let boxed = pool.try_alloc(n).expect("room");
         assert!(stale.iter().all(|key| !pool.contains(*key) && pool.get(*key).is_none()));
         drop(boxed);
@@ -83,7 +83,7 @@ fn entries_go_with_their_pool_whatever_was_leaked() {
             assert_ne!(self.0, 3, "expected");
         }
     }
-    // SAFETY: one thread only; the reference is for `get`, which asks for `Sync`.
+    // SAFETY: there is one thread only. The reference is for `get`, which requires `Sync`.
     unsafe impl Sync for Noted<'_> {}
     let pool = Pool::<Noted<'_>>::builder(2).grow(Growth::Doubling, 16).build().expect("memory");
     let keys: Vec<_> = (0..8).map(|n| pool.insert(Noted(n, &dropped)).expect("room")).collect();

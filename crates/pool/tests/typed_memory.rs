@@ -1,4 +1,4 @@
-//! After construction a pool asks for no memory, however it is used, unless it may grow.
+//! After its construction a pool asks for no memory, however it is used, unless it may grow.
 #![cfg(not(loom))]
 
 use sateen_base::RawSpinLock;
@@ -10,7 +10,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// This thread's allocations: the test's own threads allocate as they like.
+    /// The allocations of this thread. Other threads allocate as they like.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -20,12 +20,12 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: passed on.
+        // SAFETY: by the caller's contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: passed on.
+        // SAFETY: by the caller's contract.
         unsafe { System.dealloc(block, layout) };
     }
 }
@@ -39,7 +39,7 @@ fn allocations(f: impl FnOnce()) -> usize {
     ALLOCATIONS.get() - before
 }
 
-/// Mappings of this process: a pool's memory does not come from the allocator.
+/// The memory mappings of this process. A pool's memory does not come from the allocator.
 fn mappings() -> usize {
     std::fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count())
 }
@@ -84,7 +84,8 @@ fn no_allocation_after_construction() {
     assert!(allocations(|| use_it(&pool)) > 0);
     assert_eq!((allocations(|| use_it(&pool)), pool.capacity()), (0, 100));
 
-    // And with the pool all of it goes; in this test, for no other runs beside it in this process.
+    // When a pool is dropped, all of its memory goes. The tolerance is for what else this process
+    // maps.
     let before = mappings();
     for _ in 0..50 {
         let pool = Pool::<[u64; 4]>::builder(25).grow(Growth::Fixed(25), 100).build();
@@ -93,7 +94,7 @@ fn no_allocation_after_construction() {
     assert!(mappings() < before + 10, "{before} mappings became {}", mappings());
 }
 
-/// Sizes at the ends of their range are errors, not the end of the process.
+/// Sizes at the ends of their range are errors, and do not end the process.
 #[test]
 fn capacities_of_any_size() {
     use sateen_pool::{BlockPool, Growth, LockFreeTree, Magazine, Pool};

@@ -1,4 +1,4 @@
-//! Conservation: no block is given out twice, and none is lost, with panics and threads that end at
+//! Conservation: no block is given out twice and none is lost, although threads panic and end at
 //! any time.
 #![cfg(not(loom))]
 
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 const CANARY: u64 = 0x5A7E_E2C0_FFEE_D00D;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// Only one test at a time counts.
+/// One test counts at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Knows whose it is, on both sides of enough bytes that a block given out twice shows.
+/// Holds its owner on both sides of many bytes, so that a block given out twice shows.
 struct Value {
     front: u64,
     owner: AtomicU64,
@@ -48,7 +48,7 @@ impl Drop for Value {
     }
 }
 
-/// Expected panics print nothing; others still fail the test.
+/// Expected panics print nothing. Other panics still fail the test.
 fn survive(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         let expected = payload.downcast_ref::<&str>() == Some(&"expected");
@@ -58,7 +58,7 @@ fn survive(f: impl FnOnce()) {
     }
 }
 
-/// Keys that all threads see, and now and then use at the same time.
+/// Keys that all threads see. Now and then several threads use the same key at the same time.
 struct Board([AtomicU64; 16]);
 
 fn work<S: Strategy + Send + Sync>(pool: &Pool<Value, S>, board: &Board, thread: u64, steps: u64) {
@@ -84,7 +84,7 @@ fn work<S: Strategy + Send + Sync>(pool: &Pool<Value, S>, board: &Board, thread:
             4 => {
                 if let Ok(key) = pool.insert(Value::new(owner)) {
                     let slot = &board.0[random.below(16)];
-                    // A thread that replaces a key removes the old key's entry.
+                    // A thread that replaces a key removes the entry of the old key.
                     let before = Key::from_bits(slot.swap(key.to_bits(), Relaxed));
                     survive(|| _ = before.map(|key| pool.remove(key)));
                 }
@@ -108,7 +108,7 @@ fn work<S: Strategy + Send + Sync>(pool: &Pool<Value, S>, board: &Board, thread:
         }
     }
     if thread % 2 == 1 {
-        // Half of the threads die with boxes in their hands. Their drops must not panic again.
+        // Half of the threads die while they hold boxes. The drops of those must not panic again.
         panic!("expected");
     }
     boxes.into_iter().for_each(|value| survive(|| drop(value)));
@@ -122,7 +122,7 @@ fn stress<S: Strategy + Send + Sync>(growth: Option<(Growth, usize)>) {
         let builder = growth.map_or(builder, |(by, most)| Pool::builder(40).grow(by, most));
         let pool = builder.build().expect("memory");
         let board = Board([(); 16].map(|()| AtomicU64::new(0)));
-        // Generations of threads, so that numbers and caches change hands.
+        // Generations of threads, so that thread numbers and caches change hands.
         for generation in 0..4 {
             std::thread::scope(|s| {
                 let workers: Vec<_> = (0..threads)
@@ -141,7 +141,7 @@ fn stress<S: Strategy + Send + Sync>(growth: Option<(Growth, usize)>) {
             let live = live.filter(|key| pool.contains(*key)).count();
             assert_eq!((pool.in_use(), LIVE.load(Relaxed)), (live, live));
         }
-        // Everything can be had again.
+        // All blocks can be taken again.
         let most = pool.stats().most;
         let mut pool = pool;
         let keys: Vec<Key> = pool.iter_mut().map(|(key, _)| key).collect();

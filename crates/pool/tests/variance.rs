@@ -1,8 +1,8 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A pool that takes values through a shared reference and gives them out must be invariant.
-//! Otherwise a borrow that is too short goes in through one view of it and comes out of another. A
-//! new type needs a row in both tables.
+//! A pool takes values through a shared reference and gives them out, so it must be invariant.
+//! Otherwise a borrow that is too short would go in through one view of the pool and come out of
+//! another. A new type needs a row in both tables.
 #![cfg(not(loom))]
 
 mod variance {
@@ -40,7 +40,7 @@ mod auto_traits {
     /// A lock for one thread, as `lock_api` allows.
     struct OneThread(std::cell::Cell<bool>);
 
-    // SAFETY: not shared between threads, so a cell will do.
+    // SAFETY: the lock is not shared between threads, so a cell is enough.
     unsafe impl lock_api::RawMutex for OneThread {
         #[allow(clippy::declare_interior_mutable_const)]
         const INIT: Self = Self(std::cell::Cell::new(false));
@@ -56,7 +56,7 @@ mod auto_traits {
         }
     }
 
-    /// Raw blocks belong to no thread; a strategy is as free as its lock.
+    /// Raw blocks belong to no thread, so a strategy is as free as its lock.
     #[test]
     fn strategies() {
         macro_rules! free {

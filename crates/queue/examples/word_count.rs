@@ -1,7 +1,7 @@
-//! Words counted by several threads that share one queue of lines.
+//! Several threads count words and share one queue of lines.
 //!
-//! The reader pushes lines while the counters already take them, in batches, so that a counter
-//! touches the shared end of the queue once for many lines.
+//! The reader pushes lines while the counters already take them. Counters take lines in batches, so
+//! a counter touches the shared end of the queue once for many lines.
 
 use sateen::queue::{PopError, mpmc::Unbounded};
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Laps have 14 to 63 bits; these starts cross the end of a byte and of the word soon.
+/// Laps have 14 to 63 bits. From these starts they soon cross the end of a byte and of the word.
 const LAPS: [u64; 4] = [0, 126, 255, u64::MAX - 1];
 const CAPACITIES: [usize; 8] = [1, 2, 3, 4, 5, 7, 8, 100];
 
@@ -160,7 +160,7 @@ fn may_be_sent_and_shared() {
     assert_eq!(format!("{:?}", Bounded::<u8>::new(1)), "Bounded { .. }");
 }
 
-/// Forced pushes from many threads, beside pops: every item comes out once, from a pop or a push.
+/// Many threads push by force, beside pops. Every item comes out once, from a pop or from a push.
 #[test]
 fn forced_pushes_lose_nothing() {
     const EACH: usize = if cfg!(miri) { 50 } else { 5_000 };

@@ -1,5 +1,5 @@
-//! Capacities at the ends of their range: an impossible one is a panic that names the number, not
-//! the end of the process.
+//! Capacities at the ends of their range. An impossible capacity is a panic that names the number,
+//! and does not end the process.
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]
@@ -10,7 +10,7 @@ use sateen_queue::mpmc::{Bounded, Unbounded};
 use sateen_queue::{ArrayQueue, channel, spsc};
 use std::panic::catch_unwind;
 
-/// `make` works, or panics with a text that has `capacity` in it.
+/// `make` works, or panics with a message that contains `capacity`.
 #[track_caller]
 fn works_or_says_so<Q>(capacity: usize, make: fn(usize) -> Q) {
     if let Err(panic) = catch_unwind(|| drop(make(capacity))) {
@@ -19,7 +19,7 @@ fn works_or_says_so<Q>(capacity: usize, make: fn(usize) -> Q) {
     }
 }
 
-/// `make` panics with a text that has `capacity` in it.
+/// `make` panics with a message that contains `capacity`.
 #[track_caller]
 fn says_so<Q>(capacity: usize, make: fn(usize) -> Q) {
     assert!(catch_unwind(|| drop(make(capacity))).is_err(), "{capacity}");
@@ -98,7 +98,7 @@ fn batches_of_any_size() {
     }
 }
 
-/// Size hints of iterators hold also where they overflow.
+/// Size hints of iterators also hold where they overflow.
 #[test]
 fn more_unsent_than_can_be_counted() {
     let (sender, receiver) = channel::bounded(0);

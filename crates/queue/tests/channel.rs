@@ -1,5 +1,5 @@
-//! Channels beyond the plain path: each error and its text, what comes back, what is dropped, and
-//! what futures, clocks and selections do.
+//! Channels beyond the plain path: each error and its text, which items come back or are dropped,
+//! and how futures, clocks and selections behave.
 #![cfg(not(loom))]
 
 use sateen_queue::channel::{
@@ -113,7 +113,7 @@ fn an_operation_is_completed_by_its_own_half() {
     assert!(rx.is_empty());
 }
 
-/// A clone of the sender or receiver that was added completes it too.
+/// A clone of the selected sender or receiver completes the operation too.
 #[test]
 fn an_operation_is_completed_by_a_clone() {
     for (tx, rx) in [bounded(1), unbounded()] {
@@ -141,7 +141,7 @@ fn an_operation_is_completed_by_a_clone() {
     assert!(receiving.select().recv(&clock.clone()).is_ok());
 }
 
-/// The other half of the same channel does not complete it, nor does another clock.
+/// Neither the other half of the same channel nor another clock completes the operation.
 #[test]
 fn an_operation_is_not_completed_by_another() {
     let (tx, rx) = unbounded();
@@ -316,7 +316,7 @@ fn items_need_be_neither_copy_nor_shared() {
     assert_eq!(*item.into_inner(), 1);
 }
 
-/// A future that has sent its item says so again.
+/// A future that has sent its item is ready again at each later poll.
 #[test]
 fn sending_nothing_is_done_at_once() {
     for capacity in [0, 1] {

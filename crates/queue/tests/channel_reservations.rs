@@ -1,5 +1,5 @@
-//! Operations that a selection has chosen and nobody has completed yet: a reserved slot holds up no
-//! item, and takes no room for ever.
+//! Operations that a selection has chosen and that are not completed yet. A reserved slot holds up
+//! no item and does not take room for ever.
 #![cfg(not(loom))]
 
 #[path = "../../base/tests/common/child.rs"]
@@ -53,7 +53,8 @@ fn a_place_that_is_given_up_is_room_again() {
     assert_eq!(other, Ok(()));
 }
 
-/// A slot that was reserved first does not hold up the item behind it. Its own item comes later.
+/// A slot that was reserved first does not hold up the item behind it. The reserved slot's own item
+/// comes later.
 #[test]
 fn a_promised_item_hides_nothing() {
     let (tx, rx) = bounded(2);
@@ -93,7 +94,7 @@ fn passing_over_a_promise_wakes_a_sender() {
     assert_eq!(rx.try_recv(), Ok(1));
 }
 
-/// A slot that was passed over hides no item later, however often the ring has been gone round.
+/// A slot that was passed over hides no later item, however often the ring has gone round.
 #[test]
 fn a_promise_that_was_passed_over_is_kept_elsewhere() {
     for laps in [1, 2, 63, 64, 65, 127, 128, 129, 256] {
@@ -111,7 +112,7 @@ fn a_promise_that_was_passed_over_is_kept_elsewhere() {
     }
 }
 
-/// The same if the reservation is aborted then.
+/// The same if the reservation is aborted after that.
 #[test]
 fn a_promise_that_was_passed_over_is_given_up_quietly() {
     let (tx, rx) = bounded(2);
@@ -128,7 +129,7 @@ fn a_promise_that_was_passed_over_is_given_up_quietly() {
     assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
 }
 
-/// An item that must stay on its thread; counts where it was dropped.
+/// An item that must stay on its thread. It counts where it was dropped.
 struct Here<'a>(&'a Dropped, std::marker::PhantomData<*const ()>);
 
 #[derive(Default)]
@@ -159,8 +160,8 @@ impl Dropped {
     }
 }
 
-/// A selection may go to threads to which its items may not: an operation that is dropped there
-/// drops none of them.
+/// A selection may go to threads to which its items may not. If an operation is dropped there, no
+/// item is dropped with it.
 #[test]
 fn a_selection_elsewhere_drops_no_items() {
     for capacity in [Some(2), None] {
@@ -178,8 +179,8 @@ fn a_selection_elsewhere_drops_no_items() {
     }
 }
 
-/// The same for a reservation with items behind it that nobody will receive: they went with the
-/// last receiver.
+/// The same for a reservation with items behind it that no receiver will take. Those items went
+/// with the last receiver.
 #[test]
 fn a_promise_broken_elsewhere_drops_no_items() {
     let dropped = Dropped::default();
@@ -204,7 +205,7 @@ fn a_promise_broken_elsewhere_drops_no_items() {
     assert_eq!(dropped.counts(), (1, 0));
 }
 
-/// An item behind a reserved slot is received, or dropped with the channel, even if the reservation
+/// An item behind a reserved slot is received or dropped with the channel, even if the reservation
 /// was forgotten.
 #[test]
 fn a_forgotten_promise_keeps_no_items() {
@@ -234,8 +235,8 @@ fn forget_a_promise<T>(sender: &Sender<T>) {
     std::mem::forget(sending.select());
 }
 
-/// Forgotten reservations take all the room there is. It is room again as soon as a receiver comes,
-/// before the senders or after.
+/// Forgotten reservations take all the room there is. The room comes back as soon as a receiver
+/// comes, before the senders or after them.
 #[test]
 fn forgotten_promises_take_no_room_for_ever() {
     if !in_child("forgotten_promises_take_no_room_for_ever") {
@@ -247,7 +248,7 @@ fn forgotten_promises_take_no_room_for_ever() {
             let receive = || s.spawn(|| receiver.recv());
             let early = receiver_first.then(|| {
                 let early = receive();
-                // It may or may not sleep by now: both must work.
+                // The receiver may or may not sleep by now. Both must work.
                 thread::sleep(SOON);
                 early
             });
@@ -261,8 +262,8 @@ fn forgotten_promises_take_no_room_for_ever() {
     }
 }
 
-/// A receiver that was chosen for an operation that nobody completes waits no longer than it
-/// wanted.
+/// A selection chooses a receiver and never completes the operation. The receiver waits no longer
+/// than it wanted.
 #[test]
 fn a_forgotten_rendezvous_ends_in_time() {
     if !in_child("a_forgotten_rendezvous_ends_in_time") {

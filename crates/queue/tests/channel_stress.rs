@@ -1,5 +1,5 @@
-//! No item is lost, none comes twice, and those of one sender come in order: on up to 16 threads,
-//! by all ways to send and to receive.
+//! No item is lost, no item comes twice, and the items of one sender come in order. Up to 16
+//! threads send and receive in all ways.
 #![cfg(not(loom))]
 
 use sateen_queue::channel::{Receiver, Sender, bounded, select, unbounded};
@@ -9,7 +9,7 @@ use std::thread;
 
 const ITEMS: usize = if cfg!(debug_assertions) { 3_000 } else { 60_000 };
 
-/// An item that owns memory, and counts itself.
+/// An item that owns memory and counts itself.
 struct Item<'a> {
     sender: usize,
     number: Box<usize>,
@@ -94,7 +94,7 @@ fn receive_all<'a>(way: Way, rx: &Receiver<Item<'a>>, mut got: impl FnMut(Item<'
 
 fn conserve(capacity: Option<usize>, threads: usize, ways: (Way, Way)) {
     let alive = AtomicUsize::new(0);
-    // From hand to hand, each item takes a switch of threads.
+    // Without a buffer, each item takes a switch of threads.
     let count = if capacity == Some(0) { ITEMS / 10 } else { ITEMS } / threads;
     let (tx, rx) = capacity.map_or_else(unbounded, bounded);
     let received: usize = thread::scope(|s| {
@@ -163,8 +163,8 @@ fn selected() {
     }
 }
 
-/// Futures that are dropped half-way, again and again: the item that one of them was woken for goes
-/// to another.
+/// Futures are dropped half-way, again and again. The item that such a future was woken for goes to
+/// another.
 #[test]
 fn dropped_futures_lose_nothing() {
     use std::future::Future;
@@ -196,7 +196,7 @@ fn dropped_futures_lose_nothing() {
     }
 }
 
-/// Items of no size, and large ones.
+/// Items of size zero, and large items.
 #[test]
 fn small_and_large_items() {
     fn through<T: Send + Copy>(item: T, capacity: Option<usize>) -> usize {

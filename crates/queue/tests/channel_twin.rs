@@ -1,4 +1,4 @@
-//! A channel beside its sequential twin, a `VecDeque`: the same operations, the same answers.
+//! A channel beside its sequential twin, a `VecDeque`: the same operations give the same answers.
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;

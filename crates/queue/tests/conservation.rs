@@ -1,5 +1,5 @@
-//! Many threads at once: no item is lost, none comes twice, each producer's items come in order to
-//! each consumer, and a consumer that is told "closed" has missed none.
+//! Many threads at once. No item is lost, and no item comes twice. Each producer's items come in
+//! order to each consumer. A consumer that is told "closed" has missed no item.
 #![cfg(not(loom))]
 
 use sateen_queue::mpmc::{Bounded, Unbounded};

@@ -1,4 +1,4 @@
-//! Items whose destructors panic: all of them are dropped, one panic comes out, and the process
+//! Items whose destructors panic: all items are dropped, the caller sees one panic, and the process
 //! goes on.
 #![cfg(not(loom))]
 
@@ -22,7 +22,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Drops what `make` makes of three bombs: all are dropped, and one panic comes out.
+/// Drops what `make` builds from three bombs. All bombs are dropped, and the caller sees one panic.
 #[track_caller]
 fn goes_off<Q>(make: impl FnOnce(Vec<Bomb>) -> Q) {
     let dropped = Arc::new(AtomicUsize::new(0));
@@ -33,7 +33,7 @@ fn goes_off<Q>(make: impl FnOnce(Vec<Bomb>) -> Q) {
     assert_eq!(Arc::strong_count(&dropped), 1);
 }
 
-/// The halves of a channel with the items in it.
+/// The halves of a channel, filled with these items.
 fn filled(
     halves: (Sender<Bomb>, Receiver<Bomb>),
     bombs: Vec<Bomb>,
@@ -42,7 +42,8 @@ fn filled(
     halves
 }
 
-/// The receiver goes first and drops the items, then the sender, while that panic unwinds.
+/// The receiver is dropped first and drops the items. The sender is dropped while that panic
+/// unwinds.
 #[test]
 fn a_channel_whose_receiver_goes_first() {
     if in_child("a_channel_whose_receiver_goes_first") {
@@ -64,7 +65,7 @@ fn a_channel_whose_sender_goes_first() {
     }
 }
 
-/// An item behind a forgotten reservation goes with the channel.
+/// An item behind a forgotten reservation is dropped with the channel.
 #[test]
 fn a_channel_with_a_forgotten_promise() {
     if in_child("a_channel_with_a_forgotten_promise") {
@@ -86,7 +87,7 @@ fn an_unfinished_batch() {
         goes_off(|bombs| {
             queue.push_from(&mut bombs.into_iter()).expect("it is open");
             let dropped = Arc::new(AtomicUsize::new(0));
-            // Half of six.
+            // Three of the six bombs.
             (0..3).for_each(|_| drop(queue.push(Bomb(dropped.clone()))));
             queue.pop_batch(3).expect("it is not empty")
         });
@@ -122,7 +123,7 @@ fn queues() {
     }
 }
 
-/// In a thread that unwinds already no second panic comes out.
+/// If the thread already unwinds, no second panic comes out.
 #[test]
 fn while_the_thread_unwinds() {
     if in_child("while_the_thread_unwinds") {

@@ -1,4 +1,4 @@
-//! Wakers that panic, when they are woken, cloned or dropped: the channel's other users lose
+//! Wakers that panic when they are woken, cloned or dropped. The other users of the channel lose
 //! nothing by it.
 #![cfg(not(loom))]
 
@@ -18,7 +18,7 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Counts how often it is woken, and panics then.
+/// Counts how often it is woken, and panics each time.
 struct Bomb(AtomicUsize);
 
 impl Wake for Bomb {
@@ -37,14 +37,14 @@ fn bomb() -> (Arc<Bomb>, Waker) {
     (bomb.clone(), Waker::from(bomb))
 }
 
-/// Polls `future`, which waits then.
+/// Polls `future`, which must then wait.
 macro_rules! waits {
     ($future:expr, $waker:expr) => {
         assert!($future.as_mut().poll(&mut Context::from_waker($waker)).is_pending())
     };
 }
 
-/// The result of `act`; its panic goes no further.
+/// Returns the result of `act`, or `None` if it panics.
 fn survive<R>(act: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(act)).ok()
 }
@@ -76,8 +76,7 @@ fn room_for_several_wakes_as_many() {
     assert!(bombs.iter().all(|bomb| bomb.0.load(SeqCst) == 1), "some sleep on beside their room");
 }
 
-/// A receiver has taken an item, and wakes the sender that gets its room, or that the item came
-/// from.
+/// A receiver has taken an item. It wakes the sender that gets the room, or the sender of the item.
 #[test]
 fn what_is_received_is_not_lost() {
     for capacity in [0, 1] {
@@ -91,7 +90,7 @@ fn what_is_received_is_not_lost() {
     }
 }
 
-/// An item that must stay on its thread; counts drops elsewhere.
+/// An item that must stay on its thread. It counts drops on other threads.
 struct Here<'a>(&'a AtomicUsize, PhantomData<*const ()>);
 
 thread_local! {
@@ -104,7 +103,8 @@ impl Drop for Here<'_> {
     }
 }
 
-/// A selection on another thread takes an item that must not be dropped there, and wakes a sender.
+/// A selection on another thread takes an item that must not be dropped there, and then wakes a
+/// sender.
 #[test]
 fn items_are_not_dropped_on_a_thread_of_a_selection() {
     HOME.set(true);
@@ -125,7 +125,7 @@ fn items_are_not_dropped_on_a_thread_of_a_selection() {
     }
 }
 
-/// A sender that finds no room has its item back, even if it has woken a receiver to make room.
+/// A sender that finds no room gets its item back, even if it has woken a receiver to make room.
 #[test]
 fn what_finds_no_room_is_not_lost() {
     let (sender, receiver) = bounded(1);
@@ -134,19 +134,19 @@ fn what_finds_no_room_is_not_lost() {
     waits!(receiving, &waker);
     let mut select = Select::new();
     select.send(&sender);
-    // Forgotten: the sleeping receiver must pass over it.
+    // The reservation is forgotten, so the sleeping receiver must pass over it.
     std::mem::forget(select.try_select().unwrap());
     let sent = survive(|| sender.try_send(Box::new(1)));
     assert_eq!(bomb.0.load(SeqCst), 1);
     assert_eq!(sent.map(|sent| sent.is_err_and(|error| error.is_full())), Some(true));
 }
 
-/// Blocks by doing the next step of a script. Unwinds, as a task that is cancelled does, when there
-/// is none.
+/// Blocks by doing the next step of a script. If there is no next step, it unwinds as a cancelled
+/// task does.
 #[derive(Default)]
 struct Script<'a>(RefCell<VecDeque<Box<dyn FnOnce() + 'a>>>);
 
-// SAFETY: a waker that does nothing serves, as blocking never lasts.
+// SAFETY: a waker that does nothing is enough, because blocking never lasts.
 unsafe impl Blocker for Script<'static> {
     fn waker(&self) -> Waker {
         Waker::noop().clone()
@@ -162,13 +162,13 @@ unsafe impl Blocker for Script<'static> {
     }
 }
 
-/// Runs `f`, for which `steps` happen one by one as it blocks; `None` if it unwinds.
+/// Runs `f`. Each time `f` blocks, the next of `steps` happens. Returns `None` if `f` unwinds.
 fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Option<R> {
     let script = Box::into_raw(Box::new(Script(RefCell::new(steps.into()))));
-    // SAFETY: installed below until `f` has ended, and freed after that. No code keeps it longer:
-    // its wakers are noop.
+    // SAFETY: the blocker is installed below until `f` has ended, and freed after that. Its wakers
+    // are noop, so no code keeps it longer.
     let blocker = unsafe { &*script.cast::<Script<'static>>() };
-    // SAFETY: of this thread alone, and taken out again.
+    // SAFETY: only this thread uses the blocker, which is taken out again below.
     let before = unsafe { park::install(Some(blocker)) };
     let result = survive(f);
     // SAFETY: as above.
@@ -179,8 +179,7 @@ fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Opt
     result
 }
 
-/// A selection that sends meets a receiver, and passes on the permit that another channel has given
-/// it.
+/// A selection that sends meets a receiver. It passes on the permit that another channel gave it.
 #[test]
 fn who_was_met_is_not_left_alone() {
     let (to_meet, meeting) = bounded(0);
@@ -205,7 +204,7 @@ fn who_was_met_is_not_left_alone() {
     assert_eq!(met, Poll::Ready(Ok(7)));
 }
 
-/// A waker that does `on_clone` when it is cloned, and `on_drop` when a clone is dropped.
+/// A waker that runs `on_clone` when it is cloned, and `on_drop` when a clone is dropped.
 struct Raw<C: Fn(), D: Fn()> {
     on_clone: C,
     on_drop: D,
@@ -214,7 +213,7 @@ struct Raw<C: Fn(), D: Fn()> {
 impl<C: Fn(), D: Fn()> Raw<C, D> {
     const TABLE: RawWakerVTable = RawWakerVTable::new(
         |this| {
-            // SAFETY: `waker` made it of a reference, whose value outlives all clones.
+            // SAFETY: `waker` made this pointer from a reference whose value outlives all clones.
             unsafe { ((*this.cast::<Self>()).on_clone)() };
             RawWaker::new(this, &Self::TABLE)
         },
@@ -227,12 +226,12 @@ impl<C: Fn(), D: Fn()> Raw<C, D> {
     /// # Safety
     /// `self` outlives all clones, which stay on this thread.
     unsafe fn waker(&self) -> ManuallyDrop<Waker> {
-        // SAFETY: the caller's promise. The first one is never dropped.
+        // SAFETY: the caller's promise. The first waker is never dropped.
         ManuallyDrop::new(unsafe { Waker::new(ptr::from_ref(self).cast(), &Self::TABLE) })
     }
 }
 
-/// The waker of a sender panics as it is cloned: the item is still to be sent.
+/// A sender's waker panics while it is cloned. The item is still to be sent.
 #[test]
 fn what_could_not_be_queued_is_not_sent() {
     for capacity in [0, 1] {
@@ -254,7 +253,7 @@ fn what_could_not_be_queued_is_not_sent() {
     }
 }
 
-/// An item comes while the receiver's new waker is cloned, which panics as it is dropped.
+/// While the receiver's new waker is cloned, an item comes. That waker panics when it is dropped.
 #[test]
 fn what_comes_with_a_bad_waker_is_received() {
     for capacity in [0, 1] {
@@ -262,19 +261,19 @@ fn what_comes_with_a_bad_waker_is_received() {
         let bad = Raw { on_clone: || _ = sender.try_send(1), on_drop: || panic!("dropped") };
         let mut receiving = pin!(receiver.recv_async());
         waits!(receiving, Waker::noop());
-        // SAFETY: dropped after all clones, which are here.
+        // SAFETY: the value is dropped after all clones, which stay here.
         let waker = unsafe { bad.waker() };
         let received = survive(|| receiving.as_mut().poll(&mut Context::from_waker(&waker)));
         assert_eq!(received, Some(Poll::Ready(Ok(1))), "capacity {capacity}");
     }
 }
 
-/// A waker that panics as it is dropped is replaced, and goes with its future.
+/// A waker that panics when it is dropped is replaced, and is dropped with its future.
 #[test]
 fn wakers_that_are_bad_to_drop_stop_there() {
     for capacity in [0, 1] {
         let bad = Raw { on_clone: || (), on_drop: || panic!("dropped") };
-        // SAFETY: dropped after all clones, which are here.
+        // SAFETY: the value is dropped after all clones, which stay here.
         let waker = unsafe { bad.waker() };
         let (_sender, receiver) = bounded::<u8>(capacity);
         let mut receiving = Box::pin(receiver.recv_async());
@@ -287,12 +286,12 @@ fn wakers_that_are_bad_to_drop_stop_there() {
     }
 }
 
-/// A receiver of a point in time gives up before it comes: another receiver gets it.
+/// A receiver waits for a point in time and gives up before it comes. Another receiver gets it.
 #[test]
 fn a_time_that_nobody_waited_for_is_not_lost() {
     let when = Instant::now() + Duration::from_millis(20);
     let receiver = at(when);
-    // It may be too late to wait; then it is received.
+    // The time may have passed already. Then it is received at once.
     let received = scripted(Vec::new(), || receiver.recv());
     while Instant::now() < when {
         thread::yield_now();

@@ -1,4 +1,4 @@
-//! The bounded queue under the model checker. A slot's turn has three bits there.
+//! The bounded queue under the model checker. There a slot's turn has three bits.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -15,7 +15,7 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 
 type Item = Box<usize>;
 
-/// Pops until the queue says that it is closed.
+/// Pops until the queue reports that it is closed.
 fn drain(queue: &Bounded<Item>) -> Vec<usize> {
     let mut got = Vec::new();
     loop {
@@ -27,8 +27,8 @@ fn drain(queue: &Bounded<Item>) -> Vec<usize> {
     }
 }
 
-/// Two producers fill a queue; a consumer takes the items that it finds, the rest is there in the
-/// end.
+/// Two producers fill a queue. A consumer takes the items that it finds, and the rest is there in
+/// the end.
 #[test]
 fn two_producers_one_consumer() {
     model(2, || {
@@ -49,7 +49,7 @@ fn two_producers_one_consumer() {
     });
 }
 
-/// Two consumers take the items; a producer goes round the ring behind them.
+/// Two consumers take the items, and a producer goes round the ring behind them.
 #[test]
 fn round_the_ring() {
     model(2, || {
@@ -74,8 +74,8 @@ fn round_the_ring() {
     });
 }
 
-/// One goes round the ring four times, so that a turn of the first lap looks like one of the fifth;
-/// the other comes then.
+/// One thread goes round the ring four times, so that a turn of the first lap looks like one of the
+/// fifth. Then the other thread comes.
 #[test]
 fn a_turn_of_long_ago() {
     model(2, || {
@@ -99,7 +99,7 @@ fn a_turn_of_long_ago() {
     });
 }
 
-/// Items that are pushed before the queue closes come out before it says so.
+/// Items that are pushed before the queue closes come out before it reports that it is closed.
 #[test]
 fn close_against_push() {
     model(3, || {
@@ -125,7 +125,7 @@ fn close_against_push() {
     });
 }
 
-/// Two forced pushes into a full queue: an item goes for each.
+/// Two forced pushes into a full queue. One item leaves for each of them.
 #[test]
 fn two_forced_pushes() {
     for capacity in [1, 2] {
@@ -147,7 +147,7 @@ fn two_forced_pushes() {
     }
 }
 
-/// A forced push and a pop at a full queue: the item at the front goes to one of them.
+/// A forced push and a pop at a full queue. One of them gets the item at the front.
 #[test]
 fn forced_push_against_pop() {
     for capacity in [1, 2] {
@@ -168,7 +168,8 @@ fn forced_push_against_pop() {
     }
 }
 
-/// A forced push that closing overtakes gives its item back; one that overtakes it goes in.
+/// If closing overtakes a forced push, the push gives its item back. If the push comes first, its
+/// item goes in.
 #[test]
 fn close_against_forced_push() {
     model(3, || {

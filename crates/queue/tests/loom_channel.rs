@@ -14,7 +14,7 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Either the receiver finds the item when it looks a last time, or the sender finds the receiver.
+/// Either the receiver finds the item in its last look, or the sender finds the receiver.
 #[test]
 fn a_receiver_is_woken() {
     model(3, || {
@@ -35,7 +35,7 @@ fn a_receiver_is_woken_without_a_limit() {
     });
 }
 
-/// The same for a sender on a full channel.
+/// The same for a sender at a full channel.
 #[test]
 fn a_sender_is_woken() {
     model(3, || {
@@ -48,8 +48,9 @@ fn a_sender_is_woken() {
     });
 }
 
-/// Two items, two receivers: each gets one, whichever sleeps. (One preemption: another model checks
-/// with three that a receiver is woken; this one adds the order in which they sleep.)
+/// Two items, two receivers: each gets one, whichever sleeps. One preemption is enough here:
+/// another model checks with three that a receiver is woken. This model adds the order in which
+/// they sleep.
 #[test]
 fn each_receiver_is_woken() {
     model(1, || {
@@ -64,7 +65,7 @@ fn each_receiver_is_woken() {
     });
 }
 
-/// A batch wakes as many as it has items. (One preemption, as above.)
+/// A batch wakes as many receivers as it has items. (One preemption, as above.)
 #[test]
 fn a_batch_wakes_all_it_serves() {
     model(1, || {
@@ -78,7 +79,7 @@ fn a_batch_wakes_all_it_serves() {
     });
 }
 
-/// The last sender goes while a receiver falls asleep.
+/// The last sender is dropped while a receiver falls asleep.
 #[test]
 fn the_end_of_the_senders_wakes() {
     model(3, || {
@@ -89,7 +90,7 @@ fn the_end_of_the_senders_wakes() {
     });
 }
 
-/// The last receiver goes while a sender falls asleep; the items in the channel are dropped.
+/// The last receiver is dropped while a sender falls asleep. The items in the channel are dropped.
 #[test]
 fn the_end_of_the_receivers_wakes() {
     model(3, || {
@@ -101,7 +102,7 @@ fn the_end_of_the_receivers_wakes() {
     });
 }
 
-/// Both halves go at once: the channel is freed once, after both.
+/// Both halves are dropped at once. The channel is freed once, after both.
 #[test]
 fn both_halves_go() {
     model(3, || {
@@ -113,7 +114,7 @@ fn both_halves_go() {
     });
 }
 
-/// A future that was woken and is dropped wakes the next.
+/// If a future is dropped after it was woken, it wakes the next waiter.
 #[test]
 fn a_cancelled_receive_passes_its_permit_on() {
     model(2, || {
@@ -132,8 +133,8 @@ fn a_cancelled_receive_passes_its_permit_on() {
     });
 }
 
-/// A selection that was woken by two channels takes one item; the other channel's receiver is woken
-/// for the other.
+/// Two channels wake a selection, which takes one item. The other channel's receiver is woken for
+/// the other item.
 #[test]
 fn a_selection_passes_on_what_it_does_not_take() {
     model(2, || {
@@ -165,7 +166,7 @@ fn a_selection_passes_on_what_it_does_not_take() {
     });
 }
 
-/// A reserved slot is filled later: a receiver that waits is woken then.
+/// A reserved slot is filled later. A waiting receiver is woken then.
 #[test]
 fn a_promised_item_wakes() {
     model(2, || {
@@ -178,8 +179,8 @@ fn a_promised_item_wakes() {
     });
 }
 
-/// A reserved slot is passed over for the item behind it, or filled first: both items come out,
-/// once.
+/// A reserved slot is filled first, or a receiver passes over it to the item behind it. Both items
+/// come out once.
 #[test]
 fn a_promise_is_kept_or_passed_over() {
     model(2, || {
@@ -213,8 +214,8 @@ fn a_forgotten_promise_hides_nothing() {
     });
 }
 
-/// A forgotten reservation takes the only slot: a receiver passes over it, asleep or not, and the
-/// sender gets it.
+/// A forgotten reservation takes the only slot. A receiver passes over it, whether it sleeps or
+/// not, and the sender gets the slot.
 #[test]
 fn a_forgotten_promise_holds_up_nobody() {
     model(2, || {
@@ -228,9 +229,9 @@ fn a_forgotten_promise_holds_up_nobody() {
     });
 }
 
-/// A receiver passes over a reserved slot while its owner comes with the item. The ring goes round
-/// until the turn of a free slot looks like that of the reserved one: the owner must not put its
-/// item there.
+/// A receiver passes over a reserved slot while the owner of the reservation comes with the item.
+/// The ring goes round until a free slot's turn looks like that of the reserved one. The owner must
+/// not put its item there.
 #[test]
 fn a_promise_comes_laps_too_late() {
     model(2, || {

@@ -1,5 +1,5 @@
-//! Channels without a buffer under the model checker: no side sleeps while the other is there,
-//! and no item is lost between them.
+//! Channels without a buffer under the model checker. No side sleeps while the other is there, and
+//! no item is lost between them.
 #![cfg(loom)]
 
 use loom::thread;
@@ -63,7 +63,7 @@ fn the_end_of_the_receivers_wakes() {
     });
 }
 
-/// The time is over while a receiver comes: the item is here or there.
+/// A sender's time limit passes while a receiver comes. One of them has the item afterwards.
 #[test]
 fn a_send_that_times_out() {
     model(3, || {
@@ -80,7 +80,7 @@ fn a_send_that_times_out() {
     });
 }
 
-/// A future that was handed an item, and is dropped, gives it to the next.
+/// A future that was handed an item is dropped, and gives the item to the next receiver.
 #[test]
 fn a_cancelled_receive_gives_its_item_back() {
     model(3, || {
@@ -99,7 +99,7 @@ fn a_cancelled_receive_gives_its_item_back() {
     });
 }
 
-/// The same while another waits for the channel to become ready: the item wakes it.
+/// The same while another waits until the channel is ready. The item wakes it.
 #[test]
 fn an_item_given_back_wakes_those_who_watch() {
     model(2, || {
@@ -121,7 +121,7 @@ fn an_item_given_back_wakes_those_who_watch() {
     });
 }
 
-/// Both sides select: one of them finds the other, and the item comes afterwards.
+/// Both sides select. One of them finds the other, and the item comes afterwards.
 #[test]
 fn two_selections_meet() {
     model(2, || {
@@ -138,7 +138,8 @@ fn two_selections_meet() {
     });
 }
 
-/// A selection of two channels against a sender on each: one is chosen, the other keeps its item.
+/// A selection on two channels meets a sender on each. One sender is chosen, and the other keeps
+/// its item.
 #[test]
 fn a_selection_takes_one_of_two() {
     model(2, || {
@@ -162,8 +163,8 @@ fn a_selection_takes_one_of_two() {
     });
 }
 
-/// A sender that was selected without its item, against a receiver that gives up: the next one gets
-/// it.
+/// A sender was selected before it has its item, and the receiver gives up. The next receiver gets
+/// the item.
 #[test]
 fn a_receiver_leaves_while_the_item_is_to_come() {
     model(2, || {
@@ -187,7 +188,7 @@ fn a_receiver_leaves_while_the_item_is_to_come() {
     });
 }
 
-/// A forgotten reservation ends with the senders.
+/// Once all senders are gone, a forgotten reservation holds up no receiver.
 #[test]
 fn a_forgotten_promise_ends_with_the_senders() {
     model(3, || {

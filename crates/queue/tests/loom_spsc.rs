@@ -12,7 +12,8 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// More items than slots, and the end; the consumer is told "closed" after the last.
+/// The producer pushes more items than there are slots, and then closes. The consumer is told
+/// "closed" after the last item.
 #[test]
 fn round_the_ring_to_the_end() {
     for capacity in [1, 2] {
@@ -67,7 +68,7 @@ fn batches() {
     });
 }
 
-/// The consumer goes while the producer pushes: every item is dropped once.
+/// The consumer is dropped while the producer pushes. Every item is dropped once.
 #[test]
 fn the_consumer_goes() {
     model(|| {

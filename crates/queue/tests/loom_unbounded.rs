@@ -1,4 +1,4 @@
-//! The unbounded queue under the model checker: three slots a segment.
+//! The unbounded queue under the model checker. There a segment has three slots.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -12,7 +12,7 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Both producers' items come out once, each producer's in order, across a segment's end.
+/// The items of both producers come out once, in each producer's order, across a segment's end.
 #[test]
 fn two_producers_one_consumer() {
     model(2, || {
@@ -40,7 +40,8 @@ fn two_producers_one_consumer() {
     });
 }
 
-/// Two consumers share out the items; the segment they leave is freed once, after both.
+/// Two consumers share the items. The segment that they leave is freed once, after both have left
+/// it.
 #[test]
 fn two_consumers_free_the_segment() {
     model(3, || {
@@ -64,7 +65,7 @@ fn two_consumers_free_the_segment() {
     });
 }
 
-/// Two producers push first, beside a consumer: one of them makes the first segment.
+/// Two producers push first, beside a consumer. One of them makes the first segment.
 #[test]
 fn two_first_pushes() {
     model(2, || {
@@ -88,8 +89,7 @@ fn two_first_pushes() {
     });
 }
 
-/// A consumer that is told that a queue is closed has missed no item, also while the first segment
-/// is being made.
+/// A consumer that is told "closed" has missed no item, even while the first segment is being made.
 #[test]
 fn a_first_push_against_a_pop() {
     model(3, || {
@@ -113,8 +113,8 @@ fn a_first_push_against_a_pop() {
     });
 }
 
-/// A thread still reads in a segment that both ends have left; the thread that leaves the next one
-/// takes it off the list, or puts it back there.
+/// A thread still reads in a segment that both ends have left. The thread that leaves the next
+/// segment takes this one off the list, or puts it back there.
 #[test]
 fn a_retired_segment_waits_for_its_reader() {
     model(2, || {
@@ -152,7 +152,7 @@ fn a_drained_segment_is_used_again() {
     });
 }
 
-/// A batch and a single pop take each item once; `len` stays within what can be there.
+/// A batch and a single pop take each item once. `len` stays within the possible range.
 #[test]
 fn a_batch_beside_a_pop() {
     model(3, || {
@@ -175,7 +175,8 @@ fn a_batch_beside_a_pop() {
     });
 }
 
-/// One slot a segment (large items): the consumer goes from link to link without reading the tail.
+/// Each segment has one slot, because the items are large. The consumer goes from link to link
+/// without reading the tail.
 #[test]
 fn from_link_to_link() {
     model(2, || {
@@ -205,8 +206,8 @@ fn from_link_to_link() {
     });
 }
 
-/// Items that are pushed before the queue closes come out before it says so, also across a
-/// segment's end.
+/// Items that are pushed before the queue closes come out before it reports that it is closed. This
+/// also holds across a segment's end.
 #[test]
 fn close_against_push() {
     for start in [None, Some(0), Some(2)] {

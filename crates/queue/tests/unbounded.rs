@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Positions have 63 bits; these starts cross a segment's end and the wrap-around soon.
+/// Positions have 63 bits. These starts soon cross a segment's end and the wrap-around.
 const STARTS: [u64; 5] = [0, 61, 126, (1 << 63) - 66, (1 << 63) - 2];
 
 /// Random operations on the queue and on a `VecDeque`; every answer must agree.
@@ -129,7 +129,7 @@ fn a_panic_in_a_drop_loses_nothing_else() {
     }
 }
 
-/// Every item exactly once, each producer's in order.
+/// Every item comes out exactly once, in each producer's order.
 fn conserve(producers: usize, consumers: usize, batches: bool) {
     const EACH: usize = if cfg!(miri) { 100 } else { 8_000 };
     let queue = Unbounded::new();
@@ -194,7 +194,7 @@ fn may_be_sent_and_shared() {
 
 static QUEUE: Unbounded<usize> = Unbounded::new();
 
-/// A queue that begins as a constant, pushed to first by several at once.
+/// A queue that begins as a constant. Several threads make the first push at once.
 #[test]
 fn a_static_queue() {
     assert!(QUEUE.is_empty() && QUEUE.pop().is_err());

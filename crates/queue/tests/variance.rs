@@ -1,12 +1,12 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A queue that takes items through a shared reference and gives them out must be invariant.
-//! Otherwise a borrow that is too short goes in through one view of it and comes out of another. A
-//! new type needs a row in both tables.
+//! A queue takes items through a shared reference and gives them out, so it must be invariant.
+//! Otherwise a borrow that is too short would go in through one view of the queue and come out of
+//! another. A new type needs a row in both tables.
 #![cfg(not(loom))]
 
-/// `crossbeam-channel`'s errors are as free as the item in them, iterators and futures as the
-/// channel.
+/// The errors named as in `crossbeam-channel` are as free as the item in them. Iterators and
+/// futures are as free as the channel.
 mod variance {
     sateen_base::variance! {
         invariant ArrayQueue<T> = sateen_queue::ArrayQueue<T>;
@@ -73,7 +73,7 @@ mod auto_traits {
         Unsent<T>: Send if Send, Sync if Sync = sateen_queue::channel::Unsent<vec::IntoIter<T>>;
     }
 
-    /// For any items: a selection drops none of them.
+    /// A selection drops no items, so this holds for items of any type.
     #[test]
     fn a_selection_goes_anywhere() {
         sateen_base::is!(sateen_queue::channel::Select<'static>: Send);

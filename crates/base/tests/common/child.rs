@@ -1,4 +1,4 @@
-//! Tests whose failure would end the process, or last for ever: they run in a process of their own.
+//! Tests whose failure would end the process or hang for ever. Each runs in a child process.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// How long a child may take. Only a child that hangs takes it all.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// True in a process of its own, which runs the test called `name` and nothing else. In the first
-/// process it starts that one, fails if it fails, dies or takes too long, and is false.
+/// In the child process, returns true, and no other test runs there. The parent starts that child
+/// for the test `name` and gets false. It panics if the child fails, dies or takes too long.
 pub(crate) fn in_child(name: &str) -> bool {
     const MARK: &str = "SATEEN_TEST_CHILD";
     if std::env::var_os(MARK).is_some() {

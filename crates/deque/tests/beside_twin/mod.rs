@@ -1,5 +1,5 @@
-//! A deque and its sequential twin, and operations on both drawn from bytes: random ones in tests,
-//! and the fuzzer's.
+//! A deque and its sequential twin, and operations on both that are drawn from bytes. Tests pass
+//! random bytes, the fuzzer its own.
 
 use arbitrary::Unstructured;
 use sateen_deque::{Asymmetric, Cached, Padded, Plain, Stage, Steal, Worker};
@@ -46,7 +46,7 @@ impl Item for [u64; 20] {
 pub(crate) struct Pair<T, S: Stage> {
     pub(crate) deque: Worker<T, S>,
     lifo: bool,
-    /// Oldest in front.
+    /// The oldest item is in front.
     twin: VecDeque<u64>,
 }
 
@@ -74,7 +74,7 @@ impl<T: Item, S: Stage> Pair<T, S> {
         }
     }
 
-    /// A batch to `to`; the number is not specified beyond its bounds.
+    /// Moves a batch to `to`. The number of items is only specified by its bounds.
     pub(crate) fn batch<D: Stage>(&mut self, to: &mut Pair<T, D>, limit: usize, keep: bool) {
         let (before, held) = (self.deque.len(), to.deque.len());
         assert_eq!((before, held), (self.twin.len(), to.twin.len()));
@@ -139,7 +139,7 @@ fn drive<S: Stage>(u: &mut Unstructured<'_>) {
     while !u.is_empty() {
         match below(u, 16) {
             0..5 => {
-                // Many, so that buffers grow, and shrink again.
+                // Many items, so that buffers grow and shrink again.
                 for _ in 0..[1, 1, 3, 40][below(u, 4)] {
                     a.push(next);
                     next += 1;

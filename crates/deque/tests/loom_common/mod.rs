@@ -12,7 +12,7 @@ pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// An item taken twice must show as a wrong count, not as a crash: so no drop glue.
+/// An item has no drop glue: if it is taken twice, that must show as a wrong count, not as a crash.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Item(pub(crate) u32);
 
@@ -43,7 +43,7 @@ pub(crate) fn pop<S: Stage>(w: &Worker<Item, S>, times: usize) -> Vec<u32> {
     (0..times).filter_map(|_| w.pop()).map(|item| item.0).collect()
 }
 
-/// Checks that every item from 0 on is exactly once in `parts` or still in `w`.
+/// Checks that each item from 0 to `n - 1` is exactly once in `parts` or still in `w`.
 pub(crate) fn all_once<S: Stage>(
     w: &Worker<Item, S>,
     items: u32,

@@ -1,5 +1,5 @@
-//! Bytes that say how a worker queue is made and what is done to it. Each item is handled, given
-//! back or dropped by the rule for full queues, and none of them twice.
+//! Bytes that say how a worker queue is built and what is done to it. Each item ends once: it is
+//! handled, given back, or dropped by the overflow rule.
 
 use arbitrary::Unstructured;
 use sateen_flow::{Handled, Overflow, Refusal, WorkerQueue, WorkerQueueBuilder};
@@ -12,17 +12,17 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
     u.int_in_range(0..=n - 1).unwrap_or(0)
 }
 
-/// An item owns memory, so that a memory checker sees what is dropped twice or never.
+/// An item owns memory, so that a memory checker notices an item dropped twice or never.
 #[derive(Debug)]
 struct Item {
     number: u64,
-    /// How often it is to come again.
+    /// How often the item is still to come again.
     again: u8,
     panics: bool,
     _owned: Box<u64>,
 }
 
-/// How often each item was seen at its end.
+/// How often each item was seen when it ended.
 #[derive(Clone, Default)]
 struct Ends(Arc<Mutex<HashMap<u64, u32>>>);
 
@@ -32,10 +32,10 @@ impl Ends {
     }
 }
 
-/// What handlers panic with.
+/// The payload with which handlers panic.
 struct Expected;
 
-/// Does what `bytes` say, and panics where an item is lost or comes twice.
+/// Does what `bytes` say, and panics if an item is lost or comes twice.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let ends = Ends::default();
@@ -56,7 +56,7 @@ pub(crate) fn run(bytes: &[u8]) {
             let ends = ends.clone();
             move |_, item: &mut Item| {
                 if item.panics {
-                    // Unlike `panic!` it prints nothing.
+                    // Unlike `panic!`, this prints nothing.
                     std::panic::resume_unwind(Box::new(Expected));
                 }
                 if item.again > 0 {

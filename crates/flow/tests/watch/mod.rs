@@ -12,13 +12,13 @@ pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, wait) = channel();
     let thread = std::thread::spawn(move || {
         let result = f();
-        // The test may have given up.
+        // The test may have given up by now.
         _ = done.send(());
         result
     });
     match wait.recv_timeout(LIMIT) {
         Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
-        // Disconnected: it has panicked, which is passed on.
+        // If it is disconnected, the thread has panicked, and that panic is passed on.
         _ => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
     }
 }

@@ -1,4 +1,4 @@
-//! What every strategy must pass: [`model`] and [`stress`], or all at once by `suite!`.
+//! The tests that every strategy must pass: [`model`] and [`stress`], or all at once by `suite!`.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use sateen_base::XorShift;
@@ -52,7 +52,7 @@ fn index_of<S: Strategy>(pool: &BlockPool<S>, block: NonNull<u8>) -> usize {
     pool.blocks().index_of(block)
 }
 
-/// All blocks, each once, then none, then all back.
+/// Takes each block once, finds no further one, and gives all back.
 pub(crate) fn take_all<S: Strategy>(pool: &BlockPool<S>) {
     let blocks: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
     let indices: BTreeSet<usize> = blocks.iter().map(|block| index_of(pool, *block)).collect();
@@ -60,13 +60,14 @@ pub(crate) fn take_all<S: Strategy>(pool: &BlockPool<S>) {
     assert_eq!(pool.in_use(), pool.capacity());
     assert!(pool.take().is_none());
     for block in blocks {
-        // SAFETY: taken above, not used.
+        // SAFETY: the block was taken above and is not used.
         unsafe { pool.give(block) };
     }
     assert_eq!(pool.in_use(), 0);
 }
 
-/// One thread: a block that is given was free, and there is one as long as one is free.
+/// One thread takes and gives blocks. Each block it gets was free, and it gets one as long as one
+/// is free.
 pub(crate) fn model<S: Strategy>(capacity: usize) {
     let pool = BlockPool::<S>::new(capacity, 12, 4).expect("memory");
     assert_eq!(pool.capacity(), capacity);
@@ -74,7 +75,7 @@ pub(crate) fn model<S: Strategy>(capacity: usize) {
     let mut free: BTreeSet<usize> = (0..capacity).collect();
     let mut used: Vec<NonNull<u8>> = Vec::new();
     for round in 0..8 {
-        // Towards full in even rounds, towards empty in odd ones.
+        // Even rounds tend towards full, odd rounds towards empty.
         let wanted = if round % 2 == 0 { 11 } else { 5 };
         for _ in 0..capacity * 4 {
             if random.below(16) < wanted {
@@ -89,21 +90,21 @@ pub(crate) fn model<S: Strategy>(capacity: usize) {
             } else if !used.is_empty() {
                 let block = used.swap_remove(random.below(used.len()));
                 free.insert(index_of(&pool, block));
-                // SAFETY: taken, and not used any more.
+                // SAFETY: the block was taken, and is not used any more.
                 unsafe { pool.give(block) };
             }
         }
         assert_eq!(pool.in_use(), used.len(), "round {round}");
     }
     for block in used {
-        // SAFETY: taken, and not used any more.
+        // SAFETY: the block was taken, and is not used any more.
         unsafe { pool.give(block) };
     }
     assert_eq!(pool.in_use(), 0);
     take_all(&pool);
 }
 
-/// Blocks have the size and alignment asked for, and the pool does not write into those in use.
+/// Blocks have the requested size and alignment, and the pool does not write into blocks in use.
 pub(crate) fn contents<S: Strategy>() {
     for (size, align) in [(1, 1), (12, 4), (40, 32), (256, 256)] {
         let pool = BlockPool::<S>::new(300, size, align).expect("memory");
@@ -111,39 +112,40 @@ pub(crate) fn contents<S: Strategy>() {
         assert_eq!(blocks.len(), 300);
         for (i, block) in blocks.iter().enumerate() {
             assert!((block.as_ptr() as usize).is_multiple_of(align));
-            // SAFETY: a block of `size` bytes, ours.
+            // SAFETY: this thread owns the block, which has `size` bytes.
             unsafe { block.as_ptr().write_bytes(i as u8, size) };
         }
         let (kept, given): (Vec<_>, Vec<_>) =
             blocks.iter().enumerate().partition(|(i, _)| i % 3 == 0);
         for (_, block) in given {
-            // SAFETY: taken above, not used any more.
+            // SAFETY: the block was taken above and is not used any more.
             unsafe { pool.give(*block) };
         }
         while pool.take().is_some() {}
         for (i, block) in kept {
-            // SAFETY: as above, and written.
+            // SAFETY: as above; the byte was written before.
             let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), size) };
             assert!(bytes.iter().all(|b| *b == i as u8), "block {i} of {size} bytes");
         }
     }
 }
 
-/// A pool whose blocks have owners: [`Held`] ones.
+/// A pool whose blocks have owners, which are [`Held`] values.
 pub(crate) struct Owned<S: Strategy> {
     pub(crate) pool: BlockPool<S>,
-    /// The owner of each block, 0 for none. Relaxed: it must not order what the pool has to order.
+    /// The owner of each block, or 0. The accesses are relaxed, because they must not order what
+    /// the pool has to order.
     owners: Vec<AtomicU32>,
 }
 
-/// A block that carries its owner, and is checked and given back when dropped.
+/// A block that carries its owner. When it is dropped, it is checked and given back.
 pub(crate) struct Held<'a, S: Strategy> {
     of: &'a Owned<S>,
     block: NonNull<u32>,
     owner: u32,
 }
 
-// SAFETY: a block may be given back by any thread if its pool may be shared.
+// SAFETY: any thread may give a block back if the pool may be shared.
 unsafe impl<S: Strategy + Sync> Send for Held<'_, S> {}
 
 impl<S: Strategy> Owned<S> {
@@ -157,7 +159,7 @@ impl<S: Strategy> Owned<S> {
         let before = self.owners[index_of(&self.pool, block)].swap(owner, Ordering::Relaxed);
         assert_eq!(before, 0, "taken by {owner} too");
         let block = block.cast::<u32>();
-        // SAFETY: 12 bytes, aligned to 4, ours.
+        // SAFETY: this thread owns the block, which has 12 bytes, aligned to 4.
         unsafe { block.write(owner) };
         Some(Held { of: self, block, owner })
     }
@@ -165,22 +167,22 @@ impl<S: Strategy> Owned<S> {
 
 impl<S: Strategy> Drop for Held<'_, S> {
     fn drop(&mut self) {
-        // SAFETY: ours since it was written in `take`.
+        // SAFETY: this thread has owned the block since `take` wrote it.
         let found = unsafe { self.block.read() };
         let block = self.block.cast();
         let index = index_of(&self.of.pool, block);
         let owner = self.of.owners[index].swap(0, Ordering::Relaxed);
         let good = (found, owner) == (self.owner, self.owner);
         assert!(good, "block {index} of {} has {found} and {owner}", self.owner);
-        // SAFETY: taken from this pool by `take`, once, and not used from here on.
+        // SAFETY: `take` took the block from this pool once, and it is not used from here on.
         unsafe { self.of.pool.give(block) };
     }
 }
 
-/// Threads take blocks, hold them, hand them to each other, give them back, panic and end; then new
-/// threads come. No block has two users, and in the end all are there.
+/// Threads take blocks, hold them, hand them to each other, give them back, panic and end. Then new
+/// threads come. No block has two users, and in the end all blocks are there.
 pub(crate) fn stress<S: Strategy + Sync + Send>(threads: u32) {
-    // The first is too small for what the threads want, so it is often full.
+    // The first pool is too small for the threads, so it is often full.
     for capacity in [threads as usize * 6, 3000] {
         let owned = Owned::<S>::new(capacity);
         for generation in 0..4 {
@@ -218,7 +220,7 @@ fn work<'a, S: Strategy>(owned: &'a Owned<S>, bag: &Mutex<Vec<Held<'a, S>>>, see
             3 => drop(owned.take(seed as u32)),
             4 if mine.len() < 20 => {
                 let taken = bag.lock().expect("nobody panics with it").pop();
-                // Away from its thread: dropped here.
+                // The block is away from its thread, and is dropped here.
                 drop(taken);
             }
             5 => {
@@ -232,7 +234,7 @@ fn work<'a, S: Strategy>(owned: &'a Owned<S>, bag: &Mutex<Vec<Held<'a, S>>>, see
             }
             _ => {}
         }
-        // Every third ends early, by a panic, with blocks in hand.
+        // Every third thread ends early, by a panic, while it holds blocks.
         if step == 2000 && seed.is_multiple_of(3) {
             resume_unwind(Box::new("meant"));
         }

@@ -1,4 +1,5 @@
-//! Bytes that say what is done to a pool and to its sequential twin: blocks, boxes, entries by key.
+//! Bytes that say what is done to a pool and to its sequential twin. The operations use blocks,
+//! boxes, and entries by key.
 
 use arbitrary::Unstructured;
 use sateen_base::RawSpinLock;
@@ -12,10 +13,10 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
     u.int_in_range(0..=n - 1).unwrap_or(0)
 }
 
-/// Values own memory, so that a memory checker sees what is dropped twice or never.
+/// Values own memory, so that a memory checker notices a value dropped twice or never.
 type Value = Box<u64>;
 
-/// Does what `bytes` say to a pool of some strategy and to its twin, and panics where they differ.
+/// Does what `bytes` say to a pool of some strategy and to its twin. Panics where they differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     match below(&mut u, 6) {
@@ -28,7 +29,7 @@ pub(crate) fn run(bytes: &[u8]) {
     }
 }
 
-/// What lies in the pool: values by key, and those that are boxes or held by guards.
+/// What lies in the pool: values by key, and values that are boxed or held by guards.
 struct Twin {
     live: HashMap<Key, u64>,
     /// Every key that was ever given.
@@ -62,7 +63,7 @@ fn drive<S: Strategy>(u: &mut Unstructured<'_>) {
     }
     drop((boxes, guards));
     assert_eq!(pool.in_use(), twin.live.len());
-    // What is left goes with the pool.
+    // The values that are left are dropped with the pool.
 }
 
 fn step<'p, S: Strategy>(

@@ -11,8 +11,8 @@ pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// Beside each block lies a cell that the block's user writes. The model fails if two write at a
-/// time, or if one has not seen the other's write.
+/// Beside each block lies a cell, which the block's user writes. The model fails if two users write
+/// at a time, or if one has not seen the other's write.
 pub(crate) struct Watched<S: Strategy> {
     pub(crate) pool: BlockPool<S>,
     cells: Vec<UnsafeCell<u32>>,
@@ -29,10 +29,10 @@ impl<S: Strategy> Watched<S> {
         Self { pool: BlockPool::new(capacity, 8, 8).expect("memory"), cells }
     }
 
-    /// A block's index.
+    /// Takes a block and returns its index.
     pub(crate) fn take(&self) -> Option<usize> {
         let index = self.pool.blocks().index_of(self.pool.take()?);
-        // SAFETY: the model says if it is not.
+        // SAFETY: this thread has the block. Otherwise the model fails.
         self.cells[index].with_mut(|used| unsafe {
             assert_eq!(*used, 0, "block {index} twice");
             *used = 1;
@@ -40,15 +40,15 @@ impl<S: Strategy> Watched<S> {
         Some(index)
     }
 
-    /// Index from `take`, given once.
+    /// Gives a block back. The index comes from `take` and is given once.
     pub(crate) fn give(&self, index: usize) {
         // SAFETY: as in `take`.
         self.cells[index].with_mut(|used| unsafe { *used = 0 });
-        // SAFETY: the models give what they took, once.
+        // SAFETY: the models give each block that they took once.
         unsafe { self.pool.give(self.pool.blocks().at(index)) };
     }
 
-    /// Takes all that is left, while no other thread is there.
+    /// Takes all blocks that are left, while no other thread is there.
     pub(crate) fn rest(&self) -> Vec<usize> {
         let mut rest: Vec<usize> = std::iter::from_fn(|| self.take()).collect();
         rest.sort_unstable();

@@ -1,4 +1,5 @@
-//! Operations drawn from bytes, on some channels and their twins, by selections and futures too.
+//! Operations drawn from bytes, on some channels and their twins. Selections and futures perform
+//! some of them.
 
 use arbitrary::Unstructured;
 use sateen_queue::channel::{
@@ -16,15 +17,15 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
 
 type Item = Box<u64>;
 
-/// A future that was begun, of a channel's number.
+/// A future that was begun on a channel, with the channel's number.
 enum Begun<'a> {
     Receive(Pin<Box<dyn Future<Output = Option<u64>> + 'a>>),
-    /// With the item.
+    /// This variant also has the item.
     Send(Pin<Box<dyn Future<Output = bool> + 'a>>, u64),
 }
 
 struct Channel {
-    /// None once all senders are gone.
+    /// `None` once all senders are gone.
     tx: Option<Sender<Item>>,
     rx: Receiver<Item>,
     items: RefCell<VecDeque<u64>>,
@@ -33,7 +34,7 @@ struct Channel {
 
 impl Channel {
     fn new(u: &mut Unstructured<'_>) -> Self {
-        // Not 0: with one thread no two sides meet.
+        // Without a buffer no operation succeeds, because with one thread no two sides meet.
         let capacity = [0, 1, 2, 3, usize::MAX][below(u, 5)];
         let (tx, rx) = if capacity == usize::MAX { unbounded() } else { bounded(capacity) };
         Self { tx: Some(tx), rx, items: RefCell::default(), capacity }
@@ -88,7 +89,7 @@ impl Channel {
     }
 }
 
-/// Applies the operations in `bytes` to three channels and to their twins, and panics where they
+/// Applies the operations in `bytes` to three channels and to their twins. Panics where they
 /// differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
@@ -111,7 +112,7 @@ pub(crate) fn run(bytes: &[u8]) {
     }
 }
 
-/// One of some operations that are possible now, if any is.
+/// Selects among some operations, and expects one that is possible now, if there is any.
 fn select(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
     *next += 1;
     let mut operations = Vec::new();
@@ -131,7 +132,7 @@ fn select(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
     }
     let possible = |&(at, sends): &(usize, bool)| {
         let channel = &channels[at];
-        // A receiver without senders and items is told so at once.
+        // A receiver without senders and items learns of that at once.
         if sends {
             !channel.is_full()
         } else {
@@ -154,7 +155,7 @@ fn select(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
     }
 }
 
-/// Begins some futures on one channel, polls them in any order, and drops the rest.
+/// Begins some futures on one channel, polls them in any order and drops the rest.
 fn futures(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
     let at = below(u, channels.len());
     let Channel { tx, rx, items, capacity } = &channels[at];
@@ -178,8 +179,8 @@ fn futures(u: &mut Unstructured<'_>, channels: &[Channel], next: &mut u64) {
             2 if !begun.is_empty() => drop(begun.swap_remove(below(u, begun.len()))),
             _ if !begun.is_empty() => {
                 let which = below(u, begun.len());
-                // Of several that wait, one is woken for each item or slot; the others may go on
-                // waiting.
+                // If several futures wait, one of them is woken for each item or slot. The others
+                // may go on waiting.
                 let receives = |future: &Begun<'_>| matches!(future, Begun::Receive(_));
                 let receivers = begun.iter().filter(|future| receives(future)).count();
                 let senders = begun.len() - receivers;

@@ -1,17 +1,17 @@
-//! Operations drawn from bytes, on a queue and its sequential twin; for random bytes and the
-//! fuzzer's.
+//! Operations drawn from bytes, on a queue and its sequential twin. Tests pass random bytes, the
+//! fuzzer its own.
 
 use arbitrary::Unstructured;
 use sateen_queue::mpmc::{Bounded, Unbounded};
 use sateen_queue::{PopError, PushError, spsc};
 use std::collections::VecDeque;
 
-/// Below `n`; 0 after the last byte.
+/// A number below `n`, or 0 after the last byte.
 fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
     u.int_in_range(0..=n - 1).unwrap_or(0)
 }
 
-/// Items own memory, so that a memory checker sees one that is dropped twice or never.
+/// Items own memory, so that a memory checker notices an item dropped twice or never.
 type Item = Box<u64>;
 
 /// The operations of all queues.
@@ -22,7 +22,7 @@ trait Queue {
     fn pop_into(&mut self, into: &mut Vec<Item>, max: usize) -> Result<usize, PopError>;
     fn close(&mut self) -> bool;
     fn len(&self) -> usize;
-    /// An operation that only this kind has.
+    /// An operation that only this kind of queue has.
     fn special(&mut self, u: &mut Unstructured<'_>, twin: &mut Twin);
 }
 
@@ -30,7 +30,7 @@ struct Twin {
     items: VecDeque<u64>,
     capacity: usize,
     closed: bool,
-    /// Number of the next item.
+    /// The number of the next item.
     next: u64,
 }
 
@@ -49,12 +49,12 @@ impl Twin {
     }
 }
 
-/// Applies the operations in `bytes` to a queue of some kind and to its twin, and panics where they
+/// Applies the operations in `bytes` to a queue of some kind and to its twin. Panics where they
 /// differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let capacity = 1 + below(&mut u, 9);
-    // A few positions before the words begin anew.
+    // The queue starts a few positions before its words wrap around.
     let before = below(&mut u, 150) as u64;
     match below(&mut u, 3) {
         0 => {
@@ -69,7 +69,8 @@ pub(crate) fn run(bytes: &[u8]) {
     }
 }
 
-/// `position`, or the one before it if it names no slot: the last of each 64.
+/// `position`, or the one before it if `position` names no slot. The last of each 64 positions
+/// names none.
 fn named_slot(position: u64) -> u64 {
     position - u64::from(position % 64 == 63)
 }
@@ -114,7 +115,7 @@ fn step(queue: &mut impl Queue, twin: &mut Twin, u: &mut Unstructured<'_>) {
                 () if fits == 0 => Err(PushError::Full(())),
                 () => Ok(fits),
             };
-            // An empty batch may return anything but a count above 0.
+            // With an empty batch, any answer but a count above 0 is allowed.
             let answer = queue.push_from(&mut items);
             if count == 0 {
                 assert!(!matches!(answer, Ok(1..)));
