@@ -1,11 +1,16 @@
 //! Locks, once-cells, oneshot channels.
 
 use super::{Entry, entry};
+use sateen::spawn;
 use sateen::sync::{
-    Condvar, Lazy, Mutex, Once, OnceLock, ReentrantMutex, RwLock, Semaphore, oneshot,
+    Condvar, Lazy, Mutex, Once, OnceLock, ReentrantMutex, RwLock, Semaphore, block_on, oneshot,
 };
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub(super) static ALL: &[Entry] = &[
     entry("Mutex: while it is held", |c| {
@@ -83,11 +88,27 @@ pub(super) static ALL: &[Entry] = &[
     entry("oneshot: shared by several", |c| {
         let (sender, receiver) = oneshot::channel();
         let shared = receiver.shared();
-        let other = shared.clone();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let waiters = [(); 2].map(|()| {
+            let (own, shared, waiting) = (Arc::clone(c), shared.clone(), Arc::clone(&waiting));
+            spawn(move || {
+                _ = block_on(counted(shared.get_async(), &waiting));
+                own.end(shared);
+            })
+        });
+        // All wait before anything is sent.
+        let limit = Instant::now() + Duration::from_secs(20);
+        while waiting.load(SeqCst) < waiters.len() {
+            assert!(Instant::now() < limit, "the waiters do not wait");
+            sateen::yield_now();
+            thread::yield_now();
+        }
         _ = sender.send(c.bomb());
         _ = shared.get();
         c.end(shared);
-        drop(other);
+        for waiter in waiters {
+            c.end(waiter.join());
+        }
     }),
     entry("oneshot: packaged closure", |c| {
         let own = Arc::clone(c);
@@ -96,3 +117,16 @@ pub(super) static ALL: &[Entry] = &[
         c.end(result.recv());
     }),
 ];
+
+/// The future, which counts once in `waiting` when it begins to wait.
+async fn counted<F: Future>(future: F, waiting: &AtomicUsize) -> F::Output {
+    let (mut future, mut new) = (pin!(future), true);
+    poll_fn(|cx| {
+        let polled = future.as_mut().poll(cx);
+        if polled.is_pending() && std::mem::take(&mut new) {
+            waiting.fetch_add(1, SeqCst);
+        }
+        polled
+    })
+    .await
+}

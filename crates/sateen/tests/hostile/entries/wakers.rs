@@ -6,6 +6,7 @@ use sateen::channel::{bounded, unbounded};
 use sateen::sync::{AutoEvent, Event, Mutex, RwLock, RwLockAsync, Semaphore, oneshot};
 use sateen::{sleep_async, spawn, timeout_async};
 use std::future::{Future, IntoFuture};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -47,6 +48,16 @@ pub(super) static ALL: &[Entry] = &[
     entry("waker: of a broken promise", |c| {
         let (sender, receiver) = oneshot::channel::<()>();
         woken(c, receiver.into_future(), || drop(sender));
+    }),
+    entry("waker: of a shared receiver", |c| {
+        let (sender, receiver) = oneshot::channel();
+        let shared = receiver.shared();
+        beside(c, &shared, || _ = sender.send(c.item()));
+    }),
+    entry("waker: of a shared receiver that gets nothing", |c| {
+        let (sender, receiver) = oneshot::channel::<()>();
+        let shared = receiver.shared();
+        beside(c, &shared, || drop(sender));
     }),
     entry("waker: of a channel's receiver", |c| {
         let (sender, receiver) = unbounded();
@@ -119,5 +130,31 @@ fn woken<F: IntoFuture>(cell: &Arc<Cell>, future: F, wake: impl FnOnce()) {
             }
             Poll::Pending => panic!("never ready"),
         }
+    }
+}
+
+/// [`woken`], and a second waiter beside it, which is woken whatever the first one's waker does.
+fn beside<T>(cell: &Arc<Cell>, shared: &oneshot::SharedReceiver<T>, wake: impl FnOnce()) {
+    struct Noted(AtomicUsize);
+    impl Wake for Noted {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    let noted = Arc::new(Noted(AtomicUsize::new(0)));
+    let mut other = pin!(shared.get_async());
+    let waker = Waker::from(Arc::clone(&noted));
+    assert!(other.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    let mut called = false;
+    let hostile = AssertUnwindSafe(|| {
+        woken(cell, shared.get_async(), || {
+            called = true;
+            wake();
+        });
+    });
+    let caught = catch_unwind(hostile);
+    assert_eq!(noted.0.load(SeqCst), usize::from(called), "the other waiter");
+    if let Err(panic) = caught {
+        resume_unwind(panic);
     }
 }
