@@ -1,4 +1,4 @@
-//! Each operation by itself.
+//! Each operation on its own.
 
 use sateen_shed::{Error, Outcome, Shed, TaskState};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,11 +1,11 @@
-//! Callbacks and payloads that panic: nothing gets lost, and ready tasks are still announced.
+//! Callbacks and payloads that panic: nothing is lost, and ready tasks are still announced.
 
 use sateen_shed::{Outcome, Shed, Template};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Panics when it is dropped, if it is the one; counts before.
+/// Counts its drop, and then panics if it is the chosen one.
 struct Payload(Arc<AtomicU32>, bool);
 
 impl Drop for Payload {
@@ -91,8 +91,8 @@ fn a_run_has_ended_although_telling_of_it_panics() {
     }
 }
 
-/// The second callback for ready tasks is called although the first panics: what drives a shed on
-/// workers asks last.
+/// The second callback for ready tasks is called even if the first one panics. Whatever drives a
+/// shed on workers asks last.
 #[test]
 fn both_callbacks_are_told_although_the_first_panics() {
     let told = Arc::new(AtomicU32::new(0));

@@ -1,4 +1,4 @@
-//! What the shed calls, and asks.
+//! What the shed calls, and what it asks.
 
 use sateen_shed::{Error, Outcome, Shed};
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ fn a_channel_says_whether_it_has_tasks() -> Result<(), Box<dyn std::error::Error
     Ok(())
 }
 
-/// The hook, which the whole process shares, tells two runners apart that take turns on a thread.
+/// Two runners take turns on a thread. The hook, which the whole process shares, tells them apart.
 #[cfg(feature = "std")]
 #[test]
 fn runners_of_one_thread_are_told_apart() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,7 +52,7 @@ fn runners_of_one_thread_are_told_apart() -> Result<(), Box<dyn std::error::Erro
     FIBER.set(Some(7));
     shed.execute_one(0, |_, ()| {
         assert_eq!(shed.ready(&[first]), Err(Error::Running(first)));
-        // As if `first` were suspended here and another fiber went on.
+        // As if `first` were suspended here and another fiber resumed.
         FIBER.set(Some(8));
         shed.ready(&[second]).unwrap();
         shed.execute_one(0, |_, ()| {
@@ -67,7 +67,7 @@ fn runners_of_one_thread_are_told_apart() -> Result<(), Box<dyn std::error::Erro
         Outcome::Blocked
     })?;
     FIBER.set(None);
-    // It was woken while it ran, so it is ready again.
+    // The task was woken while it ran, so it is ready again.
     assert_eq!(shed.execute_one(0, |_, ()| Outcome::Complete), Ok(Some(first)));
     Ok(())
 }

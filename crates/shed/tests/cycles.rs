@@ -9,7 +9,7 @@ fn shed(checks: bool) -> Shed<u32> {
     Shed::builder().tasks(200).dependencies(1_000).checks(checks).build().expect("small")
 }
 
-/// Each waits for the next, the last for the first.
+/// Each task waits for the next one, and the last waits for the first.
 fn assert_cycle(found: Option<Vec<TaskId>>, edges: &[(TaskId, TaskId)], len: usize) {
     let cycle = found.expect("there is one");
     assert_eq!(cycle.len(), len);
@@ -39,7 +39,7 @@ fn the_tasks_on_a_cycle_are_named_and_nobody_else() {
             shed.depend(&[ids[successor]], &[ids[predecessor]]).expect("idle");
             edges.push((ids[successor], ids[predecessor]));
         };
-        // A chain below, one above, and side branches.
+        // The cycle has a chain below it, one above it, and side branches.
         for i in 0..99 {
             depend(i, i + 1);
         }
@@ -49,11 +49,11 @@ fn the_tasks_on_a_cycle_are_named_and_nobody_else() {
         assert_eq!(shed.find_cycle(), None);
         depend(20 + len - 1, 20);
         assert_cycle(shed.find_cycle(), &edges, len);
-        // What can run does not change that.
+        // Executing the tasks that can run does not change that.
         shed.ready(&[ids[99]]).expect("idle");
         assert_eq!(drain(&shed), 99 - (20 + len - 1));
         assert_cycle(shed.find_cycle(), &edges, len);
-        // Nor does cancelling what will never end.
+        // Cancelling a task that will never end does not change it either.
         assert_eq!(shed.cancel(ids[20]), Ok(true));
         assert_cycle(shed.find_cycle(), &edges, len);
     }
@@ -95,7 +95,8 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     refused(&[d], &[c], d, c);
     refused(&[e, d], &[b], d, b);
     refused(&[d], &[e, a], d, a);
-    // Together: `e` would wait for `a`, which waits for `d`, which would wait for `a`.
+    // With both dependencies, `e` would wait for `a`, which waits for `d`, which would wait for
+    // `a`.
     refused(&[e, d], &[a], d, a);
     assert_eq!(shed.depend(&[a, e], &[e]), Err(Error::SelfDependency(e)));
     shed.depend(&[e], &[a, d]).expect("no cycle");
@@ -103,7 +104,7 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     assert_eq!(shed.find_cycle(), None);
     shed.ready(&[d]).expect("idle");
     assert_eq!(drain(&shed), 5);
-    // What was refused holds no slot: all are free again.
+    // A refused dependency takes no room: all dependencies are free again.
     let mut ids = [TaskId::NONE; 200];
     shed.create_all(&mut (0..), &mut ids).expect("room");
     for _ in 0..1_000 {
@@ -111,8 +112,8 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     }
 }
 
-/// Random dependencies in both directions. By a search over the accepted ones, those that are
-/// refused would close a cycle, and the others do not.
+/// Random dependencies in both directions. A search over the accepted ones shows that each refused
+/// dependency would close a cycle, and that no accepted one does.
 #[test]
 fn checks_agree_with_a_search() {
     const TASKS: usize = 12;
@@ -197,7 +198,8 @@ fn a_cycle_is_told_from_what_moves() {
                         shed.ready(&order[3..]).expect("idle");
                         drain(&shed);
                         turn += 1;
-                        // So that few drain for all, and memory stays at hand.
+                        // Each thread drains until its own tasks have ended, so that memory stays
+                        // available.
                         while shed.state(order[0]) != Err(Error::StaleTask(order[0])) {
                             drain(&shed);
                         }

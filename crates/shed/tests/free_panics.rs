@@ -4,7 +4,7 @@ use sateen_shed::Shed;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Counts its drops, and panics if it is the one.
+/// Counts its drop, and panics if it is the chosen one.
 struct Payload<'a>(&'a Cell<u32>, bool);
 
 impl Drop for Payload<'_> {

@@ -1,4 +1,4 @@
-//! Sheds that take further memory when they are full.
+//! Sheds that take more memory when they are full.
 #![cfg(not(loom))]
 
 use sateen_shed::{
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 thread_local! {
-    /// Larger blocks are refused, on this thread.
+    /// Blocks that are larger than this are refused on this thread.
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 struct Limited;
 
-// SAFETY: hands everything on to the system's allocator, or says that there is no memory.
+// SAFETY: passes every call on to the system's allocator, or reports that there is no memory.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, layout: Bytes) -> *mut u8 {
         // SAFETY: the caller's contract.
@@ -144,14 +144,14 @@ fn a_copy_is_as_large_as_the_shed_has_become() {
     assert!(early.to_shed().expect("small").restore(&late).is_err());
 }
 
-/// Many threads grow the shed at once; each task is executed once, after what it depends on.
+/// Many threads grow the shed at once. Each task is executed once, after its predecessors.
 fn many_threads<L: Layout>() {
     const THREADS: u64 = 4;
     const EACH: u64 = if cfg!(miri) { 30 } else { 5_000 };
     let builder = Shed::builder().tasks(2).dependencies(1).layout::<L>().growing();
     let shed = builder.build().expect("small");
     let (done, sum) = (AtomicU64::new(0), AtomicU64::new(0));
-    /// The others do not wait for a thread that has failed.
+    /// Tells the other threads not to wait for a thread that has failed.
     struct Fails<'a>(&'a AtomicU64);
     impl Drop for Fails<'_> {
         fn drop(&mut self) {

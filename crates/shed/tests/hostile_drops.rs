@@ -1,5 +1,5 @@
-//! Payloads whose destructors panic: all of them are dropped, one panic comes out, and no slot is
-//! lost.
+//! Payloads whose destructors panic: all payloads are dropped, the caller sees one panic, and no
+//! slot is lost.
 //!
 //! Without std nothing can catch a panic, and a second one ends the process.
 #![cfg(feature = "std")]
@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Counts its drops; panics if armed.
+/// Counts its drop, and panics if it is armed.
 #[derive(Clone)]
 struct Bomb(Arc<AtomicU32>, bool);
 
@@ -30,7 +30,7 @@ fn bombs() -> (Arc<AtomicU32>, [Bomb; 4]) {
     (dropped.clone(), [(); 4].map(|()| Bomb(dropped.clone(), true)))
 }
 
-/// All that may be there is, and it ends quietly.
+/// Checks that the shed has all its room, and lets it end without a panic.
 fn is_whole(shed: Shed<Bomb>) {
     let quiet = [(); 4].map(|()| Bomb(Arc::default(), false));
     let tasks = shed.create(quiet).expect("all slots are free");
@@ -69,7 +69,8 @@ fn freed_tasks() {
     }
 }
 
-/// One is cancelled, and with it all that waits for it; being told of each panics, too.
+/// One task is cancelled, and with it all that wait for it. The callback that reports each of them
+/// panics, too.
 #[test]
 fn cancelled_tasks() {
     if in_child("cancelled_tasks") {
@@ -89,7 +90,7 @@ fn cancelled_tasks() {
     }
 }
 
-/// The closure panics, and then the payloads of its task and of all that waits for it.
+/// The closure panics, and then the payload of its task and those of all tasks that wait for it.
 #[test]
 fn a_task_that_panics() {
     if in_child("a_task_that_panics") {
@@ -137,8 +138,9 @@ fn an_instance() {
     }
 }
 
-/// The user's iterator frees, readies and cancels what is being made (names can be guessed), and
-/// panics. Tasks that are still as they were made go again; the others stay what they have become.
+/// The user's iterator guesses the names of the tasks being created, frees, readies or cancels
+/// them, and panics. Tasks that are still as they were created are removed. The others keep the
+/// state that they have reached.
 #[test]
 fn tasks_of_an_iterator_that_meddles() {
     if in_child("tasks_of_an_iterator_that_meddles") {

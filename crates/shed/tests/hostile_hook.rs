@@ -1,4 +1,4 @@
-//! A hook for runners that panics: a file of its own, for the hook is the process's.
+//! A hook for runners that panics. This is a separate file, because a process has one hook.
 #![cfg(all(feature = "std", not(loom)))]
 
 use sateen_shed::{Outcome, Shed, set_runner_hook};
@@ -9,7 +9,7 @@ thread_local! {
     static PANICS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Asked in the middle of making several tasks ready: none of them is lost.
+/// The hook is called while several tasks are being made ready. None of them is lost.
 #[test]
 fn a_hook_that_panics_costs_no_task() {
     assert!(set_runner_hook(|| {
@@ -26,10 +26,10 @@ fn a_hook_that_panics_costs_no_task() {
         Outcome::Complete
     });
     assert_eq!(ran, Ok(Some(running)));
-    // Ready now, or as it was.
+    // The task is ready now, or as it was.
     let _ = shed.ready(&[first]);
     assert_eq!(shed.execute_one(0, |_, _| Outcome::Complete), Ok(Some(first)));
-    // A hook that panics before anything is taken: it goes on, and the task stays.
+    // The hook panics before anything is taken. The panic goes on, and the task stays.
     let [last] = shed.create(["last"]).expect("room");
     shed.ready(&[last]).expect("idle");
     for batch in [false, true] {

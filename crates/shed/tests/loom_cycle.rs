@@ -1,4 +1,4 @@
-//! Looking for cycles while dependencies come and go.
+//! Searches for cycles while dependencies are added and removed.
 #![cfg(loom)]
 
 mod loom_common;
@@ -6,14 +6,14 @@ mod loom_common;
 use loom::thread;
 use loom_common::*;
 
-/// Dependencies are added while another thread looks for cycles. It finds the tasks that they
-/// name, not the one that an unwritten dependency names: that would be a cycle. Two are added, as
-/// it looks twice.
+/// Dependencies are added while another thread looks for cycles. That thread finds the tasks that
+/// they name, and not the task that an unwritten dependency names, which would be a cycle. Two
+/// dependencies are added, because it looks twice.
 #[test]
 fn a_dependency_is_whole_for_who_looks_for_cycles() {
     model(3, || {
         let shed = shed(5, 4);
-        // In the first slot: an unwritten dependency names it.
+        // This task is in the first slot, which an unwritten dependency names.
         let [decoy, predecessor, far, first, second] = shed.create([(); 5]).expect("room");
         shed.depend(&[decoy], &[far]).expect("idle");
         shed.depend(&[predecessor], &[decoy]).expect("idle");

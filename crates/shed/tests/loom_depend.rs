@@ -1,4 +1,4 @@
-//! Dependencies against everything that may happen to either end of them.
+//! Dependencies are added while anything may happen to either end of them.
 #![cfg(loom)]
 
 mod loom_common;
@@ -9,7 +9,7 @@ use loom_common::*;
 use sateen_shed::{Error, TaskState, Template};
 
 /// A task ends while another thread is about to depend on it. The next task in its slot has
-/// dependents too, perhaps already: each task has its own.
+/// dependents too, perhaps already. Each of the two tasks has its own dependents.
 fn next_task_in_a_slot(first_generation: u32, between: usize, already: bool) {
     model(2, move || {
         let shed = builder(3, 2).first_generation(first_generation).build().expect("small");
@@ -62,25 +62,25 @@ fn the_next_task_in_a_slot_has_its_own_dependents() {
     next_task_in_a_slot(5, 0, true);
 }
 
-/// As above where the words of dependents begin anew.
+/// As above, where the words of dependents wrap around.
 #[test]
 fn the_next_task_has_its_own_dependents_where_words_begin_anew() {
     next_task_in_a_slot((1 << 30) - 1, 0, false);
 }
 
-/// As above, but the thread is so late that there was another task in between.
+/// As above, but the thread is so late that the slot had another task in between.
 #[test]
 fn the_next_but_one_has_its_own_dependents_where_words_begin_anew() {
     next_task_in_a_slot((1 << 29) - 2, 1, false);
 }
 
-/// As above where generations wrap around.
+/// As above, where generations wrap around.
 #[test]
 fn the_next_task_has_its_own_dependents_where_generations_wrap() {
     next_task_in_a_slot(u32::MAX, 0, true);
 }
 
-/// As above, where a template has the slot next, and perhaps has given it back: its own
+/// As above, but a template has the slot next and has perhaps given it back. The template's own
 /// dependencies stay, and the late one is not taken for one of them.
 fn a_template_in_a_slot(gone: bool) {
     model(2, move || {
@@ -102,7 +102,7 @@ fn a_template_in_a_slot(gone: bool) {
         let (mut ran, instance) = other.join().unwrap();
         if let Some(instance) = instance {
             instance.start().expect("it does not run");
-            // All but the template's own.
+            // All tasks but the template's own.
             ran += drain(&shed) - 1;
             assert!(instance.is_done());
         }
@@ -127,8 +127,8 @@ fn a_template_that_was_in_a_slot_has_no_dependents() {
     a_template_in_a_slot(true);
 }
 
-/// A predecessor is made ready and ends while a thread comes to depend on it: the successor waits
-/// for it, or does not.
+/// A predecessor is made ready and ends while a thread adds a dependency on it. Either the
+/// successor waits for it, or the dependency is refused.
 #[test]
 fn a_predecessor_that_ends_meanwhile_has_dependents_or_none() {
     model(3, || {
@@ -155,7 +155,7 @@ fn a_predecessor_that_ends_meanwhile_has_dependents_or_none() {
     });
 }
 
-/// A predecessor is freed, or cancelled, while a thread comes to depend on it.
+/// A predecessor is freed or cancelled while a thread adds a dependency on it.
 #[test]
 fn a_predecessor_that_goes_meanwhile_has_dependents_or_none() {
     for cancel in [false, true] {
@@ -190,7 +190,7 @@ fn a_predecessor_that_goes_meanwhile_has_dependents_or_none() {
     }
 }
 
-/// A successor is freed, or cancelled, while it comes to depend on something.
+/// A successor is freed or cancelled while a thread adds a dependency to it.
 #[test]
 fn a_successor_that_goes_meanwhile_waits_or_does_not() {
     for cancel in [false, true] {
@@ -207,7 +207,7 @@ fn a_successor_that_goes_meanwhile_waits_or_does_not() {
             };
             let result = shed.depend(&[successor], &[predecessor]);
             let gone = other.join().unwrap();
-            // Freed only before it waits; cancelled at any time.
+            // It can be freed only before it waits, and cancelled at any time.
             assert!(result.is_ok() == gone.is_err() || cancel && gone.is_ok());
             shed.ready(&[predecessor]).expect("idle");
             assert_eq!(drain(&shed), if gone.is_ok() { 1 } else { 2 });
@@ -219,7 +219,7 @@ fn a_successor_that_goes_meanwhile_waits_or_does_not() {
     }
 }
 
-/// Two make a successor depend on a predecessor each, while the first predecessor ends.
+/// Two threads each give a successor one more predecessor, while the first predecessor ends.
 #[test]
 fn two_depend_at_once() {
     model(2, || {
@@ -246,13 +246,13 @@ fn two_depend_at_once() {
     });
 }
 
-/// The thread that ends a predecessor while another depends on it reads a whole dependency: the
-/// successor's, no other task's.
+/// A thread ends a predecessor while another thread adds a dependency on it. The first one reads a
+/// whole dependency, which names the successor and no other task.
 #[test]
 fn a_dependency_is_whole_for_who_ends_the_predecessor() {
     model(2, || {
         let shed = shed(4, 2);
-        // In the first slot: an unwritten dependency names it.
+        // This task is in the first slot, which an unwritten dependency names.
         let [decoy, never, successor, predecessor] = shed.create([(); 4]).expect("room");
         shed.depend(&[decoy], &[never]).expect("idle");
         let other = {

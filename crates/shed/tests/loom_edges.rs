@@ -1,5 +1,5 @@
-//! Two threads take dependencies at once, from a list that earlier ones were put back into: neither
-//! writes to what the other may have taken first.
+//! Two threads take dependencies at once from a list to which earlier ones were given back. Neither
+//! writes to a dependency that the other may have taken first.
 #![cfg(loom)]
 
 mod loom_common;
@@ -11,11 +11,11 @@ use sateen_shed::{Outcome, Shed};
 
 #[test]
 fn dependencies_taken_at_once_are_each_somebodys_alone() {
-    // A failure needs a thread that is interrupted between two heads that it looks at.
+    // A failure needs a thread that is interrupted between its looks at two heads.
     model(2, || {
         let shed = Arc::new(Shed::builder().tasks(5).dependencies(3).build().expect("small"));
         let [one, two, three, p, q] = shed.create([(); 5]).expect("room");
-        // Taken and given back: now all three lie in the list.
+        // All three are taken and given back, so now they lie in the list.
         shed.depend(&[p], &[one, two, three]).expect("idle");
         shed.free(&[one, two, three]).expect("idle");
         let [one, two, three] = shed.create([(); 3]).expect("room");

@@ -1,4 +1,4 @@
-//! A thread that finds that a task has ended sees what it did.
+//! A thread that learns that a task has ended sees what the task did.
 #![cfg(loom)]
 
 mod loom_common;
@@ -14,7 +14,7 @@ struct Watched {
     done: UnsafeCell<bool>,
 }
 
-// SAFETY: that the cell is read after it was written is what is modelled.
+// SAFETY: the cell must be read after it was written. The model checks this.
 unsafe impl Sync for Watched {}
 // SAFETY: as above.
 unsafe impl Send for Watched {}
@@ -38,14 +38,15 @@ fn what_a_task_did_is_visible_once_its_name_is_stale() {
             })
         };
         if shared.shed.state(task) == Err(Error::StaleTask(task)) {
-            // SAFETY: it has.
+            // SAFETY: the task has ended.
             assert!(shared.done.with(|done| unsafe { *done }));
         }
         worker.join().unwrap();
     });
 }
 
-/// As above for a thread that hears it from `cancel`, of a task with dependents and of one without.
+/// As above for a thread that learns it from `cancel`, for a task with dependents and for one
+/// without.
 #[test]
 fn what_a_task_did_is_visible_to_who_comes_too_late_to_cancel_it() {
     for dependents in [0, 1] {
@@ -66,7 +67,7 @@ fn what_a_task_did_is_visible_to_who_comes_too_late_to_cancel_it() {
                 })
             };
             if shared.shed.cancel(task) == Err(Error::StaleTask(task)) {
-                // SAFETY: it has.
+                // SAFETY: the task has ended.
                 assert!(shared.done.with(|done| unsafe { *done }));
             }
             worker.join().unwrap().expect("channel 0");

@@ -1,4 +1,4 @@
-//! Execution against all that others may do to the task meanwhile.
+//! Execution beside everything that other threads may do to the task meanwhile.
 #![cfg(loom)]
 
 mod loom_common;
@@ -47,25 +47,25 @@ fn slots_go_round() {
         let (readied, ran) = (mine.0 + others.0, mine.1 + others.1);
         assert_eq!(ran + drain(&shed), readied);
         drop(shed);
-        // Those that found no slot were dropped too.
+        // Payloads for which there was no slot were dropped too.
         assert_eq!(dropped.load(Relaxed), 4);
     });
 }
 
-/// Two predecessors end at once: one end makes the successor ready, and the thread that executes it
+/// Two predecessors end at once. One end makes the successor ready, and the thread that executes it
 /// sees what both did.
 #[test]
 fn two_completions_make_a_successor_ready() {
     model(3, || {
         let shed = shed(3, 2);
-        // Written by predecessors, read by the successor.
+        // The predecessors write these cells, and the successor reads them.
         let cells = Arc::new([(); 2].map(|()| loom::cell::UnsafeCell::new(0)));
         let [successor, a, b] = shed.create([2, 0, 1]).expect("room");
         shed.depend(&[successor], &[a, b]).expect("idle");
         shed.ready(&[a, b]).expect("idle");
         let run = |shed: &Model<usize>, cells: &[loom::cell::UnsafeCell<u32>; 2]| {
             let one = |_: TaskId, i: &mut usize| {
-                // SAFETY: the successor runs after both predecessors; the model says if not.
+                // SAFETY: the successor runs after both predecessors. Otherwise the model fails.
                 match cells.get(*i) {
                     Some(cell) => cell.with_mut(|cell| unsafe { *cell = 1 }),
                     None => cells.iter().for_each(|c| assert_eq!(c.with(|c| unsafe { *c }), 1)),
@@ -85,8 +85,8 @@ fn two_completions_make_a_successor_ready() {
     });
 }
 
-/// A task blocks while another thread makes it ready: it runs again, once, and finds its payload as
-/// it left it.
+/// A task blocks while another thread makes it ready. The task runs again once, and finds its
+/// payload as it left it.
 #[test]
 fn a_task_that_blocks_is_never_lost() {
     model(3, || {
@@ -97,7 +97,7 @@ fn a_task_that_blocks_is_never_lost() {
         let other = {
             let shed = shed.clone();
             thread::spawn(move || {
-                // Refused if it has not begun to run.
+                // This is refused if the task has not begun to run.
                 let woken = shed.ready(&tasks).is_ok();
                 (woken, step(&shed))
             })
@@ -115,7 +115,7 @@ fn a_task_that_blocks_is_never_lost() {
     });
 }
 
-/// Executes a task that blocks the first time.
+/// Executes one task, which blocks the first time.
 fn step(shed: &Model<Watched>) -> usize {
     let once = |_: TaskId, payload: &mut Watched| match payload.add() {
         0 => Outcome::Blocked,
@@ -157,7 +157,8 @@ fn it_blocks_or_is_cancelled() {
     });
 }
 
-/// Either it runs, or it is cancelled and what depends on it too: each payload is dropped once.
+/// Either the task runs, or it is cancelled together with its successor. Each payload is dropped
+/// once.
 #[test]
 fn it_runs_or_is_cancelled() {
     model(3, || {
@@ -176,7 +177,7 @@ fn it_runs_or_is_cancelled() {
         let ran = ran + drain(&shed);
         match cancelled {
             Ok(true) => assert_eq!(ran, 0),
-            // It was running: what depends on it is cancelled.
+            // The task was running, so its successor is cancelled.
             Ok(false) => assert_eq!((readied, ran), (Ok(()), 1)),
             Err(error) => {
                 assert_eq!((readied, ran, error), (Ok(()), 2, Error::StaleTask(task)));
@@ -187,7 +188,7 @@ fn it_runs_or_is_cancelled() {
     });
 }
 
-/// Two cancel, one the predecessor and one the successor, while the predecessor runs.
+/// Two threads cancel while the predecessor runs: one the predecessor, the other the successor.
 #[test]
 fn successor_and_predecessor_are_cancelled_at_once() {
     model(2, || {
@@ -209,7 +210,7 @@ fn successor_and_predecessor_are_cancelled_at_once() {
     });
 }
 
-/// A name is enough to find a task whole, however it was learnt.
+/// A thread that knows a task's name finds the task whole, however it learned the name.
 #[test]
 fn a_new_task_is_whole_for_who_knows_its_name() {
     model(3, || {
@@ -229,7 +230,7 @@ fn a_new_task_is_whole_for_who_knows_its_name() {
     });
 }
 
-/// The ready callback comes after the tasks are in their list: a thread that is told finds them.
+/// The ready callback comes after the tasks are in their list. A thread that it tells finds them.
 #[test]
 fn who_is_told_finds_what_is_ready() {
     model(3, || {
@@ -254,7 +255,7 @@ fn who_is_told_finds_what_is_ready() {
     });
 }
 
-/// The slot of a cancelled task is free only when its payload is gone.
+/// The slot of a cancelled task becomes free only after its payload is dropped.
 #[test]
 fn a_cancelled_tasks_slot_is_clean() {
     model(2, || {
@@ -272,7 +273,7 @@ fn a_cancelled_tasks_slot_is_clean() {
     });
 }
 
-/// As above for the thread that makes it ready: the one that executes it has a whole task.
+/// As above for a thread that makes the task ready. The thread that executes the task has it whole.
 #[test]
 fn a_new_task_is_whole_for_who_readies_it_by_its_name() {
     model(3, || {
@@ -292,7 +293,7 @@ fn a_new_task_is_whole_for_who_readies_it_by_its_name() {
     });
 }
 
-/// As above for its channel, which is not that of the slot's task before.
+/// As above for the task's channel, which differs from that of the slot's previous task.
 #[test]
 fn a_new_task_is_ready_on_its_own_channel() {
     model(3, || {
@@ -311,7 +312,8 @@ fn a_new_task_is_ready_on_its_own_channel() {
     });
 }
 
-/// As above for a task that was to be freed, together with one that could not be.
+/// As above for a task whose freeing was refused, because another one in the same call could not be
+/// freed.
 #[test]
 fn a_task_that_was_not_freed_is_whole_for_who_knows_its_name() {
     model(3, || {
@@ -325,15 +327,15 @@ fn a_task_that_was_not_freed_is_whole_for_who_knows_its_name() {
             thread::spawn(move || shed.cancel(name).is_ok())
         };
         let [task] = shed.create([Watched::new(0, dropped)]).ok().expect("room");
-        // Refused for the second mention, or because it was cancelled.
+        // This is refused because the task is named twice, or because it was cancelled.
         assert!(shed.free(&[task, task]).is_err());
         let cancelled = other.join().unwrap();
         assert_eq!(dropped.load(Relaxed), 1 + usize::from(cancelled));
     });
 }
 
-/// A task blocks twice, and looks the same each time to a thread that cancels it: the payload that
-/// is dropped is the last execution's.
+/// A task blocks twice and looks the same each time to a thread that cancels it. The payload that
+/// is dropped is as the last execution left it.
 #[test]
 fn a_task_that_blocks_again_is_cancelled() {
     model(3, || {
@@ -354,14 +356,14 @@ fn a_task_that_blocks_again_is_cancelled() {
             let _ = shed.ready(&tasks);
         }
         let cancelled = other.join().unwrap().expect("it has not ended");
-        // Takes it out of its list, if it lies there.
+        // This takes the task out of its list, if it lies there.
         shed.execute_one(0, block).expect("channel 0");
         assert!(cancelled || shed.cancel(tasks[0]) == Ok(true));
         assert_eq!(dropped.load(Relaxed), 1);
     });
 }
 
-/// What a thread did before it made a running task ready is seen by the next execution.
+/// A thread makes a running task ready. The next execution sees what that thread did before.
 #[test]
 fn what_the_waker_did_is_seen() {
     model(3, || {
@@ -372,7 +374,7 @@ fn what_the_waker_did_is_seen() {
         let other = {
             let (shed, cell) = (shed.clone(), cell.clone());
             thread::spawn(move || {
-                // SAFETY: the task looks only once it was woken, which is below.
+                // SAFETY: the task looks only after it was woken, which happens below.
                 cell.with_mut(|cell| unsafe { *cell = true });
                 shed.ready(&tasks).is_ok()
             })
@@ -382,7 +384,7 @@ fn what_the_waker_did_is_seen() {
             if *runs == 1 {
                 return Outcome::Blocked;
             }
-            // SAFETY: woken; the model says if that is not enough.
+            // SAFETY: the task was woken. If that is not enough, the model fails.
             assert!(cell.with(|cell| unsafe { *cell }));
             Outcome::Complete
         };

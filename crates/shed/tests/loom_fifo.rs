@@ -1,6 +1,6 @@
-//! Channels that hand out the oldest first: a consumer reverses the inbox, beside producers and
-//! other consumers. A failure needs a consumer that stops between two heads, while another one
-//! passes: two preemptions.
+//! Channels that hand out the oldest task first. A consumer reverses the inbox, beside producers
+//! and other consumers. A failure needs two preemptions: a consumer stops between two heads while
+//! another one passes.
 #![cfg(loom)]
 
 mod loom_common;
@@ -35,7 +35,7 @@ fn taker(shed: &Small, most: u32) -> JoinHandle<Vec<u32>> {
     thread::spawn(move || take(&shed, most))
 }
 
-/// As many are ready as are asked for: no consumer leaves with nothing.
+/// As many tasks are ready as the consumers ask for. No consumer leaves with nothing.
 #[test]
 fn who_comes_while_the_inbox_is_turned_gets_a_task() {
     model(2, || {
@@ -53,7 +53,7 @@ fn who_comes_while_the_inbox_is_turned_gets_a_task() {
     });
 }
 
-/// A producer that goes on meanwhile.
+/// A producer goes on meanwhile.
 #[test]
 fn the_order_holds_while_tasks_come() {
     model(2, || {
@@ -73,7 +73,7 @@ fn the_order_holds_while_tasks_come() {
     });
 }
 
-/// Two consumers and a producer: each sees its tasks in order, and all are taken.
+/// Two consumers and a producer. Each consumer sees its tasks in order, and all tasks are taken.
 #[test]
 fn two_consumers_and_a_producer() {
     model(2, || {
@@ -91,7 +91,7 @@ fn two_consumers_and_a_producer() {
     });
 }
 
-/// There is something at each moment, even while it is moved.
+/// A task is there at each moment, even while it is moved.
 #[test]
 fn a_channel_that_is_turned_round_does_not_look_empty() {
     model(2, || {
@@ -103,7 +103,7 @@ fn a_channel_that_is_turned_round_does_not_look_empty() {
     });
 }
 
-/// A task is whole for the thread that takes it.
+/// A thread that takes a task has it whole.
 #[test]
 fn a_task_is_handed_over() {
     model(2, || {

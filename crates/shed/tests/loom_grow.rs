@@ -1,4 +1,4 @@
-//! Threads that grow a shed, against others that do, and that use what has grown.
+//! Threads that grow a shed, beside others that grow it and use what was added.
 #![cfg(loom)]
 
 mod loom_common;
@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 #[test]
 fn two_threads_take_slots_that_there_are_not_yet() {
-    // What goes wrong needs one: a thread that finds what another has just added.
+    // A failure needs a thread that finds what another one has just added. That takes one
+    // preemption.
     model(2, || {
         let shed = Shed::builder().tasks(1).dependencies(0).layout::<Packed>().growing();
         let shed: Arc<Shed<u32, Growing<Packed>>> = Arc::new(shed.build().unwrap());
@@ -31,7 +32,7 @@ fn two_threads_take_slots_that_there_are_not_yet() {
     });
 }
 
-/// A thread that knows the first block only comes to the counter when all of the second is taken.
+/// A thread knows only the first block, and comes to the counter after all of the second was taken.
 #[test]
 fn who_knows_fewer_slots_than_were_taken_adds_some() {
     model(1, || {
@@ -54,7 +55,7 @@ fn who_knows_fewer_slots_than_were_taken_adds_some() {
     });
 }
 
-/// A name that travels without synchronisation is unknown, or leads to its task.
+/// A name travels without synchronisation. It is unknown, or leads to its task.
 #[test]
 fn a_name_finds_its_block() {
     model(2, || {

@@ -1,4 +1,4 @@
-//! Lists: slots given back and taken again, alone and several at a time.
+//! Lists: slots are given back and taken again, alone and several at a time.
 #![cfg(loom)]
 
 mod loom_common;
@@ -7,7 +7,7 @@ use loom::thread;
 use loom_common::*;
 use sateen_shed::{Outcome, TaskId, TaskState};
 
-/// A slot's payload is dropped by one thread, and the next one written there by another.
+/// One thread drops a slot's payload, and another writes the next payload there.
 #[test]
 fn a_slot_that_was_given_back_is_clean() {
     model(2, || {
@@ -27,15 +27,16 @@ fn a_slot_that_was_given_back_is_clean() {
     });
 }
 
-/// A thread that takes slots is overtaken by another that takes the same and gives the first back,
-/// so that the list begins with it again. Each slot that is taken still has one owner.
+/// A thread is about to take slots. Another thread takes the same ones and gives the first back, so
+/// that the list begins with it again. Each slot that is taken still has one owner.
 fn a_list_that_looks_as_before<const N: usize>() {
     model(2, || {
-        // Some are fresh: a thread that finds the list empty while another moves it takes those.
+        // Some slots are fresh. A thread that finds the list empty, because another moves it, takes
+        // those.
         let shed = shed(12, 0);
         let [z, a, b, c] = shed.create([(); 4]).expect("room");
         shed.free(&[z, a, b]).expect("idle");
-        // Takes the first of the three; the others lie in the outbox.
+        // Takes the first of the three slots. The others lie in the outbox.
         let mut names = shed.create([()]).expect("room").to_vec();
         let other = {
             let shed = shed.clone();
@@ -71,8 +72,8 @@ fn a_list_that_looks_as_before_is_noticed_by_who_takes_two() {
     a_list_that_looks_as_before::<2>();
 }
 
-/// Two threads execute what is ready, one of them several at once, while another task is made
-/// ready: each runs once.
+/// Two threads execute ready tasks, one of them several at once, while another task is made ready.
+/// Each task runs once.
 #[test]
 fn what_is_ready_is_taken_once() {
     model(2, || {
@@ -100,7 +101,7 @@ fn what_is_ready_is_taken_once() {
     });
 }
 
-/// There are never more tasks than slots: so there is always one.
+/// There are never more tasks than slots, so a free slot always exists.
 #[test]
 fn a_slot_that_is_free_is_found() {
     model(2, || {
@@ -120,7 +121,7 @@ fn a_slot_that_is_free_is_found() {
     });
 }
 
-/// As above, where the other thread has one slot free at each moment, but not always the same.
+/// As above. The other thread has one slot free at each moment, but not always the same.
 #[test]
 fn a_slot_that_is_free_is_found_though_it_changes() {
     model(3, || {
@@ -140,8 +141,8 @@ fn a_slot_that_is_free_is_found_though_it_changes() {
     });
 }
 
-/// A thread that is about to take a single slot is overtaken: it comes back with another behind it,
-/// and each has one owner.
+/// A thread is about to take a single slot and is overtaken. The slot comes back with another
+/// behind it, and each has one owner.
 #[test]
 fn a_single_slot_that_has_become_two_is_noticed() {
     model(3, || {
@@ -161,7 +162,7 @@ fn a_single_slot_that_has_become_two_is_noticed() {
     });
 }
 
-/// Two threads take a fresh slot each. One takes both, and is about to put the second where the
+/// Two threads take a fresh slot each. One takes both, and is about to put the second one where the
 /// other looks.
 #[test]
 fn a_fresh_slot_that_is_moved_is_found() {
@@ -176,8 +177,8 @@ fn a_fresh_slot_that_is_moved_is_found() {
     });
 }
 
-/// A slot comes back from another thread, alone or with another, and is clean: its payload was
-/// dropped before.
+/// A slot comes back from another thread, alone or with another. It is clean, because its payload
+/// was dropped before.
 #[test]
 fn a_slot_that_came_back_is_clean() {
     model(3, || {
@@ -201,7 +202,7 @@ fn a_slot_that_came_back_is_clean() {
     });
 }
 
-/// As above for one that a third thread has moved to the outbox.
+/// As above for a slot that a third thread has moved to the outbox.
 #[test]
 fn a_slot_that_was_moved_is_clean() {
     model(2, || {
@@ -212,7 +213,7 @@ fn a_slot_that_was_moved_is_clean() {
             let shed = shed.clone();
             thread::spawn(move || {
                 shed.free(&tasks).expect("idle");
-                // Moves one of them.
+                // Moves one of the slots.
                 drop(shed.create([Watched::new(0, dropped)]));
             })
         };

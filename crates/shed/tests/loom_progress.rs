@@ -1,4 +1,4 @@
-//! What is counted of a channel, while it goes on.
+//! The counts of a channel, while its tasks go on.
 #![cfg(loom)]
 
 mod loom_common;

@@ -1,5 +1,5 @@
-//! Lists with two stripes: what threads steal from each other, and free slots in each other's
-//! reserves.
+//! Lists with two stripes: threads steal tasks from each other, and take free slots from each
+//! other's reserves.
 #![cfg(loom)]
 
 mod loom_common;
@@ -19,7 +19,8 @@ fn two<T>(tasks: u64, dependencies: u64) -> Arc<Two<T>> {
     )
 }
 
-/// Takes up to `most` at once and executes them, each payload touched; returns how many that were.
+/// Takes up to `most` tasks at once, executes them and touches each payload. Returns how many it
+/// executed.
 fn work(shed: &Two<Watched>, most: u32) -> u32 {
     let touch = |_: TaskId, payload: &mut Watched| {
         assert_eq!(payload.add(), 0, "ran twice");
@@ -28,8 +29,8 @@ fn work(shed: &Two<Watched>, most: u32) -> u32 {
     shed.execute_batch(0, most, touch).expect("channel 0")
 }
 
-/// One thread steals from the other, keeps one and puts the rest into its own stripe, from where
-/// the other steals it back.
+/// One thread steals from the other, keeps one task and puts the rest into its own stripe. The
+/// other thread steals from there.
 #[test]
 fn what_is_stolen_is_executed_once() {
     model(3, || {
@@ -48,7 +49,7 @@ fn what_is_stolen_is_executed_once() {
     });
 }
 
-/// Two steal from one stripe to which its own thread pushes meanwhile.
+/// Two threads steal from a stripe to which its own thread pushes meanwhile.
 #[test]
 fn a_stripe_is_pushed_to_while_it_is_stolen_from() {
     model(2, || {
@@ -67,7 +68,7 @@ fn a_stripe_is_pushed_to_while_it_is_stolen_from() {
     });
 }
 
-/// Slots that one thread has freed are taken by both: each is one task's.
+/// Both threads take slots that one of them has freed. Each slot belongs to one task.
 #[test]
 fn free_slots_are_taken_from_each_other() {
     model(2, || {

@@ -12,7 +12,7 @@ fn small() -> Arc<Shed<u32>> {
     Arc::new(Shed::builder().tasks(1).dependencies(0).build().unwrap())
 }
 
-/// A late tag meets the task that was meant, or none.
+/// A late tag reaches the task that was meant, or none.
 #[test]
 fn a_late_tag_is_no_later_tasks() {
     model(2, || {
@@ -32,7 +32,7 @@ fn a_late_tag_is_no_later_tasks() {
     });
 }
 
-/// Cancelling by tag meets no task that was never tagged, and counts right.
+/// Cancelling by tag reaches no task that was never tagged, and counts right.
 #[test]
 fn cancelling_a_tag_against_the_end() {
     model(2, || {
@@ -54,7 +54,7 @@ fn cancelling_a_tag_against_the_end() {
     });
 }
 
-/// A thread that finds that a task is tagged finds the tag.
+/// A thread that finds a task tagged also finds the tag.
 #[test]
 fn a_tag_is_there_with_its_flag() {
     model(2, || {
@@ -69,7 +69,7 @@ fn a_tag_is_there_with_its_flag() {
     });
 }
 
-/// The tag of the next task in a slot is not taken for that of the one before.
+/// A thread that asks for a task's tag never gets that of the next task in the slot.
 #[test]
 fn a_tag_is_of_the_task_that_was_asked_for() {
     model(2, || {

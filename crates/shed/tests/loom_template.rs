@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock, Weak};
 type Holder = Arc<Model<Watched>>;
 type Installed = Instance<Holder>;
 
-/// A shed with room for one template of two tasks and no more. Its callback touches the payloads of
-/// cancelled tasks.
+/// A shed with room for one template of two tasks. Its callback touches the payloads of cancelled
+/// tasks.
 fn room() -> Holder {
     let touch = |_, payload: &mut Watched| _ = payload.add();
     Arc::new(builder(3, 2).on_cancel(touch).build().expect("small"))
@@ -32,7 +32,7 @@ fn install(template: Template<Watched>, shed: &Holder) -> Installed {
     template.install(shed.clone()).ok().expect("room")
 }
 
-/// Executes until nothing is ready, each payload touched, and returns how many that were.
+/// Executes until no task is ready, and touches each payload. Returns how many it executed.
 fn work(shed: &Holder) -> usize {
     let touch = |_, payload: &mut Watched| {
         payload.add();
@@ -41,7 +41,7 @@ fn work(shed: &Holder) -> usize {
     std::iter::from_fn(|| shed.execute_one(0, touch).expect("channel 0")).count()
 }
 
-/// All of a run ends, what was cancelled and what was not, and the next one has all tasks again.
+/// All tasks of a run end, whether cancelled or not, and the next run has all tasks again.
 #[test]
 fn a_run_is_cancelled_as_it_starts() {
     model(2, || {
@@ -51,7 +51,7 @@ fn a_run_is_cancelled_as_it_starts() {
             let instance = instance.clone();
             thread::spawn(move || instance.cancel())
         };
-        // The second is refused while the first lies cancelled, or is about to be.
+        // The second start is refused while the first run is cancelled, or is about to be.
         for _ in 0..2 {
             let ran = instance.start().is_ok().then(|| work(&shed));
             assert!(
@@ -66,8 +66,8 @@ fn a_run_is_cancelled_as_it_starts() {
     });
 }
 
-/// Two threads start the instance and execute what is ready: each run that began is whole, and
-/// comes after the one before.
+/// Two threads start the instance and execute ready tasks. Each run that began is whole, and comes
+/// after the one before.
 #[test]
 fn two_start_it() {
     model(2, || {
@@ -90,7 +90,7 @@ fn two_start_it() {
     });
 }
 
-/// No thread executes meanwhile: of two that start the instance, one succeeds.
+/// No thread executes meanwhile. Of two threads that start the instance, one succeeds.
 #[test]
 fn two_start_it_and_one_does() {
     model(3, || {
@@ -106,7 +106,7 @@ fn two_start_it_and_one_does() {
     });
 }
 
-/// A thread that sees that a run has ended has the payloads.
+/// A thread that sees that a run has ended may use the payloads.
 #[test]
 fn a_run_that_is_done_lends_its_payloads() {
     model(3, || {
@@ -127,13 +127,14 @@ fn a_run_that_is_done_lends_its_payloads() {
     });
 }
 
-/// The instance is dropped while its run ends: the later thread frees what it holds, once.
+/// The instance is dropped while its run ends. The later of the two threads frees what it holds,
+/// once.
 #[test]
 fn an_instance_is_dropped_during_a_run() {
     model(2, || {
         let (shed, dropped) = (room(), drops());
         let mut template = chain(dropped).0;
-        // The model says if the plan is not dropped.
+        // If the plan is not dropped, the model fails.
         let done = loom::sync::Arc::new(AtomicUsize::new(0));
         let count = done.clone();
         template.on_done(move || _ = count.fetch_add(1, Ordering::Relaxed));
@@ -152,8 +153,8 @@ fn an_instance_is_dropped_during_a_run() {
     });
 }
 
-/// A running task that is cancelled runs on, and ends as it would otherwise. Its successor is
-/// cancelled, or has been told already.
+/// A running task is cancelled. It runs on and ends as it would otherwise. Its successor is
+/// cancelled, unless it was told before.
 #[test]
 fn a_task_ends_as_it_is_cancelled() {
     model(3, || {
@@ -184,7 +185,7 @@ fn a_task_ends_as_it_is_cancelled() {
 }
 
 /// Two tasks end at once. The thread that ends the last of them starts the next run, while the
-/// other is still on its way out of the first.
+/// other is still leaving the first one.
 #[test]
 fn who_ends_a_run_starts_the_next() {
     model(2, || {
@@ -215,16 +216,17 @@ fn who_ends_a_run_starts_the_next() {
     });
 }
 
-/// A name is enough to find an instance's task whole, however it was learnt.
+/// A thread that knows the name of an instance's task finds the task whole, however it learned the
+/// name.
 #[test]
 fn an_installed_task_is_whole_for_who_knows_its_name() {
     model(3, || {
         let (shed, dropped) = (room(), drops());
-        // Both of those that are taken at once, so that none is kept for the next.
+        // Takes both slots that are taken at once, so that none is kept for the next task.
         let both = shed.create([(); 2].map(|()| Watched::new(0, dropped)));
         let [first, _] = both.ok().expect("room");
         shed.free(&[first]).expect("idle");
-        // Of the task that will have this slot next.
+        // The name of the task that will have this slot next.
         let name = TaskId::from_bits(first.to_bits() + (1 << 32));
         let other = {
             let shed = shed.clone();

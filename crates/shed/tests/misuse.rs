@@ -1,4 +1,4 @@
-//! Wrong input is an error that names it, and changes nothing.
+//! Wrong input gives an error that names it, and changes nothing.
 #![cfg(not(loom))]
 
 mod common;
@@ -45,7 +45,7 @@ fn more_bytes_than_there_are_are_an_error() {
     assert_eq!(error, BuildError::TooLarge { tasks: 1 << 31, dependencies: 7 });
     assert!(error.to_string().contains("2147483648 tasks with 7 dependencies"), "{error}");
     assert_eq!(Shed::<Huge>::required_size(1 << 31, 7, 1), None);
-    // Addressable by a pointer, but by no process.
+    // A pointer can address this, but no process has so much memory.
     type Large = [u8; 1 << 30];
     let error = Shed::<Large>::builder().tasks(1 << 31).dependencies(7).build().unwrap_err();
     let BuildError::OutOfMemory { bytes } = error else { panic!("{error}") };
@@ -87,7 +87,7 @@ fn named(error: Error, value: impl ToString) {
     assert!(error.to_string().contains(&value.to_string()), "{error}");
 }
 
-/// A task in each state in which none of it can be changed, with what its state is called.
+/// Tasks in states in which they cannot be changed, each with the error that names its state.
 fn refused_names<L: Layout>(shed: &Shed<u64, L>) -> Vec<(TaskId, Error)> {
     let elsewhere = Shed::<u64>::builder().tasks(8).build().expect("small");
     let [foreign] = elsewhere.create([0]).expect("room");
@@ -174,7 +174,7 @@ fn open_dependencies_are_counted<L: Layout>() {
     assert_eq!(unchanged(&shed, &all, || shed.ready(&[b, a])), Err(waiting));
     named(waiting, a);
     named(waiting, "3 others");
-    // Freed twice in one call.
+    // The task is freed twice in one call.
     assert_eq!(unchanged(&shed, &all, || shed.free(&[b, b])), Err(Error::StaleTask(b)));
     shed.free(&[b, c, d]).expect("they wait for nothing");
     shed.free(&[a]).expect("nor does this now");
@@ -220,7 +220,8 @@ fn dependencies_run_out_in_the_middle<L: Layout>() {
     for (successors, predecessors) in [(&[a, b][..], &[c, d][..]), (&[b, c, d][..], &[e, a][..])] {
         let asked = (successors.len() * predecessors.len()) as u64;
         let error = Error::NoDependencies { asked, capacity: 5 };
-        // In the second case `a` waits for `b` and `c`, but that is not looked at without checks.
+        // In the second case `a` waits for `b` and `c` already. Without checks the shed does not
+        // look for such a cycle, so `e` stands in for `a`.
         let predecessors = if predecessors[1] == a { &[e, e][..] } else { predecessors };
         let found = unchanged(&shed, &all, || shed.depend(successors, predecessors));
         assert!(found == Err(error) || found == Err(Error::SelfDependency(c)), "{found:?}");
@@ -247,7 +248,7 @@ fn a_task_cannot_change_itself_from_inside<L: Layout>() {
         assert_eq!(name, task);
         let error = Err(Error::Running(task));
         if cfg!(feature = "std") {
-            // Otherwise the shed cannot tell which task calls.
+            // Without std the shed cannot tell which task calls.
             assert_eq!(unchanged(&shed, &all, || shed.ready(&[other, task])), error);
         }
         assert_eq!(unchanged(&shed, &all, || shed.free(&[other, task])), error);
@@ -291,8 +292,8 @@ fn a_refused_ready_does_not_wake_who_runs<L: Layout>() {
     assert_eq!(shed.state(task), Ok(TaskState::Ready));
 }
 
-/// A batch of none executes none, even on stripes, where a thread takes more than it wants from
-/// others.
+/// A batch of zero executes no task. This holds on stripes too, where a thread takes more from
+/// others than it wants.
 #[test]
 fn a_batch_of_none_executes_none() {
     fn check<L: Layout + 'static>() {
@@ -303,7 +304,7 @@ fn a_batch_of_none_executes_none() {
             let mut ids = [TaskId::NONE; 64];
             shed.create_all(&mut (0..64), &mut ids).expect("room");
             std::thread::scope(|s| {
-                // Another thread has another stripe.
+                // The other thread uses another stripe.
                 s.spawn(|| shed.ready(&ids).expect("idle")).join().expect("no panic");
             });
             let ran = shed.execute_batch(0, 0, |_, _| unreachable!("none is wanted"));
@@ -332,7 +333,7 @@ fn a_batch_of_none_executes_none() {
     check::<sateen_shed::Growing>();
 }
 
-/// Nothing is asked of it, nothing is done.
+/// An operation on no tasks does nothing.
 #[test]
 fn nothing_is_done_to_no_tasks() {
     let shed = Shed::<u8>::builder().tasks(1).dependencies(1).build().expect("small");

@@ -1,4 +1,4 @@
-//! Random operations on a shed and on its sequential twin: the same answers, in the same order.
+//! Random operations on a shed and on its sequential twin give the same answers in the same order.
 #![cfg(not(loom))]
 
 mod beside_twin;

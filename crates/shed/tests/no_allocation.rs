@@ -1,5 +1,5 @@
-//! A shed takes its memory once, and none at all in a buffer of the user's. This is a program of
-//! its own, because it counts allocations.
+//! A shed takes its memory once, and none at all in a buffer of the user's. This is a separate
+//! program because it counts allocations.
 #![cfg(not(loom))]
 
 use sateen_shed::{Central, Layout, Outcome, Packed, Sharded, Shed, TaskId};
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 struct Counting;
 
 thread_local! {
-    /// Of this thread: the harness allocates in others.
+    /// The count of this thread. The test harness allocates on other threads.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -18,7 +18,7 @@ fn count() {
     ALLOCATIONS.set(ALLOCATIONS.get() + 1);
 }
 
-// SAFETY: hands everything on to the system's allocator.
+// SAFETY: passes every call on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Bytes) -> *mut u8 {
         count();
@@ -49,8 +49,8 @@ static ALLOCATOR: Counting = Counting;
 
 const TASKS: usize = 128;
 
-/// Fills the shed, several times: each task waits for the one before; some are cancelled, some
-/// freed, one runs in two goes.
+/// Fills the shed several times. Each task waits for the one before. Some tasks are cancelled, some
+/// are freed, and one runs in two steps.
 fn use_up<L: Layout>(shed: &Shed<usize, L>) {
     for _ in 0..10 {
         let mut ids = [TaskId::NONE; TASKS];
@@ -78,7 +78,7 @@ fn use_up<L: Layout>(shed: &Shed<usize, L>) {
                 break;
             }
             if let Some(task) = blocked {
-                // Refused once it has run again.
+                // This is refused once the task has run again.
                 let _ = shed.ready(&[task]);
             }
         }
@@ -105,7 +105,8 @@ fn allocates_once<L: Layout>() {
 
 #[test]
 fn a_shed_takes_its_memory_when_it_is_built() {
-    // A thread's number costs the standard library a list of what to do when the thread ends.
+    // When a thread gets its number, the standard library allocates a list of what to do at the
+    // thread's end.
     let shed = Shed::builder().tasks(1).build().expect("small");
     shed.execute_one(0, |_, ()| Outcome::Complete).expect("a channel");
     allocates_once::<Packed>();

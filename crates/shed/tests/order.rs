@@ -1,4 +1,4 @@
-//! In which order what is ready is executed.
+//! The order in which ready tasks are executed.
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;
@@ -28,13 +28,13 @@ fn the_first_channel_that_has_a_task_is_served() {
     assert_eq!(step(&[3, 0]), Err(Error::NoChannel { channel: 3, channels: 3 }));
     while step(&[0, 1, 2]) != Ok(None) {}
     assert_eq!(order, [0, 0, 1, 2, 2]);
-    // The second is not looked at if the first has a task.
+    // The shed does not look at the second channel if the first has a task.
     let [task] = shed.create([0]).expect("room");
     shed.ready(&[task]).expect("idle");
     assert_eq!(shed.execute_any([0, 9], |_, _| Outcome::Complete), Ok(Some(task)));
 }
 
-/// Executes up to `most` tasks of a channel: their payloads, in order.
+/// Executes up to `most` tasks of a channel. Returns their payloads, in order.
 fn taken<L: Layout>(shed: &Shed<u32, L>, channel: u16, most: u32) -> Vec<u32> {
     let mut order = vec![];
     let ran = shed.execute_batch(channel, most, |_, number| {
@@ -151,7 +151,7 @@ fn first_in_first_out_beside_a_queue() {
     beside_a_queue::<Sharded>(3);
 }
 
-/// Each consumer sees the tasks of each producer in their order, and all are executed.
+/// Each consumer sees the tasks of each producer in order, and all tasks are executed.
 #[test]
 fn the_order_holds_with_many_threads() {
     const PRODUCERS: u32 = 2;

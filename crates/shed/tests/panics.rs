@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-/// What user code panics with here.
+/// The payload with which user code panics here.
 #[derive(Debug, PartialEq)]
 struct Expected;
 
@@ -17,7 +17,7 @@ fn boom() -> ! {
     resume_unwind(Box::new(Expected))
 }
 
-/// `f` panics as expected.
+/// Runs `f`, which must panic with the expected payload.
 #[track_caller]
 fn caught<R>(f: impl FnOnce() -> R) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { panic!("there was no panic") };
@@ -26,7 +26,7 @@ fn caught<R>(f: impl FnOnce() -> R) {
     }
 }
 
-/// Counts those that live, and may panic when it dies.
+/// Counts the living ones, and may panic when it is dropped.
 #[derive(Default)]
 struct Bomb {
     name: u32,
@@ -45,7 +45,7 @@ impl Drop for Bomb {
     }
 }
 
-/// A shed of eight tasks, and what its callbacks tell and do.
+/// A shed of eight tasks, with what its callbacks report and do.
 struct Field<L: Layout> {
     shed: Shed<Bomb, L>,
     live: Arc<AtomicUsize>,
@@ -93,7 +93,7 @@ impl<L: Layout> Field<L> {
         self.shed.create(bombs).expect("room")
     }
 
-    /// Tasks of which those numbered in `exploding` panic in their destructor.
+    /// Creates tasks. Those numbered in `exploding` panic in their destructor.
     fn create_exploding<const N: usize>(&self, exploding: &[u32]) -> [TaskId; N] {
         let mut name = 0..;
         let bombs = [(); N].map(|()| {
@@ -120,7 +120,7 @@ impl<L: Layout> Field<L> {
         std::mem::take(&mut *self.cancelled.lock().expect("no panic inside"))
     }
 
-    /// Nothing is there any more, and there is room for all.
+    /// Checks that no payload is left and that all room is free.
     #[track_caller]
     fn empty(&self) {
         assert_eq!(self.live.load(SeqCst), 0, "payloads that were not dropped");
@@ -181,7 +181,7 @@ fn a_destructor_that_panics_does_not_keep_the_slot<L: Layout>() {
     field.shed.depend(&[successor], &[predecessor]).expect("idle");
     field.shed.ready(&[predecessor]).expect("idle");
     caught(|| field.shed.execute_batch(0, 4, |_, _| Outcome::Complete));
-    // It had run: what depends on it is ready.
+    // The task had run, so its successor is ready.
     assert_eq!(field.drain(), [1]);
     assert_eq!(field.cancelled(), [0; 0]);
     field.empty();
@@ -215,7 +215,7 @@ fn destructors_that_panic_while_tasks_are_cancelled_or_freed<L: Layout>() {
         field.shed.depend(&[b], &[a]).expect("idle");
         field.shed.depend(&[c], &[b]).expect("idle");
         caught(|| field.shed.cancel(a));
-        // Those that were to be told after the panic are not, but they are cancelled.
+        // Tasks after the one whose callback panics are not reported, but they are cancelled.
         assert_eq!(field.cancelled(), Vec::from_iter(0..=exploding));
         field.empty();
     }

@@ -1,4 +1,4 @@
-//! What is counted of each channel.
+//! The counts of each channel.
 #![cfg(not(loom))]
 
 use sateen_shed::{Error, Outcome, Progress, Shed};
@@ -32,7 +32,7 @@ fn each_way_of_ending_is_counted_once() {
 
     let first = shed.execute_one(0, |_, _| Outcome::Blocked);
     assert_eq!((first, counts(&shed, 0)), (Ok(Some(a)), [3, 0, 1, 0]));
-    // c panics and takes d along; b is put back, which is not counted.
+    // `c` panics, and `d` is cancelled with it. `b` is put back, which is not counted.
     shed.ready(&[a]).expect("blocked");
     let batch = catch_unwind(AssertUnwindSafe(|| {
         shed.execute_batch(0, 3, |_, n| {

@@ -1,4 +1,4 @@
-//! Copies of sheds that stand still.
+//! Copies of sheds that are at rest.
 
 use sateen_shed::{BuildError, Error, Outcome, Padded, Sharded, Shed, TaskId, TaskState, Template};
 use std::mem::MaybeUninit;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Executes all there is, blocked ones a second time: what ran, in order, on which channel.
+/// Executes all tasks, blocked ones a second time. Returns which ran, in order, on which channel.
 fn to_the_end<T: Clone, L: sateen_shed::Layout>(shed: &Shed<T, L>) -> Vec<(u16, T, TaskId)> {
     let mut ran = vec![];
     loop {
@@ -26,8 +26,8 @@ fn to_the_end<T: Clone, L: sateen_shed::Layout>(shed: &Shed<T, L>) -> Vec<(u16, 
     }
 }
 
-/// A shed with tasks of every kind: idle, waiting, ready, blocked, cancelled in a list and while
-/// waiting; and with freed slots.
+/// A shed with tasks of every kind: idle, waiting, ready, blocked, cancelled in a list, and
+/// cancelled while waiting. It also has freed slots.
 fn busy() -> (Shed<String>, [TaskId; 8]) {
     let shed = Shed::builder().tasks(40).dependencies(40).channels(3).build().expect("small");
     let name = |i: usize| i.to_string();
@@ -81,7 +81,8 @@ fn a_shed_is_taken_back_again_and_again() {
     for _ in 0..3 {
         shed.ready(&[tasks[3]]).expect("blocked");
         runs.push(to_the_end(&shed));
-        // Later tasks, even in slots that were never taken before, are as if they never were.
+        // After a restore, later tasks never existed, even those in slots that were never taken
+        // before.
         let later = shed.create([(); 30].map(|()| String::from("later"))).expect("room");
         shed.depend(&later[..1], &later[1..5]).expect("idle");
         shed.ready(&later[10..]).expect("idle");
@@ -247,7 +248,7 @@ fn copies_keep_orders_and_counts() {
         shed.set_channel(&task, i % 3).expect("idle");
         shed.ready(&task).expect("idle");
     }
-    // Some of the oldest have left the inbox.
+    // Some of the oldest tasks have left the inbox.
     assert_eq!(shed.execute_one(1, |_, _| Outcome::Complete).map(|ran| ran.is_some()), Ok(true));
     shed.ready(&shed.create([100]).expect("room")).expect("idle");
     let snapshot = shed.snapshot();

@@ -1,5 +1,5 @@
-//! Conservation: threads build graphs, execute, block, cancel and free at the same time; each task
-//! ends once, and after what it depends on.
+//! Conservation: threads build graphs, execute, block, cancel and free at the same time. Each task
+//! ends once, after its predecessors.
 #![cfg(not(loom))]
 
 mod common;
@@ -8,7 +8,7 @@ mod stress_common;
 use sateen_shed::{Central, Packed, Padded, Sharded};
 use stress_common::{Large, Owned, Zero, stress};
 
-/// Tasks of one case.
+/// The number of tasks in one case.
 const TASKS: u32 = 12_000;
 
 #[test]
@@ -39,8 +39,8 @@ fn large_payloads() {
     }
 }
 
-/// As many tasks as `SATEEN_STRESS_TASKS` says, with the layouts that users take: 100,000,000 take
-/// some minutes in release.
+/// Runs as many tasks as `SATEEN_STRESS_TASKS` says, with the layouts that users take. 100,000,000
+/// tasks take some minutes in release.
 #[test]
 fn as_many_tasks_as_wanted() {
     let Ok(tasks) = std::env::var("SATEEN_STRESS_TASKS") else { return };

@@ -1,4 +1,4 @@
-//! Tags: which tasks have them, and whom cancelling by tag meets.
+//! Tags: which tasks have them, and which tasks cancelling by tag reaches.
 #![cfg(not(loom))]
 
 use sateen_shed::{Error, Outcome, Shed, TaskState};
@@ -75,8 +75,8 @@ fn what_depends_on_a_cancelled_tag_goes_along_uncounted() {
     assert_eq!(run_all(&shed), 1);
 }
 
-/// One slot is used by one task after the other. Its owner gives even tags; another thread gives
-/// odd tags, only to tasks that are marked odd.
+/// Tasks use one slot, one after another. Its owner gives even tags. Another thread gives odd tags,
+/// and only to tasks that are marked odd.
 #[test]
 fn no_task_gets_a_tag_that_was_meant_for_an_earlier_one() {
     let rounds = if cfg!(miri) { 50 } else { 20_000 };

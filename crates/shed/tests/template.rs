@@ -26,13 +26,13 @@ fn run_all<T: Clone>(shed: &Shed<T>) -> Vec<T> {
     ran
 }
 
-/// All slots and dependencies are free again.
+/// Checks that all slots and dependencies are free again.
 fn assert_empty<T: Default + Clone>(shed: &Shed<T>, dependencies: usize) {
     let tasks = shed.capacity() as usize;
     let mut ids = vec![TaskId::NONE; tasks];
     let all = shed.create_all(&mut std::iter::repeat(T::default()), &mut ids);
     assert_eq!(all.expect("all slots are free"), tasks);
-    // As many as there are: between the first and the others, again and again.
+    // Adds dependencies between the same two tasks until none is left.
     for _ in 0..dependencies {
         shed.depend(&ids[..1], &ids[1..2]).expect("all dependencies are free");
     }
@@ -205,7 +205,7 @@ fn a_cancelled_task_takes_what_depends_on_it_along_in_this_run_only() {
         assert_eq!(run_all(&shed), [""; 0]);
         assert_eq!(cancelled().len(), 4);
 
-        // While it runs, blocks, and runs again.
+        // The task is cancelled while it runs, and again after it has blocked.
         instance.start().expect("done");
         let step = |outcome| {
             shed.execute_one(0, |name, _| {
@@ -405,8 +405,8 @@ fn an_instance_may_own_its_shed_and_travel() {
     assert_eq!(ran.join().expect("no panic"), 4);
 }
 
-/// Layers of tasks, each depending on some of the layer before: each run counts every task once,
-/// after its predecessors.
+/// Layers of tasks, each of which depends on some tasks of the layer before. Each run counts every
+/// task once, after its predecessors.
 #[test]
 fn threads_run_frames_and_each_task_runs_once_a_frame_after_what_it_depends_on() {
     const LAYERS: usize = 6;
@@ -494,7 +494,7 @@ fn tags_hold_in_each_run() {
     }
 }
 
-/// The milestone's name is given to no user, but can be made up.
+/// No user gets the milestone's name, but a user can guess it.
 #[test]
 fn a_name_that_nobody_gave_does_no_harm() {
     let shed = shed::<String>(4, 5);

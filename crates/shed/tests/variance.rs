@@ -1,8 +1,8 @@
 //! How each public generic type varies with its parameter, and which threads may have it.
 //!
-//! A shed that takes payloads through a shared reference and gives them out must be invariant: else
-//! a borrow that is too short goes in through one view of it and comes out of another. A new type
-//! needs a row in both tables.
+//! A shed takes payloads through a shared reference and gives them out, so it must be invariant.
+//! Otherwise a borrow that is too short would go in through one view of the shed and come out of
+//! another. A new type needs a row in both tables.
 #![cfg(not(loom))]
 
 mod variance {

@@ -1,4 +1,4 @@
-//! Does the same to both, and compares.
+//! Applies the same operations to the shed and its twin, and compares.
 
 use super::twin::{Batch, Twin};
 use super::{EVENTS, Payload, Source};
@@ -7,7 +7,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What user code of the test panics with.
+/// The payload with which user code of the test panics.
 struct Expected;
 
 fn survive<R>(f: impl FnOnce() -> R) -> Option<R> {
@@ -19,18 +19,18 @@ fn survive<R>(f: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(f)).map_err(expected).ok()
 }
 
-/// Most payloads of one batch.
+/// The most payloads in one batch.
 const MOST: usize = 4;
 
 pub(super) struct Driver<'b, L: Layout> {
     shed: Shed<Payload, L>,
     twin: RefCell<Twin>,
     source: Source<'b>,
-    /// Names that were given some time ago.
+    /// Names that the shed gave some time ago.
     old: RefCell<Vec<TaskId>>,
     /// A name from another shed.
     foreign: TaskId,
-    /// Number of the next payload.
+    /// The number of the next payload.
     next: Cell<u32>,
     operations: Cell<u64>,
 }
@@ -60,7 +60,7 @@ impl<'b, L: Layout> Driver<'b, L> {
             self.end();
         }
         let Self { shed, twin, operations, .. } = self;
-        // What is left goes with the shed, in any order.
+        // The tasks that are left are dropped with the shed, in any order.
         drop(shed);
         let mut dropped: Vec<u32> = EVENTS.take().iter().map(super::drop_of).collect();
         dropped.sort_unstable();
@@ -68,11 +68,11 @@ impl<'b, L: Layout> Driver<'b, L> {
         operations.get()
     }
 
-    /// Cancels and executes all there is; then the shed has as much room as it should.
+    /// Cancels and executes all tasks. After that the shed must have as much room as the twin says.
     fn end(&self) {
         let names: Vec<TaskId> = self.twin.borrow().names().collect();
         for task in names {
-            // One may have taken others along.
+            // This cancellation may also have cancelled others.
             assert_eq!(self.shed.cancel(task), self.twin.borrow_mut().cancel(task));
         }
         for channel in 0..self.shed.channels() {
@@ -80,7 +80,7 @@ impl<'b, L: Layout> Driver<'b, L> {
             assert_eq!(ran, self.twin.borrow_mut().take_one(channel));
         }
         self.check();
-        // Those that wait for each other in a circle stay.
+        // Tasks that wait for each other in a cycle stay.
         let (slots, edges) = (self.twin.borrow().free_slots(), self.twin.borrow().free_edges());
         let mut ids = vec![TaskId::NONE; slots + 1];
         let mut payloads = (0..).map(Payload::new);
@@ -97,7 +97,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         self.check();
     }
 
-    /// Both look the same.
+    /// Checks that the shed and the twin look the same.
     fn check(&self) {
         let mut twin = self.twin.borrow_mut();
         EVENTS.with_borrow_mut(|events| {
@@ -113,8 +113,8 @@ impl<'b, L: Layout> Driver<'b, L> {
         }
     }
 
-    /// The same became of each channel's tasks. (While a batch is executed, its tasks are not
-    /// counted yet.)
+    /// Checks that the tasks of each channel ended the same way. While a batch is executed, its
+    /// tasks are not counted yet.
     fn check_progress(&self) {
         for channel in 0..self.shed.channels() {
             let progress = self.shed.progress(channel).expect("a channel").expect("it is counted");
@@ -124,7 +124,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         }
     }
 
-    /// Any name: mostly of a task that is there.
+    /// Draws any name, mostly of a task that exists.
     fn name(&self) -> TaskId {
         let byte = self.source.byte();
         let (twin, old) = (self.twin.borrow(), self.old.borrow());
@@ -152,7 +152,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         (0..HOW_MANY[self.source.below(16)]).map(|_| self.name()).collect()
     }
 
-    /// A channel; sometimes one that does not exist.
+    /// Draws a channel, sometimes one that does not exist.
     fn channel(&self) -> u16 {
         let byte = self.source.byte();
         let channels = self.twin.borrow().channels();
@@ -217,7 +217,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         self.check();
     }
 
-    /// Payloads numbered from the next; panics instead of the one after `panic_after`.
+    /// Payloads with the next numbers. In place of the payload after `panic_after`, it panics.
     fn payloads(&self, count: usize, panic_after: usize) -> impl Iterator<Item = Payload> {
         (0..count).map(move |i| {
             if i == panic_after {
@@ -233,7 +233,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         let (first, free) = (self.next.get(), self.twin.borrow().free_slots());
         let mut ids = [TaskId::NONE; MOST];
         let ids = &mut ids[..asked];
-        // How many there should be, and how many payloads used up.
+        // How many tasks there should be, and how many payloads were used up.
         let (created, used) = match kind {
             0..=2 => {
                 let pair = self.shed.create([0, 1].map(|i| Payload::new(first + i)));
@@ -302,7 +302,7 @@ impl<'b, L: Layout> Driver<'b, L> {
         }
     }
 
-    /// What a task does: some operations, then one of the ends.
+    /// What a task does: some operations, then one of the possible ends.
     fn inside(&self, task: TaskId, payload: &mut Payload, depth: u32) -> Option<Outcome> {
         self.twin.borrow().check_payload(task, payload);
         self.check();

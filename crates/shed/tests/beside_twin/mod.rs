@@ -1,5 +1,5 @@
-//! Bytes that say what is done to a shed, and to its sequential twin: used with random ones by the
-//! test, and by the fuzzer.
+//! Bytes that say what is done to a shed and to its sequential twin. The test passes random bytes,
+//! the fuzzer its own.
 
 mod drive;
 mod twin;
@@ -8,7 +8,7 @@ use drive::Driver;
 use sateen_shed::{Central, Layout, Packed, Padded, Sharded, Shed, TaskId};
 use std::cell::{Cell, RefCell};
 
-/// What the user of a shed notices besides answers, in order.
+/// What a user of the shed notices besides answers, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Ready(u16, u32),
@@ -16,7 +16,7 @@ enum Event {
     Dropped(u32),
 }
 
-/// The payload dropped; that is all that a shed says at its end.
+/// The number of the dropped payload. At its end a shed reports nothing else.
 fn drop_of(event: &Event) -> u32 {
     match event {
         Event::Dropped(number) => *number,
@@ -32,7 +32,8 @@ fn happened(event: Event) {
     EVENTS.with_borrow_mut(|events| events.push(event));
 }
 
-/// Has a number, and owns memory, so that a memory checker sees what is dropped twice or never.
+/// Has a number, and owns memory, so that a memory checker notices a payload dropped twice or
+/// never.
 struct Payload(Box<u32>);
 
 impl Payload {
@@ -51,18 +52,18 @@ impl Drop for Payload {
     }
 }
 
-/// Choices, one byte each.
+/// The choices to make, one byte each.
 struct Source<'b>(Cell<&'b [u8]>);
 
 impl Source<'_> {
-    /// The next byte; 0 after the last.
+    /// The next byte, or 0 after the last.
     fn byte(&self) -> u8 {
         let Some((&first, rest)) = self.0.get().split_first() else { return 0 };
         self.0.set(rest);
         first
     }
 
-    /// Below `n`, which is at most 256.
+    /// A number below `n`, which is at most 256.
     fn below(&self, n: usize) -> usize {
         usize::from(self.byte()) % n
     }
@@ -72,8 +73,8 @@ impl Source<'_> {
     }
 }
 
-/// Does what `bytes` say to a shed and to its twin, and panics where they differ. Returns how many
-/// operations that were.
+/// Does what `bytes` say to a shed and to its twin. Panics where they differ. Returns the number of
+/// operations.
 pub(crate) fn run(bytes: &[u8]) -> u64 {
     let source = Source(Cell::new(bytes));
     match source.below(5) {
@@ -89,7 +90,8 @@ fn run_on<L: Layout>(source: Source<'_>) -> u64 {
     let tasks = 1 + source.below(12) as u32;
     let edges = source.below(20) as u32;
     let channels = 1 + source.below(3) as u16;
-    // A few before the words of a slot begin anew, and before the generations do.
+    // The test starts a little before the words of a slot wrap around, and before the generations
+    // do.
     let generation = ((source.below(5) as u32) << 30).wrapping_sub(source.below(8) as u32);
     let fifo: Vec<bool> = (0..channels).map(|_| source.below(2) == 0).collect();
     let mut builder = Shed::builder();

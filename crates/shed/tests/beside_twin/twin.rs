@@ -1,4 +1,4 @@
-//! What a shed does, by one thread and with collections of the standard library.
+//! The twin does what a shed does, with one thread and collections of the standard library.
 
 mod ends;
 
@@ -22,28 +22,30 @@ struct Task {
     number: u32,
     status: Status,
     channel: u16,
-    /// Where it was executed last.
+    /// The channel on which the task was last executed.
     runs_on: u16,
     tag: Option<u64>,
-    /// How many it waits for; a cancelled one also counts the list that it lies in.
+    /// How many predecessors it waits for. For a cancelled task this includes the list that it lies
+    /// in.
     in_degree: u32,
-    /// Something it waited for has ended by itself.
+    /// Whether a predecessor has ended by itself.
     marked: bool,
-    /// Cancelled while it ran.
+    /// Whether it was cancelled while it ran.
     poisoned: bool,
-    /// Made ready while it ran: only without std, where it is unknown whether it did so itself.
+    /// Whether it was made ready while it ran. Used only without std, where the shed cannot tell
+    /// whether the task did that itself.
     woken: bool,
     /// Its successors, in the order in which they are told.
     dependents: VecDeque<TaskId>,
 }
 
-/// What is ready on a channel, and what became of its tasks.
+/// The ready tasks of a channel, and how many of its tasks ended in which way.
 #[derive(Default)]
 struct List {
     fifo: bool,
-    /// The next in front.
+    /// The task that comes next is in front.
     tasks: VecDeque<TaskId>,
-    /// Of a channel that hands out the oldest first: those that come after all these.
+    /// Used in a channel that hands out the oldest first: tasks that come after all of `tasks`.
     inbox: VecDeque<TaskId>,
     readied: u64,
     completed: u64,
@@ -64,7 +66,8 @@ impl List {
         range.iter().rev().for_each(|&task| self.tasks.push_front(task));
     }
 
-    /// Takes up to `most` of those in front. If there are none, the whole inbox moves there first.
+    /// Takes up to `most` tasks from the front. If there are none, the whole inbox moves there
+    /// first.
     fn pop(&mut self, most: usize) -> VecDeque<TaskId> {
         if self.tasks.is_empty() && most > 0 {
             std::mem::swap(&mut self.tasks, &mut self.inbox);
@@ -80,9 +83,9 @@ pub(super) struct Twin {
     free_slots: usize,
     free_edges: usize,
     tasks: BTreeMap<TaskId, Task>,
-    /// For each channel.
+    /// One list for each channel.
     ready: Vec<List>,
-    /// What the user should have noticed.
+    /// What the user should have noticed so far.
     pub(super) events: Vec<Event>,
 }
 
@@ -116,7 +119,7 @@ impl Twin {
         self.free_edges
     }
 
-    /// The names of all tasks there are.
+    /// The names of all existing tasks.
     pub(super) fn names(&self) -> impl ExactSizeIterator<Item = TaskId> {
         self.tasks.keys().copied()
     }
@@ -236,7 +239,7 @@ impl Twin {
         self.events.push(Event::Ready(channel, range.len() as u32));
     }
 
-    /// What became of a channel's tasks: readied, completed, blocked, cancelled.
+    /// How often the tasks of a channel were readied, completed, blocked and cancelled.
     pub(super) fn progress(&self, channel: u16) -> [u64; 4] {
         let List { readied, completed, blocked, cancelled, .. } = self.ready[usize::from(channel)];
         [readied, completed, blocked, cancelled]
@@ -272,7 +275,7 @@ impl Twin {
         names.sort_unstable_by_key(|task| task.to_bits() as u32);
         let mut cancelled = 0;
         for task in names {
-            // One may have taken others along.
+            // This cancellation may also have cancelled others.
             let found = self.is_tagged(task, tag);
             cancelled += u32::from(found && self.cancel(task) == Ok(true));
         }
@@ -359,7 +362,7 @@ impl Twin {
         Ok(true)
     }
 
-    /// One more that a task waited for has ended, and nothing else has happened.
+    /// One more predecessor of `task` has ended, and nothing else has happened.
     fn told(&mut self, task: TaskId) {
         let mut ending = Ending::new();
         self.tell(&mut ending, task);
@@ -367,7 +370,7 @@ impl Twin {
         self.finish(ending);
     }
 
-    /// The shed is dropped: the payloads that are still there go.
+    /// The shed is dropped, and with it the payloads that are still there.
     pub(super) fn drop_all(&self) -> Vec<u32> {
         let there = self.tasks.values().filter(|task| task.status != Status::Cancelled);
         let mut numbers: Vec<u32> = there.map(|task| task.number).collect();

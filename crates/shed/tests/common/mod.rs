@@ -1,9 +1,9 @@
-//! What several tests of the shed share.
+//! Helpers that several tests of the shed share.
 #![allow(dead_code, unused_imports, unused_macros, reason = "not every test uses all of it")]
 
 use sateen_shed::{Layout, Shed, TaskId};
 
-/// Makes a test of a function that is generic over the layout.
+/// Makes a test from a function that is generic over the layout.
 macro_rules! each_layout {
     ($name:ident) => {
         mod $name {
@@ -22,8 +22,8 @@ macro_rules! each_layout {
 }
 pub(crate) use each_layout;
 
-/// How many tasks and dependencies there is room for, found by filling the shed. (Dependencies are
-/// counted only if two tasks fit.)
+/// How many tasks and dependencies the shed has room for, found by filling it. Dependencies are
+/// counted only if two tasks fit.
 pub(crate) fn room<T: Default, L: Layout>(shed: &Shed<T, L>) -> (usize, usize) {
     let mut ids = vec![TaskId::NONE; shed.capacity() as usize + 1];
     let tasks = shed.create_some(&mut std::iter::repeat_with(T::default), &mut ids);
@@ -40,7 +40,7 @@ pub(crate) fn room<T: Default, L: Layout>(shed: &Shed<T, L>) -> (usize, usize) {
     (tasks, dependencies)
 }
 
-/// Runs `operation`, after which the shed and those tasks are as before.
+/// Runs `operation`, which must leave the shed and those tasks as they were.
 #[track_caller]
 pub(crate) fn unchanged<T: Default, L: Layout, R>(
     shed: &Shed<T, L>,

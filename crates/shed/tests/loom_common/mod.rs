@@ -1,4 +1,4 @@
-//! What the models share.
+//! Helpers that the models share.
 #![allow(dead_code, reason = "each model uses some of it")]
 
 use loom::cell::UnsafeCell;
@@ -14,7 +14,7 @@ pub fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 
 pub type Model<T> = Shed<T, Packed>;
 
-/// A shed with few list heads, as the model pays for each.
+/// A shed with few list heads, because the model pays for each.
 pub fn builder<T>(tasks: u64, dependencies: u64) -> Builder<T, Packed> {
     Shed::builder().tasks(tasks).dependencies(dependencies).layout()
 }
@@ -28,7 +28,7 @@ pub fn one<T>(shed: &Model<T>) -> Option<TaskId> {
     shed.execute_one(0, |_, _| Outcome::Complete).expect("channel 0")
 }
 
-/// Executes until nothing is ready, and returns how many that were.
+/// Executes until no task is ready. Returns how many it executed.
 pub fn drain<T>(shed: &Model<T>) -> usize {
     std::iter::from_fn(|| one(shed)).count()
 }
@@ -39,13 +39,13 @@ pub struct Watched {
     dropped: &'static AtomicUsize,
 }
 
-/// How many [`Watched`] were dropped. Leaked, as a canary may drop one twice, which the model is to
-/// find.
+/// How many [`Watched`] values were dropped. The count is leaked, because a canary may drop a value
+/// twice, which the model has to find.
 pub fn drops() -> &'static AtomicUsize {
     Box::leak(Box::default())
 }
 
-// SAFETY: the model says if two threads use it at once.
+// SAFETY: the model fails if two threads use it at once.
 unsafe impl Send for Watched {}
 
 impl Watched {
@@ -53,7 +53,7 @@ impl Watched {
         Self { value: UnsafeCell::new(value), dropped }
     }
 
-    /// Adds one, and returns what was there.
+    /// Adds one. Returns the value before.
     pub fn add(&mut self) -> u32 {
         // SAFETY: the model fails if another thread uses it.
         self.value.with_mut(|value| unsafe {

@@ -1,4 +1,4 @@
-//! Threads that build graphs of numbered tasks and execute each other's.
+//! Threads that build graphs of numbered tasks and execute each other's tasks.
 
 use super::common::room;
 use sateen_base::{CachePadded, XorShift};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
-/// A payload, which its drops are counted of.
+/// A payload whose drops are counted.
 pub(crate) trait Item: Default + Send + 'static {
     fn new(number: u32) -> Self;
     fn check(&self, number: u32);
@@ -72,7 +72,7 @@ impl Item for Large {
     }
 }
 
-/// How tasks ended.
+/// How many tasks ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     created: u64,
@@ -94,39 +94,39 @@ impl AddAssign for Counts {
     }
 }
 
-/// What has become of a task.
+/// The fates of a task.
 const OPEN: u8 = 0;
 const DONE: u8 = 1;
 const CANCELLED: u8 = 2;
-/// Freed, or about to be, unless it is cancelled.
+/// The task is freed or about to be, unless it is cancelled.
 const FREED: u8 = 3;
 
-/// Tasks that a thread creates together, and the number of batches whose first tasks it keeps from
-/// being ready.
+/// How many tasks a thread creates together. The next constant is the number of batches whose first
+/// tasks it does not make ready yet.
 const BATCH: usize = 8;
 const KEPT: usize = 4;
 const CHANNELS: u16 = 3;
-/// Waits for nothing.
+/// In `needs`: there is no predecessor.
 const NONE: u32 = u32::MAX;
 
-/// What is known of the task in a slot, written by the thread that created it.
+/// What is known of the task in a slot. The thread that created it writes this.
 struct Slot {
     number: AtomicU32,
     needs: [AtomicU32; 3],
 }
 
 struct World {
-    /// By number.
+    /// Indexed by the task's number.
     fate: Box<[AtomicU8]>,
-    /// By slot.
+    /// Indexed by the slot.
     slots: Box<[Slot]>,
-    /// For each thread a task that others may depend on, or cancel.
+    /// For each thread, a task on which others may depend, or which they may cancel.
     board: Box<[CachePadded<AtomicU64>]>,
-    /// Tasks that block, to be woken by any thread.
+    /// Tasks that block. Any thread may wake them.
     blocked: [CachePadded<AtomicU64>; 16],
     cancelled: AtomicU64,
     building: AtomicU32,
-    /// A thread has found something wrong: the others end.
+    /// Set when a thread has found something wrong, so that the others end.
     failed: AtomicBool,
 }
 
@@ -153,7 +153,7 @@ impl Drop for Failing<'_> {
 
 struct Expected;
 
-/// `tasks` tasks in all, by so many threads.
+/// Runs `tasks` tasks in all, on this many threads.
 pub(crate) fn stress<T: Item, L: Layout>(threads: u32, tasks: u32) -> Counts {
     let capacity = threads * (BATCH * (KEPT + 4)) as u32;
     let none = || AtomicU64::new(TaskId::NONE.to_bits());
@@ -246,7 +246,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
                     next += count as u32;
                     self.disturb(batch.tasks[0]);
                 }
-                // Full: others may wait for tasks that this thread keeps back.
+                // The shed is full. Other threads may wait for tasks that this thread holds back.
                 None => (0..KEPT).for_each(|slot| self.let_go(slot)),
             }
             slot = (slot + 1) % KEPT;
@@ -257,7 +257,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         loop {
             let last = self.world.building.load(Acquire) == 0;
             let (woken, ran) = (self.wake_all(), self.execute());
-            // What others still execute is theirs to see through.
+            // The threads that still execute tasks finish those themselves.
             if last && !woken && !ran || self.world.failed.load(Relaxed) {
                 break;
             }
@@ -266,7 +266,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         self.counts
     }
 
-    /// Creates a batch whose tasks wait for each other and for one of another thread's.
+    /// Creates a batch whose tasks wait for each other and for a task of another thread.
     fn build(&mut self, first: u32, count: usize) -> Option<Batch> {
         let (shed, world) = (self.shed, self.world);
         let mut batch = Batch { tasks: [TaskId::NONE; BATCH], count };
@@ -279,7 +279,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
             slot.number.store(number, Relaxed);
             slot.needs.iter().for_each(|need| need.store(NONE, Relaxed));
         }
-        // Those that cannot run before this thread lets go of the batch. They may be cancelled.
+        // Tasks that cannot run before this thread lets go of the batch. They may be cancelled.
         let mut anchored = [false; BATCH];
         for (i, &task) in tasks.iter().enumerate() {
             if self.random.below(3) == 0 {
@@ -311,25 +311,25 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
                 anchored[i] = own > 0;
                 continue;
             }
-            // It may wait for some of ours already; these it waits for twice then.
+            // The task may wait for some of this batch already. Then it waits for these twice.
             needs[0].store(NONE, Relaxed);
             anchored[i] = shed.depend(&[task], &predecessors[1..=own]).is_ok();
             if !anchored[i] {
-                // One of them was cancelled, so this depends on none.
+                // One of the predecessors was cancelled, so this task depends on none.
                 needs.iter().for_each(|need| need.store(NONE, Relaxed));
             }
         }
         Some(batch)
     }
 
-    /// The task that some thread shows.
+    /// The task that some thread shows to others.
     fn foreign(&mut self) -> TaskId {
         let board = &self.world.board[self.random.below(self.world.board.len())];
         TaskId::from_bits(board.load(Acquire))
     }
 
-    /// Shows a task that waits for none of this thread's and is not freed; now and then cancels
-    /// another thread's.
+    /// Shows a task that waits for none of this thread's tasks and is not freed. Now and then
+    /// cancels another thread's task.
     fn disturb(&mut self, shown: TaskId) {
         self.world.board[self.thread as usize].store(shown.to_bits(), Release);
         if self.random.below(32) == 0 {
@@ -342,16 +342,16 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         }
     }
 
-    /// Makes tasks ready that were kept back; some are freed instead.
+    /// Makes tasks ready that were held back, or frees some of them.
     fn let_go(&mut self, slot: usize) {
         let Some(batch) = self.kept[slot].take() else { return };
         let (mut first, mut count) = ([TaskId::NONE; BATCH], 0);
         for (i, &task) in batch.tasks[..batch.count].iter().enumerate() {
-            // An idle task stays so until this thread readies it or another one cancels it.
+            // An idle task stays idle until this thread readies it or another one cancels it.
             if self.shed.state(task) != Ok(TaskState::Idle) {
                 continue;
             }
-            // Others may depend on the first, so it must not be freed: it would leave them idle.
+            // Other tasks may depend on the first one. Freeing it would leave them idle for ever.
             if i > 0 && self.random.below(16) == 0 {
                 self.free(task);
             } else {
@@ -359,10 +359,10 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
             }
         }
         if self.shed.ready(&first[..count]).is_err() {
-            // Some were cancelled.
+            // Some of them were cancelled.
             first[..count].iter().for_each(|task| wake(self.shed, *task));
         }
-        // What waited only for what was freed is left idle.
+        // Tasks that waited only for a freed task are left idle.
         for &task in &batch.tasks[..batch.count] {
             if self.shed.state(task) == Ok(TaskState::Idle) {
                 wake(self.shed, task);
@@ -397,7 +397,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
         self.world.blocked.iter().fold(false, |woken, slot| self.wake(slot) | woken)
     }
 
-    /// Executes some of what is ready; whether there was any.
+    /// Executes some of the ready tasks. Returns whether there were any.
     fn execute(&mut self) -> bool {
         let slot = self.random.below(self.world.blocked.len());
         let mut any = self.wake(&self.world.blocked[slot]);
@@ -430,7 +430,7 @@ impl<'a, T: Item, L: Layout> Worker<'a, T, L> {
     }
 }
 
-/// Makes a task ready that no other thread does; it may have been cancelled.
+/// Makes a task ready that no other thread makes ready. It may have been cancelled.
 #[track_caller]
 fn wake<T, L: Layout>(shed: &Shed<T, L>, task: TaskId) {
     match shed.ready(&[task]) {

@@ -11,13 +11,14 @@ pub(super) enum How {
     Removed,
 }
 
-/// What one operation ends.
+/// The tasks that one operation ends.
 pub(super) struct Ending {
     how: How,
     list: VecDeque<TaskId>,
     over: Vec<TaskId>,
     ready: Option<(u16, Vec<TaskId>)>,
-    /// The first that becomes ready on that channel is not pushed, as the caller goes on with it.
+    /// The first task that becomes ready on this channel is not pushed, because the caller goes on
+    /// with it.
     wants: Option<u16>,
     next: Option<TaskId>,
     slots: usize,
@@ -29,15 +30,15 @@ pub(super) struct Ending {
 pub(in super::super) struct Batch {
     channel: u16,
     tasks: VecDeque<TaskId>,
-    /// How many more it takes of those that become ready because of it.
+    /// How many more tasks the batch takes of those that become ready because of it.
     room: usize,
-    /// Given back at its end.
+    /// These are given back when the batch ends.
     slots: usize,
     edges: usize,
 }
 
 impl Twin {
-    /// Takes the next task out of the list of `channel` that is to run.
+    /// Takes the next task that is to run out of the list of `channel`.
     pub(in super::super) fn take_one(&mut self, channel: u16) -> Result<Option<TaskId>, Error> {
         self.check_channel(channel)?;
         while let Some(task) = self.ready[usize::from(channel)].pop(1).pop_front() {
@@ -60,7 +61,7 @@ impl Twin {
         Ok(Batch { channel, tasks, room, slots: 0, edges: 0 })
     }
 
-    /// The next of a batch that is to run.
+    /// The next task of a batch that is to run.
     pub(in super::super) fn next(&mut self, batch: &mut Batch) -> Option<TaskId> {
         while let Some(task) = batch.tasks.pop_front() {
             if self.claim(task, batch.channel) {
@@ -81,7 +82,7 @@ impl Twin {
         ready
     }
 
-    /// A task of that batch (or by itself) has run to its end.
+    /// A task has run to its end, in this batch or on its own.
     pub(in super::super) fn complete(&mut self, task: TaskId, batch: Option<&mut Batch>) {
         assert!(self.is_running(task));
         self.ran_on(task).completed += 1;
@@ -104,7 +105,7 @@ impl Twin {
         self.finish(ending);
     }
 
-    /// The list that a running task was taken from.
+    /// The list from which a running task was taken.
     fn ran_on(&mut self, task: TaskId) -> &mut List {
         &mut self.ready[usize::from(self.tasks[&task].runs_on)]
     }
@@ -131,7 +132,7 @@ impl Twin {
         self.finish(ending);
     }
 
-    /// Puts back what was not executed.
+    /// Puts back the tasks that were not executed.
     pub(in super::super) fn leave(&mut self, batch: Batch) {
         self.free_slots += batch.slots;
         self.free_edges += batch.edges;
