@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::thread;
 
-/// At most so many at a time. Waiting, suspending and awaiting come with the queue.
+/// Lets a limited number of callers in at a time. Waiting, suspending and awaiting come with the
+/// queue.
 struct Semaphore {
     permits: AtomicUsize,
     queue: WaitQueue,
@@ -25,8 +26,8 @@ impl Semaphore {
         self.permits.fetch_update(Ordering::Acquire, Ordering::Relaxed, less).is_ok()
     }
 
-    /// The condition to wait for. It is checked under the queue's lock, which is what makes the
-    /// loops below free of lost wake-ups.
+    /// The condition to wait for. It is checked under the queue's lock, so the loops below lose no
+    /// wake-up.
     fn free(&self) -> bool {
         self.permits.load(Ordering::Relaxed) > 0
     }
@@ -49,7 +50,7 @@ impl Semaphore {
     }
 }
 
-/// The smallest executor: one future, one thread.
+/// The smallest executor: it runs one future on one thread.
 fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = park::current_waker();
@@ -61,7 +62,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// How many are inside, now and at most.
+/// How many guests are inside now, and the maximum so far.
 #[derive(Default)]
 struct Room {
     inside: usize,
@@ -93,7 +94,8 @@ fn main() {
             let (semaphore, visit) = (&semaphore, &visit);
             scope.spawn(move || {
                 for _ in 0..VISITS {
-                    // Even guests block their thread, odd ones await. They wait in one queue.
+                    // Guests with even numbers block their thread, the others await. All wait in
+                    // one queue.
                     if guest % 2 == 0 {
                         semaphore.acquire();
                     } else {

@@ -96,7 +96,7 @@ fn successes_and_errors() {
     assert_eq!(block_on(try_join_all((pending::<Result<u8, u8>>(), no(2)))), Err(2));
     assert_eq!(block_on(all_or_errors([yes(1), no(2), yes(3), no(4)])), Err(vec![2, 4]));
     assert_eq!(block_on(all_or_errors((yes(1), ready(Ok::<_, u8>("two"))))), Ok((1, "two")));
-    // Errors are in the order of the children, not of their failing.
+    // Errors come in the order of the children, not in the order in which these failed.
     let (first, a) = oneshot::channel::<u8>();
     let mut failing = pin!(all_or_errors((async { a.await.map_err(|RecvError| 1) }, no(2))));
     assert!(poll(failing.as_mut()).is_pending());
@@ -167,7 +167,7 @@ fn a_parent_waker_that_panics() {
     assert_eq!(poll(all.as_mut()), Poll::Ready((Ok(1), Ok(2))));
 }
 
-/// Ten thousand children that are woken one by one: each wake-up polls one.
+/// Ten thousand children are woken one by one. Each wake-up polls one child.
 #[test]
 fn only_what_was_woken_is_polled() {
     const MANY: usize = sized(10_000);
@@ -192,7 +192,7 @@ fn only_what_was_woken_is_polled() {
     assert_eq!(polls.load(SeqCst), 2 * MANY);
 }
 
-/// A child that wakes itself is polled again, once a poll, and the parent is told.
+/// A child that wakes itself is polled again, once in each poll of the parent. The parent is told.
 #[test]
 fn a_child_that_yields() {
     let mut left = 5;
@@ -210,7 +210,7 @@ fn a_child_that_yields() {
     }
 }
 
-/// A child's waker outlives what it was made for, and keeps nothing of the parent's.
+/// A child's waker outlives the combinator, and keeps nothing of the parent's.
 #[test]
 fn wakers_that_stay() {
     let mut kept: Option<Waker> = None;
@@ -234,7 +234,7 @@ fn polled_again_after_the_end() {
     let mut all = pin!(first_ok([ready(Ok::<u8, u8>(1))]));
     assert!(poll(all.as_mut()).is_ready());
     assert!(catch_unwind(AssertUnwindSafe(|| poll(all.as_mut()).is_ready())).is_err());
-    // Forgotten: nothing is dropped, nothing breaks.
+    // The combinator is forgotten: nothing is dropped, and nothing breaks.
     let (sender, receiver) = oneshot::channel();
     let mut forgotten = Box::pin(try_join_all((receiver, pending::<Result<u8, _>>())));
     assert!(poll(forgotten.as_mut()).is_pending());
@@ -242,7 +242,7 @@ fn polled_again_after_the_end() {
     sender.send(1).unwrap();
 }
 
-/// The blocking forms work where a child blocks inside its poll.
+/// The blocking forms also work if a child blocks inside its poll.
 #[test]
 fn a_child_that_blocks() {
     let event = Event::new();
@@ -256,7 +256,7 @@ fn a_child_that_blocks() {
     });
 }
 
-/// Eight threads fulfil what four wait for, together and in races.
+/// Eight threads fulfil the futures on which four threads wait, together and in races.
 #[test]
 fn stress_across_threads() {
     for round in 0..sized(200) {

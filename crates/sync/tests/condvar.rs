@@ -1,4 +1,5 @@
-//! The condition variable: one notification, one wait; nothing lost by time-outs, drops and panics.
+//! The condition variable: one notification ends one wait. Time-outs, drops and panics lose
+//! nothing.
 #![cfg(not(loom))]
 
 mod common;
@@ -33,7 +34,7 @@ fn one_notification_one_wait() {
     assert!(poll(waits[1].as_mut()).is_pending(), "first come, first notified");
     assert!(poll(waits[0].as_mut()).is_ready());
     assert_eq!(condvar.notify_all(), 2);
-    // Notified, but the mutex is taken.
+    // The wait was notified, but the mutex is taken.
     let guard = mutex.lock();
     assert!(poll(waits[1].as_mut()).is_pending());
     drop(guard);
@@ -90,7 +91,8 @@ fn two_mutexes_at_once_are_refused_one_after_another_are_not() {
     assert!(condvar.wait_for(&mut first.lock(), SHORT).timed_out());
 }
 
-/// Dropped at any stage the future leaves nothing behind, and a notification goes to the next.
+/// A future that is dropped at any stage leaves nothing behind, and its notification goes to the
+/// next waiter.
 #[test]
 fn a_dropped_wait_passes_its_notification_on() {
     let (mutex, condvar) = (Mutex::new(()), Condvar::new());
@@ -110,7 +112,7 @@ fn a_dropped_wait_passes_its_notification_on() {
         drop(first);
         assert!(poll(second.as_mut()).is_ready());
     }
-    // One of a notification of all is not passed on.
+    // The notification was for all waiters, so this one is not passed on.
     let mut notified = Box::pin(condvar.wait_async(mutex.lock()));
     assert!(poll(notified.as_mut()).is_pending());
     condvar.notify_all();
@@ -118,7 +120,7 @@ fn a_dropped_wait_passes_its_notification_on() {
     assert!(poll(late.as_mut()).is_pending());
     drop(notified);
     assert!(poll(late.as_mut()).is_pending());
-    // A forgotten one takes a notification with it, and harms no other.
+    // A forgotten wait takes a notification with it, and harms no other waiter.
     std::mem::forget(late);
     assert!(condvar.notify_one());
     assert!(mutex.try_lock().is_some());
@@ -133,7 +135,8 @@ fn wakers_that_panic_poll_inline_or_block() {
     assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| condvar.notify_one())).is_err());
     assert!(poll(wait.as_mut()).is_ready());
-    // A waker of the mutex panics in the unlock: locked again, and no longer waiting.
+    // A waker of the mutex panics in the unlock. After that the mutex is locked again, and the
+    // thread no longer waits.
     let mut guard = mutex.lock();
     let mut lock = Box::pin(mutex.lock_async());
     assert!(poll_with(lock.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
@@ -141,11 +144,11 @@ fn wakers_that_panic_poll_inline_or_block() {
     assert!(mutex.is_locked() && !condvar.notify_one());
     drop(lock);
     drop(guard);
-    // A task that is polled inside the notification.
+    // The notification polls a task inside its waker.
     let task =
         InlineTask::start(async move { *condvar.wait_async(mutex.lock_async().await).await += 1 });
     assert!(condvar.notify_one() && task.is_done());
-    // A waker of the mutex that notifies, and then takes the token of the waiting thread.
+    // A waker of the mutex notifies, and then takes the token of the waiting thread.
     let mut guard = mutex.lock();
     let mut lock = Box::pin(mutex.lock_async());
     let waker = waker_fn(|| {
@@ -162,7 +165,7 @@ struct Cancelling(Arc<ThreadParker>, AtomicUsize);
 
 struct CancelledHere;
 
-// SAFETY: its one context stays on its thread, and does not unwind while it is masked.
+// SAFETY: this one context stays on its thread, and does not unwind while it is masked.
 unsafe impl Blocker for Cancelling {
     fn waker(&self) -> Waker {
         self.0.clone().into()
@@ -184,7 +187,8 @@ unsafe impl Blocker for Cancelling {
     }
 }
 
-/// A wait that is notified and cancelled at once locks the mutex again and notifies the next.
+/// A wait is notified and cancelled at the same time. It locks the mutex again and notifies the
+/// next waiter.
 #[test]
 fn a_cancelled_wait_passes_its_notification_on() {
     let (mutex, condvar) = (Mutex::new(()), Condvar::new());
@@ -193,7 +197,7 @@ fn a_cancelled_wait_passes_its_notification_on() {
         let cancelled = s.spawn(|| {
             let blocker: &'static Cancelling =
                 Box::leak(Box::new(Cancelling(Arc::default(), AtomicUsize::new(0))));
-            // SAFETY: here and below, no wait is in progress; what was there comes back.
+            // SAFETY: here and below, no wait is in progress. The previous blocker is put back.
             unsafe { park::install(Some(blocker)) };
             let mut guard = mutex.lock();
             begun.store(1, SeqCst);
@@ -215,7 +219,7 @@ fn a_cancelled_wait_passes_its_notification_on() {
     });
 }
 
-/// A bounded buffer with two conditions: every item comes out once, though callers give up
+/// A bounded buffer with two conditions. Every item comes out once, although callers give up
 /// meanwhile.
 #[test]
 fn stress_a_bounded_buffer() {

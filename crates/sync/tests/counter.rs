@@ -1,4 +1,4 @@
-//! The counters against their sequential twin, and under threads that come and go.
+//! The counters beside their sequential twin, and under threads that start and end.
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;
@@ -6,12 +6,12 @@ use sateen_sync::counter::{LocalCounter, StripedCounter};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::thread;
 
-/// `full`, or less where every step is interpreted.
+/// `full`, or fewer where every step is interpreted.
 const fn steps(full: u64) -> u64 {
     if cfg!(miri) { full / 50 } else { full }
 }
 
-/// Random operations, some of them by threads that end at once: the same total as a `u64`.
+/// Random operations give the same total as a `u64`. Some come from threads that end at once.
 fn like_a_number<const STRIPES: usize>() {
     let mut rng = XorShift::new(STRIPES as u64 + 1);
     let mut counter = StripedCounter::<STRIPES>::with_stripes();
@@ -52,7 +52,8 @@ fn striped_is_like_a_number() {
     like_a_number::<64>();
 }
 
-/// Waves of threads that end: stripes change hands, and more threads live than there are stripes.
+/// Waves of threads start and end. Stripes change hands, and more threads live than there are
+/// stripes.
 fn waves<const STRIPES: usize>(threads: u64) {
     let counter = StripedCounter::<STRIPES>::with_stripes();
     let (waves, each) = (steps(50).max(2), steps(2000));
@@ -73,7 +74,7 @@ fn nothing_is_lost_when_threads_end() {
     waves::<0>(4);
 }
 
-/// A thread ends while others start: no wave separates the owners of a stripe.
+/// Threads end while others start, so that no wave separates the owners of a stripe.
 #[test]
 fn stripes_change_hands_at_any_time() {
     let counter = StripedCounter::new();
@@ -93,7 +94,7 @@ fn stripes_change_hands_at_any_time() {
 
 static AT_THE_END: StripedCounter = StripedCounter::new();
 
-/// Destructors of thread-locals run before or after the thread gave its number back.
+/// Destructors of thread-locals run before or after the thread gives its number back.
 #[test]
 fn additions_while_a_thread_ends() {
     struct Last;
@@ -116,7 +117,8 @@ fn additions_while_a_thread_ends() {
             });
         });
     }
-    // A scope waits for the closures of its threads, not for the ends of their destructors.
+    // A scope waits for the closures of its threads, but not for destructors of their
+    // thread-locals.
     thread::spawn(|| ()).join().expect("no panic");
     while AT_THE_END.sum() < threads * 21 {
         thread::yield_now();
@@ -124,7 +126,7 @@ fn additions_while_a_thread_ends() {
     assert_eq!(AT_THE_END.sum(), threads * 21);
 }
 
-/// A sum has all that happened before it and nothing that begins after it; sums never go down.
+/// A sum contains all that happened before it and nothing that begins after it. Sums never go down.
 #[test]
 fn sums_beside_additions_lie_between() {
     let counter = StripedCounter::<2>::with_stripes();
@@ -172,7 +174,7 @@ fn a_local_counter_flushes_once() {
     mine.add(5);
     drop(mine);
     assert_eq!(get(), 6);
-    // Dropped by a panic; and in a thread that it was sent to.
+    // The counter is dropped by a panic, in the thread to which it was sent.
     let mine = LocalCounter::new(&total);
     let caught = thread::scope(|s| {
         s.spawn(move || {

@@ -1,4 +1,4 @@
-//! The event: set, reset, and its waiters.
+//! The event: how it is set and reset, and its waiters.
 #![cfg(not(loom))]
 
 mod common;
@@ -44,7 +44,7 @@ fn those_who_waited_are_released_those_who_come_later_are_not() {
     assert!(poll(never_polled.as_mut()).is_ready());
 }
 
-/// A waker that resets the event and waits again while the others are still being woken.
+/// A waker resets the event and waits again while other waiters are still being woken.
 #[test]
 fn a_waker_that_resets() {
     static EVENT: Event = Event::new();
@@ -70,7 +70,7 @@ fn a_panicking_waker_releases_the_others() {
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
 }
 
-/// Rounds of a crowd: threads and futures wait for the event of each round, and none misses one.
+/// Many rounds: threads and futures wait for the event of each round, and none misses one.
 #[test]
 fn stress_rounds() {
     const CROWD: usize = 7;
@@ -87,7 +87,7 @@ fn stress_rounds() {
                     } else {
                         block_on(event.wait_async())
                     }
-                    // The setter's past is visible.
+                    // The waiter sees what the setter did before.
                     assert!(arrived.load(SeqCst) >= round * CROWD);
                     arrived.fetch_add(1, SeqCst);
                 }

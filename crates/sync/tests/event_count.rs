@@ -91,8 +91,9 @@ fn misuse_is_told() {
     assert!(count.cancel(0));
 }
 
-/// Workers sleep when there is nothing to do; publishers wake one for each piece. All work is done,
-/// nobody sleeps for ever, and notifications given and taken are equal in number.
+/// Workers sleep when there is nothing to do, and publishers wake one worker for each piece of
+/// work. All work is done, and no worker sleeps for ever. As many notifications are taken as were
+/// given.
 fn all_work_is_done(sleeper_fence: fn(), publisher_fence: fn(), timed: bool) {
     const WORKERS: usize = 5;
     const PUBLISHERS: usize = 3;
@@ -116,7 +117,7 @@ fn all_work_is_done(sleeper_fence: fn(), publisher_fence: fn(), timed: bool) {
                         .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n| n.checked_sub(1));
                     if piece.is_ok() {
                         if done.fetch_add(1, Ordering::AcqRel) + 1 == total {
-                            // The end is news for everybody.
+                            // Every worker must learn of the end.
                             fence(Ordering::SeqCst);
                             (0..WORKERS).for_each(|slot| {
                                 taken.fetch_sub(usize::from(count.notify(slot)), Ordering::Relaxed);

@@ -40,7 +40,7 @@ fn one_let_through_and_dropped_lets_the_next_through() {
     event.set();
     drop(waits.remove(0));
     assert!(poll(waits[0].as_mut()).is_ready());
-    // Without a waiter it stays set.
+    // If no waiter is left, the event stays set.
     let mut last = Box::pin(event.wait_async());
     assert!(poll(last.as_mut()).is_pending());
     event.set();
@@ -55,7 +55,7 @@ fn bad_wakers_of_an_auto_event() {
     assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     assert!(catch_unwind(|| EVENT.set()).is_err());
     assert!(poll(wait.as_mut()).is_ready());
-    // Polled inline, each lets the next through from inside the waker.
+    // Each task is polled inside its waker, and lets the next one through there.
     let tasks: Vec<_> = (0..100)
         .map(|_| {
             InlineTask::start(async {
@@ -74,7 +74,7 @@ fn bad_wakers_of_an_auto_event() {
     assert!(!EVENT.try_wait(), "it was for the forgotten one");
 }
 
-/// A token goes round eight threads: none is missed, and only one has it.
+/// A token goes round eight threads. No thread misses it, and only one has it at a time.
 #[test]
 fn stress_a_token_goes_round() {
     let event = AutoEvent::new();
@@ -119,11 +119,11 @@ fn who_gives_up_takes_its_arrival_back() {
     let mut first = Box::pin(barrier.wait_async());
     assert!(poll(first.as_mut()).is_pending());
     drop(first);
-    drop(barrier.wait_async()); // Never polled, never arrived.
+    drop(barrier.wait_async()); // The future was never polled, so it never arrived.
     let mut first = Box::pin(barrier.wait_async());
     assert!(poll(first.as_mut()).is_pending());
     assert!(barrier.wait().is_leader());
-    // The round is complete: dropping the future now takes nothing back.
+    // The round is complete. Dropping the future now takes nothing back.
     drop(first);
     let mut next = Box::pin(barrier.wait_async());
     assert!(poll(next.as_mut()).is_pending());
@@ -148,7 +148,7 @@ fn a_waker_that_panics_releases_the_round() {
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
 }
 
-/// Eight threads, many rounds: none is a round ahead, one leader a round.
+/// Eight threads go through many rounds. No thread is a round ahead, and each round has one leader.
 #[test]
 fn stress_rounds() {
     const ROUNDS: usize = sized(500);
@@ -226,7 +226,8 @@ fn groups() {
     drop(other);
     waiter.join().unwrap();
     assert!(poll(wait.as_mut()).is_ready());
-    // Too many `done`: reported while it can be, and dropping goes on without.
+    // Too many calls of `done` are reported while that is possible. Dropping works without a
+    // report.
     let group = WaitGroup::new();
     group.done();
     assert!(catch_unwind(AssertUnwindSafe(|| group.done())).is_err());
@@ -236,7 +237,8 @@ fn groups() {
     assert!(!forgotten.wait_timeout(SHORT));
 }
 
-/// Eight threads add and finish while others wait: those that waited from the start see it all.
+/// Eight threads add and finish while others wait. Threads that waited from the start see all that
+/// was done.
 #[test]
 fn stress_counting() {
     for _ in 0..sized(300) {

@@ -1,4 +1,4 @@
-//! Wakers that panic when they are dropped or woken, and do things while they are cloned.
+//! Wakers that panic when they are dropped or woken, and that run code while they are cloned.
 #![cfg(not(loom))]
 
 mod common;
@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex as StdMutex};
 use std::task::{Poll, RawWaker, RawWakerVTable, Wake, Waker};
 
 thread_local! {
-    /// What cloning the worst waker does, once.
+    /// What a clone of the worst waker does. It does this once.
     static ON_CLONE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
-    /// How many drops of it will panic.
+    /// How many drops of the worst waker will panic.
     static BAD_DROPS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -41,11 +41,11 @@ fn dropped(_: *const ()) {
 }
 
 fn worst() -> Waker {
-    // SAFETY: the table's functions use no data, and only this thread's locals.
+    // SAFETY: the functions of the table use no data but this thread's locals.
     unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &WORST)) }
 }
 
-/// Runs `f`, in which the next clone of the worst waker does `on_clone`, and its next drop panics.
+/// Runs `f`. Meanwhile the next clone of the worst waker runs `on_clone`, and its next drop panics.
 fn badly<R>(on_clone: impl FnOnce() + 'static, f: impl FnOnce() -> R) -> Option<R> {
     ON_CLONE.set(Some(Box::new(on_clone)));
     BAD_DROPS.set(1);
@@ -353,7 +353,7 @@ fn a_change_that_comes_while_a_bad_waker_is_cloned_is_seen() {
     assert!(!point.has_waiters());
 }
 
-/// In a process of its own, which two panics at once would end.
+/// Runs in a child process, which two panics at once would end.
 #[test]
 fn a_waker_may_panic_while_its_waker_unwinds() {
     const INSIDE: &str = "SATEEN_TEST_TWO_PANICS";
@@ -383,7 +383,7 @@ fn two_panics() {
     let mut wait = Box::pin(mutex.lock_async());
     assert!(poll_with(wait.as_mut(), &bomb).is_pending());
     unwinding(Box::new(guard));
-    // The one on the way hands its turn on.
+    // The waiter that was woken passes its turn on.
     let mut next = Box::pin(mutex.lock_async());
     let guard = poll(wait.as_mut());
     assert!(poll_with(next.as_mut(), &bomb).is_pending());

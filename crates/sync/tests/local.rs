@@ -1,4 +1,4 @@
-//! The forms of one thread: with futures polled by hand, and with fibers as simple as they get.
+//! The forms for one thread, with futures polled by hand and with the simplest of fibers.
 #![cfg(not(loom))]
 
 mod common;
@@ -30,7 +30,7 @@ thread_local! {
     static OTHERS: RefCell<Vec<Job>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A context that parks runs another "fiber" of this thread, to its end.
+/// A context that parks runs another "fiber" of this thread to its end.
 struct Others;
 
 // SAFETY: contexts stay on their thread, and none is masked.
@@ -51,10 +51,10 @@ unsafe impl Blocker for Others {
     }
 }
 
-/// Runs `f` on a thread whose other fibers are `others`, the last one first.
+/// Runs `f` on a thread whose other fibers are `others`. The last one of them runs first.
 fn among(others: Vec<Job>, f: impl FnOnce()) {
     OTHERS.set(others);
-    // SAFETY: here and below, no wait is in progress; what was there comes back.
+    // SAFETY: here and below, no wait is in progress. The previous blocker is put back.
     let before = unsafe { park::install(Some(&Others)) };
     f();
     // SAFETY: as above.
@@ -140,7 +140,7 @@ fn a_mutex_is_handed_on_in_order() {
     drop(held);
     assert!(mutex.try_lock().is_none(), "it is the first waiter's");
     assert!(poll(waits[1].as_mut()).is_pending());
-    // Handed over and dropped, queued and dropped.
+    // One waiter is dropped after the lock was handed to it, another one while it is queued.
     drop(waits.remove(0));
     drop(waits.remove(1));
     let Poll::Ready(guard) = poll(waits[0].as_mut()) else { panic!("handed on") };
@@ -186,7 +186,7 @@ fn permits() {
     assert!(semaphore.try_acquire(0).is_ok());
     assert_eq!(semaphore.try_acquire(1).unwrap_err(), AcquireError::NoPermits);
     semaphore.add_permits(2);
-    drop(two); // Handed to it, and back.
+    drop(two); // It was handed to this waiter, which gives it back.
     let Poll::Ready(Ok(guard)) = poll(one.as_mut()) else { panic!("there are three") };
     guard.forget();
     assert_eq!(semaphore.available_permits(), 2);
@@ -231,9 +231,9 @@ fn condition_variables() {
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
     condvar.notify_one();
     assert!(poll(waits[1].as_mut()).is_pending());
-    drop(waits.remove(0)); // The notification is for the next.
+    drop(waits.remove(0)); // The notification goes to the next waiter.
     assert!(poll(waits[0].as_mut()).is_ready());
-    // Notified, and dropped while it waits for the lock: likewise.
+    // A waiter is notified, and dropped while it waits for the lock. Its notification goes on too.
     let held = mutex.lock();
     condvar.notify_one();
     assert!(poll(waits[1].as_mut()).is_pending());
@@ -264,7 +264,7 @@ fn channels() {
     assert_eq!(poll(sending.as_mut()), Poll::Ready(Ok(())));
     drop(sending);
     assert_eq!((receiver.len(), receiver.is_empty()), (1, false));
-    // A receive that was promised a message and is dropped loses nothing.
+    // A receiver is dropped after a message was promised to it. The message is not lost.
     assert_eq!(receiver.try_recv(), Ok(2));
     let mut receiving = Box::pin(receiver.recv_async());
     assert!(poll(receiving.as_mut()).is_pending());
@@ -273,7 +273,7 @@ fn channels() {
     drop(receiving);
     assert_eq!(receiver.recv_timeout(SHORT), Ok(3));
     assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Empty));
-    // A send that was promised a place and is dropped gives it back.
+    // A sender is dropped after a place was promised to it. The place comes back.
     sender.send(4).unwrap();
     let other = sender.clone();
     let mut sending = Box::pin(other.send_async(5));
@@ -282,7 +282,7 @@ fn channels() {
     drop(sending);
     sender.try_send(6).unwrap();
     drop(receiver.clone());
-    // Senders leave: what is there is received.
+    // The senders leave. The messages that are there are still received.
     let another = receiver.clone();
     drop((first, other, sender.clone(), sender));
     assert_eq!((another.recv(), receiver.recv()), (Ok(6), Err(RecvError)));
@@ -332,8 +332,8 @@ fn wakers_that_panic() {
     assert_eq!(semaphore.available_permits(), 3);
 }
 
-/// A message is received though the waker of the sender that gets its slot panics, and sent though
-/// the receiver's waker panics.
+/// A message is received even if the waker of the sender that gets its slot panics. A message is
+/// sent even if the receiver's waker panics.
 #[test]
 fn a_channels_waker_that_panics_costs_no_message() {
     let bomb = waker_fn(|| panic!("waker"));
@@ -349,15 +349,15 @@ fn a_channels_waker_that_panics_costs_no_message() {
     assert!(poll_with(third.as_mut(), &bomb).is_pending());
     assert_eq!(sender.send(3), Ok(()));
     assert_eq!(poll(third.as_mut()), Poll::Ready(Ok(3)));
-    // The last of either side goes.
+    // The last half of either side is dropped.
     let mut last = Box::pin(receiver.recv_async());
     assert!(poll_with(last.as_mut(), &bomb).is_pending());
     drop(sender);
     assert_eq!(poll(last.as_mut()), Poll::Ready(Err(RecvError)));
 }
 
-/// A waiter that was notified and cannot lock again, as no other fiber runs here, notifies the
-/// next.
+/// A waiter is notified and cannot lock again, because no other fiber runs here. It notifies the
+/// next waiter.
 #[test]
 fn a_notification_that_nobody_can_act_on_is_passed_on() {
     type Guard = MutexGuard<'static, ()>;
@@ -369,7 +369,8 @@ fn a_notification_that_nobody_can_act_on_is_passed_on() {
     }
     let (condvar, mutex) = THINGS.with(|things| *things);
     let first = mutex.lock();
-    // Called by the waiter's unlock: another waits, too, and a third has the lock and notifies one.
+    // The waiter's unlock calls this waker. Another future starts to wait, too, and a third one has
+    // the lock and notifies one waiter.
     let waker = waker_fn(|| {
         let (condvar, mutex) = THINGS.with(|things| *things);
         let mut lock = LOCK.take().expect("once");
@@ -389,10 +390,10 @@ fn a_notification_that_nobody_can_act_on_is_passed_on() {
     assert!(poll(second.as_mut()).is_ready(), "the notification is lost");
 }
 
-/// A waker that comes back to the primitive that wakes it.
+/// A waker that uses the primitive that wakes it.
 #[test]
 fn wakers_that_come_back() {
-    // One thread and no `Send`: the waker finds its things in thread-locals.
+    // There is one thread and nothing is `Send`, so the waker finds its data in thread-locals.
     thread_local! {
         static EVENT: &'static Event = Box::leak(Box::new(Event::new()));
         static WOKEN: Cell<usize> = const { Cell::new(0) };
@@ -421,7 +422,7 @@ fn wakers_that_come_back() {
     assert_eq!(counter.get(), 1);
 }
 
-/// Many futures on one thread lock, send, receive and give up at random: all is conserved.
+/// Many futures on one thread lock, send, receive and give up at random. Everything is conserved.
 #[test]
 fn stress_conserves() {
     let semaphore = Semaphore::new(5);
@@ -449,7 +450,7 @@ fn stress_conserves() {
     let mut tasks: Vec<_> = (0..20).map(|n| Box::pin(task(n))).collect();
     for n in 0..sized(20_000) {
         let at = rng.below(20) as usize;
-        // Given up only before it holds anything that it does not give back itself.
+        // A task is given up only while it holds nothing that it would not give back by itself.
         if poll(tasks[at].as_mut()).is_ready() {
             tasks[at] = Box::pin(task(n));
         }

@@ -8,7 +8,7 @@ use loom::thread;
 use loom_common::{model, poll};
 use sateen_sync::{Condvar, Mutex, block_on};
 
-/// The condition changes while a thread begins to wait: it is notified, or does not wait.
+/// The condition changes while a thread begins to wait. The thread is notified, or does not wait.
 #[test]
 fn no_notification_is_lost() {
     model(3, || {
@@ -27,7 +27,7 @@ fn no_notification_is_lost() {
     });
 }
 
-/// A thread and a future, the condition notified once for each.
+/// A thread and a future wait. The condition is notified once for each.
 #[test]
 fn a_thread_and_a_future() {
     model(2, || {
@@ -51,7 +51,7 @@ fn a_thread_and_a_future() {
     });
 }
 
-/// A wait that is dropped while it is notified, in any stage, lets the next one have it.
+/// A wait is dropped while it is notified, in any stage. The next waiter gets the notification.
 #[test]
 fn a_dropped_wait_passes_the_notification_on() {
     model(2, || {
@@ -63,7 +63,7 @@ fn a_dropped_wait_passes_the_notification_on() {
         assert!(poll(second.as_mut()).is_pending());
         let guard = own.0.lock();
         let notifier = thread::spawn(move || assert!(shared.1.notify_one()));
-        // Notified by now, it waits for the mutex.
+        // The wait was notified by now, and waits for the mutex.
         assert!(poll(first.as_mut()).is_pending());
         drop(first);
         drop(guard);
@@ -72,7 +72,7 @@ fn a_dropped_wait_passes_the_notification_on() {
     });
 }
 
-/// A time-out against a notification: one of the two waits ends with it.
+/// A waiter's time limit passes while it is notified. The notification ends one of the two waits.
 #[test]
 fn a_time_out_loses_no_notification() {
     model(2, || {

@@ -1,4 +1,4 @@
-//! Models of the counters: stripes that change hands, and what sums promise.
+//! Models of the counters: stripes change hands, and sums keep their promises.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -13,8 +13,8 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
     model.check(f);
 }
 
-/// Thread numbers as `sateen_base::thread_number` hands them out: under a lock with this word.
-/// There is one, number 0.
+/// Gives out thread numbers as `sateen_base::thread_number` does, under a lock with this word. The
+/// only number is 0.
 struct Numbers {
     word: SpinWord,
     free: AtomicBool,
@@ -22,7 +22,7 @@ struct Numbers {
 
 impl Numbers {
     fn change(&self, from: bool) -> bool {
-        // A thread that finds the lock taken goes without a number: a model cannot wait by
+        // A thread that finds the lock taken gets no number, because a model cannot wait by
         // spinning.
         if !self.word.take() {
             return false;
@@ -36,7 +36,7 @@ impl Numbers {
     }
 }
 
-/// A thread ends and gives its number back; another one gets it, or none: nothing is lost.
+/// A thread ends and gives its number back. Another thread gets it, or gets none. Nothing is lost.
 #[test]
 fn a_stripe_changes_hands() {
     model(|| {
@@ -60,7 +60,7 @@ fn a_stripe_changes_hands() {
     });
 }
 
-/// Two threads without a stripe of their own.
+/// Two threads have no stripe of their own.
 #[test]
 fn the_shared_stripe() {
     model(|| {
@@ -74,7 +74,8 @@ fn the_shared_stripe() {
     });
 }
 
-/// What a sum beside additions has: of each thread the first few; and the next one no less.
+/// A sum runs beside additions. It contains the first few of each thread, and the next sum is no
+/// smaller.
 #[test]
 fn a_sum_lies_between() {
     model(|| {
@@ -96,7 +97,7 @@ fn a_sum_lies_between() {
     });
 }
 
-/// Handles of two threads, one of which flushes in between.
+/// Two threads have a handle each, and one of them flushes in between.
 #[test]
 fn local_handles() {
     model(|| {

@@ -14,8 +14,7 @@ use sateen_base::fence::{heavy, light};
 use sateen_sync::EventCount;
 use std::time::Duration;
 
-/// With a bound on preemptions, since the accesses of the searched atomics are many.
-/// Work is a number that a publisher raises and workers take one from.
+/// Work is a number. A publisher raises it, and each worker takes one from it.
 struct Shop {
     sleepers: EventCount,
     work: AtomicUsize,
@@ -29,7 +28,7 @@ impl Shop {
     }
 
     fn take(&self) -> bool {
-        // A scan is a plain read first, as in a real worker: that is what the fence is for.
+        // As in a real worker, a scan begins with a plain read, which is why the fence is needed.
         if self.work.load(Ordering::Relaxed) == 0 {
             return false;
         }
@@ -53,7 +52,7 @@ impl Shop {
         }
     }
 
-    /// Runs until one piece of work was taken.
+    /// Runs until it has taken one piece of work.
     fn work_once(&self, slot: usize) {
         while !self.take() {
             self.sleepers.announce(slot);
@@ -69,7 +68,7 @@ impl Shop {
     }
 }
 
-/// A worker never sleeps for ever while work is there (loom reports the deadlock).
+/// A worker never sleeps for ever while work is there. Loom reports the deadlock.
 #[test]
 fn no_wake_up_is_lost() {
     model(3, || {
@@ -85,7 +84,7 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// Two workers, two pieces of work: each publication wakes a worker that is needed.
+/// Two workers and two pieces of work. Each publication wakes a worker that is needed.
 #[test]
 fn two_workers_two_pieces() {
     model(2, || {
@@ -104,7 +103,7 @@ fn two_workers_two_pieces() {
     });
 }
 
-/// A notification is handed to exactly one of `sleep` and `cancel`, whatever the moment.
+/// A notification goes to exactly one of `sleep` and `cancel`, at whatever moment it comes.
 #[test]
 fn a_notification_is_given_once() {
     model(3, || {
@@ -117,7 +116,7 @@ fn a_notification_is_given_once() {
         let notified = count.sleep(0, Some(Duration::from_millis(1))) || !count.cancel(0);
         let given = notifier.join().unwrap();
         assert_eq!(notified, given);
-        // The slot is as new.
+        // The slot can be used as if it were new.
         count.announce(0);
         assert_eq!(count.sleepers(), 1);
         assert!(count.cancel(0));
@@ -145,7 +144,7 @@ fn an_announcement_is_claimed_once() {
     });
 }
 
-/// What happened before a notification is visible to the notified.
+/// The notified thread sees what happened before the notification.
 #[test]
 fn a_notification_publishes() {
     model(3, || {

@@ -1,4 +1,4 @@
-//! Models of the mutex: exclusion, no lost wake-up, cancelled lockers.
+//! Models of the mutex: exclusion, no lost wake-up, lockers that give up.
 #![cfg(loom)]
 
 mod loom_common;
@@ -24,12 +24,12 @@ fn two_lockers() {
     });
 }
 
-/// The same through the lock that `lock_api` wraps, whose unlock lets no waker's panic out.
+/// The same through the lock that `lock_api` wraps. Its unlock lets no panic of a waker out.
 #[test]
 fn two_lockers_of_a_wrapped_lock() {
     model(3, || {
         let mutex = Arc::new(lock_api::Mutex::from_raw(RawMutex::new(), UnsafeCell::new(0)));
-        // SAFETY: the lock under test excludes, or the model complains.
+        // SAFETY: the lock under test excludes others. Otherwise the model fails.
         let raise = |n: &mut UnsafeCell<i32>| n.with_mut(|n| unsafe { *n += 1 });
         let other = thread::spawn({
             let mutex = mutex.clone();
@@ -42,7 +42,7 @@ fn two_lockers_of_a_wrapped_lock() {
     });
 }
 
-/// Three threads, one turn each.
+/// Three threads lock once each.
 #[test]
 fn three_lockers() {
     model(2, || {
@@ -60,7 +60,8 @@ fn three_lockers() {
 }
 
 /// One thread locks again and again. The waiter that it wakes loses a race, rejoins at the front,
-/// and bars the other, which then queues behind it. (One lost race is the limit in the model.)
+/// and bars the other thread, which then queues behind it. (In the model one lost race is the
+/// limit.)
 #[test]
 fn a_waiter_that_loses_races() {
     model(2, || {
@@ -77,7 +78,7 @@ fn a_waiter_that_loses_races() {
     });
 }
 
-/// A thread and a future.
+/// A thread and a future lock.
 #[test]
 fn a_thread_and_a_future() {
     model(3, || {
@@ -105,7 +106,7 @@ fn a_dropped_locker_passes_its_turn_on() {
             let mutex = mutex.clone();
             move || *mutex.lock() += 1
         });
-        // Queued behind the future or not, the thread must come through.
+        // The thread may be queued behind the future or not. It must get the lock in both cases.
         drop(guard);
         drop(future);
         other.join().unwrap();
@@ -113,15 +114,15 @@ fn a_dropped_locker_passes_its_turn_on() {
     });
 }
 
-/// The same with the drop and the unlock on different threads.
+/// The same, with the drop and the unlock on different threads.
 #[test]
 fn dropped_while_another_thread_unlocks() {
     model(2, || {
         let mutex = Arc::new(Mutex::new(0));
         let own = mutex.clone();
         let guard = mutex.lock();
-        // SAFETY: the guard is dropped before the mutex, which `own` keeps until the other is
-        // joined.
+        // SAFETY: the guard is dropped before the mutex, which `own` keeps until the other thread
+        // is joined.
         let guard: sateen_sync::MutexGuard<'static, i32> = unsafe { std::mem::transmute(guard) };
         let mut first = Box::pin(own.lock_async());
         let mut second = Box::pin(own.lock_async());
@@ -136,7 +137,8 @@ fn dropped_while_another_thread_unlocks() {
     });
 }
 
-/// A woken future is dropped with no waiter behind it: later lockers find the mutex as new.
+/// A woken future is dropped while no waiter is behind it. Later lockers find the mutex as if it
+/// were new.
 #[test]
 fn a_turn_that_nobody_wants_leaves_no_trace() {
     model(3, || {
@@ -156,7 +158,7 @@ fn a_turn_that_nobody_wants_leaves_no_trace() {
     });
 }
 
-/// A waiter that has barred newcomers is dropped: they are let in again.
+/// A waiter that bars newcomers is dropped. Newcomers are let in again.
 #[test]
 fn a_starved_waiter_that_leaves_lifts_the_bar() {
     model(3, || {

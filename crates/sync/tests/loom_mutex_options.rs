@@ -1,4 +1,4 @@
-//! Models of the mutex's options: fair turns, and lockers whose time is over.
+//! Models of the mutex's options: fair turns, and lockers whose time limit passes.
 #![cfg(loom)]
 
 mod loom_common;
@@ -9,7 +9,7 @@ use loom_common::{model, poll};
 use sateen_sync::{Mutex, block_on};
 use std::task::Poll;
 
-/// A fair mutex: two lockers and one that gives up. None is left behind, and none barges.
+/// Two lockers of a fair mutex, and one that gives up. None is left behind, and none barges.
 #[test]
 fn fair_turns() {
     model(2, || {
@@ -32,7 +32,7 @@ fn fair_turns() {
     });
 }
 
-/// A timed locker gives up while it is being woken: its turn is taken or passed on.
+/// A timed locker gives up while it is being woken. It takes its turn or passes it on.
 #[test]
 fn a_locker_whose_time_is_over() {
     model(2, || {

@@ -10,7 +10,7 @@ use loom_common::{model, poll};
 use sateen_sync::combinators::join_all;
 use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitGroup, block_on, oneshot};
 
-/// Two initialise: one does, both read.
+/// Two threads initialise the value. One of them does it, and both read it.
 #[test]
 fn initialised_once() {
     model(3, || {
@@ -25,7 +25,7 @@ fn initialised_once() {
     });
 }
 
-/// One fails while another waits: the other is woken and begins.
+/// One initialiser fails while another waits. The other one is woken and begins.
 #[test]
 fn the_next_begins() {
     model(3, || {
@@ -39,7 +39,7 @@ fn the_next_begins() {
     });
 }
 
-/// One waits for a value that another makes.
+/// One thread waits for a value that another one makes.
 #[test]
 fn waiting_for_a_value() {
     model(3, || {
@@ -53,7 +53,7 @@ fn waiting_for_a_value() {
     });
 }
 
-/// Two sets, two waits: each set lets one through.
+/// Two calls of `set`, two waiters: each `set` lets one waiter through.
 #[test]
 fn an_auto_event_lets_one_through() {
     model(2, || {
@@ -66,14 +66,14 @@ fn an_auto_event_lets_one_through() {
             move || event.set()
         });
         let waiter = thread::spawn(move || event.wait());
-        drop(first); // Let through or not: the one `set` is for somebody else.
+        drop(first); // It may be let through or not: the one `set` is for another waiter.
         waiter.join().unwrap();
         setter.join().unwrap();
         assert!(!own.try_wait());
     });
 }
 
-/// A set and a wait at the same time.
+/// A thread sets the event while another one begins to wait.
 #[test]
 fn an_auto_event_is_not_missed() {
     model(3, || {
@@ -88,7 +88,7 @@ fn an_auto_event_is_not_missed() {
     });
 }
 
-/// Two rounds of two: one leader each, and what came before is visible.
+/// Two rounds of two threads. Each round has one leader, and both threads see what came before.
 #[test]
 fn a_barrier_twice() {
     model(2, || {
@@ -110,7 +110,7 @@ fn a_barrier_twice() {
     });
 }
 
-/// One comes for the next round while the leader is still releasing this one: it stays.
+/// A thread arrives for the next round while the leader still releases this one. It stays.
 #[test]
 fn a_barrier_early() {
     model(3, || {
@@ -131,7 +131,7 @@ fn a_barrier_early() {
     });
 }
 
-/// The last two finish while one waits; what they did is visible.
+/// The last two finish while one thread waits. That thread sees what they did.
 #[test]
 fn a_wait_group() {
     model(2, || {

@@ -17,7 +17,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// What was sent, and what came before, arrives.
+/// The receiver gets the value, and sees what came before it.
 #[test]
 fn a_value_arrives() {
     model(3, || {
@@ -38,7 +38,7 @@ fn a_value_arrives() {
     });
 }
 
-/// The waker is replaced while the value comes.
+/// The waker is replaced while the value is sent.
 #[test]
 fn the_newest_waker_is_woken() {
     model(3, || {
@@ -50,7 +50,7 @@ fn the_newest_waker_is_woken() {
     });
 }
 
-/// Both leave at once: the value goes to one of them, once.
+/// Both halves are dropped at once. The value goes to one side, once.
 #[test]
 fn the_receiver_leaves() {
     model(3, || {
@@ -66,7 +66,7 @@ fn the_receiver_leaves() {
     });
 }
 
-/// The sender leaves while the receiver begins to wait.
+/// The sender is dropped while the receiver begins to wait.
 #[test]
 fn the_sender_leaves() {
     model(3, || {
@@ -77,7 +77,7 @@ fn the_sender_leaves() {
     });
 }
 
-/// Two share a receiver: one receives, the other waits for it.
+/// Two threads share a receiver. One of them receives, and the other waits for it.
 #[test]
 fn a_shared_receiver() {
     model(2, || {

@@ -13,7 +13,6 @@ use std::future::Future as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// With a bound on preemptions, since the accesses of the searched atomics are many.
 /// What happened before `unpark` is visible after `park`, whichever comes first.
 #[test]
 fn unpark_publishes() {
@@ -35,8 +34,8 @@ fn unpark_publishes() {
     });
 }
 
-/// A timed park that gives up leaves no announcement behind, and never swallows a token: that shows
-/// what came before, also if it came at the last moment.
+/// A timed park gives up. It leaves no announcement behind, and it swallows no token, even if the
+/// token came at the last moment. The token publishes what came before.
 #[test]
 fn a_token_survives_a_time_out() {
     model(3, || {
@@ -45,7 +44,7 @@ fn a_token_survives_a_time_out() {
         let other = thread::spawn({
             let (parker, cell) = (parker.clone(), cell.clone());
             move || {
-                // SAFETY: the token comes after this, and the reader has it.
+                // SAFETY: the token comes after this write, and the reader has taken the token.
                 cell.with_mut(|cell| unsafe { *cell = true });
                 parker.unpark();
             }
@@ -53,14 +52,14 @@ fn a_token_survives_a_time_out() {
         if !parker.park_timeout(Duration::from_millis(1)) {
             parker.park();
         }
-        // SAFETY: after the token.
+        // SAFETY: the token was taken before.
         assert!(cell.with(|cell| unsafe { *cell }));
         other.join().unwrap();
         assert!(!parker.park_timeout(Duration::ZERO), "there was one token only");
     });
 }
 
-/// Two wake-ups through the thread's own waker: at least one token, no lost one.
+/// The thread's own waker is called twice. The thread gets at least one token and loses none.
 #[test]
 fn the_threads_own_waker() {
     model(3, || {
@@ -74,8 +73,8 @@ fn the_threads_own_waker() {
     });
 }
 
-/// Two wakers of one `block_on`, one of which is woken while the future blocks in its first poll:
-/// the future is polled again after each.
+/// Two threads wake one `block_on`, one of them while the future blocks in its first poll. The
+/// future is polled again after each of them.
 #[test]
 fn block_on_misses_no_waker() {
     model(2, || {
@@ -96,8 +95,7 @@ fn block_on_misses_no_waker() {
     });
 }
 
-/// What happened before the waker was called is visible to the next poll, also if `block_on` never
-/// parked.
+/// The next poll sees what happened before the waker was called, even if `block_on` never parked.
 #[test]
 fn block_on_publishes() {
     model(3, || {
@@ -105,13 +103,14 @@ fn block_on_publishes() {
         let mut other = None;
         block_on(std::future::poll_fn(|cx| {
             if other.is_some() {
-                // SAFETY: polled again, so woken; the model says if that is not enough.
+                // SAFETY: the future is polled again, so it was woken. If that is not enough, the
+                // model fails.
                 assert!(cell.with(|cell| unsafe { *cell }));
                 return std::task::Poll::Ready(());
             }
             let (cell, waker) = (cell.clone(), cx.waker().clone());
             other = Some(thread::spawn(move || {
-                // SAFETY: the future looks only once it is woken.
+                // SAFETY: the future looks only after it was woken.
                 cell.with_mut(|cell| unsafe { *cell = true });
                 waker.wake();
             }));
@@ -121,8 +120,8 @@ fn block_on_publishes() {
     });
 }
 
-/// One token replaces another while that is taken: the owner, which takes both, sees what came
-/// before either.
+/// One token replaces another while the owner takes that one. The owner takes both, and sees what
+/// came before either.
 #[test]
 fn a_token_that_replaces_another_publishes() {
     model(3, || {

@@ -14,19 +14,19 @@ use sateen_sync::{
 /// A number that the model watches.
 struct Watched(UnsafeCell<i32>);
 
-// SAFETY: the lock under test excludes, or the model complains.
+// SAFETY: the lock under test excludes others. Otherwise the model fails.
 unsafe impl Sync for Watched {}
-// SAFETY: it is a number.
+// SAFETY: the value is a number.
 unsafe impl Send for Watched {}
 
 impl Watched {
     fn get(&self) -> i32 {
-        // SAFETY: read by holders of the lock.
+        // SAFETY: holders of the lock read the number.
         self.0.with(|n| unsafe { *n })
     }
 
     fn raise(&mut self) {
-        // SAFETY: written by a holder that is alone.
+        // SAFETY: a holder that is alone writes the number.
         self.0.with_mut(|n| unsafe { *n += 1 });
     }
 }
@@ -63,7 +63,7 @@ fn two_writers() {
     });
 }
 
-/// A writer waits for two readers; the last of them lets it in.
+/// A writer waits for two readers. The last reader lets it in.
 #[test]
 fn two_readers_let_a_writer_in() {
     model(3, || {
@@ -82,7 +82,7 @@ fn two_readers_let_a_writer_in() {
     });
 }
 
-/// Upgrading against a reader and a downgrade.
+/// A thread upgrades beside a reader and a downgrade.
 #[test]
 fn upgrading() {
     model(3, || {
@@ -101,7 +101,7 @@ fn upgrading() {
     });
 }
 
-/// The head gives up while the lock is given back: the waiter behind it comes through.
+/// The head gives up while the lock is given back. The waiter behind the head gets the lock.
 #[test]
 fn the_head_gives_up() {
     model(3, || {
@@ -121,7 +121,7 @@ fn the_head_gives_up() {
     });
 }
 
-/// The same for a future that waits behind the head, while a reader reads on.
+/// The same for a future that waits behind the head, while a reader keeps its lock.
 #[test]
 fn the_gate_is_passed_on() {
     model(3, || {

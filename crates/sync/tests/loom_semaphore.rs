@@ -9,14 +9,14 @@ use loom::thread;
 use loom_common::{model, poll};
 use sateen_sync::{AcquireError, Semaphore, block_on};
 
-/// One permit, two threads: a lock.
+/// With one permit and two threads it is a lock.
 #[test]
 fn one_permit() {
     model(3, || {
         let shared = Arc::new((Semaphore::new(1), UnsafeCell::new(0)));
         let add = |shared: &(Semaphore, UnsafeCell<i32>)| {
             let _permit = shared.0.acquire(1).unwrap();
-            // SAFETY: the model checks that nobody else is here.
+            // SAFETY: the model checks that no other thread is here.
             shared.1.with_mut(|n| unsafe { *n += 1 });
         };
         let other = thread::spawn({
@@ -25,13 +25,13 @@ fn one_permit() {
         });
         add(&shared);
         other.join().unwrap();
-        // SAFETY: the other thread is gone.
+        // SAFETY: the other thread has ended.
         assert_eq!(shared.1.with(|n| unsafe { *n }), 2);
         assert_eq!(shared.0.available_permits(), 1);
     });
 }
 
-/// One wants two permits that two others give one by one.
+/// One caller wants two permits, which two others give one by one.
 #[test]
 fn many_from_few() {
     model(2, || {
@@ -48,7 +48,8 @@ fn many_from_few() {
     });
 }
 
-/// Two wait for one each; two permits come at once, and the first passes the turn on.
+/// Two callers wait for one permit each. Two permits come at once, and the first caller passes the
+/// turn on.
 #[test]
 fn both_are_woken() {
     model(2, || {
@@ -65,7 +66,7 @@ fn both_are_woken() {
     });
 }
 
-/// The first of two waiters is dropped while it is being woken: the second gets the permit.
+/// The first of two waiters is dropped while it is being woken. The second gets the permit.
 #[test]
 fn a_dropped_waiter_passes_its_turn_on() {
     model(3, || {
@@ -81,7 +82,8 @@ fn a_dropped_waiter_passes_its_turn_on() {
     });
 }
 
-/// The first wants more than there will be and leaves: the second is not left behind.
+/// The first caller wants more permits than there will be, and leaves. The second is not left
+/// behind.
 #[test]
 fn a_big_one_leaves() {
     model(3, || {
@@ -97,7 +99,8 @@ fn a_big_one_leaves() {
     });
 }
 
-/// Closing and giving at the same time: the waiter gets one or the other, and goes on.
+/// One thread closes while another one gives a permit. The waiter gets one or the other, and goes
+/// on.
 #[test]
 fn closing() {
     model(2, || {
@@ -123,8 +126,8 @@ fn closing() {
     });
 }
 
-/// A caller that learns of the closing sees what was done before: also if a permit was there at the
-/// first look.
+/// A caller that learns of the closing sees what was done before it. This also holds if the first
+/// look found a permit.
 #[test]
 fn closing_publishes() {
     model(3, || {
@@ -132,7 +135,7 @@ fn closing_publishes() {
         let closer = thread::spawn({
             let shared = shared.clone();
             move || {
-                // SAFETY: the model checks that nobody else is here.
+                // SAFETY: the model checks that no other thread is here.
                 shared.1.with_mut(|n| unsafe { *n = 1 });
                 shared.0.close();
             }

@@ -1,4 +1,4 @@
-//! Models of the spinlock family: exclusion, and no waiter left behind. Those that sleep are in
+//! Models of the spinlock family: exclusion, and no waiter left behind. Locks that sleep are in
 //! `loom_spin_futex.rs`.
 #![cfg(loom)]
 
@@ -8,7 +8,7 @@ use sateen_sync::spin::{Mcs, Ticket, Ttas, TtasAdaptive};
 use spin_model::model;
 
 macro_rules! kinds {
-    // Preemptions, threads, turns, and whether they try to lock, too.
+    // The numbers of preemptions, threads and turns, and whether the threads also try to lock.
     ($($name:ident: $kind:ty, $($how:literal),*;)*) => { $(
         #[test]
         fn $name() {

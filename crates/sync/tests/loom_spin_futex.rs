@@ -7,7 +7,7 @@ use sateen_sync::spin::{Kernel, TtasAdaptiveFutex, TtasFutex};
 use spin_model::model;
 
 macro_rules! kinds {
-    // Preemptions, threads, turns, and whether they try to lock, too.
+    // The numbers of preemptions, threads and turns, and whether the threads also try to lock.
     ($($name:ident: $kind:ty, $($how:literal),*;)*) => { $(
         #[test]
         fn $name() {
@@ -21,10 +21,10 @@ kinds! {
     futex_three: TtasFutex, 2, 3, 1, false;
     kernel_two: Kernel, 3, 2, 1, true;
     kernel_three: Kernel, 2, 3, 1, false;
-    // Two turns: the other sleeps in the first one's, wakes in its second one, and goes back to
-    // sleep.
+    // Two turns. One thread sleeps during the other's first turn, wakes during its second turn, and
+    // goes back to sleep.
     adaptive_futex_two: TtasAdaptiveFutex, 3, 2, 2, false;
-    // Three: in the third one it has lost often enough, and the lock is handed over.
+    // Three turns. In the third one the sleeper has lost often enough, and the lock is handed over.
     adaptive_futex_due: TtasAdaptiveFutex, 2, 2, 3, false;
     adaptive_futex_tried: TtasAdaptiveFutex, 2, 2, 1, true;
     adaptive_futex_three: TtasAdaptiveFutex, 1, 3, 1, false;

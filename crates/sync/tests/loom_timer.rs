@@ -1,4 +1,4 @@
-//! Models of the timer queue: firing against disarming, arming again and dropping.
+//! Models of the timer queue: it fires while timers are disarmed, armed again or dropped.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Counts what was woken, in plain numbers that decide nothing.
+/// Counts the wake-ups, in plain numbers that decide nothing.
 #[derive(Default)]
 struct Counter(std::sync::atomic::AtomicUsize);
 
@@ -44,7 +44,8 @@ fn model(f: impl Fn() + Sync + Send + 'static) {
     model.check(f);
 }
 
-/// The owner leaves while others fire: it was counted, or it was not in the queue any more.
+/// The owner leaves while others fire the timer. Either the timer was counted, or it was not in the
+/// queue any more.
 #[test]
 fn firing_against_disarming() {
     model(|| {
@@ -65,7 +66,7 @@ fn firing_against_disarming() {
     });
 }
 
-/// The owner sees it fire, without the lock, and uses the node at once for something else.
+/// The owner sees without the lock that the timer has fired, and uses the node again at once.
 #[test]
 fn armed_again_as_soon_as_it_has_fired() {
     model(|| {
@@ -88,8 +89,8 @@ fn armed_again_as_soon_as_it_has_fired() {
     });
 }
 
-/// The waker is replaced while it fires: the newest one is woken, or the owner learns that it has
-/// fired.
+/// The waker is replaced while the timer fires. Either the newest waker is woken, or the owner
+/// learns that the timer has fired.
 #[test]
 fn the_newest_waker_is_woken() {
     model(|| {
@@ -106,7 +107,7 @@ fn the_newest_waker_is_woken() {
     });
 }
 
-/// A queue is closed while timers are armed and leave: nothing stays in it, and the waiters are
+/// A queue is closed while timers are armed and leave. No timer stays in it, and the waiters are
 /// woken.
 #[test]
 fn closing_against_arming() {
@@ -126,7 +127,7 @@ fn closing_against_arming() {
     });
 }
 
-/// What was done before firing is visible to a thread that sees that it has fired.
+/// A thread that sees that the timer has fired also sees what was done before.
 #[test]
 fn firing_publishes() {
     model(|| {

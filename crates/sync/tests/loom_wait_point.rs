@@ -17,7 +17,7 @@ fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A change while a thread begins to wait for it: a lost one is a deadlock.
+/// Something changes while a thread begins to wait for it. A lost change shows as a deadlock.
 #[test]
 fn what_is_told_is_heard() {
     check(3, || {
@@ -37,7 +37,7 @@ fn what_is_told_is_heard() {
     });
 }
 
-/// Two items for two waiters, each notified once.
+/// Two items come for two waiters. Each item is notified once.
 #[test]
 fn each_item_finds_somebody() {
     fn take(items: &AtomicU32) -> bool {
@@ -64,7 +64,7 @@ fn each_item_finds_somebody() {
     });
 }
 
-/// A waiter that is notified and stops waiting passes it on.
+/// A waiter is notified and stops waiting. It passes the notification on.
 #[test]
 fn a_dropped_wait_forgets_nothing() {
     check(3, || {
@@ -87,7 +87,7 @@ fn a_dropped_wait_forgets_nothing() {
         {
             let mut wait = pin!(shared.0.wait_async(|| shared.1.load(Relaxed)));
             if wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-                // As a waiter does that used its notification, and left something.
+                // Does what a waiter does that used its notification and left something for others.
                 shared.0.notify_one();
             }
         }
@@ -97,7 +97,7 @@ fn a_dropped_wait_forgets_nothing() {
     });
 }
 
-/// The end is notified to all.
+/// All waiters are notified of the end.
 #[test]
 fn the_end_is_heard_by_all() {
     check(2, || {

@@ -12,8 +12,7 @@ use sateen_sync::wait_queue::{Position, Waiter};
 use sateen_sync::{Event, WaitQueue, block_on, park};
 use std::pin::pin;
 
-/// With a bound on preemptions, since the accesses of the searched atomics are many.
-/// The condition changes while a waiter joins: it is notified or it does not wait.
+/// The condition changes while a waiter joins. The waiter is notified, or it does not wait.
 #[test]
 fn no_wake_up_is_lost() {
     model(3, || {
@@ -31,7 +30,7 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// A waiter that is dropped while it is being notified hands the permit to the next one.
+/// A waiter is dropped while it is being notified. It hands the permit to the next waiter.
 #[test]
 fn a_dropped_waiter_passes_the_permit_on() {
     model(3, || {
@@ -49,8 +48,8 @@ fn a_dropped_waiter_passes_the_permit_on() {
     });
 }
 
-/// A waiter whose time runs out while it is being notified either has the permit, or has left and
-/// the permit went to the next.
+/// A waiter's time runs out while it is being notified. Either it has the permit, or it has left
+/// and the permit went to the next waiter.
 #[test]
 fn a_timed_wait_loses_no_permit() {
     model(3, || {
@@ -67,8 +66,8 @@ fn a_timed_wait_loses_no_permit() {
     });
 }
 
-/// The waker of a future is replaced while it is being notified: the newest one is woken, or the
-/// poll that brings it finds the notification.
+/// A future's waker is replaced while the future is being notified. Either the newest waker is
+/// woken, or the poll that brings it finds the notification.
 #[test]
 fn the_newest_waker_is_woken() {
     model(3, || {
@@ -101,7 +100,7 @@ fn notify_all_while_one_leaves() {
     });
 }
 
-/// Setting an event releases a thread and publishes what came before.
+/// Setting an event releases a thread, which sees what came before.
 #[test]
 fn an_event_publishes() {
     model(3, || {
@@ -140,8 +139,8 @@ fn an_event_releases_everybody() {
     });
 }
 
-/// A waiter is released by `set` even if the event is reset at once; one that comes after the reset
-/// is not released by the set before it.
+/// `set` releases a waiter even if the event is reset at once. A waiter that comes after the reset
+/// is not released by the `set` before it.
 #[test]
 fn set_and_reset() {
     model(2, || {

@@ -89,7 +89,7 @@ fn stress_all_ways_to_lock() {
                             Some(guard) => guard,
                             None => continue,
                         },
-                        // A future given up while queued, or just when it is woken.
+                        // A future is given up while it is queued, or just when it is woken.
                         _ => {
                             let mut lock = Box::pin(mutex.lock_async());
                             if poll(lock.as_mut()).is_pending() {
@@ -111,7 +111,7 @@ fn stress_all_ways_to_lock() {
     assert_eq!(*mutex.try_lock().expect("free"), turns.into_inner());
 }
 
-/// One waiter at a time is on its way: further unlocks wake no other until it has come.
+/// One woken waiter is on its way at a time. Until it arrives, further unlocks wake no other.
 #[test]
 fn one_waiter_is_woken_at_a_time() {
     let mutex = Mutex::new(());
@@ -125,13 +125,13 @@ fn one_waiter_is_woken_at_a_time() {
         drop(mutex.lock());
     }
     assert_eq!((a.get(), b.get()), (1, 0));
-    // It comes, and its unlock wakes the next.
+    // The woken waiter arrives, and its unlock wakes the next one.
     assert!(poll_with(first.as_mut(), &a_waker).is_ready());
     assert_eq!((a.get(), b.get()), (1, 1));
     assert!(poll_with(second.as_mut(), &b_waker).is_ready());
 }
 
-/// A waiter that keeps losing races bars newcomers at last, though the lock is free.
+/// A waiter that keeps losing races in the end bars newcomers, although the lock is free.
 #[test]
 fn barging_has_an_end() {
     let mutex = Mutex::new(());
@@ -154,7 +154,8 @@ fn barging_has_an_end() {
     assert!(mutex.try_lock().is_some());
 }
 
-/// A thread that locks again at once, for as long as it takes, does not keep another out.
+/// A thread locks again at once, for as long as the test takes. It does not keep another thread
+/// out.
 #[test]
 fn a_hog_does_not_starve_a_thread() {
     let (mutex, served) = (Mutex::new(0u64), AtomicBool::new(false));
@@ -188,7 +189,8 @@ fn a_panicking_waker_leaves_the_lock_usable() {
     assert!(mutex.try_lock().is_some());
 }
 
-/// The waker's clone panics while a waiter that was woken joins again: dropping it lets others in.
+/// A woken waiter joins again, and the clone of its waker panics. Dropping the future lets others
+/// in.
 #[test]
 fn a_panic_while_joining_passes_the_turn_on() {
     static ASKED: AtomicBool = AtomicBool::new(false);
@@ -220,7 +222,7 @@ fn a_panic_while_joining_passes_the_turn_on() {
     assert!(poll_with(second.as_mut(), &good).is_ready());
 }
 
-/// Tasks that are polled inside the unlock that wakes them, and lock, unlock and wait there again.
+/// The unlock polls the tasks that it wakes. They lock, unlock and wait again there.
 #[test]
 fn wakers_that_poll_inline() {
     let mutex: &'static Mutex<usize> = Box::leak(Box::new(Mutex::new(0)));
@@ -239,7 +241,7 @@ fn wakers_that_poll_inline() {
     assert_eq!(*mutex.try_lock().expect("free"), 100);
 }
 
-/// The waker drops the task whose lock future is being woken: the next waiter is woken instead.
+/// A waker drops the task whose lock future is being woken. The next waiter is woken instead.
 #[test]
 fn a_waker_that_drops_its_task() {
     let mutex: &'static Mutex<()> = Box::leak(Box::default());
@@ -259,15 +261,16 @@ fn a_waker_that_drops_its_task() {
     assert!(mutex.try_lock().is_some());
 }
 
-/// A thread that takes the lock and is its last user frees it, while the one before may still be
-/// inside its unlock. (For checkers of memory errors; here it must merely not crash.)
+/// A thread takes the lock as its last user and frees it, while the previous holder may still be
+/// inside its unlock. (This is for checkers of memory errors. Without one, the test must merely not
+/// crash.)
 #[test]
 fn the_last_user_frees_it() {
     struct Shared {
         users: Mutex<usize>,
     }
     struct User(*const Shared);
-    // SAFETY: the count under the lock decides who frees it.
+    // SAFETY: the count under the lock decides which thread frees it.
     unsafe impl Send for User {}
     impl Drop for User {
         fn drop(&mut self) {
@@ -277,8 +280,8 @@ fn the_last_user_frees_it() {
             let last = *users == 0;
             drop(users);
             if last {
-                // SAFETY: allocated as a box; all others have uncounted themselves under the lock,
-                // and touch nothing of it once another may have it.
+                // SAFETY: it was allocated as a box. All others have uncounted themselves under the
+                // lock. They touch nothing of it once another thread may have the lock.
                 drop(unsafe { Box::from_raw(self.0.cast_mut()) });
             }
         }

@@ -1,4 +1,4 @@
-//! The mutex: time-outs, fairness, guards of parts, and the worst of wakers and guards.
+//! The mutex: time-outs, fairness, guards of parts, and the worst wakers and guards.
 #![cfg(not(loom))]
 
 mod common;
@@ -30,7 +30,7 @@ fn a_timed_lock_gives_up_in_time() {
     drop(guard);
     *mutex.try_lock_until(start).expect("free") += 1;
     *mutex.try_lock_for(Duration::MAX).expect("free") += 1;
-    // One that gave up leaves nothing behind.
+    // A locker that gave up leaves nothing behind.
     thread::scope(|s| {
         let guard = mutex.lock();
         s.spawn(|| assert!(mutex.try_lock_for(SHORT).is_none())).join().unwrap();
@@ -48,7 +48,7 @@ fn the_raw_lock_keeps_the_conventions() {
     let raw = RawMutex::new();
     assert!(raw.try_lock_for(SHORT) && raw.is_locked());
     assert!(!raw.try_lock_until(Instant::now()));
-    // SAFETY: locked above, and locked again by `bump`.
+    // SAFETY: the mutex was locked above, and `bump` locks it again.
     unsafe {
         raw.bump();
         raw.unlock_fair();
@@ -60,7 +60,7 @@ fn the_raw_lock_keeps_the_conventions() {
     assert_eq!(fair.into_inner(), 2);
 }
 
-/// After a fair unlock the first waiter is next: newcomers queue behind it.
+/// After a fair unlock the first waiter is next. Newcomers queue behind it.
 #[test]
 fn a_fair_unlock_keeps_the_lock_for_the_first_waiter() {
     for fair in [false, true] {
@@ -78,7 +78,7 @@ fn a_fair_unlock_keeps_the_lock_for_the_first_waiter() {
         assert!(poll(late.as_mut()).is_pending(), "a newcomer waits");
         assert_eq!(mutex.try_lock().is_some(), !fair, "trying is barred on fair ones only");
         assert!(poll(second.as_mut()).is_pending());
-        // The turn is passed on, and with it the bar.
+        // The turn is passed on. The next waiter then bars newcomers.
         drop(first);
         assert_eq!(mutex.try_lock().is_some(), !fair);
         let std::task::Poll::Ready(guard) = poll(second.as_mut()) else { panic!("its turn") };
@@ -131,13 +131,14 @@ fn guards_of_parts() {
     assert!(panic.is_err() && mutex.is_locked(), "locked again");
     assert_eq!(*MutexGuard::leak(guard), (3, [2, 4]));
     assert!(mutex.try_lock().is_none());
-    // SAFETY: the guard was leaked, and what it gave is no longer used.
+    // SAFETY: the guard was leaked, and the reference it gave is no longer used.
     unsafe { mutex.force_unlock() };
-    // SAFETY: nobody holds the lock.
+    // SAFETY: no thread holds the lock.
     assert_eq!(unsafe { *mutex.data_ptr() }, mutex.into_inner());
 }
 
-/// Forgotten guards keep it locked; forgotten futures cost their memory and, woken, their turn.
+/// A forgotten guard keeps the mutex locked. A forgotten future costs its memory and, if it is
+/// woken, its turn.
 #[test]
 fn forgotten_guards_and_futures() {
     let mutex: &'static Mutex<i32> = Box::leak(Box::new(Mutex::new(0)));
@@ -146,36 +147,36 @@ fn forgotten_guards_and_futures() {
     assert!(poll(forgotten.as_mut()).is_pending());
     std::mem::forget(forgotten);
     drop(guard);
-    // It is being waited for, for ever; others barge past it, and timed ones come back.
+    // The forgotten future waits for ever. Others barge past it, and timed lockers come back.
     *mutex.lock() += 1;
     std::mem::forget(mutex.lock());
     assert!(mutex.try_lock_for(SHORT).is_none());
     assert!(poll(Box::pin(mutex.lock_async()).as_mut()).is_pending());
 }
 
-/// Whatever a waker does inside an unlock, the lock is free or has a rightful holder.
+/// Whatever a waker does inside an unlock, the lock is then free or has a rightful holder.
 #[test]
 fn wakers_that_panic_or_poll_inline_or_drop_their_task() {
     let mutex: &'static Mutex<i32> = Box::leak(Box::new(Mutex::new(0)));
-    // It panics.
+    // The waker panics.
     let guard = mutex.lock();
     let mut lock = Box::pin(mutex.lock_async());
     assert!(poll_with(lock.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(guard))).is_err());
     assert!(poll(lock.as_mut()).is_ready());
-    // It panics inside `unlocked`: the guard stands for a lock that is held.
+    // The waker panics inside `unlocked`. The guard still stands for a lock that is held.
     let mut guard = mutex.lock();
     let mut lock = Box::pin(mutex.lock_async());
     assert!(poll_with(lock.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     let unlocked = catch_unwind(AssertUnwindSafe(|| MutexGuard::unlocked(&mut guard, || ())));
     assert!(unlocked.is_err() && mutex.is_locked());
     drop(lock);
-    // It polls inline: the task has its turn within the unlock.
+    // The waker polls inline, so the task has its turn within the unlock.
     let task = InlineTask::start(async move { *mutex.lock_async().await += 1 });
     drop(guard);
     assert!(task.is_done());
     assert_eq!(*mutex.lock(), 1);
-    // It drops the future that was just notified: the turn goes on to the next.
+    // The waker drops the future that was just notified. The turn goes on to the next one.
     type Slot = Arc<std::sync::Mutex<Option<Pin<Box<sateen_sync::Lock<'static, i32>>>>>>;
     let guard = mutex.lock();
     let doomed: Slot = Arc::new(std::sync::Mutex::new(Some(Box::pin(mutex.lock_async()))));
@@ -192,13 +193,13 @@ fn wakers_that_panic_or_poll_inline_or_drop_their_task() {
     assert!(poll(lock.as_mut()).is_ready());
 }
 
-/// Tells what a wait says about itself, and who owns it.
+/// Records what a wait reports about itself, and which context owns it.
 struct Reporting {
     parker: Arc<ThreadParker>,
     seen: Cell<Option<(&'static str, usize, u64)>>,
 }
 
-// SAFETY: its one context stays on its thread, and nothing unwinds.
+// SAFETY: this one context stays on its thread, and nothing unwinds.
 unsafe impl Blocker for Reporting {
     fn waker(&self) -> Waker {
         self.parker.clone().into()
@@ -214,7 +215,7 @@ unsafe impl Blocker for Reporting {
 
     fn waits_for(&self, what: Option<Awaited>) {
         if let Some(what) = what {
-            // SAFETY: called while it waits, on the thread that does.
+            // SAFETY: this is called while the thread waits, on that thread.
             let owner = what.owner().map_or(0, |owner| unsafe { owner(what.address()) });
             self.seen.set(Some((what.kind(), what.address(), owner)));
         }
@@ -234,7 +235,7 @@ fn a_wait_names_the_mutex_and_its_owner() {
             let seen = Cell::new(None);
             let blocker: &'static Reporting =
                 Box::leak(Box::new(Reporting { parker: Arc::default(), seen }));
-            // SAFETY: here and below, no wait is in progress; what was there comes back.
+            // SAFETY: here and below, no wait is in progress. The previous blocker is put back.
             unsafe { park::install(Some(blocker)) };
             assert!(mutex.try_lock_for(SHORT).is_none());
             // SAFETY: as above.
@@ -244,12 +245,13 @@ fn a_wait_names_the_mutex_and_its_owner() {
             let from = std::ptr::from_ref(&mutex).addr();
             assert!((from..from + size_of_val(&mutex)).contains(&address));
         });
-        // Held until the other is through: the scope joins it, the guard goes after.
+        // The lock is held until the other thread has ended: the scope joins that thread before the
+        // guard goes.
         std::mem::forget(guard);
     });
 }
 
-/// All sections are counted while lockers give up, poll, and drop at random.
+/// Lockers give up, poll and drop at random. All sections are counted.
 #[test]
 fn stress_of_all_kinds() {
     for fair in [false, true] {

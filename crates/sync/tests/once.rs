@@ -41,7 +41,7 @@ fn once_and_poison() {
     Once::new().call_once_force(|state| assert!(!state.is_poisoned()));
 }
 
-/// Initialising that waits for itself is reported.
+/// An initialiser that waits for itself is reported.
 #[test]
 fn re_entrance() {
     let once = Once::new();
@@ -84,7 +84,7 @@ fn a_cell_like_that_of_std() {
 #[test]
 fn asynchronous_initialisers() {
     let cell = OnceLock::new();
-    // Dropped in the middle: the next one begins.
+    // The first initialiser is dropped half-way, and the next one begins.
     let mut first = Box::pin(cell.get_or_init_async(pending::<u8>));
     assert!(poll(first.as_mut()).is_pending());
     let mut second = Box::pin(cell.get_or_try_init_async(|| ready(Err("no"))));
@@ -110,7 +110,7 @@ fn asynchronous_initialisers() {
     panics(|| block_on(poisoned.call_once_async(async || panic!("no"))));
     assert!(panics(|| poisoned.call_once(|| ())).contains("poisoned"));
 
-    // Forgotten while it runs: no other begins, and nothing else breaks.
+    // The initialiser is forgotten while it runs. No other one begins, and nothing else breaks.
     let forgotten: &'static OnceLock<u8> = Box::leak(Box::new(OnceLock::new()));
     let mut init = Box::pin(forgotten.get_or_init_async(pending));
     assert!(poll(init.as_mut()).is_pending());
@@ -142,14 +142,15 @@ fn a_waker_that_panics_is_told_after_the_value_is_there() {
     assert_eq!(panics(|| cell.set(1)), "waker");
     assert_eq!(cell.get(), Some(&1));
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
-    // Beside the initialiser's own panic it is not told at all.
+    // Beside the initialiser's own panic, that of the waker is not reported.
     let once = Once::new();
     let mut wait = Box::pin(once.wait_async());
     assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     assert_eq!(panics(|| once.call_once(|| panic!("initialiser"))), "initialiser");
 }
 
-/// Many cells, eight threads, initialisers that fail, panic, are awaited: each value is made once.
+/// Many cells, eight threads, and initialisers that fail, panic or are awaited. Each value is made
+/// once.
 #[test]
 fn stress_one_value() {
     for round in 0..sized(300) {

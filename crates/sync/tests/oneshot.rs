@@ -42,20 +42,20 @@ fn leaving() {
     drop(receiver);
     assert!(sender.is_closed());
     assert_eq!(sender.send(1), Err(1));
-    // Sent and never received: dropped with the receiver, once.
+    // The value is sent and never received. It is dropped with the receiver, once.
     let value = Arc::new(());
     let (sender, receiver) = oneshot::channel();
     sender.send(value.clone()).unwrap();
     drop(receiver);
     assert_eq!(Arc::strong_count(&value), 1);
-    // A receiver that leaves takes its waker with it.
+    // A receiver that is dropped takes its waker with it.
     let (counter, waker) = Counter::new();
     let (sender, mut receiver) = oneshot::channel();
     assert!(poll_with(Pin::new(&mut receiver), &waker).is_pending());
     drop((waker, receiver));
     assert_eq!(Arc::strong_count(&counter), 1);
     assert_eq!(sender.send(1), Err(1));
-    // Forgetting either is safe; the other waits, or sends to no receiver.
+    // Forgetting either half is safe. The other one waits, or sends to no receiver.
     let (sender, mut receiver) = oneshot::channel::<u8>();
     std::mem::forget(sender);
     assert_eq!(receiver.recv_timeout(SHORT), Err(TryRecvError::Empty));
@@ -70,7 +70,7 @@ fn wakers_of_a_receiver() {
     assert!(poll_with(Pin::new(&mut receiver), &waker_fn(|| panic!("waker"))).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| sender.send(1))).is_err());
     assert_eq!(receiver.recv(), Ok(1));
-    // Polled inside the waker.
+    // The task is polled inside the waker.
     let (sender, receiver) = oneshot::channel();
     let task = InlineTask::start(async { assert_eq!(receiver.await, Ok(2)) });
     sender.send(2).unwrap();
@@ -160,7 +160,7 @@ fn packages() {
     task();
 }
 
-/// Everything is `Send` when the value is, without being `Sync`.
+/// Everything is `Send` if the value is, even if the value is not `Sync`.
 #[test]
 fn they_travel() {
     fn send<T: Send>(value: T) -> T {
@@ -176,8 +176,8 @@ fn they_travel() {
     drop(send(shared.get_async()));
 }
 
-/// Eight threads send to eight that block, await, give up or leave: each value arrives or comes
-/// back.
+/// Eight threads send to eight others that block, await, give up or leave. Each value arrives or
+/// comes back.
 #[test]
 fn stress_conserves_values() {
     let (sent, received, back) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));

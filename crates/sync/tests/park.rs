@@ -13,7 +13,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Counts how often it parks; unwinds out of `park` when told to.
+/// Counts how often it parks, and unwinds out of `park` when told to.
 #[derive(Default)]
 struct TestBlocker {
     parker: Arc<ThreadParker>,
@@ -23,7 +23,7 @@ struct TestBlocker {
 
 struct CancelledHere;
 
-// SAFETY: its one context stays on its thread, and nothing here is masked.
+// SAFETY: this one context stays on its thread, and nothing here is masked.
 unsafe impl Blocker for TestBlocker {
     fn waker(&self) -> Waker {
         self.parker.clone().into()
@@ -42,10 +42,10 @@ unsafe impl Blocker for TestBlocker {
     }
 }
 
-/// Installs a leaked blocker on this thread for the time of `f`.
+/// Installs a leaked blocker on this thread while `f` runs.
 fn with_blocker<R>(f: impl FnOnce(&'static TestBlocker) -> R) -> R {
     let blocker: &'static TestBlocker = Box::leak(Box::default());
-    // SAFETY: here and below, no wait is in progress; what was there comes back.
+    // SAFETY: here and below, no wait is in progress. The previous blocker is put back.
     let before = unsafe { park::install(Some(blocker)) };
     let result = f(blocker);
     // SAFETY: as above.
@@ -96,7 +96,7 @@ fn primitives_block_through_the_blocker() {
     assert_eq!(waiter.join().unwrap(), 1);
 }
 
-/// A wait that is cancelled by unwinding out of `park` is withdrawn; if it had just been notified,
+/// A wait is cancelled by unwinding out of `park`, and is withdrawn. If it had just been notified,
 /// the next waiter gets its turn.
 #[test]
 fn unwinding_out_of_park_withdraws_the_wait() {
@@ -170,7 +170,7 @@ fn ping_pong() {
     assert_eq!(turns.load(SeqCst), 2 * ROUNDS);
 }
 
-/// A primitive waits in the destructor of a thread-local, after the thread's own parker is gone.
+/// A primitive waits in the destructor of a thread-local, after the thread's parker was destroyed.
 #[test]
 fn waiting_while_thread_locals_are_destroyed() {
     struct WaitsAtTheEnd(Option<Arc<WaitQueue>>);
@@ -189,8 +189,8 @@ fn waiting_while_thread_locals_are_destroyed() {
     let waiter = thread::spawn({
         let queue = queue.clone();
         move || {
-            // One is registered before the parker and one after it, so whatever the order of
-            // destruction, one of them waits without it.
+            // One local is registered before the parker and one after it. Whatever the order of
+            // destruction, one of them waits without the parker.
             BEFORE.with(|local| local.borrow_mut().0 = Some(queue.clone()));
             park::current_waker().wake();
             park::park();

@@ -57,8 +57,8 @@ fn a_reader_does_not_poison_a_writer_does() {
     assert!(lock.is_poisoned());
 }
 
-/// While the thread unwinds for another reason, a section that ends well does not poison, in either
-/// form; one that panics does in the form that sees it.
+/// The thread unwinds for another reason. A section that ends well then poisons neither form. A
+/// section that panics poisons the form that sees the panic.
 #[test]
 fn inside_another_unwinding() {
     struct LocksWhenDropped<'a>(&'a Mutex<i32>, &'a Mutex<i32>);
@@ -96,9 +96,9 @@ fn locked_again_by_its_holder_only() {
     let part = ReentrantMutexGuard::map(mutex.lock(), |cell| cell);
     assert_eq!(part.get(), 1);
     drop(part);
-    // Another context on the same thread is another holder.
+    // Another context on the same thread counts as another holder.
     let contexts: &'static Contexts = Box::leak(Box::default());
-    // SAFETY: here and below, no wait is in progress; what was there comes back.
+    // SAFETY: here and below, no wait is in progress. The previous blocker is put back.
     let before = unsafe { park::install(Some(contexts)) };
     let guard = mutex.lock();
     assert!(mutex.try_lock().is_some());
@@ -108,7 +108,7 @@ fn locked_again_by_its_holder_only() {
     drop(guard);
     // SAFETY: as above.
     unsafe { park::install(before) };
-    // Forgotten, it stays with its holder, which may go on.
+    // A forgotten guard leaves the lock with its holder, which may go on.
     std::mem::forget(mutex.lock());
     assert!(mutex.try_lock().is_some());
     thread::scope(|s| s.spawn(|| assert!(mutex.try_lock().is_none())).join().unwrap());

@@ -1,4 +1,5 @@
-//! A guard stands for a lock that is held, also if a waker panics while it unlocks or locks again.
+//! A guard stands for a lock that is held, even if a waker panics while the guard unlocks or locks
+//! again.
 #![cfg(not(loom))]
 
 mod common;
@@ -23,7 +24,7 @@ fn quietly(f: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(f)));
 }
 
-/// A waiter whose waker panics waits while `$give` runs with the guard.
+/// A waiter whose waker panics is waiting while `$give` runs with the guard.
 macro_rules! still_locked_after {
     ($($name:ident: $guard:ident, $wait:ident, $give:expr;)*) => { $(
         #[test]
@@ -114,7 +115,7 @@ fn the_mutexes() {
     assert!(mutex.try_lock().is_none());
 }
 
-/// The guard's lock is taken for good while it is unlocked: there is no way on.
+/// While the guard is unlocked, another one takes its lock for good. The process cannot go on.
 #[test]
 fn no_atomics_has_no_second_guard() {
     if std::env::var_os("SATEEN_TEST_SECOND_GUARD").is_some() {

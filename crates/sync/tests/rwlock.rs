@@ -1,4 +1,4 @@
-//! The reader-writer lock: exclusion, order, and nothing left behind.
+//! The reader-writer lock: exclusion, order, and no waiter left behind.
 #![cfg(not(loom))]
 
 mod common;
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(3);
 
-/// For each way to hold it, which others get in beside it.
+/// For each way to hold the lock: which others get in beside it.
 #[test]
 fn who_gets_in_beside_whom() {
     let lock = RwLock::new(0);
     let entries = |lock: &RwLock<i32>| {
-        // One after another: a guard lives to the end of its statement.
+        // These run one after another, because a guard lives to the end of its statement.
         let read = lock.try_read().is_some();
         let again = lock.try_read_recursive().is_some();
         let upgradable = lock.try_upgradable_read().is_some();
@@ -52,7 +52,7 @@ fn who_gets_in_beside_whom() {
     assert_eq!(format!("{lock:?}"), "RwLock { data: 0 }");
 }
 
-/// A future that has given its guard is asked again: it has no second one to give.
+/// A future that has given its guard is polled again. It has no second guard to give.
 #[test]
 fn a_future_that_was_ready_locks_once() {
     fn twice<'a, T: 'a, G>(lock: &'a RwLock<T>, make: impl Fn(&'a RwLock<T>) -> G)
@@ -73,7 +73,7 @@ fn a_future_that_was_ready_locks_once() {
     twice(&lock, RwLock::upgradable_read_async);
 }
 
-/// A writer that waits bars newcomers, but not those that read already.
+/// A waiting writer bars newcomers, but not readers that hold the lock already.
 #[test]
 fn a_waiting_writer_bars_new_readers() {
     let lock = RwLock::new(());
@@ -92,11 +92,11 @@ fn a_waiting_writer_bars_new_readers() {
     assert!(!lock.is_locked());
 }
 
-/// A waiter that gives up, at any stage, lets the others in.
+/// A waiter that gives up lets the others in, at any stage.
 #[test]
 fn giving_up_leaves_no_trace() {
     let lock = RwLock::new(());
-    // At the head, which had barred readers; one that queues behind gets in.
+    // The head gives up, which had barred readers. A reader that queues behind it gets in.
     let reader = lock.read();
     let mut write = Box::pin(lock.write_async());
     assert!(poll(write.as_mut()).is_pending());
@@ -104,7 +104,8 @@ fn giving_up_leaves_no_trace() {
     assert!(poll(late.as_mut()).is_pending());
     drop(write);
     assert!(poll(late.as_mut()).is_ready());
-    // Behind the head; and the head when it was just told that it may.
+    // A waiter behind the head gives up. Then the head does, just after it was told that it may
+    // lock.
     let mut write = Box::pin(lock.write_async());
     let mut second = Box::pin(lock.write_async());
     let mut third = Box::pin(lock.write_async());
@@ -115,7 +116,7 @@ fn giving_up_leaves_no_trace() {
     drop(reader);
     drop(write);
     assert!(poll(third.as_mut()).is_ready());
-    // While upgrading.
+    // A caller gives up while it upgrades.
     let reader = lock.read();
     let Err(upgradable) = RwLockUpgradableReadGuard::try_upgrade(lock.upgradable_read()) else {
         panic!("somebody reads")
@@ -191,9 +192,9 @@ fn wakers_that_panic_poll_inline_or_drop_their_task() {
     assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
     let mut behind = Box::pin(lock.read_async());
     assert!(poll_with(behind.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
-    // A panic of a waker harms no other locker.
+    // A waker that panics harms no other locker.
     drop(writer);
-    // The head gets in, and wakes the next at the gate, whose waker panics.
+    // The head gets in and wakes the next waiter at the gate, whose waker panics.
     assert!(poll(wait.as_mut()).is_ready());
     assert!(poll(behind.as_mut()).is_ready());
     assert!(!lock.is_locked());
@@ -240,7 +241,8 @@ fn forgotten_guards_and_futures() {
     assert_eq!(*lock.read_recursive(), 0);
 }
 
-/// Readers see what writers left whole; every write is counted, in all forms, with giving up.
+/// Readers find what writers left whole, and every write is counted. Callers use all forms, and
+/// some give up.
 #[test]
 fn stress_of_all_kinds() {
     fn write<'a>(
@@ -306,7 +308,8 @@ fn stress_of_all_kinds() {
     assert_eq!((a, b), (writes.load(SeqCst), writes.into_inner()));
 }
 
-/// A stream of readers that never ends does not keep a writer out, nor writers a reader.
+/// An endless stream of readers does not keep a writer out, and one of writers does not keep a
+/// reader out.
 #[test]
 fn nobody_starves() {
     let lock = RwLock::new(false);

@@ -33,7 +33,7 @@ fn zero_and_too_many() {
     assert_eq!(none.acquire(0).unwrap().permits(), 0);
     let mut waits = Box::pin(none.acquire_async(1));
     assert!(poll(waits.as_mut()).is_pending());
-    // Nothing is taken, so none is overtaken.
+    // No permit is taken, so no waiter is overtaken.
     assert!(none.try_acquire(0).is_ok());
     none.add_permits(0);
     assert!(poll(waits.as_mut()).is_pending());
@@ -52,7 +52,7 @@ fn overflow_changes_nothing() {
     assert_eq!(full.available_permits(), Semaphore::MAX_PERMITS);
     let one = full.acquire(1).unwrap();
     full.add_permits(1);
-    drop(one); // No room: it is full, and that is all.
+    drop(one); // There is no room: the semaphore stays full.
     assert_eq!(full.available_permits(), Semaphore::MAX_PERMITS);
     assert!(catch_unwind(|| Semaphore::new(Semaphore::MAX_PERMITS + 1)).is_err());
     full.acquire(Semaphore::MAX_PERMITS).unwrap().forget();
@@ -74,7 +74,7 @@ fn first_come_first_served() {
     drop(many);
 }
 
-/// Permits that do not suffice wake no waiter.
+/// Too few permits wake no waiter.
 #[test]
 fn the_front_is_woken_when_there_is_enough() {
     let semaphore = Semaphore::new(0);
@@ -98,7 +98,7 @@ fn a_front_that_leaves_lets_the_next_look() {
     assert!(poll(many.as_mut()).is_pending() && poll(few.as_mut()).is_pending());
     drop(many);
     assert!(poll(few.as_mut()).is_ready());
-    // Notified and then dropped: the turn goes on.
+    // A waiter is notified and then dropped. The turn goes on to the next one.
     let semaphore = Semaphore::new(0);
     let mut waits: Vec<_> = (0..3).map(|_| Box::pin(semaphore.acquire_async(1))).collect();
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
@@ -170,7 +170,8 @@ fn a_waker_that_panics_loses_no_permit() {
         assert!(poll_with(wait.as_mut(), &bad).is_pending());
     }
     assert!(catch_unwind(AssertUnwindSafe(|| semaphore.add_permits(3))).is_err());
-    // Each but the last, taking its permit, wakes the next, whose waker panics: it goes without.
+    // Each waiter but the last takes its permit and wakes the next one, whose waker panics. It goes
+    // without a permit.
     for mut wait in waits {
         let _ = catch_unwind(AssertUnwindSafe(|| poll(wait.as_mut()).is_ready()));
     }
@@ -209,7 +210,8 @@ fn forgotten_guards_and_futures() {
     let semaphore = Semaphore::new(2);
     std::mem::forget(semaphore.acquire(1).unwrap());
     assert_eq!(semaphore.available_permits(), 1);
-    // A forgotten waiter keeps its place: those behind it wait, and closing still ends that.
+    // A forgotten waiter keeps its place. Callers behind it wait, and closing still ends their
+    // waits.
     let semaphore: &'static Semaphore = Box::leak(Box::new(Semaphore::new(0)));
     let mut wait = Box::pin(semaphore.acquire_async(1));
     assert!(poll(wait.as_mut()).is_pending());
@@ -221,8 +223,8 @@ fn forgotten_guards_and_futures() {
     assert!(poll(next.as_mut()).is_ready());
 }
 
-/// Eight threads take one to five of six permits, block, await, give up: never too many out at
-/// once, and all back in the end.
+/// Eight threads take one to five of six permits. They block, await or give up. There are never too
+/// many permits out at once, and all are back in the end.
 #[test]
 fn stress_conserves_permits() {
     const PERMITS: usize = 6;

@@ -1,4 +1,4 @@
-//! Sleeping, time-outs and `block_on`, on plain threads and under a blocker that fires timers
+//! Sleeping, time-outs and `block_on`, on plain threads and under a blocker that fires its timers
 //! itself.
 #![cfg(not(loom))]
 
@@ -34,14 +34,14 @@ fn sleeping_takes_its_time() {
     block_on(sleep_async(SHORT));
     assert!(start.elapsed() >= SHORT);
     block_on(sleep_until_async(start));
-    // Left-over tokens end no sleep.
+    // Left-over tokens do not end a sleep.
     park::current_waker().wake();
     let start = Instant::now();
     timer::sleep(SHORT);
     assert!(start.elapsed() >= SHORT);
 }
 
-/// Times that no clock tells never come.
+/// Times beyond the clock's range never come.
 #[test]
 fn for_ever() {
     let mut sleep = pin!(sleep_async(Duration::MAX));
@@ -63,12 +63,12 @@ fn time_outs() {
     assert_eq!(block_on(timeout_async(Duration::ZERO, ready(5))), Ok(5), "ready wins");
 }
 
-/// A sleep that is polled here, then on another thread, and dropped on a third.
+/// A sleep is polled here, then on another thread, and dropped on a third.
 #[test]
 fn a_sleep_that_moves() {
     let ((first, first_waker), (second, second_waker)) = (Counter::new(), Counter::new());
     let mut sleep = Box::pin(sleep_async(SHORT));
-    // (Ready already, if this thread was kept waiting.)
+    // It may be ready already, if this thread was kept waiting.
     let _ = poll_with(sleep.as_mut(), &first_waker);
     let sleep = thread::spawn(move || {
         let done = poll_with(sleep.as_mut(), &second_waker).is_ready();
@@ -80,12 +80,12 @@ fn a_sleep_that_moves() {
     });
     let sleep = sleep.join().unwrap();
     thread::spawn(move || drop(sleep)).join().unwrap();
-    // Once by its timer at most, and once by the poll itself if another test was just starting the
-    // timer thread.
+    // The timer wakes it once at most. The poll itself may wake it once if another test was just
+    // starting the timer thread.
     assert!(first.get() <= 2);
 }
 
-/// A waker that panics on the timer thread costs the others nothing.
+/// A waker that panics on the timer thread harms no other sleeper.
 #[test]
 fn a_waker_that_panics() {
     let mut bad = Box::pin(sleep_async(SHORT));
@@ -98,7 +98,7 @@ fn a_waker_that_panics() {
     assert!(poll(bad.as_mut()).is_ready());
 }
 
-/// A forgotten sleep fires into the void.
+/// A forgotten sleep still fires, and nothing breaks.
 #[test]
 fn a_forgotten_sleep() {
     let (counter, waker) = Counter::new();
@@ -135,7 +135,7 @@ struct Firing {
     earlier: AtomicUsize,
 }
 
-// SAFETY: its one context stays on its thread, and nothing unwinds.
+// SAFETY: this one context stays on its thread, and nothing unwinds.
 unsafe impl Blocker for Firing {
     fn waker(&self) -> Waker {
         self.parker.clone().into()
@@ -164,7 +164,7 @@ unsafe impl Blocker for Firing {
 fn futures_arm_their_timers_with_the_runner() {
     thread::spawn(|| {
         let blocker: &'static Firing = Box::leak(Box::default());
-        // SAFETY: here and below, no wait is in progress; what was there comes back.
+        // SAFETY: here and below, no wait is in progress. The previous blocker is put back.
         unsafe { park::install(Some(blocker)) };
         let mut late = Box::pin(sleep_async(LONG));
         assert!(poll(late.as_mut()).is_pending());
@@ -173,7 +173,8 @@ fn futures_arm_their_timers_with_the_runner() {
         block_on(sleep_async(SHORT));
         assert!(start.elapsed() >= SHORT);
         assert_eq!((blocker.queue.len(), blocker.earlier.load(SeqCst)), (1, 2));
-        // The runner goes: the sleep is woken, and finds another home when it is polled.
+        // The thread stops firing timers. The sleep is woken, and finds another queue at its next
+        // poll.
         let (counter, waker) = Counter::new();
         assert!(poll_with(late.as_mut(), &waker).is_pending());
         let mut soon = Box::pin(sleep_async(SHORT));
@@ -190,7 +191,7 @@ fn futures_arm_their_timers_with_the_runner() {
     .unwrap();
 }
 
-/// The system gives no thread: the futures come back by themselves. In a process of its own, whose
+/// The system gives no thread, and the futures wake themselves. This runs in a child process, whose
 /// threads would need impossible stacks.
 #[test]
 fn sleeping_though_no_thread_can_be_started() {
@@ -223,8 +224,8 @@ fn block_on_waits_for_what_is_woken_elsewhere() {
     });
 }
 
-/// What blocks inside the future may take the context's token: the outer wait does not miss its
-/// own.
+/// Code that blocks inside the future may take the context's token. The outer wait does not miss
+/// its own.
 #[test]
 fn block_on_inside_block_on() {
     for _ in 0..sized(200) {
@@ -243,7 +244,7 @@ fn block_on_inside_block_on() {
                 let state = wait.as_mut().poll(cx);
                 polls.set(polls.get() + 1);
                 if polls.get() == 1 {
-                    // Blocks in the middle of a poll, in two ways.
+                    // The future blocks in the middle of a poll, in two ways.
                     begun.store(true, SeqCst);
                     block_on(inner.wait_async());
                     inner.wait();
@@ -260,7 +261,7 @@ fn block_on_inside_block_on() {
 fn block_on_lets_panics_through() {
     let panic = catch_unwind(AssertUnwindSafe(|| block_on(async { panic!("inside") })));
     assert!(panic.is_err());
-    // Woken while it runs, it is polled again.
+    // A future that is woken while it runs is polled again.
     let mut polls = 0;
     block_on(poll_fn(|cx| {
         polls += 1;

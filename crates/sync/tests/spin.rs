@@ -1,4 +1,4 @@
-//! The spinlock family: exclusion, conservation and panics, every kind alike.
+//! The spinlock family: exclusion, conservation and panics, for every kind alike.
 #![cfg(all(feature = "study", not(loom)))]
 
 mod common;
@@ -12,8 +12,8 @@ use sateen_sync::spin::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two numbers whose sum never changes, if one section runs at a time. Some sections move something
-/// and panic before they are through, having put it right.
+/// Two numbers have a sum that never changes if one section runs at a time. Some sections move an
+/// amount, put it back and then panic.
 fn conserves<K: RawMutex + Send + Sync>(threads: usize, sections: usize) {
     let accounts = Mutex::<K, _>::new((1_000_000usize, 0usize));
     let inside = AtomicUsize::new(0);
@@ -61,12 +61,12 @@ fn holds_and_refuses<K: RawMutex>() {
     assert!(lock.try_lock().is_none());
     drop(held);
     assert!(!lock.is_locked());
-    // Counters come round, nodes are used again.
+    // Counters wrap around, and nodes are used again.
     for _ in 0..10 {
         drop(lock.try_lock().expect("free"));
         drop(lock.lock());
     }
-    // A lock that was left locked can be dropped.
+    // A lock that stays locked can be dropped.
     std::mem::forget(lock.lock());
     assert!(lock.try_lock().is_none());
 }
@@ -114,7 +114,7 @@ fn no_atomics() {
     assert_eq!(lock.into_inner(), 2);
 }
 
-/// A guard may travel, where its kind says so.
+/// A guard may go to another thread if its kind says so.
 #[test]
 fn unlocked_by_another_thread() {
     fn travels<K: RawMutex<GuardMarker = lock_api::GuardSend> + Send + Sync>() {

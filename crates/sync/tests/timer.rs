@@ -1,4 +1,5 @@
-//! The timer queue: times in order, owners that leave, wakers that do everything a waker may do.
+//! The timer queue: times in order, owners that leave, and wakers that do everything a waker may
+//! do.
 #![cfg(not(loom))]
 
 mod common;
@@ -35,7 +36,7 @@ fn earliest_follows_arming_and_disarming() {
     c.as_mut().disarm();
     assert!(!c.is_armed() && !c.has_fired());
     assert_eq!(queue.earliest(), Some(now + micros(20)));
-    // For another time, in both directions.
+    // The timer is armed for another time, earlier and later.
     assert!(b.as_mut().arm(now + micros(5), waker()));
     assert!(!b.as_mut().arm(now + micros(30), waker()));
     assert_eq!(queue.len(), 2);
@@ -51,7 +52,7 @@ fn earliest_follows_arming_and_disarming() {
     assert_eq!(format!("{queue:?}"), "TimerQueue { earliest: None, .. }");
 }
 
-/// Times that no clock tells: due at once, and never.
+/// Times beyond the clock's range: one is due at once, and one never.
 #[test]
 fn extreme_times() {
     let queue = TimerQueue::new();
@@ -67,7 +68,7 @@ fn extreme_times() {
     assert!(early.has_fired() && late.is_armed());
 }
 
-/// Random operations give the answers of a sorted map.
+/// Random operations give the same answers as a sorted map.
 #[test]
 fn the_same_as_a_sorted_map() {
     for seed in 1..=sized(200) as u64 {
@@ -155,7 +156,7 @@ fn everybody_is_woken_though_wakers_panic() {
 
 type Slot = Arc<Mutex<Option<Pin<Box<Timer<Arc<TimerQueue>>>>>>>;
 
-/// A waker that arms its timer again for a time that has passed: firing ends all the same.
+/// A waker arms its timer again for a time that has passed. Firing ends all the same.
 #[test]
 fn a_waker_that_arms_again() {
     let (queue, now) = (Arc::new(TimerQueue::new()), Instant::now());
@@ -173,7 +174,8 @@ fn a_waker_that_arms_again() {
     assert!(queue.is_empty());
 }
 
-/// A waker that drops the timers, its own and those that are due after it; and the last of a queue.
+/// A waker drops its own timer and those that are due after it. It also drops the last timer of a
+/// queue.
 #[test]
 fn a_waker_that_drops_the_timers() {
     let (queue, now) = (Arc::new(TimerQueue::new()), Instant::now());
@@ -191,7 +193,8 @@ fn a_waker_that_drops_the_timers() {
     slots.iter().for_each(|slot| assert!(slot.lock().unwrap().is_none()));
 }
 
-/// Dropping a waker may run anything, here: use the same queue. So no lock may be held.
+/// Dropping a waker may run any code, here code that uses the same queue. So no lock may be held
+/// meanwhile.
 #[test]
 fn a_waker_whose_drop_re_enters() {
     struct UsesQueue(&'static TimerQueue, Arc<AtomicUsize>);
@@ -263,7 +266,7 @@ fn closing() {
     }
 }
 
-/// A timer that is never dropped costs its memory and harms no other.
+/// A timer that is never dropped costs its memory and harms no other timer.
 #[test]
 fn a_forgotten_timer() {
     let now = Instant::now();
@@ -276,8 +279,8 @@ fn a_forgotten_timer() {
     assert_eq!(counter.get(), 1);
 }
 
-/// Owners arm, disarm and drop while two others fire: every timer either fires once or not at all,
-/// and what fired is what was counted.
+/// Owners arm, disarm and drop while two other threads fire. Every timer fires once or not at all,
+/// and the counts match.
 #[test]
 fn stress_firing_against_leaving() {
     const ROUNDS: u64 = sized(3_000) as u64;

@@ -1,5 +1,5 @@
-//! What gives values out only stays covariant: it can stand for one of a shorter lifetime. (What
-//! must be invariant is tried in `src/variance.rs`.)
+//! Types that only give values out stay covariant: such a type can stand for one with a shorter
+//! lifetime. (Types that must be invariant are tested in `src/variance.rs`.)
 #![cfg(not(loom))]
 
 use sateen_sync::combinators::Each;
@@ -10,7 +10,7 @@ use sateen_sync::{
     MappedRwLockReadGuard, SemaphoreGuard,
 };
 
-/// Declares that each type with `'static` can stand for the one with `'a`.
+/// Declares that each type with `'static` can stand for the same type with `'a`.
 macro_rules! shortens {
     ($($name:ident: $long:ty => $short:ty;)*) => { $(
         #[test]

@@ -23,7 +23,7 @@ fn first_come_first_notified() {
     for wait in &mut waits {
         assert!(poll(wait.as_mut()).is_pending());
     }
-    // One in the middle leaves.
+    // A waiter in the middle leaves.
     drop(waits.remove(1));
     for first in 0..waits.len() {
         assert!(queue.notify_one());
@@ -55,8 +55,8 @@ fn the_front_is_for_those_who_come_back() {
         assert!(queue.notify_one());
         assert_eq!(waiters[expected].as_mut().take_permit(), Some(Permit::One));
     }
-    // A waiter can be used again, and one that came back to the front is not passed over by a
-    // notification of all, nor does it hide the others from it.
+    // A waiter can be used again. A notification of all does not pass over a waiter that came back
+    // to the front, and that waiter does not hide the others.
     for (waiter, place) in waiters.iter_mut().zip([Position::Back, Position::Front, Position::Back])
     {
         assert!(waiter.as_mut().enqueue(place, Waker::noop().clone(), || false));
@@ -143,7 +143,7 @@ fn everybody_is_woken_though_wakers_panic() {
     assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some("waker 1 panics"));
     assert_eq!(woken.load(SeqCst), 100);
     assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
-    // And the queue goes on.
+    // The queue still works.
     let mut wait = pin!(queue.wait_unless_async(|| false));
     assert!(poll_with(wait.as_mut(), &waker_fn(|| panic!("alone"))).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| queue.notify_one())).is_err());
@@ -151,8 +151,8 @@ fn everybody_is_woken_though_wakers_panic() {
     assert!(queue.is_empty());
 }
 
-/// A waker whose wake drops the task, and with it the very future that is being notified: the
-/// permit goes to the next one.
+/// The waker drops the task, and with it the future that is being notified. The permit goes to the
+/// next waiter.
 #[test]
 fn a_waker_that_drops_its_task() {
     let queue: &'static WaitQueue = Box::leak(Box::default());
@@ -173,7 +173,8 @@ fn a_waker_that_drops_its_task() {
     assert!(queue.is_empty());
 }
 
-/// Dropping a waker may run anything, here: notify the same queue. So no lock may be held.
+/// Dropping a waker may run any code, here code that notifies the same queue. So no lock may be
+/// held meanwhile.
 #[test]
 fn a_waker_whose_drop_re_enters() {
     struct NotifiesWhenDropped(&'static WaitQueue, Arc<AtomicBool>);
@@ -193,28 +194,28 @@ fn a_waker_whose_drop_re_enters() {
         })
     };
     let gone = || dropped.swap(false, SeqCst);
-    // Replaced by another one, which the old one's drop then notifies.
+    // Another waker replaces this one, whose drop then notifies the new one.
     let mut wait = Box::pin(queue.wait_unless_async(|| false));
     assert!(poll_with(wait.as_mut(), &waker()).is_pending());
     assert!(poll(wait.as_mut()).is_pending());
     assert!(gone());
     assert!(poll(wait.as_mut()).is_ready());
-    // Withdrawn.
+    // The wait is withdrawn.
     let mut wait = Box::pin(queue.wait_unless_async(|| false));
     assert!(poll_with(wait.as_mut(), &waker()).is_pending());
     drop(wait);
     assert!(gone());
-    // Not needed.
+    // The wait is not needed.
     assert!(!pin!(Waiter::new(queue)).enqueue(Position::Back, waker(), || true));
     assert!(gone());
-    // Woken.
+    // The wait is woken.
     let mut wait = Box::pin(queue.wait_unless_async(|| false));
     assert!(poll_with(wait.as_mut(), &waker()).is_pending());
     assert!(queue.notify_one());
     assert!(gone());
 }
 
-/// Tasks that are polled inside their waker, and wait again there, while the batch is being woken.
+/// Tasks are polled inside their wakers while the batch is being woken, and wait again there.
 #[test]
 fn wakers_that_poll_inline() {
     let queue: &'static WaitQueue = Box::leak(Box::default());
@@ -245,7 +246,7 @@ fn a_timed_wait_ends_in_time_or_with_a_permit() {
     assert!(!queue.wait_unless_until(soon, || false));
     assert!(Instant::now() >= soon);
     assert!(queue.is_empty());
-    // A permit that was there before the time was over, found after it.
+    // The permit came before the time limit, and the waiter finds it after the limit.
     let mut waiter = pin!(Waiter::new(&queue));
     assert!(waiter.as_mut().wait_until(soon), "it does not wait");
     waiter.as_mut().enqueue(Position::Back, Waker::noop().clone(), || false);
@@ -264,7 +265,7 @@ fn a_timed_wait_ends_in_time_or_with_a_permit() {
     });
 }
 
-/// A semaphore in ten lines, to see that permits are neither lost nor doubled.
+/// A semaphore in ten lines. It shows that no permit is lost or doubled.
 struct Semaphore<L = RawSpinLock> {
     permits: AtomicUsize,
     queue: WaitQueue<L>,
@@ -302,8 +303,8 @@ impl<L: RawMutex> Semaphore<L> {
     }
 }
 
-/// A waiter joins, waits for something else, which takes the token of its notification, and only
-/// then waits.
+/// A waiter joins and then waits for something else, which takes the token of its notification.
+/// Only then does it wait in the queue.
 #[test]
 fn a_waiter_that_waited_for_something_else_meanwhile_looks_first() {
     for timed in [false, true] {
@@ -361,7 +362,7 @@ fn a_queue_without_atomics_serves_the_futures_of_a_thread() {
     assert!(waits[1..].iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
 }
 
-/// Eight threads take and give back in each way there is, under a queue whose lock is of kind `L`.
+/// Eight threads take and give back in every possible way, under a queue whose lock is of kind `L`.
 fn stress<L: RawMutex + Send + Sync>(rounds: usize) {
     const PERMITS: usize = 2;
     let semaphore =
@@ -382,7 +383,7 @@ fn stress<L: RawMutex + Send + Sync>(rounds: usize) {
                         }
                         0 => semaphore.take(),
                         1 => block_on(semaphore.take_async()),
-                        // Given up while queued, or just when it is notified.
+                        // A wait is given up while it is queued, or just when it is notified.
                         _ => {
                             let mut take = Box::pin(semaphore.take_async());
                             if poll(take.as_mut()).is_pending() {
@@ -429,7 +430,8 @@ fn stress_notify_all_against_leaving() {
             });
         }
         for _ in 0..ROUNDS {
-            // Under the queue's lock, so that no waiter that saw the new round is notified for it.
+            // This happens under the queue's lock, so that no waiter that saw the new round is
+            // notified for it.
             queue.notify_all_with(|| {
                 round.fetch_add(1, SeqCst);
             });
@@ -439,7 +441,7 @@ fn stress_notify_all_against_leaving() {
     assert!(queue.is_empty());
 }
 
-/// In a process of its own: a panic under the queue's lock used to end it.
+/// Runs in a child process, which a panic under the queue's lock would once have ended.
 #[test]
 fn closures_that_panic_leave_the_queue_in_order() {
     const INSIDE: &str = "SATEEN_TEST_PANIC_UNDER_LOCK";

@@ -51,7 +51,7 @@ impl Wake for Counter {
     }
 }
 
-/// Runs a closure when woken; drops it when the last waker goes.
+/// Runs a closure when it is woken, and drops the closure with the last waker.
 struct OnWake<F>(F);
 
 impl<F: Fn() + Send + Sync + 'static> Wake for OnWake<F> {
@@ -65,11 +65,11 @@ pub(crate) fn waker_fn(f: impl Fn() + Send + Sync + 'static) -> Waker {
     Arc::new(OnWake(f)).into()
 }
 
-/// The simplest task of an executor: its waker polls it, inside `wake`.
+/// The simplest task of an executor. Its waker polls it inside `wake`.
 pub(crate) struct InlineTask(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 
 impl InlineTask {
-    /// Polls `future` for the first time; later polls happen inside its wakers.
+    /// Polls `future` for the first time. Later polls happen inside its wakers.
     pub(crate) fn start(future: impl Future<Output = ()> + Send + 'static) -> Arc<Self> {
         let task = Arc::new(Self(Mutex::new(Some(Box::pin(future)))));
         task.clone().wake();
@@ -95,12 +95,12 @@ impl Wake for InlineTask {
     }
 }
 
-/// How often to do something: less under an interpreter.
+/// How often to do something. Under an interpreter it is less.
 pub(crate) const fn sized(n: usize) -> usize {
     if cfg!(miri) { n / 100 } else { n }
 }
 
-/// A small generator, so that runs can be repeated.
+/// A small generator of random numbers, so that runs can be repeated.
 pub(crate) struct Rng(u64);
 
 impl Rng {

@@ -12,11 +12,11 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
 
 type Acquired<'a> = Result<SemaphoreGuard<'a>, AcquireError>;
 
-/// One that waits in line.
+/// A caller that waits in line.
 struct Waiting<'a> {
     future: Pin<Box<dyn Future<Output = Acquired<'a>> + 'a>>,
     wants: usize,
-    /// It has joined: a future is not in line before its first poll.
+    /// Whether the caller is in line: a future joins the line at its first poll.
     polled: bool,
 }
 
@@ -25,13 +25,13 @@ struct Twin {
     closed: bool,
 }
 
-/// Does what `bytes` say to a semaphore and to its twin, and panics where they differ.
+/// Does what `bytes` say to a semaphore and to its twin. Panics where they differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let mut twin = Twin { free: below(&mut u, 5), closed: false };
     let semaphore = Semaphore::new(twin.free);
     let mut guards: Vec<SemaphoreGuard<'_>> = Vec::new();
-    // The first in line is at the front, of those that were polled.
+    // The front holds the first caller in line, among those that were polled.
     let mut line: Vec<Waiting<'_>> = Vec::new();
     while !u.is_empty() {
         match below(&mut u, 16) {
@@ -82,7 +82,7 @@ pub(crate) fn run(bytes: &[u8]) {
             (twin.free, twin.closed)
         );
     }
-    // Whatever was dropped, forgotten or left, the next caller gets through.
+    // Whatever was dropped, forgotten or left, the next caller gets its permit.
     drop(line);
     drop(guards);
     if !twin.closed && semaphore.available_permits() > 0 {
@@ -117,7 +117,7 @@ fn poll<'a>(
         Poll::Pending => {
             assert!(!twin.closed && (wants > twin.free || !first));
             if !polled {
-                // It joins at the end of the line.
+                // The caller joins at the end of the line.
                 let waiting = line.remove(at);
                 line.push(waiting);
             }

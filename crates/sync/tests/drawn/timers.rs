@@ -12,7 +12,7 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
     u.int_in_range(0..=n - 1).unwrap_or(0)
 }
 
-/// Which timers fired, and for when.
+/// The timers that fired, each with its time.
 type Fired = Arc<Mutex<Vec<(u64, usize)>>>;
 
 struct Note {
@@ -30,16 +30,16 @@ fn micros(n: u64) -> Duration {
     Duration::from_micros(n)
 }
 
-/// Does what `bytes` say to timers and to their twin, and panics where they differ.
+/// Does what `bytes` say to timers and to their twin. Panics where they differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
     let (queue, fired) = (TimerQueue::new(), Fired::default());
-    // Times before the first that the process asked for are all the same.
+    // The queue treats all times before the process first asked for the time as equal.
     let base = Instant::now() + Duration::from_secs(1);
     let many = 1 + below(&mut u, 60);
     let mut timers: Vec<Pin<Box<Timer<&TimerQueue>>>> =
         (0..many).map(|_| Box::pin(Timer::new(&queue))).collect();
-    // By time and turn.
+    // Ordered by time and turn.
     let mut twin: BTreeMap<(u64, u64), usize> = BTreeMap::new();
     let mut turn = 0;
     while !u.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn run(bytes: &[u8]) {
             }
             12 => {
                 assert_eq!(timers[who].as_mut().set_waker(Waker::noop()), armed);
-                // It fires unheard.
+                // With this waker the timer would fire unnoticed, so it gets another one.
                 if let Some(at) = twin.iter().find(|(_, other)| **other == who).map(|(at, _)| at.0)
                 {
                     let note = Arc::new(Note { what: (at, who), fired: fired.clone() });

@@ -1,10 +1,11 @@
-//! What models share.
+//! Helpers that the models share.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// Checks `f` under all interleavings with at most so many preemptions.
+/// Checks `f` under all interleavings with at most this many preemptions. There is a bound because
+/// the searched atomics make many accesses.
 #[allow(dead_code, reason = "not every model needs each")]
 pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();

@@ -1,4 +1,4 @@
-//! What the models of the spinlock family share: threads that lock and count.
+//! Helpers for the models of the spinlock family: threads that lock and count.
 
 use lock_api::RawMutex;
 use loom::cell::UnsafeCell;
@@ -10,7 +10,7 @@ pub(crate) struct Guarded<K> {
     value: UnsafeCell<usize>,
 }
 
-// SAFETY: `value` is used by the holder alone; that is what is modelled.
+// SAFETY: only the holder uses `value`. The model checks this.
 unsafe impl<K: Sync> Sync for Guarded<K> {}
 // SAFETY: as above.
 unsafe impl<K: Send> Send for Guarded<K> {}
@@ -27,9 +27,9 @@ impl<K: RawMutex> Guarded<K> {
     }
 }
 
-/// `threads` lock, each for some `turns`; the first tries to, before, if it `tries`. In sections
-/// that it has got by trying, or has several of, it lets others run, so that they come to wait
-/// without a preemption being spent on it.
+/// `threads` threads lock, each for this many `turns`. If `tries`, the first thread tries to lock
+/// before that. It lets others run in a section that it got by trying, and in all sections if it
+/// has several turns. So others come to wait without spending a preemption on it.
 pub(crate) fn model<K: RawMutex + Default + Send + Sync + 'static>(
     preemptions: usize,
     threads: usize,
