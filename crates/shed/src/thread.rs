@@ -40,8 +40,8 @@ static HOOK: std::sync::OnceLock<fn() -> Option<u32>> = std::sync::OnceLock::new
 /// its runtime.
 ///
 /// # Panics
-/// A hook that panics makes the executing call panic, before that has taken anything. To other
-/// calls it seems that something else runs the task.
+/// A hook that panics makes the executing call panic before a task runs. A batch makes the tasks
+/// that it has taken ready again. To other calls it seems that something else runs the task.
 #[cfg(feature = "std")]
 pub fn set_runner_hook(hook: fn() -> Option<u32>) -> bool {
     HOOK.set(hook).is_ok()
