@@ -5,12 +5,17 @@ use crate::sys::ShortLock;
 use crate::wakers::{let_go, wake};
 use sateen_base::canary;
 use sateen_base::prim::{AtomicBool, Ordering, UnsafeCell};
+use sateen_base::unwind::{discard, run_and_discard, run_to_end};
+use std::any::Any;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
+
+/// What a panic carries.
+type Payload = Box<dyn Any + Send>;
 
 /// A fixed set of futures. Each has a waker of its own, which notes its index for the next poll: so
 /// the cost of a poll depends on the woken futures only.
@@ -137,17 +142,53 @@ impl<F: Future> Children<F> {
             };
             self.left -= 1;
             let dropped = catch_unwind(AssertUnwindSafe(|| slot.set(None)));
-            if let ControlFlow::Break(()) = done(index, result.and_then(|r| dropped.map(|()| r))) {
+            let result = match dropped {
+                Ok(()) => result,
+                Err(panic) => Err(first_of(result, panic)),
+            };
+            if let ControlFlow::Break(()) = done(index, result) {
                 return Poll::Ready(());
             }
         }
         if self.left == 0 { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Drops those that have not finished.
+    /// Drops those that have not finished. Their panics end here: there is a result already.
     pub(super) fn clear(&mut self) {
-        self.left = 0;
+        if self.left > 0 {
+            self.left = 0;
+            run_and_discard(|| self.drop_all());
+        }
         self.slots = Box::into_pin(Box::default());
+    }
+}
+
+impl<F> Children<F> {
+    /// Drops all, whatever their destructors do. The first panic goes on afterwards.
+    fn drop_all(&mut self) {
+        let mut next = 0..self.slots.len();
+        run_to_end(|| {
+            let Some(index) = next.next() else { return false };
+            // SAFETY: the slots are pinned in their box, and no slot is moved out of it.
+            unsafe { self.slots.as_mut().map_unchecked_mut(|s| &mut s[index]) }.set(None);
+            true
+        });
+    }
+}
+
+/// The panic of a child whose future panicked when it was dropped: that of its poll, if it panicked
+/// there before. A value does not count then.
+#[cold]
+fn first_of<T>(result: std::thread::Result<T>, dropped: Payload) -> Payload {
+    match result {
+        Ok(value) => {
+            discard(value);
+            dropped
+        }
+        Err(polled) => {
+            discard(dropped);
+            polled
+        }
     }
 }
 
@@ -155,5 +196,6 @@ impl<F> Drop for Children<F> {
     fn drop(&mut self) {
         // Wakers that outlive this keep the shared part alive, but not the parent's waker with it.
         let_go(self.shared.with(|woken| woken.parent.take()));
+        self.drop_all();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::children::Children;
 use super::members::{Members, TryMembers};
-use sateen_base::unwind::FirstPanic;
+use sateen_base::unwind::{FirstPanic, discard, run_to_end};
 use std::any::Any;
 use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -67,12 +67,36 @@ fn go_on(panic: &mut FirstPanic) {
     }
 }
 
-fn empty<T>(n: usize) -> Vec<Option<T>> {
-    (0..n).map(|_| None).collect()
+/// Values of children that have finished, each in its child's place.
+struct Kept<T>(Vec<Option<T>>);
+
+impl<T> Kept<T> {
+    fn new(n: usize) -> Self {
+        Self((0..n).map(|_| None).collect())
+    }
+
+    fn keep(&mut self, index: usize, value: T) {
+        self.0[index] = Some(value);
+    }
+
+    /// Those that there are, in order.
+    fn take(&mut self) -> Vec<T> {
+        std::mem::take(&mut self.0).into_iter().flatten().collect()
+    }
+}
+
+impl<T> Drop for Kept<T> {
+    /// Drops all, whatever their destructors do.
+    fn drop(&mut self) {
+        if std::mem::needs_drop::<T>() {
+            let mut values = std::mem::take(&mut self.0).into_iter();
+            run_to_end(|| values.next().is_some());
+        }
+    }
 }
 
 pub(super) struct JoinAll<S: Members> {
-    outputs: Vec<Option<Output<S>>>,
+    outputs: Kept<Output<S>>,
     panic: FirstPanic,
 }
 
@@ -80,12 +104,12 @@ impl<S: Members> Goal<S> for JoinAll<S> {
     type Output = S::Joined;
 
     fn new(n: usize) -> Self {
-        Self { outputs: empty(n), panic: FirstPanic::default() }
+        Self { outputs: Kept::new(n), panic: FirstPanic::default() }
     }
 
     fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
         match result {
-            Ok(output) => self.outputs[index] = Some(output),
+            Ok(output) => self.outputs.keep(index, output),
             Err(panic) => self.panic.keep(panic),
         }
         Continue(())
@@ -93,7 +117,7 @@ impl<S: Members> Goal<S> for JoinAll<S> {
 
     fn end(mut self) -> S::Joined {
         go_on(&mut self.panic);
-        S::joined(self.outputs.into_iter().flatten().collect())
+        S::joined(self.outputs.take())
     }
 }
 
@@ -125,7 +149,7 @@ impl<S: Members> Goal<S> for Race<S> {
 
 pub(super) struct FirstOk<S: TryMembers> {
     ok: Option<S::Ok>,
-    errors: Vec<Option<S::Error>>,
+    errors: Kept<S::Error>,
     panic: FirstPanic,
 }
 
@@ -133,7 +157,7 @@ impl<S: TryMembers> Goal<S> for FirstOk<S> {
     type Output = Result<S::Ok, Vec<S::Error>>;
 
     fn new(n: usize) -> Self {
-        Self { ok: None, errors: empty(n), panic: FirstPanic::default() }
+        Self { ok: None, errors: Kept::new(n), panic: FirstPanic::default() }
     }
 
     fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
@@ -142,7 +166,7 @@ impl<S: TryMembers> Goal<S> for FirstOk<S> {
                 self.ok = Some(ok);
                 return Break(());
             }
-            Ok(Err(error)) => self.errors[index] = Some(error),
+            Ok(Err(error)) => self.errors.keep(index, error),
             Err(panic) => self.panic.keep(panic),
         }
         Continue(())
@@ -150,17 +174,19 @@ impl<S: TryMembers> Goal<S> for FirstOk<S> {
 
     fn end(mut self) -> Self::Output {
         if let Some(ok) = self.ok {
+            // A panic of an error's destructor must not cost the success.
+            discard(self.errors);
             return Ok(ok);
         }
         go_on(&mut self.panic);
-        Err(self.errors.into_iter().flatten().collect())
+        Err(self.errors.take())
     }
 }
 
 /// All results, or errors: the first to come (`EARLY`), or all of them.
 pub(super) struct TryAll<S: TryMembers, const EARLY: bool> {
-    oks: Vec<Option<S::Ok>>,
-    errors: Vec<Option<S::Error>>,
+    oks: Kept<S::Ok>,
+    errors: Kept<S::Error>,
     panic: FirstPanic,
 }
 
@@ -168,16 +194,16 @@ impl<S: TryMembers, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
     type Output = Result<S::AllOk, Vec<S::Error>>;
 
     fn new(n: usize) -> Self {
-        Self { oks: empty(n), errors: empty(n), panic: FirstPanic::default() }
+        Self { oks: Kept::new(n), errors: Kept::new(n), panic: FirstPanic::default() }
     }
 
     fn add(&mut self, index: usize, result: Result<Output<S>, Panic>) -> ControlFlow<()> {
         match result.map(S::split) {
             Ok(Ok(ok)) => {
-                self.oks[index] = Some(ok);
+                self.oks.keep(index, ok);
                 return Continue(());
             }
-            Ok(Err(error)) => self.errors[index] = Some(error),
+            Ok(Err(error)) => self.errors.keep(index, error),
             Err(panic) => self.panic.keep(panic),
         }
         if EARLY { Break(()) } else { Continue(()) }
@@ -185,10 +211,12 @@ impl<S: TryMembers, const EARLY: bool> Goal<S> for TryAll<S, EARLY> {
 
     fn end(mut self) -> Self::Output {
         go_on(&mut self.panic);
-        let errors: Vec<_> = self.errors.into_iter().flatten().collect();
-        match errors.is_empty() {
-            true => Ok(S::all_ok(self.oks.into_iter().flatten().collect())),
-            false => Err(errors),
+        let errors = self.errors.take();
+        if errors.is_empty() {
+            return Ok(S::all_ok(self.oks.take()));
         }
+        // A panic of a value's destructor must not cost the errors.
+        discard(self.oks);
+        Err(errors)
     }
 }

@@ -26,7 +26,9 @@
 //! # Panics
 //!
 //! A member's panic leaves the others intact. Where all are waited for it goes on when they have
-//! finished; in [`race`] and [`try_join_all`] at once; in [`first_ok`] only if none succeeds.
+//! finished; in [`race`] and [`try_join_all`] at once; in [`first_ok`] only if none succeeds. A
+//! member whose destructor panics once it has finished has panicked; of two panics the first
+//! counts. What is dropped because there is a result already may panic too: that ends there.
 //!
 //! # Cost
 //!
