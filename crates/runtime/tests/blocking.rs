@@ -1,4 +1,5 @@
-//! Tasks that wait: on top of a waiter runs only what it waits for, and all others go on.
+//! Tasks that wait. On top of a waiter's stack runs only what it waits for, and all other work goes
+//! on.
 
 mod common;
 
@@ -48,7 +49,7 @@ fn nested_waits(depth: usize, deepest: &AtomicUsize) {
         || started.wait(),
         || {
             started.set();
-            // How far this frame is from the waiter's: a deep stack would show.
+            // How far this frame is from the waiter's. A deep stack would show here.
             let distance = (&raw const here as usize).abs_diff(&raw const started as usize);
             deepest.fetch_max(distance, SeqCst);
             nested_waits(depth - 1, deepest);
@@ -80,7 +81,8 @@ fn a_suspended_tasks_older_forks_are_found_by_others() {
                     all_others_ran.set();
                 }
             };
-            // The innermost branch waits for forks of its ancestors, which lie below it.
+            // The innermost branch waits for forks of its ancestors, which lie below it on the
+            // stack.
             rt.install(|| {
                 join(|| join(|| join(|| all_others_ran.wait(), other), other), other);
             });
@@ -111,7 +113,8 @@ fn panics_around_suspensions() {
     at_all_counts(|rt| {
         for _ in 0..50 {
             let event = Event::new();
-            // `a` is suspended while `b` panics elsewhere, or on another stack of the same worker.
+            // While `a` is suspended, `b` panics on another worker, or on another stack of the same
+            // worker.
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 rt.install(|| {
                     join(
@@ -124,7 +127,7 @@ fn panics_around_suspensions() {
                 })
             }));
             assert_eq!(message(caught.unwrap_err()), "b, stolen");
-            // `a` panics after a suspension, `b` is done by then.
+            // `a` panics after a suspension. `b` has ended by then.
             let event = Event::new();
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 rt.install(|| {
@@ -148,7 +151,7 @@ fn forks_wait_across_branches() {
         for _ in 0..50 {
             let events: [Event; 4] = std::array::from_fn(|_| Event::new());
             let events = &events;
-            // Each branch waits for the next; the last sets off the chain.
+            // Each branch waits for the next one. The last branch sets off the chain.
             let order = rt.install(|| {
                 fork([0usize, 1, 2, 3].map(|i| {
                     move || {
@@ -165,7 +168,7 @@ fn forks_wait_across_branches() {
     });
 }
 
-/// A chain in which each task joins the next.
+/// Each task of a chain joins the next one.
 fn chain(depth: usize) -> usize {
     if depth == 0 { 0 } else { 1 + spawn(move || chain(depth - 1)).join().expect("a link") }
 }
@@ -182,7 +185,7 @@ fn joining_in_any_order_from_any_place() {
         let handles: Vec<_> = (0..100usize).map(|i| rt.spawn(move || i)).collect();
         let sum: usize = handles.into_iter().rev().map(|h| h.join().expect("a number")).sum();
         assert_eq!(sum, 4950);
-        // A handle that travels: made by one task, joined by another.
+        // One task makes a handle, and another one joins it.
         let outer = rt.spawn(|| spawn(|| 3));
         let inner = outer.join().expect("a handle");
         assert_eq!(rt.spawn(move || inner.join().expect("three")).join().expect("three"), 3);
@@ -200,7 +203,7 @@ fn tasks_start_later_when_all_stacks_are_in_use() {
                 rt.spawn(move || gate.wait())
             })
             .collect();
-        // One stack is left: what does not block still runs.
+        // One stack is left, so tasks that do not block still run.
         let others: Vec<_> = (0..50u64).map(|i| rt.spawn(move || i)).collect();
         let sum: u64 = others.into_iter().map(|h| h.join().expect("ran")).sum();
         assert_eq!(sum, 1225);
@@ -275,8 +278,8 @@ fn everything_at_once_conserves() {
     });
 }
 
-/// The limit that the guide states on its first page, and that a strict runtime does not have: two
-/// tasks of a worker that keep a stack in a thread-local, and wait in between, leave in another
+/// The limit that the guide states on its first page, and that a strict runtime does not have. Two
+/// tasks of a worker keep a stack in a thread-local, and wait in between. They leave in another
 /// order than they entered.
 #[test]
 fn thread_locals_that_nest_and_tasks_that_wait() {
@@ -309,7 +312,7 @@ fn thread_locals_that_nest_and_tasks_that_wait() {
     });
 }
 
-/// What a plain thread-local and a value that is not `Send` may rely on.
+/// A plain thread-local and a value that is not `Send` may rely on this.
 #[test]
 fn a_started_task_never_changes_its_thread() {
     at_all_counts(|rt| {

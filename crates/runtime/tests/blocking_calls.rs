@@ -1,4 +1,4 @@
-//! `blocking`: closures that block the system's thread, on threads that may be blocked.
+//! `blocking`: closures that block their thread run on threads that may be blocked.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn it_runs_elsewhere_and_borrows() {
             });
             assert_ne!(there, here);
             assert_eq!(data, [1, 2, 3]);
-            // Nested: a plain call.
+            // A nested call is a plain call.
             let (a, b) = blocking(|| (thread::current().id(), blocking(|| thread::current().id())));
             assert_eq!(a, b);
         });
@@ -72,7 +72,7 @@ fn a_thousand_callers_and_few_threads() {
                     }
                 });
             });
-            // With no threads, callers run it themselves.
+            // With no threads for blocking calls, the callers run the closures themselves.
             let limit = if threads == 0 { workers } else { threads };
             assert!(most.into_inner() <= limit, "{workers} workers, {threads} threads");
             assert!(seen.into_inner().unwrap().len() <= limit);
@@ -84,7 +84,7 @@ fn a_thousand_callers_and_few_threads() {
 #[test]
 fn it_grows_as_far_as_needed() {
     with_runtime(2, |rt| {
-        // All must be inside at once.
+        // All callers must be inside at once.
         let barrier = Barrier::new(20);
         rt.install(|| {
             scope(|s| (0..20).for_each(|_| s.spawn(|_| _ = blocking(|| barrier.wait()))))
@@ -106,7 +106,7 @@ fn idle_threads_end() {
     assert_eq!(rt.install(|| blocking(|| 1)), 1);
 }
 
-/// A thread that would be idle for ever is told of the next call.
+/// A thread that would stay idle for ever learns of the next call.
 #[test]
 fn an_idle_thread_takes_the_next_call() {
     let _watchdog = Watchdog::new("an idle thread was not told of a call");

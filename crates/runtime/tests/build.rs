@@ -1,4 +1,4 @@
-//! Building runtimes: settings that work, and one clear error for each that cannot.
+//! Building runtimes: settings that work, and a clear error for each setting that cannot work.
 
 mod common;
 
@@ -50,7 +50,7 @@ fn impossible_settings_are_named() {
     );
 }
 
-/// Substitutes' threads are started later, where nobody could be told.
+/// The threads of substitutes start later, when no caller could get the error.
 #[test]
 fn a_substitutes_name_is_looked_at_when_the_runtime_is_built() {
     let named = Runtime::builder()
@@ -60,7 +60,7 @@ fn a_substitutes_name_is_looked_at_when_the_runtime_is_built() {
     assert_eq!(error(named), "cannot name the thread of worker 1 \"\\0\": it contains a NUL");
 }
 
-/// Extreme figures that mean something.
+/// Extreme numbers that still have a meaning.
 #[test]
 fn limits_without_end_are_limits_like_others() {
     let rt = Runtime::builder()
@@ -76,7 +76,7 @@ fn limits_without_end_are_limits_like_others() {
     rt.shutdown_timeout(Duration::MAX).expect("an orderly end");
 }
 
-/// Builds with a callback that panics. No thread may be left, and nothing that the runtime held.
+/// Builds with a callback that panics. No thread may be left, nor anything that the runtime held.
 fn panics_and_leaves_nothing(set: impl Fn(sateen_runtime::Builder) -> sateen_runtime::Builder) {
     let _dog = Watchdog::new("a failed build leaves threads");
     let held = Arc::new(());
@@ -86,7 +86,7 @@ fn panics_and_leaves_nothing(set: impl Fn(sateen_runtime::Builder) -> sateen_run
             Runtime::builder().workers(3).on_exit(move |_| _ = Arc::strong_count(&inside));
         let caught = catch_unwind(AssertUnwindSafe(|| drop(set(builder).build())));
         assert_eq!(common::message(caught.expect_err("a panic")), "in a callback");
-        // The threads hold it until their very end.
+        // The threads hold it until they end.
         while Arc::strong_count(&held) > 1 {
             std::thread::yield_now();
         }
@@ -194,7 +194,7 @@ fn a_runtime_whose_workers_never_come_is_shut_down() {
     }
 }
 
-/// They run on the building thread, with nothing locked.
+/// The callbacks run on the building thread, and no lock is held.
 #[test]
 fn callbacks_may_use_runtimes() {
     let _dog = Watchdog::new("a callback that uses runtimes");
@@ -218,7 +218,7 @@ fn callbacks_may_use_runtimes() {
             .expect("a runtime")
     };
     assert_eq!(build().install(|| common::fib(10)), 55);
-    // In a task, too.
+    // The same inside a task.
     assert_eq!(sateen_runtime::spawn(move || build().workers()).join().expect("no panic"), 2);
 }
 
@@ -313,7 +313,7 @@ fn a_thread_that_cannot_be_made_undoes_the_build() {
     assert_eq!(ended.load(SeqCst), 2, "those that had started have ended");
 }
 
-/// The tests below run this very binary again, in another environment.
+/// The tests below run this binary again, in another environment.
 fn child(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", name, "--nocapture"]).env("SATEEN_TEST_CHILD", "1");
@@ -331,7 +331,7 @@ fn the_environment_sets_the_workers() {
             Ok(rt) => println!("workers: {}", rt.workers()),
             Err(error) => println!("error: {error}"),
         }
-        // Outside of any runtime the work is done all the same, on this thread if need be.
+        // Outside of any runtime the work is still done, on this thread if there is no other way.
         assert_eq!(common::fib(10), 55);
         match sateen_runtime::spawn(|| 1).join() {
             Ok(_) => println!("spawned"),
@@ -363,7 +363,7 @@ fn the_environment_sets_the_workers() {
 
 #[test]
 fn the_environment_makes_runtimes_strict() {
-    /// Whether two tasks of a worker that wait have a thread each.
+    /// Whether two waiting tasks of a worker have a thread each.
     fn is_strict(rt: &Runtime) -> bool {
         let gate = Arc::new(Event::new());
         let tasks = [(); 2].map(|()| {
@@ -392,7 +392,7 @@ fn the_environment_makes_runtimes_strict() {
             Ok(rt) => println!("global: {}", is_strict(rt)),
             Err(error) => println!("global: {error}"),
         }
-        // Its tasks need not be `Send`: it has one thread, whatever the environment says.
+        // The tasks need not be `Send`: the runtime has one thread, whatever the environment says.
         let rt = Runtime::current_thread().expect("a runtime");
         assert_eq!(rt.run(|| std::thread::current().id()), std::thread::current().id());
         return;
@@ -421,8 +421,8 @@ fn the_environment_makes_runtimes_strict() {
     }
 }
 
-/// With too little address space for all the threads, the build fails cleanly and a smaller one
-/// works.
+/// There is too little address space for all the threads. The build fails cleanly, and a smaller
+/// one works.
 #[cfg(target_os = "linux")]
 #[test]
 fn under_a_memory_limit() {
@@ -442,8 +442,8 @@ fn under_a_memory_limit() {
         .arg(me.get_program())
         .args(me.get_args())
         .env("SATEEN_TEST_CHILD", "1")
-        // Large steps: what is left when a thread no longer fits is enough for everything else.
-        // (The standard library aborts where a thread's signal stack does not fit.)
+        // The stacks are large. The space that is left when a thread no longer fits is enough for
+        // everything else. (The standard library aborts if a thread's signal stack does not fit.)
         .env("RUST_MIN_STACK", "100000000")
         .env("MALLOC_ARENA_MAX", "1")
         .output()

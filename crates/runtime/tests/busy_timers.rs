@@ -1,4 +1,4 @@
-//! Timers come through while every worker is inside long work that spawns, joins or loops.
+//! Timers fire while every worker is inside long work that spawns, joins or loops.
 //!
 //! The work goes on until the sleeper has been seen, or until a bound that no test should come
 //! near.
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const NAP: Duration = Duration::from_millis(5);
 const BOUND: Duration = Duration::from_secs(20);
 
-/// Repeats `step` until `seen`; false if that takes too long.
+/// Repeats `step` until `seen` is set. Returns false if that takes too long.
 fn work_until(seen: &AtomicBool, step: impl Fn()) -> bool {
     let begin = Instant::now();
     while !seen.load(SeqCst) {
@@ -33,8 +33,8 @@ fn work_until(seen: &AtomicBool, step: impl Fn()) -> bool {
     true
 }
 
-/// On 1, 2 and 4 workers, each of which repeats `step`: a task naps again and again until all
-/// workers have been busy during a whole nap.
+/// Each worker repeats `step`, on 1, 2 and 4 workers. A task naps again and again until all workers
+/// have been busy during a whole nap.
 fn naps_beside(nap: fn(), step: fn()) {
     for workers in [1, 2, 4] {
         with_runtime(workers, |rt| {
@@ -80,7 +80,7 @@ fn beside_a_tree_of_joins() {
 
 #[test]
 fn beside_one_long_tree_of_joins() {
-    /// No end but the sleeper's.
+    /// The tree ends only when the sleeper has run.
     fn tree(seen: &AtomicBool, begin: Instant, depth: u32) -> bool {
         if seen.load(SeqCst) || begin.elapsed() > BOUND {
             return seen.load(SeqCst);
@@ -170,7 +170,7 @@ fn many_sleepers() {
     );
 }
 
-/// The timer's own task goes on, and looks at what the waker tells.
+/// The timer belongs to the busy task itself, which goes on and looks whether the waker was called.
 #[test]
 fn a_timer_of_the_busy_task_itself() {
     struct Tell(AtomicBool);
@@ -218,7 +218,7 @@ fn on_the_thread_that_is_its_runtime() {
         });
         assert!(
             rt.run(|| {
-                // The sleeper begins.
+                // The sleeper begins here.
                 yield_now();
                 work_until(&seen, step)
             }),
@@ -229,7 +229,7 @@ fn on_the_thread_that_is_its_runtime() {
     }
 }
 
-/// How many threads there are to look at the clock while all workers are busy.
+/// How many threads look at the clock while all workers are busy.
 #[cfg(target_os = "linux")]
 fn clocks() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").expect("the threads of this process");

@@ -1,4 +1,4 @@
-//! Cancellation: what ends, where, and what does not.
+//! Cancellation: which work ends, where it ends, and which work goes on.
 
 mod common;
 
@@ -41,7 +41,7 @@ fn a_task_that_waits_unwinds_on_its_own_worker() {
         while waiting.load(SeqCst) < 50 {
             std::thread::yield_now();
         }
-        // Some wait, some are about to, some have not started.
+        // Some of the tasks wait, some are about to wait, and some have not started.
         tasks.iter().for_each(|task| task.cancel());
         tasks.iter().for_each(|task| task.cancel());
         let started = waiting.load(SeqCst);
@@ -127,7 +127,7 @@ fn join_and_scope_wait_for_what_they_started() {
             let done = done.clone();
             move || {
                 let count = || {
-                    // Masked: the branch comes to its end.
+                    // The branch is masked, so it runs to its end.
                     park::uninterrupted(|| (0..10).for_each(|_| yield_now()));
                     done.fetch_add(1, SeqCst);
                 };
@@ -220,8 +220,8 @@ fn nothing_is_cancelled_while_it_unwinds() {
             std::thread::yield_now();
         }
         task.cancel();
-        // Another fiber of the same worker is cancelled meanwhile: it may have to wait until then,
-        // no longer.
+        // Another fiber of the same worker is cancelled meanwhile. It may have to wait until then,
+        // but not longer.
         let other = Arc::new(Event::new());
         let others: Vec<_> = (0..rt.workers())
             .map(|i| {
@@ -269,7 +269,7 @@ fn cancelling_from_many_threads_while_tasks_come_and_go() {
     });
 }
 
-/// The cancelled task does not go on, and the task that waits for the value is not taken for
+/// The cancelled task does not go on. The task that waits for the value does not count as
 /// cancelled.
 #[test]
 fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
@@ -297,7 +297,7 @@ fn a_packaged_task_lets_the_cancelling_of_its_runner_through() {
     });
 }
 
-/// The joiner's mask is not the task's.
+/// The joiner's mask does not extend to the task.
 #[test]
 fn a_task_is_cancelled_though_its_joiner_waits_uninterrupted() {
     let _dog = Watchdog::new("a task that an uninterrupted one joins");

@@ -1,4 +1,4 @@
-//! A task that is cancelled while another runtime works on what lies in its frame.
+//! A task is cancelled while another runtime works on values in its frame.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// The inner runtime runs `call`, which ends when the event is set. The outer one's only worker
+/// The inner runtime runs `call`, which ends when the event is set. The outer runtime's only worker
 /// must be free for the task that sets it.
 fn cancelled_in(call: impl Fn(&Runtime, &Event) + Send + Sync + 'static) {
     let _dog = Watchdog::new("a worker spins for a cancelled task");
@@ -61,7 +61,7 @@ fn a_scope_elsewhere_is_awaited() {
 
 #[test]
 fn results_that_nobody_gets_are_dropped() {
-    /// Counts those that exist.
+    /// Counts the living ones.
     struct Counted(Arc<AtomicUsize>);
     impl Drop for Counted {
         fn drop(&mut self) {

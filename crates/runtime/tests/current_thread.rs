@@ -1,4 +1,4 @@
-//! A runtime that is the thread.
+//! A runtime whose only worker is the current thread.
 
 mod common;
 
@@ -112,7 +112,7 @@ fn other_threads_send_work() {
                 })
             })
             .collect();
-        // Sleeps whenever nothing has come yet.
+        // The thread sleeps whenever no task has come yet.
         while threads.iter().any(|thread| !thread.is_finished()) {
             runtime.run(|| sleep(Duration::from_millis(1)));
         }
@@ -144,7 +144,7 @@ fn what_arrives_while_nothing_runs_calls_back() {
     assert_eq!(calls.swap(0, SeqCst), 1, "its own thread spawned");
     runtime.run_until_idle();
     assert_eq!(calls.load(SeqCst), 0, "nothing is left to run");
-    // A fiber that can go on, and a task, from another thread; the owner sleeps in its own way.
+    // Another thread wakes a fiber and spawns a task. The owner sleeps in its own way.
     let spawner = runtime.spawner();
     let other = thread::spawn(move || {
         event.set();
@@ -169,7 +169,7 @@ fn every_arrival_is_noticed() {
     let other = thread::spawn(move || {
         for _ in 0..2000 {
             let ran = Arc::clone(&ran);
-            // One at a time: a missed call would stop it all.
+            // The tasks come one at a time, so a missed call would stop all of them.
             spawner.spawn(move || ran.fetch_add(1, SeqCst)).join().expect("ran");
         }
     });
@@ -242,7 +242,7 @@ fn inside_of_another_runtimes_task() {
     assert_eq!(sum, 55 + 89 + 144);
 }
 
-/// Counts when it is dropped.
+/// Counts its drop.
 struct Dropped(Rc<Cell<u32>>);
 
 impl Drop for Dropped {
@@ -261,7 +261,7 @@ fn dropped_it_ends_its_tasks() {
         let event = Arc::clone(&event);
         move || {
             let _a = a;
-            // Its own children wait, too.
+            // The task's children wait, too.
             let child = spawn_local(move || {
                 let _b = b;
                 event.wait();

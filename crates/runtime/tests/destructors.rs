@@ -1,4 +1,4 @@
-//! Results, panics and wakers whose destructors panic: what the caller is told stays the same,
+//! Results, panics and wakers whose destructors panic. What the caller is told stays the same,
 //! every value is dropped, and the process goes on.
 
 mod common;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Wake, Waker};
 
-/// Counts its drop, and panics in it with a payload that panics when dropped, too.
+/// Counts its drop, and panics in it. The payload of that panic panics when it is dropped, too.
 struct Bomb(Arc<AtomicUsize>);
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -33,7 +33,7 @@ fn watched(f: impl FnOnce()) {
     f();
 }
 
-/// The message with which `f` panics, and how many bombs were dropped.
+/// The message with which `f` panics, and how many bombs were dropped meanwhile.
 fn panics_with<R>(f: impl FnOnce(&dyn Fn() -> Bomb) -> R) -> (String, usize) {
     let dropped = Arc::new(AtomicUsize::new(0));
     let make = || Bomb(Arc::clone(&dropped));
@@ -41,7 +41,7 @@ fn panics_with<R>(f: impl FnOnce(&dyn Fn() -> Bomb) -> R) -> (String, usize) {
     (message(caught.map(std::mem::forget).unwrap_err()), dropped.load(SeqCst))
 }
 
-/// Lets another worker steal the second branch, if there is one.
+/// Lets another worker steal the second branch, if there is another worker.
 fn wait_for_thief(begun: &AtomicUsize, workers: usize) {
     while workers > 1 && begun.load(SeqCst) == 0 {
         std::thread::yield_now();
@@ -110,7 +110,7 @@ fn both_results_of_a_cancelled_join_are_bombs() {
             }
             task.cancel();
             drop(task.join());
-            // A single worker's branches are not lost: there, nobody waited.
+            // On a single worker no branch is stolen, so there no thread waited.
             assert!([0, 2].contains(&dropped.load(SeqCst)));
         });
     });
@@ -201,7 +201,7 @@ fn plain_calls_after_the_end() {
     });
 }
 
-/// A waker that panics whatever is done with it.
+/// A waker that panics in each of its operations.
 struct Waking {
     _bomb: Bomb,
 }
@@ -211,7 +211,7 @@ impl Wake for Waking {
     }
 }
 
-/// A task keeps the waker of its handle's last poll.
+/// A task keeps the waker of the last poll of its handle.
 #[test]
 fn wakers_kept_by_tasks_are_bombs() {
     watched(|| {
@@ -236,7 +236,7 @@ fn wakers_kept_by_tasks_are_bombs() {
                 assert!(pending, "the event is not set");
                 std::mem::forget(catch_unwind(AssertUnwindSafe(|| drop(waker))));
                 if round < 2 {
-                    // Detached: the worker drops all of it.
+                    // The task is detached, so the worker drops all of it.
                     std::mem::forget(catch_unwind(AssertUnwindSafe(|| drop(task))));
                     event.set();
                 } else {
@@ -254,7 +254,7 @@ fn wakers_kept_by_tasks_are_bombs() {
     });
 }
 
-/// Waits for an event when dropped, and so takes a token that was left for the task.
+/// Waits for an event when it is dropped, and so takes a token that was left for the task.
 struct WaitsWhenDropped(Arc<Flags>);
 #[derive(Default)]
 struct Flags {
@@ -271,8 +271,8 @@ impl Drop for WaitsWhenDropped {
     }
 }
 
-/// The waker of an earlier poll goes when the handle is joined. In its destructor the joiner waits,
-/// and meanwhile the task ends.
+/// The waker of an earlier poll is dropped when the handle is joined. The joiner waits in its
+/// destructor, and the task ends meanwhile.
 #[test]
 fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
     watched(|| {
@@ -289,8 +289,8 @@ fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
             let joiner = rt.spawn(move || task.join());
             flags.entered.wait();
             event.set();
-            // Once no fiber runs it, and each worker has done something else, the joiner has been
-            // told.
+            // The joiner has been told once no fiber runs the task and each worker has done
+            // something else.
             while rt.report().fibers.iter().any(|fiber| fiber.task == Some(id)) {
                 std::thread::yield_now();
             }

@@ -1,5 +1,5 @@
-//! Work that another thread drops, of a runtime that ends at that moment. Freed memory is
-//! overwritten here, so a thread that still uses it fails.
+//! Another thread drops work of a runtime that ends at that moment. Freed memory is overwritten
+//! here, so a thread that still uses it fails.
 
 mod common;
 
@@ -17,19 +17,19 @@ static ALLOCATOR: Overwrites = Overwrites;
 
 const INTACT: u64 = 0x5afe_5afe_5afe_5afe;
 
-/// What the test and the policies share.
+/// The state that the test and the policies share.
 #[derive(Default)]
 struct Common {
     queue: OneQueue,
-    /// What is to be dropped elsewhere.
+    /// The runnable that another thread drops.
     taken: Mutex<Option<Runnable>>,
-    /// The next of that kind is to be taken.
+    /// Whether the next runnable of that kind is to be taken.
     takes: AtomicBool,
     /// If set, the next notification waits for `over`.
     armed: AtomicBool,
     /// Set at the end of the test.
     over: Event,
-    /// The policy, and with it the runtime, is freed.
+    /// Set when the policy is freed, and with it the runtime.
     freed: AtomicBool,
 }
 
@@ -73,8 +73,8 @@ fn gives(common: &Arc<Common>, which: fn(&Runnable) -> bool) -> Scheduling {
     policy::custom(move |_| Box::new(Gives { common: Arc::clone(&common), which, state: INTACT }))
 }
 
-/// Lets another thread drop the runnable that `which` names, and ends the runtime while that thread
-/// notifies the worker. `begin` spawns the task that waits for it.
+/// Another thread drops the runnable that `which` selects. The runtime ends while that thread
+/// notifies the worker. `begin` spawns the task that waits for the runnable.
 fn ends_under_a_notification(
     which: fn(&Runnable) -> bool,
     begin: impl FnOnce(&Runtime, &Common) -> sateen_runtime::JoinHandle<()>,
@@ -97,7 +97,7 @@ fn ends_under_a_notification(
     task.join().expect("goes on");
     drop(rt);
     assert!(!common.armed.load(SeqCst), "nobody was notified");
-    // What is kept until the notification is over is not freed in this time either.
+    // Whatever is kept until the notification has ended is not freed in this time either.
     let end = Instant::now() + Duration::from_millis(300);
     while !common.freed.load(SeqCst) && Instant::now() < end {
         thread::yield_now();

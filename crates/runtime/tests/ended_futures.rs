@@ -1,4 +1,4 @@
-//! A shutdown that cancels futures, some of which end by themselves at that moment. Freed memory is
+//! A shutdown cancels futures, and some of these end by themselves at that moment. Freed memory is
 //! overwritten here, so a thread that still uses it fails.
 
 mod common;
@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: Overwrites = Overwrites;
 
-/// The runtime under test, for the policy that ends it.
+/// The runtime under test, which the policy ends.
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-/// The next notification waits.
+/// Whether the next notification waits.
 static ARMED: AtomicBool = AtomicBool::new(false);
 static OVER: AtomicBool = AtomicBool::new(false);
 static GO: OnceLock<Event> = OnceLock::new();
 
-/// One queue. A notification is held up until the runtime has ended, or does not seem to.
+/// One queue. A notification waits until the runtime has ended, or has not ended after some time.
 #[derive(Default)]
 struct HoldsUp(OneQueue);
 
@@ -65,7 +65,7 @@ fn a_future_that_ends_before_its_turn_is_left_alone() {
     let rt = Runtime::builder().workers(1).policy(policy).build().expect("a runtime");
     let rt = RUNTIME.get_or_init(|| rt);
     GO.get_or_init(Event::new);
-    // The list is gone through from the youngest on.
+    // The runtime goes through the list from the youngest future on.
     drop(rt.spawn_async(async {
         let _tells = Tells;
         GO.get().expect("made before").wait_async().await;
@@ -75,7 +75,7 @@ fn a_future_that_ends_before_its_turn_is_left_alone() {
     drop(rt.spawn_async(async move { wait.wait_async().await }));
     rt.spawn(|| ()).join().expect("done");
     ARMED.store(true, SeqCst);
-    // Long enough for the worker to fall asleep again.
+    // This is long enough for the worker to fall asleep again.
     let ended = rt.shutdown_timeout(Duration::from_millis(100));
     assert_eq!(ended, Ok(()));
     assert!(OVER.load(SeqCst));

@@ -1,7 +1,7 @@
-//! Processes that fork while runtimes are alive: no thread of the child waits for threads that are
-//! gone.
+//! Processes that fork while runtimes are alive. No thread of the child waits for threads that do
+//! not exist there.
 
-// ThreadSanitizer follows no process that forks beside other threads.
+// ThreadSanitizer does not follow a process that forks beside other threads.
 #![cfg(all(target_os = "linux", not(any(miri, sateen_tsan))))]
 
 mod common;
@@ -21,8 +21,8 @@ use std::time::Duration;
 
 const MESSAGE: &str = "this runtime's threads did not survive fork()";
 
-/// Whether this is the process for test `name`; otherwise runs it in one, and checks that all was
-/// well. What forks should have few threads.
+/// Returns true in the process for test `name`. Otherwise runs the test in such a process, and
+/// checks that it succeeded. A process that forks should have few threads.
 fn in_process(name: &str) -> bool {
     if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
         return true;
@@ -37,10 +37,11 @@ fn in_process(name: &str) -> bool {
     false
 }
 
-/// How a forked process ended: `Ok` with its code, `Err` with the signal. A hang is `Err(SIGALRM)`.
+/// How a forked process ended: `Ok` with its code, or `Err` with the signal. A hang gives
+/// `Err(SIGALRM)`.
 fn ending(child: libc::pid_t) -> Result<i32, i32> {
     let mut status = 0;
-    // SAFETY: `status` is a place for the answer.
+    // SAFETY: `status` is valid for the answer.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     if libc::WIFEXITED(status) {
         Ok(libc::WEXITSTATUS(status))
@@ -49,10 +50,10 @@ fn ending(child: libc::pid_t) -> Result<i32, i32> {
     }
 }
 
-/// Forks; in the child, which ends after 20 s, the answer is 0.
+/// Forks. Returns 0 in the child, which ends after 20 s.
 fn fork_process() -> libc::pid_t {
-    // SAFETY: the child uses what the C library and this one keep usable, and nothing of other
-    // threads'.
+    // SAFETY: the child uses only what the C library and this one keep usable, and nothing of other
+    // threads.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "no process");
     if child == 0 {
@@ -62,14 +63,14 @@ fn fork_process() -> libc::pid_t {
     child
 }
 
-/// Runs `f` in a forked process; how that ended: 0 means that `f` returned.
+/// Runs `f` in a forked process. Returns how that ended: 0 means that `f` returned.
 fn in_fork(f: impl FnOnce()) -> Result<i32, i32> {
     let child = fork_process();
     if child != 0 {
         return ending(child);
     }
     let code = i32::from(catch_unwind(AssertUnwindSafe(f)).is_err());
-    // SAFETY: nothing of the parent's is to run in the child's end.
+    // SAFETY: nothing of the parent may run at the child's end.
     unsafe { libc::_exit(code) }
 }
 
@@ -125,7 +126,7 @@ fn a_plain_thread_learns_that_the_workers_are_gone() {
             is_left(rt.shutdown());
             is_left(rt.shutdown_timeout(Duration::from_millis(1)));
             drop(rt);
-            // A new one works, with all that waits.
+            // A new runtime works, with all ways to wait.
             let rt = Runtime::builder().workers(2).build().expect("a new runtime");
             assert_eq!(rt.install(|| fib(15)), 610);
             assert_eq!(rt.spawn(|| blocking(|| 2)).join().expect("done"), 2);
@@ -197,12 +198,12 @@ fn a_worker_that_forks_goes_on_alone_or_ends() {
                 drop(spawn(move || inner.set()));
                 event.wait();
             };
-            // A strict runtime's roots are threads of their own.
+            // The roots of a strict runtime are threads of their own.
             assert_eq!(in_fork(waits), if strict { ABORTED } else { Ok(0) });
             assert_eq!(in_fork(|| Event::new().wait()), ABORTED);
             assert_eq!(in_fork(|| sateen_runtime::no_suspend(|| Event::new().wait())), ABORTED);
         });
-        // A branch that another worker has taken.
+        // Another worker has taken this branch.
         let (taken, free) = (AtomicBool::new(false), AtomicBool::new(false));
         rt.install(|| {
             let (child, ()) = join(
@@ -222,7 +223,7 @@ fn a_worker_that_forks_goes_on_alone_or_ends() {
                 },
             );
             if child == 0 {
-                // Not reached: the branch is nobody's.
+                // This is not reached, because no thread runs the branch.
                 // SAFETY: as in `in_fork`.
                 unsafe { libc::_exit(2) };
             }
@@ -256,7 +257,7 @@ fn a_runtime_that_is_the_forking_thread_goes_on() {
         drop(rt);
     });
     assert_eq!(ended, Ok(0));
-    // Where its thread did not survive, what is sent to it is refused.
+    // If the runtime's thread is not in the child, work that is sent there is refused.
     let rt = Runtime::current_thread().expect("a runtime");
     let spawner = rt.spawner();
     let refused = move || in_fork(|| is_left(spawner.spawn(|| 1).join()));
@@ -264,7 +265,7 @@ fn a_runtime_that_is_the_forking_thread_goes_on() {
     drop(rt);
 }
 
-/// The thread that keeps the panics of tasks that wait while they unwind is not in the child.
+/// A thread keeps the panics of tasks that wait while they unwind. That thread is not in the child.
 #[test]
 fn a_task_may_wait_in_an_unwinding() {
     if !in_process("a_task_may_wait_in_an_unwinding") {
@@ -293,7 +294,7 @@ fn a_task_may_wait_in_an_unwinding() {
     let mut first = waiter(&events[0]);
     rt.run_until_idle();
     let ended = in_fork(|| {
-        // More than the thread kept.
+        // These are more than the thread kept.
         let rest: Vec<_> = (0..40).map(|_| waiter(&events[1])).collect();
         rt.run_until_idle();
         assert!(!std::thread::panicking());
@@ -306,8 +307,8 @@ fn a_task_may_wait_in_an_unwinding() {
     rt.run_until(first).expect("gone on");
 }
 
-/// The child takes no lock of a pool that was made in the parent: a thread of the pool may have
-/// held it. Nor does anything wait for those threads.
+/// The child takes no lock of a pool that was made in the parent, because a thread of the pool may
+/// have held it. Nothing waits for those threads either.
 #[test]
 fn the_threads_for_blocking_calls_are_gone() {
     if !in_process("the_threads_for_blocking_calls_are_gone") {
@@ -343,7 +344,8 @@ fn the_threads_for_blocking_calls_are_gone() {
     let ended = in_fork(|| {
         let rt = last.take().expect("the runtime");
         assert_eq!(rt.stats().blocking_threads, 0);
-        // Its end wakes those whose timers it kept, by the pool's threads where there are some.
+        // The runtime's end wakes the waiters whose timers it kept. The pool's threads call the
+        // wakers, where there are such threads.
         drop(rt);
         assert!(told.0.load(SeqCst), "nobody called the waker");
     });

@@ -1,4 +1,4 @@
-//! Spawned futures: polled on the workers, with the handles of closures.
+//! Spawned futures: the workers poll them, and they have the same handles as closures.
 
 mod common;
 
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Pending once, having woken itself.
+/// Is pending once, after it has woken itself.
 async fn once_more() {
     let mut first = true;
     poll_fn(|cx| {
@@ -30,7 +30,7 @@ async fn once_more() {
     .await;
 }
 
-/// Counts those that exist.
+/// Counts the living ones.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -156,7 +156,7 @@ fn cancelled_at_every_stage() {
                     if i % 2 == 0 {
                         event.wait_async().await;
                     } else {
-                        event.wait(); // Blocks in the poll: suspends the fiber.
+                        event.wait(); // This blocks in the poll and suspends the fiber.
                     }
                 }
             });
@@ -197,7 +197,7 @@ fn what_nobody_can_wake_is_dropped() {
                 let _guard = guard;
                 std::future::pending::<()>().await;
             }));
-            // Wakers are all that is left, and then they are gone.
+            // Only wakers are left, and then these are dropped.
             let (keep, kept) = oneshot::channel::<Waker>();
             let (guard, mut keep) = (Counted::new(&alive), Some(keep));
             drop(rt.spawn_async(async move {
@@ -252,7 +252,7 @@ fn shutdown_waits_for_what_a_thread_will_wake() {
             let done = Arc::clone(&done);
             drop(rt.spawn_async(async move {
                 receiver.await.unwrap();
-                // What is accepted may spawn more.
+                // An accepted future may spawn more.
                 spawn_async(once_more()).await.unwrap();
                 done.fetch_add(1, SeqCst);
             }));
@@ -289,7 +289,7 @@ fn a_shutdown_in_time_drops_what_is_pending() {
             .collect();
         rt.shutdown_timeout(Duration::from_millis(10)).unwrap();
         for task in tasks {
-            // One that waits for another may have seen that end first.
+            // A task that waits for another one may have seen that end first.
             let error = task.join().unwrap_err();
             assert!(matches!(error, JoinError::Cancelled) || error.is_panic());
         }
@@ -341,7 +341,7 @@ fn a_future_that_wakes_itself_lets_others_through() {
                 })
             })
             .collect();
-        // New tasks, fibers and other futures all have their turn.
+        // New tasks, fibers and other futures all get their turn.
         let event = Arc::new(Event::new());
         let fiber = rt.spawn({
             let event = Arc::clone(&event);
@@ -408,7 +408,7 @@ fn placed_and_dispatched() {
         });
         assert!(ran.join().unwrap(), "not started at once");
     });
-    // Each worker alone: a future stays where it began.
+    // Each worker works alone: a future stays where it began.
     let rt = Runtime::builder().workers(3).policy(round_robin()).build().unwrap();
     let event = Arc::new(Event::new());
     let tasks: Vec<_> = (0..9)
@@ -425,8 +425,8 @@ fn placed_and_dispatched() {
     tasks.into_iter().for_each(|task| task.join().unwrap());
 }
 
-/// A worker that sleeps is woken for the future that only it may poll.
-/// Under round robin workers sleep for good at once.
+/// A sleeping worker is woken for the future that only it may poll. Under round robin, workers
+/// sleep for good at once.
 #[test]
 fn a_future_wakes_the_worker_where_it_stays() {
     let _watchdog = Watchdog::new("a worker sleeps though its future was woken");

@@ -1,5 +1,5 @@
-//! What users can do to a runtime without breaking it: destructors that panic, hooks that fork,
-//! fibers that wake each other for ever, threads that never start.
+//! What users can do to a runtime without breaking it. Destructors panic, hooks fork, fibers wake
+//! each other for ever, and threads never start.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-/// Panics when dropped, with a payload that panics when dropped.
+/// Panics when it is dropped, and the payload of that panic panics when it is dropped.
 struct Bomb;
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -115,7 +115,8 @@ fn a_task_that_only_spawns_and_joins_lets_ready_ones_through() {
     common::a_fiber_runs_during(|| spawn(|| ()).join().expect("a join"));
 }
 
-/// A worker is woken for a task from outside and, before it gets to it, by a fiber of its own.
+/// A worker is woken for a task from outside. Before it gets to that task, a fiber of its own
+/// becomes ready.
 #[test]
 fn a_wake_up_is_passed_on_by_a_worker_with_business_of_its_own() {
     with_runtime(2, |rt| {
@@ -124,7 +125,7 @@ fn a_wake_up_is_passed_on_by_a_worker_with_business_of_its_own() {
             let (inner, flag) = (Arc::clone(&event), Arc::clone(&blocked));
             let hog = rt.spawn(move || {
                 inner.wait();
-                // Holds its worker until the other task has run.
+                // Keeps its worker busy until the other task has run.
                 while !flag.load(SeqCst) {
                     std::hint::spin_loop();
                 }
@@ -164,7 +165,8 @@ fn a_runtime_may_end_inside_anothers_task() {
         for _ in 0..20 {
             let event = Arc::new(Event::new());
             let inner_event = Arc::clone(&event);
-            // The inner runtime ends only after the outer's one worker has done something else.
+            // The inner runtime ends only after the only worker of the outer one has done something
+            // else.
             let ends = outer.spawn(move || {
                 let inner = Runtime::builder().workers(1).build().expect("inner");
                 drop(inner.spawn(move || inner_event.wait()));

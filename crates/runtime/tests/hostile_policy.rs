@@ -1,4 +1,4 @@
-//! Policies of the user's making that break their contract.
+//! Policies of the user's that break their contract.
 
 mod common;
 
@@ -17,10 +17,10 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The error of a task that was dropped on a foreign thread.
+/// The error of a task that was dropped on a thread outside of the runtime.
 const LOST: &str = "the scheduling policy dropped the task where nobody could run it";
 
-/// One queue for all workers, whatever is in it.
+/// One queue for all workers and for every kind of runnable.
 fn mixed(queue: &OneQueue) -> Scheduling {
     let queue = queue.clone();
     policy::custom(move |_| Box::new(queue.clone()))
@@ -30,7 +30,7 @@ fn with_policy(workers: usize, policy: Scheduling) -> Runtime {
     Runtime::builder().workers(workers).policy(policy).build().expect("a runtime")
 }
 
-/// Waits several times, and stays on its thread.
+/// Waits several times and stays on its thread.
 fn stays() -> u32 {
     let mine = Rc::new(thread::current().id());
     for _ in 0..10 {
@@ -41,7 +41,7 @@ fn stays() -> u32 {
     1
 }
 
-/// As a future it may change its worker between polls.
+/// As a future, it may change its worker between polls.
 async fn wanders() -> u32 {
     let mut turns = 10;
     std::future::poll_fn(move |cx| {
@@ -89,7 +89,7 @@ fn runtimes_may_mix_up_their_work() {
     });
 }
 
-/// Gives each runnable that `which` names to another thread, which drops it.
+/// Gives each runnable that `which` selects to another thread, which drops it.
 struct Discards(OneQueue, fn(&Runnable) -> bool);
 
 impl Policy for Discards {
@@ -124,7 +124,7 @@ fn what_another_thread_drops_is_run_or_refused() {
         let (task, future, scoped) = rt.install(|| {
             let lost = || Spawn::new().name("lost");
             let done = AtomicBool::new(false);
-            // Has no name: nothing is lost here.
+            // A scoped spawn has no name, so nothing is lost here.
             scope(|s| s.spawn(|_| done.store(true, SeqCst)));
             (lost().spawn(|| 1), lost().spawn_async(async { 2 }), done.into_inner())
         });
@@ -133,7 +133,7 @@ fn what_another_thread_drops_is_run_or_refused() {
         assert_eq!(future.join().expect("polled"), 2);
         rt.shutdown().expect("an orderly end");
 
-        // Work in scopes is awaited by its scope.
+        // A scope waits for the work in it.
         let rt = with_policy(workers, discards(|runnable| runnable.id().is_none()));
         let count = AtomicUsize::new(0);
         rt.scope(|s| (0..10).for_each(|_| s.spawn(|_| _ = count.fetch_add(1, SeqCst))));
@@ -141,7 +141,7 @@ fn what_another_thread_drops_is_run_or_refused() {
     }
 }
 
-/// A waker of the user's making.
+/// A waker of the user's.
 struct Tells(Event);
 impl Wake for Tells {
     fn wake(self: Arc<Self>) {
@@ -165,7 +165,8 @@ fn a_waker_is_called_though_a_policy_drops_the_work_that_calls_it() {
     task.join().expect("woken");
 }
 
-/// Withholds a started task for so many calls, and then drops it where it could pick it.
+/// Withholds a started task for this many calls. Then it drops the task in a call in which it could
+/// pick the task.
 struct Hides(OneQueue, AtomicUsize);
 
 impl Policy for Hides {
@@ -190,7 +191,7 @@ impl Policy for Hides {
 #[test]
 fn a_worker_without_a_stack_counts_the_fibers_that_a_policy_drops() {
     let _dog = Watchdog::new("a policy that drops a fiber of a worker without a stack");
-    // The worker asks in three places by turns.
+    // The worker asks in three places, one after another.
     for calls in 200..203 {
         let hides = move |_| -> Box<dyn Policy> {
             Box::new(Hides(OneQueue::default(), AtomicUsize::new(calls)))
@@ -213,7 +214,7 @@ fn a_worker_without_a_stack_counts_the_fibers_that_a_policy_drops() {
     }
 }
 
-/// Holds what it gets while the gate is shut, and says that it has nothing.
+/// Keeps all runnables while the gate is shut, and reports that it has none.
 struct Withholds(OneQueue, Arc<AtomicBool>);
 
 impl Policy for Withholds {
@@ -256,10 +257,10 @@ fn a_worker_sleeps_while_a_started_task_is_withheld() {
     go.set();
     asleep(before);
     assert!(!task.is_finished());
-    // The runtime does not end under it.
+    // The runtime does not end while the policy keeps its task.
     thread::scope(|s| {
         s.spawn(|| rt.shutdown().expect("an orderly end"));
-        // What is accepted is withheld, too; what is refused ends at once.
+        // Accepted tasks are withheld, too. Refused ones end at once.
         while !rt.spawn(|| ()).is_finished() {
             thread::yield_now();
         }
@@ -287,7 +288,7 @@ fn what_a_policy_holds_at_the_end_is_refused() {
     assert_eq!(task.join().expect_err("lost").to_string(), LOST);
 }
 
-/// Uses the runtime in each of its methods, as a hook might.
+/// Uses the runtime in each of its methods, as a hook might do.
 struct Busy(OneQueue, sateen_sync::Mutex<u32>);
 
 impl Busy {
@@ -341,7 +342,7 @@ fn a_policy_may_use_the_runtime_as_a_hook_may() {
     }
 }
 
-/// Cancels, spawns and closes in `notify`, wherever that is called.
+/// Cancels, spawns and closes in `notify`, wherever `notify` is called.
 #[test]
 fn a_notification_may_do_anything() {
     struct Notified(OneQueue, Arc<Mutex<Option<Arc<Runtime>>>>);
@@ -358,7 +359,7 @@ fn a_notification_may_do_anything() {
         fn notify(&self) {
             thread_local! { static INSIDE: Cell<bool> = const { Cell::new(false) } }
             let runtime = self.1.lock().ok().and_then(|place| place.clone());
-            // Its own spawns notify in their turn: once is enough.
+            // Spawns from here notify in turn, so once is enough.
             if let Some(runtime) = runtime
                 && !INSIDE.replace(true)
             {
@@ -384,7 +385,7 @@ fn a_notification_may_do_anything() {
         drop(rt.spawn_async(std::future::pending::<()>()));
     }
     mixed_work(&rt);
-    // Cancels what waits, under whatever lists it has.
+    // Cancels the waiting tasks, whatever lists the policy keeps.
     rt.shutdown_timeout(Duration::from_millis(50)).expect("all ended");
     *place.lock().expect("no panic") = None;
 }
@@ -413,7 +414,7 @@ fn policies_whose_destructors_panic() {
     drop(rt);
 }
 
-/// Panics in one method, once armed.
+/// Panics in one method, once it is armed.
 struct Panics(OneQueue, &'static str, Arc<AtomicBool>);
 
 impl Panics {
@@ -447,7 +448,7 @@ impl Policy for Panics {
     }
 }
 
-/// Runs this test for each method in a process of its own: that ends at once, and says why.
+/// Runs this test for each method in a child process. That process ends at once and says why.
 #[test]
 fn a_panic_ends_the_process_before_anything_is_lost() {
     const METHODS: [&str; 6] =
@@ -463,7 +464,7 @@ fn a_panic_ends_the_process_before_anything_is_lost() {
         });
         let rt = with_policy(2, policy);
         loop {
-            // So that the next submission notifies somebody.
+            // Both workers sleep, so that the next submission notifies one of them.
             while rt.stats().sleeping < 2 {
                 thread::yield_now();
             }

@@ -1,4 +1,4 @@
-//! What tasks have: names, numbers, places, stacks, locals, launch modes.
+//! Properties of tasks: names, numbers, places, stacks, locals, launch modes.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn names_numbers_and_places() {
     at_all_counts(|rt| {
         let handle = rt.spawn_with(Spawn::new().name("a").priority(Priority::High), || {
             let me = current_task().expect("a task");
-            // Branches have their task's identity, wherever they run.
+            // Branches have the identity of their task, wherever they run.
             let ids = fork([0; 8].map(|_| || current_task().expect("a branch").id));
             assert!(ids.iter().all(|&id| id == me.id));
             let inner =
@@ -114,7 +114,7 @@ fn a_dispatched_child_may_block() {
     });
 }
 
-/// Uses so many KiB of stack.
+/// Uses this many KiB of stack.
 fn deep(kib: usize) -> usize {
     let frame = std::hint::black_box([kib as u8; 1024]);
     if kib == 0 { 0 } else { deep(kib - 1) + usize::from(frame[7] == kib as u8) }
@@ -179,7 +179,7 @@ fn locals_are_dropped_with_their_task_and_need_not_be_send() {
     impl Drop for Noisy {
         fn drop(&mut self) {
             DROPPED.set(DROPPED.get() + 1);
-            // One that is made by a destructor is dropped too; a panic ends here.
+            // A local that a destructor makes is dropped too. A panic ends here.
             LATE.with(|late| late.set(late.get() + 1));
             assert!(!self.1.get(), "a destructor that panics");
         }
@@ -253,7 +253,7 @@ fn forgotten_handles_detach() {
                 _ => std::mem::forget(rt.spawn_async(async move { count() })),
             }
         }
-        // (What was forgotten leaks; nothing waits for it.)
+        // (Forgotten tasks leak, and nothing waits for them.)
         while ran.load(SeqCst) < 20 {
             std::thread::yield_now();
         }
@@ -270,7 +270,7 @@ fn a_task_that_a_branch_joins_has_locals_of_its_own() {
         let joined = || spawn(in_task).join().expect("a task's own local");
         let (a, b) = rt.install(|| join(joined, joined));
         assert_eq!((a, b), (0, 0));
-        // Its own branches are none the less branches.
+        // The task's own branches still count as branches.
         let branch = || MINE.try_with(Cell::get);
         let nested = move || spawn(move || join(branch, || ()).0).join().expect("done");
         assert_eq!(rt.install(|| join(nested, || ())).0, Err(FiberLocalError::InBranch));

@@ -1,6 +1,6 @@
-//! Models of what workers without a stack put aside. A scope does not sleep through a job of its
-//! own, nor a worker with a stack through anything. A worker that puts a scope's job aside does not
-//! look at a scope that is gone.
+//! Models of the work that workers without a stack put aside. A scope does not sleep through a job
+//! of its own, and a worker with a stack does not sleep through any. A worker that puts a scope's
+//! job aside does not look at a scope that is gone.
 #![cfg(loom)]
 
 mod loom_common;
@@ -16,22 +16,22 @@ use sateen_runtime::models::park_word::ParkWord;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::tight::Tight;
 
-/// A scope with one job or two, numbered from 0, its waiting fiber, and the workers around.
+/// A scope with one job or two, numbered from 0, its waiting fiber, and the workers around it.
 struct Model {
     aside: Aside<usize>,
-    /// The scope's fiber would run jobs.
+    /// Whether the scope's fiber would run jobs.
     waits: AtomicBool,
     word: ParkWord,
     handed: Notify,
-    /// Jobs that are not done.
+    /// How many jobs are not done.
     left: AtomicUsize,
-    /// What the scope's frames hold: a worker that puts a job aside reads it, and it is written
-    /// when the frames are gone.
+    /// What the scope's frames hold. A worker that puts a job aside reads it, and the fiber writes
+    /// it when the frames are gone.
     frames: UnsafeCell<()>,
     sleepers: Sleepers,
 }
 
-// SAFETY: `frames` is used as the jobs allow; that is what is modelled.
+// SAFETY: `frames` is used only while the jobs allow it. The model checks this.
 unsafe impl Sync for Model {}
 // SAFETY: as above.
 unsafe impl Send for Model {}
@@ -49,7 +49,7 @@ impl Model {
         })
     }
 
-    /// A worker without a stack.
+    /// Puts a job aside, as a worker without a stack does.
     fn put(&self, job: usize) {
         let waits = self.aside.put(job, Kind::Scoped, None, || {
             // SAFETY: the scope waits for the job.
@@ -74,7 +74,7 @@ impl Model {
         }
     }
 
-    /// The scope's fiber, as `Latch::wait_helping` and `Inner::help` are.
+    /// Waits as the scope's fiber does, like `Latch::wait_helping` and `Inner::help`.
     fn wait(&self) {
         while self.left.load(Acquire) != 0 {
             self.waits.store(true, Relaxed);
@@ -88,12 +88,13 @@ impl Model {
                 self.word.resumed();
             }
         }
-        // SAFETY: nobody has a job of the scope any more.
+        // SAFETY: no thread has a job of the scope any more.
         self.frames.with_mut(|frames| unsafe { *frames = () });
     }
 }
 
-/// Nobody else takes it: the fiber has to see it before it parks, or be woken for it.
+/// No other worker takes the job. The fiber has to see it before it parks, or has to be woken for
+/// it.
 #[test]
 fn a_scope_does_not_sleep_through_its_job() {
     check(3, || {
@@ -120,7 +121,7 @@ fn nor_through_the_second_of_two() {
     });
 }
 
-/// Another worker runs the job, and with that the scope is over.
+/// Another worker runs the job, and then the scope ends.
 #[test]
 fn whoever_puts_a_job_aside_looks_while_the_scope_is_there() {
     check(2, || {
@@ -161,7 +162,7 @@ fn a_worker_with_a_stack_does_not_sleep_through_it() {
     });
 }
 
-/// One worker has no stack, the other one goes to sleep with a stack to spare.
+/// One worker has no stack. The other one goes to sleep with a stack to spare.
 #[test]
 fn a_stack_to_spare_is_not_slept_on() {
     check(3, || {

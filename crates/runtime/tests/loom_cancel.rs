@@ -1,5 +1,5 @@
-//! Models of cancellation: a cancelled task that waits is woken and ends, whenever the mark comes;
-//! and its canceller has its count of the fiber before the task is over.
+//! Models of cancellation. A cancelled task that waits is woken and ends, whenever the mark comes.
+//! Its canceller has its count of the fiber before the task has ended.
 #![cfg(loom)]
 
 mod loom_common;
@@ -16,10 +16,10 @@ use sateen_runtime::models::task_state::{Cancel, Claim, TaskState};
 
 struct Fiber {
     parking: ParkingFiber,
-    /// Whether the task, or a branch of it, is published as what runs here.
+    /// Whether the task or one of its branches is published as running on this fiber.
     runs: AtomicBool,
-    /// A thread without a count of the fiber takes one only while what keeps it is there and not
-    /// over.
+    /// A thread without a count of the fiber takes one only while the fiber's keeper exists and has
+    /// not ended.
     there: UnsafeCell<bool>,
 }
 
@@ -32,21 +32,21 @@ impl Fiber {
         }
     }
 
-    /// Made by its worker, before a task starts on it or a branch runs there.
+    /// Makes the fiber, as its worker does before a task starts on it or a branch runs there.
     fn make(&self) -> &Self {
-        // SAFETY: what is modelled: nobody knows of it yet.
+        // SAFETY: no other thread knows of the fiber yet. The model checks this.
         self.there.with_mut(|there| unsafe { *there = true });
         self
     }
 
-    /// Takes a count, with which the memory stays. (The model's is there anyway.)
+    /// Takes a count, which keeps the memory. (In the model the memory stays anyway.)
     fn count(&self) -> &Self {
-        // SAFETY: what is modelled: nobody writes it at this time.
+        // SAFETY: no thread writes it at this time. The model checks this.
         assert!(self.there.with(|there| unsafe { *there }));
         self
     }
 
-    /// Waits for something that never comes, as a primitive does, until `task` is cancelled.
+    /// As a primitive does, waits for something that never comes, until `task` is cancelled.
     fn wait_until_cancelled(&self, task: &TaskState) {
         while !task.is_cancelled() {
             self.parking.park();
@@ -58,11 +58,11 @@ struct Model {
     task: TaskState,
     started_on: StartedOn<Fiber>,
     starter: Fiber,
-    /// Where a stolen branch runs.
+    /// The fiber on which a stolen branch runs.
     other: Fiber,
 }
 
-// SAFETY: `there` is written when nobody touches the fiber any more; that is what is modelled.
+// SAFETY: `there` is written when no thread touches the fiber any more. The model checks this.
 unsafe impl Sync for Model {}
 // SAFETY: as above.
 unsafe impl Send for Model {}
@@ -77,12 +77,12 @@ impl Model {
         })
     }
 
-    /// As `Header::cancel`.
+    /// Cancels as `Header::cancel` does.
     fn cancel(&self) {
         let Cancel::Deliver { started, shared } = self.task.cancel() else { return };
         let mut runners = [None, None];
         if started {
-            // SAFETY: null, or a fiber of this model.
+            // SAFETY: the pointer is null, or leads to a fiber of this model.
             if let Some(fiber) = unsafe { self.started_on.wait().as_ref() } {
                 runners[0] = Some(fiber.count());
                 if shared && self.other.runs.load(Acquire) {
@@ -91,11 +91,11 @@ impl Model {
             }
         }
         self.task.cancel_delivered();
-        // What may call the user's code: the task may be over by now.
+        // The call may run user code, and the task may have ended by now.
         runners.into_iter().flatten().for_each(|fiber| fiber.parking.unpark());
     }
 
-    /// As `run_queued`.
+    /// Runs the task as `run_queued` does.
     fn run(&self) {
         assert_eq!(self.task.claim_from_queue(true), Claim::Run);
         if self.task.is_cancelled() {
@@ -105,12 +105,13 @@ impl Model {
             self.starter.wait_until_cancelled(&self.task);
         }
         self.task.complete();
-        // SAFETY: the task is over, and with it, maybe, the runtime.
+        // SAFETY: the task has ended, and with it perhaps the runtime.
         self.starter.there.with_mut(|there| unsafe { *there = false });
     }
 }
 
-/// Before the claim, between claim and start, before or while it waits: it ends.
+/// The cancellation comes before the claim, between claim and start, or before or during the wait.
+/// The task ends.
 #[test]
 fn a_cancelled_task_ends() {
     check(3, || {
@@ -124,8 +125,8 @@ fn a_cancelled_task_ends() {
     });
 }
 
-/// A branch that waits on another fiber is woken too, whether it was stolen before or is just
-/// being.
+/// A branch that waits on another fiber is woken too, whether it was stolen before or is being
+/// stolen.
 #[test]
 fn a_stolen_branch_is_cancelled() {
     check(3, || {
@@ -147,7 +148,8 @@ fn a_stolen_branch_is_cancelled() {
 #[test]
 fn a_raised_flag_publishes() {
     struct Token(Flag, UnsafeCell<bool>);
-    // SAFETY: written before the flag is raised, and read after; that is what is modelled.
+    // SAFETY: the cell is written before the flag is raised, and read afterwards. The model checks
+    // this.
     unsafe impl Sync for Token {}
     // SAFETY: as above.
     unsafe impl Send for Token {}
@@ -156,13 +158,13 @@ fn a_raised_flag_publishes() {
         let canceller = thread::spawn({
             let token = Arc::clone(&token);
             move || {
-                // SAFETY: not raised yet.
+                // SAFETY: the flag is not raised yet.
                 token.1.with_mut(|written| unsafe { *written = true });
                 assert!(token.0.raise());
             }
         });
         if token.0.is_raised() {
-            // SAFETY: raised.
+            // SAFETY: the flag is raised.
             assert!(token.1.with(|written| unsafe { *written }));
             assert!(!token.0.raise(), "twice");
         }

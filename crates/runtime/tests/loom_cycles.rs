@@ -1,5 +1,5 @@
-//! Models of the search for fibers that wait for each other: all cycles that are told exist, and
-//! all that exist are told.
+//! Models of the search for fibers that wait for each other. Each cycle that is reported exists,
+//! and each cycle that exists is reported.
 #![cfg(loom)]
 
 mod loom_common;
@@ -14,14 +14,14 @@ use sateen_runtime::models::cycles::{Seen, find, is_seen_again};
 
 const FREE: u64 = u64::MAX;
 
-/// A mutex as a survey sees it: held, and by which fiber.
+/// A mutex as a survey sees it: whether it is held, and by which fiber.
 struct Lock {
     held: AtomicBool,
     owner: AtomicU64,
 }
 
-/// What a fiber waits for, and since when. Its thread holds the lock of this while the fiber runs:
-/// so a survey looks at fibers that are suspended, as a job on their workers does.
+/// What a fiber waits for, and since when. The fiber's thread holds the lock of this while the
+/// fiber runs. So a survey looks only at suspended fibers, as a job on their workers does.
 #[derive(Clone, Copy)]
 struct Wait {
     lock: usize,
@@ -35,7 +35,7 @@ struct World {
 }
 
 impl World {
-    /// Each fiber owns the lock of its number.
+    /// Each fiber owns the lock with its number.
     fn new() -> Arc<Self> {
         let lock = |owner| Lock { held: AtomicBool::new(true), owner: AtomicU64::new(owner) };
         Arc::new(Self {
@@ -55,7 +55,7 @@ impl World {
     }
 
     fn unlock(&self, lock: usize) {
-        // As if no newcomer were ever late to sign for it.
+        // In this model no newcomer is late to sign the lock as its own.
         self.locks[lock].owner.store(FREE, Relaxed);
         self.locks[lock].held.store(false, Release);
         self.wakers.iter().for_each(Notify::notify);
@@ -74,7 +74,7 @@ impl World {
         [0, 1].map(look).to_vec()
     }
 
-    /// As `Report::take`: how many cycles are told.
+    /// Reports as `Report::take` does. Returns how many cycles it reports.
     fn report(&self) -> usize {
         let first = self.survey();
         let cycles = find(&first);
@@ -87,7 +87,7 @@ impl World {
     }
 }
 
-/// One that runs, on a thread of its own.
+/// A fiber that runs on its own thread.
 struct Fiber<'a> {
     world: &'a World,
     me: usize,
@@ -95,7 +95,7 @@ struct Fiber<'a> {
 }
 
 impl Fiber<'_> {
-    /// Waits for `lock`, and holds it then.
+    /// Waits for `lock` and then holds it.
     fn lock(&self, lock: usize) {
         let since = self.waits.get() + 1;
         self.waits.set(since);
@@ -105,7 +105,8 @@ impl Fiber<'_> {
                 *here = None;
                 return;
             }
-            // From here on it is suspended in this wait, which goes on after a spurious wake-up.
+            // From here on the fiber is suspended in this wait, which goes on after a spurious
+            // wake-up.
             *here = Some(Wait { lock, since });
             drop(here);
             self.world.wakers[self.me].wait();
@@ -113,7 +114,7 @@ impl Fiber<'_> {
     }
 }
 
-/// One waits for the other, and later the other for it, but never both at once.
+/// One fiber waits for the other, and later the other waits for it, but never both at once.
 #[test]
 fn what_was_never_a_circle_is_not_told() {
     check(3, || {
@@ -142,8 +143,8 @@ fn what_was_never_a_circle_is_not_told() {
     });
 }
 
-/// Each waits for the other: told once both do, however many spurious wake-ups there are. Then one
-/// gives up.
+/// Each fiber waits for the other. The cycle is reported once both wait, however many spurious
+/// wake-ups there are. Then one gives up.
 #[test]
 fn a_circle_is_told() {
     check(2, || {
@@ -160,7 +161,7 @@ fn a_circle_is_told() {
         let both_wait = world.fibers.iter().all(|fiber| fiber.lock().unwrap().is_some());
         let told = world.report();
         assert!(!both_wait || told == 1, "not told, though both wait for ever");
-        // Somebody releases what is not his.
+        // This releases locks that belong to the fibers.
         world.unlock(0);
         world.unlock(1);
         fibers.into_iter().for_each(|fiber| fiber.join().unwrap());

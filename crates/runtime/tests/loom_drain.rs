@@ -1,4 +1,4 @@
-//! Models of the end of a runtime: the gate, and the count that tells when nothing is left.
+//! Models of the end of a runtime: the gate, and the count that tells when no work is left.
 #![cfg(loom)]
 
 mod loom_common;
@@ -12,8 +12,8 @@ use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
 
-/// Submissions through the gate; the place of each is written inside and read by a worker that sees
-/// the runtime closing.
+/// Submissions through the gate. A submitter writes its place inside the gate. A worker that sees
+/// the runtime closing reads the places.
 struct Door {
     gate: Gate,
     life: Life,
@@ -21,13 +21,13 @@ struct Door {
     places: [UnsafeCell<bool>; 2],
 }
 
-// SAFETY: a place is its submitter's while that is inside; that is what is modelled.
+// SAFETY: a place belongs to its submitter while that is inside. The model checks this.
 unsafe impl Sync for Door {}
 // SAFETY: as above.
 unsafe impl Send for Door {}
 
 /// When the gate is shut, every thread that was let in has left. A thread that sees the runtime
-/// closing sees what they did. Nobody is let in any more.
+/// closing sees what they did. No further thread is let in.
 #[test]
 fn a_shut_gate_has_nobody_inside() {
     check(2, || {
@@ -42,7 +42,7 @@ fn a_shut_gate_has_nobody_inside() {
             let door = Arc::clone(&door);
             thread::spawn(move || {
                 let Ok(_inside) = door.gate.enter() else { return false };
-                // SAFETY: the gate is not shut, so nobody reads.
+                // SAFETY: the gate is not shut, so no thread reads.
                 door.places[i].with_mut(|place| unsafe { *place = true });
                 true
             })
@@ -51,7 +51,7 @@ fn a_shut_gate_has_nobody_inside() {
             let door = Arc::clone(&door);
             move || {
                 if door.life.is_closing() {
-                    // SAFETY: closing, so nobody writes any more.
+                    // SAFETY: the runtime is closing, so no thread writes any more.
                     Some([0, 1].map(|i| door.places[i].with(|place| unsafe { *place })))
                 } else {
                     None
@@ -68,8 +68,8 @@ fn a_shut_gate_has_nobody_inside() {
     });
 }
 
-/// Two workers that end. `queue` is anybody's, `mail` the second worker's alone, and `looked at`
-/// first.
+/// Two workers that end. Any worker takes from `queue`. Only the second worker takes from `mail`,
+/// and it looks there first.
 struct End {
     count: DrainCount,
     queue: AtomicUsize,
@@ -87,7 +87,7 @@ impl End {
         })
     }
 
-    /// Reports the calling worker as drained. What it has taken is done by then.
+    /// Reports the calling worker as drained. It has finished all that it took.
     fn drain(&self) {
         let has_work = || self.mail.load(Relaxed) != 0 || self.queue.load(Relaxed) != 0;
         if self.count.drain(2, has_work) {
@@ -95,7 +95,8 @@ impl End {
         }
     }
 
-    /// One taker each, so a load and a store are enough; the weakest that a queue does.
+    /// Each place has one taker, so a load and a store are enough. That is the weakest that a queue
+    /// does.
     fn take(&self, place: &AtomicUsize) -> bool {
         let taken = place.load(Relaxed) != 0;
         if taken {
@@ -106,8 +107,8 @@ impl End {
     }
 }
 
-/// One worker wakes, takes a job that mails another to the second worker, and drains again, while
-/// that second worker completes the count and looks around.
+/// One worker wakes, takes a job that mails another job to the second worker, and drains again.
+/// Meanwhile that second worker completes the count and looks around.
 #[test]
 fn nobody_ends_before_all_is_done() {
     check(3, || {
@@ -139,7 +140,7 @@ fn nobody_ends_before_all_is_done() {
     });
 }
 
-/// A worker that wakes for nothing does not keep the others from ending, whichever is last.
+/// A worker that wakes for nothing does not keep the others from ending, whichever of them is last.
 #[test]
 fn a_spurious_wake_up_delays_the_end_only() {
     check(3, || {

@@ -1,4 +1,5 @@
-//! Models of the wake word: no wake-up is lost, one entry at most, the frame freed once.
+//! Models of the wake word: no wake-up is lost, there is one entry at most, and the frame is freed
+//! once.
 #![cfg(loom)]
 
 mod loom_common;
@@ -11,26 +12,26 @@ use loom::thread;
 use loom_common::check;
 use sateen_runtime::models::wake_word::{Paused, Released, WakeWord};
 
-/// A future that is ready once `flags` are all set, in a queue of one place.
+/// A future that is ready once all `flags` are set, in a queue with one place.
 struct Frame {
     word: WakeWord,
     flags: [AtomicBool; 2],
-    /// Its poller sleeps while nothing is there: what is lost is a deadlock.
+    /// The poller sleeps while the queue is empty, so a lost entry shows as a deadlock.
     queued: Mutex<usize>,
     pushed: Condvar,
-    /// The future: its poller's alone.
+    /// The future, which only its poller uses.
     future: UnsafeCell<u32>,
     freed: AtomicUsize,
     done: AtomicUsize,
 }
 
-// SAFETY: `future` is used as the word allows; that is what is modelled.
+// SAFETY: `future` is used only as the word allows. The model checks this.
 unsafe impl Sync for Frame {}
 // SAFETY: as above.
 unsafe impl Send for Frame {}
 
 impl Frame {
-    /// Queued, with a handle and `wakers`.
+    /// Makes a queued future with a handle and `wakers`.
     fn new(wakers: usize) -> Arc<Self> {
         let frame = Self {
             word: WakeWord::new(),
@@ -62,7 +63,7 @@ impl Frame {
 
     fn free(&self) {
         assert_eq!(self.freed.fetch_add(1, Relaxed), 0, "freed twice");
-        // SAFETY: nobody refers to the frame: must not race with anything.
+        // SAFETY: no thread refers to the frame, so this write must not race with anything.
         self.future.with_mut(|f| unsafe { *f = 99 });
     }
 
@@ -82,12 +83,12 @@ impl Frame {
         self.release();
     }
 
-    /// Polls until there is nothing left to poll.
+    /// Polls until nothing is left to poll.
     fn run(&self) {
         loop {
             self.take();
             self.word.begin();
-            // SAFETY: begun.
+            // SAFETY: the poll has begun.
             self.future.with_mut(|f| unsafe { *f += 1 });
             let ready = self.flags.iter().all(|flag| flag.load(Relaxed));
             let over = ready

@@ -1,5 +1,5 @@
-//! Models of the inbox, and of how a worker learns that something is in it: asleep, about to sleep,
-//! or busy.
+//! Models of the inbox, and of how a worker learns that something is in it, whether it sleeps, is
+//! about to sleep, or is busy.
 #![cfg(loom)]
 
 mod loom_common;
@@ -31,8 +31,8 @@ struct Model {
     sleepers: Sleepers,
 }
 
-// SAFETY: a node is its pusher's until it is pushed, and the taker's then; that is what is
-// modelled.
+// SAFETY: a node belongs to its pusher until it is pushed, and then to the taker. The model checks
+// this.
 unsafe impl Sync for Model {}
 // SAFETY: as above.
 unsafe impl Send for Model {}
@@ -50,14 +50,14 @@ impl Model {
     }
 
     fn push(&self, i: usize) {
-        // SAFETY: ours until it is pushed; nodes live as long as the model.
+        // SAFETY: this thread owns the node until it is pushed. Nodes live as long as the model.
         unsafe {
             self.nodes[i].number.with_mut(|number| *number = i);
             self.inbox.push(&self.nodes[i]);
         }
     }
 
-    /// As `Worker::make_ready` from another thread.
+    /// Makes a fiber ready as `Worker::make_ready` does from another thread.
     fn make_ready(&self, i: usize) {
         self.push(i);
         if !self.sleepers.wake_owner(0) {
@@ -65,11 +65,11 @@ impl Model {
         }
     }
 
-    /// Numbers of the nodes taken now, in the order of their pushes.
+    /// Takes the nodes. Returns their numbers in the order of the pushes.
     fn take(&self) -> Vec<usize> {
         let mut taken = Vec::new();
         self.inbox.take(|node| {
-            // SAFETY: taken, so ours.
+            // SAFETY: the node was taken, so this thread owns it.
             taken.push(unsafe { (*node).number.with(|number| *number) });
         });
         taken.reverse();
@@ -77,7 +77,7 @@ impl Model {
     }
 }
 
-/// Everything arrives once, whole, and in the order of each pusher.
+/// Every node arrives once, whole, and in the order of its pusher.
 #[test]
 fn two_pushers_against_the_owner() {
     check(3, || {
@@ -117,7 +117,7 @@ fn a_node_comes_back_under_a_push() {
     });
 }
 
-/// A worker that sleeps, or is about to, is woken for what only it can run.
+/// A worker that sleeps, or is about to sleep, is woken for work that only it can run.
 #[test]
 fn a_ready_fiber_is_not_slept_through() {
     check(3, || {
@@ -135,8 +135,8 @@ fn a_ready_fiber_is_not_slept_through() {
     });
 }
 
-/// A busy worker settles an old request while another fiber becomes ready: either it has taken
-/// that, or it will find the request.
+/// A busy worker settles an old request while another fiber becomes ready. Either it has taken that
+/// fiber, or it will find the request.
 #[test]
 fn a_busy_worker_keeps_the_request() {
     check(3, || {

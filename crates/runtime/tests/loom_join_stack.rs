@@ -12,7 +12,7 @@ use sateen_runtime::models::join_stack::{Job, JoinStack, Slot, Stolen};
 
 const JOBS: usize = 3;
 
-/// A job that counts its runs. The address is all the stack knows.
+/// A job that counts its runs. The stack knows only its address.
 #[repr(C)]
 struct Counted {
     job: Job,
@@ -34,30 +34,30 @@ impl Model {
     fn new() -> Arc<Self> {
         let mut slots: Vec<Slot> = (0..JOBS).map(|_| Slot::new(std::ptr::null_mut())).collect();
         let stack = JoinStack::new();
-        // SAFETY: the owner is the caller, and nothing pushes more than `JOBS` at once.
+        // SAFETY: the owner is the caller, and at most `JOBS` jobs are pushed at once.
         unsafe { stack.place(slots.as_mut_ptr()) };
         let jobs =
             std::array::from_fn(|_| Counted { job: Job { run: count }, runs: AtomicUsize::new(0) });
         Arc::new(Self { stack, jobs, _slots: slots })
     }
 
-    /// Owner.
+    /// Pushes as the owner does.
     fn push(&self, i: usize) {
-        // SAFETY: the owner's thread; jobs outlive the model.
+        // SAFETY: this is the owner's thread, and jobs outlive the model.
         unsafe { self.stack.push(&self.jobs[i].job) };
     }
 
-    /// Owner: what a join does after its first branch.
+    /// Does what the owner does in a join after its first branch.
     fn pop_and_run(&self, i: usize) {
         if self.stack.pop() || self.stack.pop_slow() {
-            // SAFETY: popped, so ours.
+            // SAFETY: the job was popped, so this thread owns it.
             unsafe { count(&self.jobs[i].job) };
         }
     }
 
     fn steal_and_run(&self) {
         if let Stolen::Job(job, _) = self.stack.steal() {
-            // SAFETY: stolen, so ours.
+            // SAFETY: the job was stolen, so this thread owns it.
             unsafe { count(job) };
         }
     }
@@ -90,7 +90,7 @@ fn forced_publication_against_pop() {
     });
 }
 
-/// The owner pops and pushes again into the same slot, where the thief may have looked before.
+/// The owner pops, and pushes again into the same slot, where the thief may have looked before.
 #[test]
 fn forced_publication_against_a_reused_slot() {
     check(3, || {
@@ -111,7 +111,8 @@ fn forced_publication_against_a_reused_slot() {
     });
 }
 
-/// The owner publishes on request; two thieves compete for the oldest while it takes the rest back.
+/// The owner publishes on request. Two thieves compete for the oldest job while the owner takes the
+/// rest back.
 #[test]
 fn cooperative_publication_against_two_thieves() {
     check(3, || {
@@ -134,8 +135,8 @@ fn cooperative_publication_against_two_thieves() {
     });
 }
 
-/// A suspended owner's jobs are taken through the run queue's entry, of which there is never more
-/// than one, and none is needed once the stack is empty.
+/// Workers take the jobs of a suspended owner through its entry in the run queue. There is never
+/// more than one entry, and an empty stack needs none.
 #[test]
 fn a_listed_stack_is_emptied_once() {
     check(3, || {
@@ -147,9 +148,9 @@ fn a_listed_stack_is_emptied_once() {
         let taker = {
             let model = Arc::clone(&model);
             thread::spawn(move || {
-                // The entry is put back while there is more.
+                // The entry is put back while more jobs are left.
                 while let Stolen::Job(job, more) = model.stack.steal_listed() {
-                    // SAFETY: stolen, so ours.
+                    // SAFETY: the job was stolen, so this thread owns it.
                     unsafe { count(job) };
                     if !more {
                         break;
@@ -157,7 +158,7 @@ fn a_listed_stack_is_emptied_once() {
                 }
             })
         };
-        // Resumed early: takes its own jobs back.
+        // The owner is resumed early and takes its own jobs back.
         model.pop_and_run(1);
         model.pop_and_run(0);
         taker.join().unwrap();
@@ -166,8 +167,8 @@ fn a_listed_stack_is_emptied_once() {
     });
 }
 
-/// A stack that is emptied through its entry is listed again when its owner suspends again: never
-/// twice, and never without an entry while it holds anything.
+/// A stack is emptied through its entry, and is listed again when its owner suspends again. It is
+/// never listed twice, and never without an entry while it holds a job.
 #[test]
 fn a_stack_is_listed_anew() {
     check(3, || {
@@ -188,12 +189,12 @@ fn a_stack_is_listed_anew() {
                     if more {
                         entries.fetch_add(1, Relaxed);
                     }
-                    // SAFETY: stolen, so ours.
+                    // SAFETY: the job was stolen, so this thread owns it.
                     unsafe { count(job) };
                 }
             })
         };
-        // Resumed by something else; suspends again with another branch.
+        // Something else resumes the owner, which suspends again with another branch.
         model.pop_and_run(0);
         model.push(1);
         list(&model);
@@ -206,7 +207,8 @@ fn a_stack_is_listed_anew() {
     });
 }
 
-/// A thief steals what it sees while the owner suspends, and another takes through the entry.
+/// A thief steals what it sees while the owner suspends. Another worker takes a job through the
+/// entry.
 #[test]
 fn a_suspension_against_a_thief() {
     check(3, || {
@@ -222,7 +224,7 @@ fn a_suspension_against_a_thief() {
         while listed {
             listed = match model.stack.steal_listed() {
                 Stolen::Job(job, more) => {
-                    // SAFETY: stolen, so ours.
+                    // SAFETY: the job was stolen, so this thread owns it.
                     unsafe { count(job) };
                     more
                 }

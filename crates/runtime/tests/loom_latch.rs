@@ -45,7 +45,7 @@ struct Shared {
     result: UnsafeCell<u32>,
 }
 
-// SAFETY: `result` is written before the latch is set and read after; that is what is modelled.
+// SAFETY: `result` is written before the latch is set, and read afterwards. The model checks this.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
@@ -61,15 +61,15 @@ fn the_waiter_wakes_and_sees_the_result() {
         let setter = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                // SAFETY: before the latch is set the result is the setter's.
+                // SAFETY: before the latch is set, the result belongs to the setter.
                 shared.result.with_mut(|r| unsafe { *r = 7 });
-                // SAFETY: not done yet, and the parker outlives the model's threads.
+                // SAFETY: the latch is not done yet, and the parker outlives the model's threads.
                 unsafe { Latch::set(&shared.latch) };
             })
         };
         shared.latch.wait(&shared.parker);
         assert!(shared.latch.is_done());
-        // SAFETY: done, so the result is the waiter's.
+        // SAFETY: the latch is done, so the result belongs to the waiter.
         assert_eq!(shared.result.with(|r| unsafe { *r }), 7);
         setter.join().unwrap();
     });
@@ -98,9 +98,9 @@ fn the_last_of_several_sets_it() {
             .map(|i| {
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || {
-                    // SAFETY: this setter's result.
+                    // SAFETY: this result belongs to this setter.
                     shared.results[i].with_mut(|r| unsafe { *r = 1 });
-                    // SAFETY: one count each.
+                    // SAFETY: each setter drops one count.
                     unsafe { CountLatch::drop_one(&shared.latch) };
                 })
             })

@@ -1,5 +1,5 @@
-//! Models of the list of live futures: a runtime that closes cancels all that is listed, while some
-//! of it ends by itself.
+//! Models of the list of live futures. A runtime that closes cancels all listed futures, while some
+//! of them end by themselves.
 #![cfg(loom)]
 
 mod loom_common;
@@ -16,7 +16,7 @@ use sateen_runtime::models::task_state::{Cancel, TaskState};
 use sateen_runtime::models::wake_word::{Paused, WakeWord};
 use std::ptr::NonNull;
 
-/// What polls: freed when the last worker has left.
+/// The fiber that polls. It is freed when the last worker has left.
 struct Fiber {
     parking: ParkingFiber,
     there: UnsafeCell<bool>,
@@ -28,13 +28,13 @@ impl Fiber {
     }
 
     fn count(&self) -> &Self {
-        // SAFETY: what is modelled: nobody writes it at this time.
+        // SAFETY: no thread writes it at this time. The model checks this.
         assert!(self.there.with(|there| unsafe { *there }), "used after it was freed");
         self
     }
 }
 
-/// A future that nobody waits for, in a frame that in the model is never freed.
+/// A future for which no thread waits. In the model its frame is never freed.
 struct Frame {
     links: Links<Frame>,
     task: TaskState,
@@ -45,7 +45,7 @@ struct Frame {
 
 impl Live for Frame {
     unsafe fn links<'a>(frame: NonNull<Self>) -> &'a Links<Self> {
-        // SAFETY: by contract.
+        // SAFETY: by the caller's contract.
         unsafe { &frame.as_ref().links }
     }
 }
@@ -58,13 +58,13 @@ struct Model {
     pushed: Condvar,
 }
 
-// SAFETY: `there` is written when nobody uses the fiber any more; that is what is modelled.
+// SAFETY: `there` is written when no thread uses the fiber any more. The model checks this.
 unsafe impl Sync for Model {}
 // SAFETY: as above.
 unsafe impl Send for Model {}
 
 impl Model {
-    /// The first `listed` frames are queued, each with a waker, and listed in the same list.
+    /// Queues the first `listed` frames, each with a waker, and enters them in the same list.
     fn new(listed: usize) -> Arc<Self> {
         let frame = || {
             let frame = Frame {
@@ -85,7 +85,7 @@ impl Model {
             pushed: Condvar::new(),
         });
         for frame in &model.frames[..listed] {
-            // SAFETY: they leave before the model ends.
+            // SAFETY: the frames leave the list before the model ends.
             unsafe { model.futures.enter(NonNull::from(frame)) };
         }
         model
@@ -112,7 +112,7 @@ impl Model {
         self.frames.iter().position(|other| std::ptr::eq(other, frame)).unwrap()
     }
 
-    /// As `LiveFutures::cancel` with `Header::mark_cancelled` and `future::interrupt`.
+    /// Cancels as `LiveFutures::cancel` does with `Header::mark_cancelled` and `future::interrupt`.
     fn cancel(&self) {
         let marked = self.futures.mark_all(|frame| {
             // SAFETY: the model keeps all frames.
@@ -121,7 +121,7 @@ impl Model {
                 return (None, None);
             };
             let entry = frame.word.wake().then(|| self.index(frame));
-            // SAFETY: null, or the fiber of this model.
+            // SAFETY: the pointer is null, or leads to the fiber of this model.
             let fiber = unsafe { frame.started_on.now().as_ref() }.map(Fiber::count);
             frame.task.cancel_delivered();
             (entry, fiber)
@@ -132,7 +132,8 @@ impl Model {
         }
     }
 
-    /// As `poll_queued`. `poll` gets what says whether the future is cancelled.
+    /// Polls as `poll_queued` does. `poll` gets the frame, which says whether the future is
+    /// cancelled.
     fn poll(&self, index: usize, poll: impl Fn(&Frame) -> bool) {
         let frame = &self.frames[index];
         frame.started_on.set(&self.fiber);
@@ -146,23 +147,23 @@ impl Model {
                 Paused::Abandoned => panic!("its waker is there"),
             }
         }
-        // SAFETY: it was entered.
+        // SAFETY: the frame was entered.
         unsafe { self.futures.leave(NonNull::from(frame)) };
         frame.task.complete();
         assert_eq!(frame.ended.fetch_add(1, Relaxed), 0, "ended twice");
         frame.word.finish();
     }
 
-    /// The last worker leaves.
+    /// Does what happens when the last worker leaves.
     fn leave(&self) {
         assert_eq!(self.futures.count(), 0);
-        // SAFETY: nothing is left that could need the fiber.
+        // SAFETY: no future is left that could need the fiber.
         self.fiber.there.with_mut(|there| unsafe { *there = false });
     }
 }
 
-/// Two futures end by themselves, before they are marked or after: nobody looks for their fiber
-/// when that is gone.
+/// Two futures end by themselves, before or after they are marked. No thread looks for their fiber
+/// once that is gone.
 #[test]
 fn what_has_ended_is_left_alone() {
     check(3, || {
@@ -181,7 +182,8 @@ fn what_has_ended_is_left_alone() {
     });
 }
 
-/// One that is idle, or about to be, and one that is woken at that moment: each ends, and once.
+/// One future is idle or about to be. Another is woken at that moment. Each of them ends, and only
+/// once.
 #[test]
 fn what_waits_ends() {
     check(2, || {
@@ -210,8 +212,8 @@ fn what_waits_ends() {
     });
 }
 
-/// One whose poll waits on its fiber until it is cancelled: it is found there, whenever that poll
-/// begins.
+/// A future's poll waits on its fiber until it is cancelled. The canceller finds it there, whenever
+/// that poll begins.
 #[test]
 fn a_poll_that_waits_is_woken() {
     check(3, || {

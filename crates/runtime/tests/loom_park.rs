@@ -1,5 +1,5 @@
-//! Models of the park word: no wake-up is lost, what the waker did is visible, and a parked fiber
-//! is handed over by exactly one.
+//! Models of the park word. No wake-up is lost, what the waker did is visible, and exactly one
+//! waker hands over a parked fiber.
 #![cfg(loom)]
 
 mod loom_common;
@@ -13,18 +13,18 @@ use loom_common::check;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::park_word::ParkWord;
 
-/// A fiber that waits for one flag or two.
+/// A fiber that waits for one flag or for two.
 struct Fiber {
     word: ParkWord,
     flags: [AtomicBool; 2],
-    /// What each waker leaves; the flags themselves order nothing.
+    /// What each waker leaves for the fiber. The flags themselves order nothing.
     left: [UnsafeCell<bool>; 2],
-    /// Times it is on its way from a waker to its worker.
+    /// How often the fiber is on its way from a waker to its worker.
     handed: AtomicUsize,
     worker: Notify,
 }
 
-// SAFETY: `left` is used as the flags allow; that is what is modelled.
+// SAFETY: `left` is used only as the flags allow. The model checks this.
 unsafe impl Sync for Fiber {}
 // SAFETY: as above.
 unsafe impl Send for Fiber {}
@@ -41,7 +41,7 @@ impl Fiber {
     }
 
     fn wake(&self, i: usize) {
-        // SAFETY: the flag is not up yet.
+        // SAFETY: the flag is not raised yet.
         self.left[i].with_mut(|left| unsafe { *left = true });
         self.flags[i].store(true, Relaxed);
         if self.word.unpark() {
@@ -50,7 +50,7 @@ impl Fiber {
         }
     }
 
-    /// Its worker goes on with something else, until it finds the fiber in its inbox.
+    /// The fiber's worker does something else until it finds the fiber in its inbox.
     fn be_away(&self) {
         while self.handed.load(Relaxed) == 0 {
             self.worker.wait();
@@ -67,10 +67,10 @@ impl Fiber {
         }
     }
 
-    /// After a wait that ended with a wake-up; a fiber that found the flag up at once knows
-    /// nothing.
+    /// Checks after a wait that ended with a wake-up. A fiber that found the flag raised at once
+    /// may not see what was left.
     fn look(&self, i: usize) {
-        // SAFETY: the flag is up, and the wake-up that raised it was received.
+        // SAFETY: the flag is raised, and the wake-up that raised it was received.
         assert!(self.left[i].with(|left| unsafe { *left }));
     }
 }
@@ -83,8 +83,8 @@ fn a_wake_up_is_not_lost_and_publishes() {
             let fiber = Arc::clone(&fiber);
             move || fiber.wake(0)
         });
-        // A wake-up always comes, before or after: its receiver sees what was left. (The flag alone
-        // would not show it.)
+        // A wake-up always comes, before or after. Its receiver sees what was left. (The flag alone
+        // would not show that.)
         if fiber.word.begin() {
             fiber.be_away();
         }
@@ -94,7 +94,8 @@ fn a_wake_up_is_not_lost_and_publishes() {
     });
 }
 
-/// Two wakers at once: one hands over, the other's wake-up counts for this wait or for the next.
+/// Two wakers come at once. One hands the fiber over. The other's wake-up counts for this wait or
+/// for the next.
 #[test]
 fn two_wakers_hand_over_once() {
     check(3, || {

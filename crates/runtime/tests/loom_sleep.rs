@@ -1,9 +1,10 @@
 //! Models of the sleep protocol: a reduced worker around the real request word, join stack and
 //! sleepers.
 //!
-//! Workers that got something to run are busy for ever after, so nobody but the protocol brings the
-//! rest to those who sleep. A worker that sleeps for ever is a deadlock, which the checker reports;
-//! where the sleeper is not a thread of the model, what it relies on is checked when all is quiet.
+//! A worker that got something to run stays busy for ever. So only the protocol brings the rest of
+//! the work to the sleepers. A worker that sleeps for ever is a deadlock, which the checker
+//! reports. If the sleeper is not a thread of the model, the model checks at the end what that
+//! sleeper relies on.
 #![cfg(loom)]
 
 mod loom_common;
@@ -23,7 +24,7 @@ use sateen_runtime::models::request_word::{HUNGRY, RequestWord};
 use sateen_runtime::models::sleepers::Sleepers;
 
 const JOBS: usize = 2;
-/// Slots of the workers that sleep.
+/// The slots of the workers that sleep.
 const A: usize = 0;
 const B: usize = 1;
 
@@ -31,12 +32,12 @@ unsafe fn nothing(_: *const Job) {}
 
 struct Model {
     sleepers: Sleepers,
-    /// The one worker that has join work.
+    /// The worker that has join work.
     requests: RequestWord,
     stack: JoinStack,
     jobs: [Job; JOBS],
     _slots: Vec<Slot>,
-    /// A queue for everybody.
+    /// A queue from which every worker takes.
     queue: AtomicUsize,
 }
 
@@ -44,7 +45,7 @@ impl Model {
     fn new(raised: u32) -> Arc<Self> {
         let mut slots: Vec<Slot> = (0..JOBS).map(|_| Slot::new(std::ptr::null_mut())).collect();
         let stack = JoinStack::new();
-        // SAFETY: the owner is the caller, and nothing pushes more than `JOBS` at once.
+        // SAFETY: the owner is the caller, and at most `JOBS` jobs are pushed at once.
         unsafe { stack.place(slots.as_mut_ptr()) };
         Arc::new(Self {
             sleepers: Sleepers::new(2, None),
@@ -59,7 +60,7 @@ impl Model {
     // ---- the owner ----
 
     fn push(&self, i: usize) {
-        // SAFETY: the owner's thread; jobs outlive the model.
+        // SAFETY: this is the owner's thread, and jobs outlive the model.
         if unsafe { offer::push(&self.stack, &self.jobs[i], || self.requests.word().load(Relaxed)) }
         {
             self.poll();
@@ -72,14 +73,14 @@ impl Model {
         }
     }
 
-    /// Anybody, from outside.
+    /// Submits work as any thread outside does.
     fn submit(&self) {
         self.queue.store(1, Relaxed);
         fence(SeqCst);
         self.sleepers.wake_searcher();
     }
 
-    /// Whether the youngest job is still the owner's.
+    /// Whether the youngest job still belongs to the owner.
     fn pop(&self) -> bool {
         self.stack.pop() || offer::reclaim(&self.stack, || Some((&self.requests, &self.sleepers)))
     }
@@ -91,7 +92,7 @@ impl Model {
     }
 
     fn take(&self) -> bool {
-        // A plain look first, as in a real queue: that is what the fences are for.
+        // As in a real queue, a plain look comes first, which is why fences are needed.
         self.queue.load(Relaxed) != 0 && self.queue.swap(0, Relaxed) != 0
     }
 
@@ -99,15 +100,15 @@ impl Model {
         self.stack.has_public() || self.queue.load(Relaxed) != 0
     }
 
-    /// The end of a search, as in `idle.rs`.
+    /// Ends a search as `idle.rs` does.
     fn end_search(&self, found: bool) {
         if self.sleepers.end_search() && found {
             self.sleepers.pass_on(|| self.has_stealable());
         }
     }
 
-    /// Searches and sleeps until it has a job, as `idle.rs` does; the first, provisional sleep is
-    /// over at once.
+    /// As in `idle.rs`, searches and sleeps until it has a job. The first, provisional sleep ends
+    /// at once.
     fn find(&self, me: usize) {
         self.sleepers.begin_search();
         loop {
@@ -119,7 +120,7 @@ impl Model {
             if self.sleepers.announce(me, || self.has_stealable()) {
                 while self.sleep_for_good(me) {}
             }
-            // The holder of the stack's lock has to get on.
+            // Lets the holder of the stack's lock go on.
             thread::yield_now();
             self.sleepers.begin_search();
         }
@@ -144,7 +145,8 @@ impl Model {
         assert!(self.sleepers.ask(me, || _ = self.requests.insist(HUNGRY), || false));
     }
 
-    /// All others are busy for ever: the invariant that the remaining sleepers rely on.
+    /// Checks the invariant on which the remaining sleepers rely. All other workers are busy for
+    /// ever.
     fn check_quiet(&self) {
         if self.sleepers.has_sleepers() {
             assert!(!self.has_stealable(), "slept through work in the open");
@@ -153,7 +155,7 @@ impl Model {
     }
 }
 
-/// The owner pushes one job and is busy; whenever that is, the sleeper gets it.
+/// The owner pushes one job and stays busy. Whenever that happens, the sleeper gets the job.
 #[test]
 fn a_private_job_is_not_slept_through() {
     check(3, || {
@@ -167,7 +169,7 @@ fn a_private_job_is_not_slept_through() {
     });
 }
 
-/// As above, for a queue that everybody takes from: the sleeper may be searching, announcing
+/// As above, for a queue from which every worker takes. The sleeper may be searching, announcing
 /// itself, or asleep.
 #[test]
 fn a_queued_job_is_not_slept_through() {
@@ -183,7 +185,7 @@ fn a_queued_job_is_not_slept_through() {
     });
 }
 
-/// Against a submission, with its full fence, the first step alone is enough for a long sleep.
+/// Against a submission with its full fence, the first step alone is enough for a long sleep.
 #[test]
 fn a_submission_is_not_slept_through_from_the_first_step_on() {
     check(3, || {
@@ -203,8 +205,8 @@ fn a_submission_is_not_slept_through_from_the_first_step_on() {
     });
 }
 
-/// The owner answers an old request while a worker falls asleep, has nothing to offer, and pushes
-/// then.
+/// While a worker falls asleep, the owner answers an old request, has nothing to offer, and pushes
+/// afterwards.
 #[test]
 fn an_answer_without_an_offer_leaves_the_request() {
     check(3, || {
@@ -243,8 +245,8 @@ fn the_last_public_job_is_stolen_under_an_answer() {
     });
 }
 
-/// The owner answers a sleeper's request with a public job, and takes that back, while the worker
-/// that searched finds something else.
+/// The owner answers a sleeper's request with a public job and takes that job back. Meanwhile the
+/// searching worker finds something else.
 #[test]
 fn the_last_public_job_is_taken_back() {
     check(3, || {
@@ -281,7 +283,7 @@ fn a_searcher_with_its_hands_full_passes_on() {
     });
 }
 
-/// A notification for a submission goes to a worker that has something of its own to do by then.
+/// A notification for a submission reaches a worker that has work of its own by then.
 #[test]
 fn a_notified_worker_with_its_hands_full_passes_on() {
     check(2, || {

@@ -1,4 +1,5 @@
-//! Models of a runtime out of stacks: no task is refused that a worker with a stack could start.
+//! Models of a runtime without free stacks. No task is refused that a worker with a stack could
+//! start.
 #![cfg(loom)]
 
 mod loom_common;
@@ -11,13 +12,13 @@ use loom_common::check;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::stall::{Rest, Stall};
 
-/// Worker 0 has no stack, the others have one or get one.
+/// Worker 0 has no stack. The others have one or get one.
 struct Crew {
     sleep: Sleepers,
     stall: Stall,
     /// The task that worker 0 puts aside.
     aside: Mutex<usize>,
-    /// As `Aside::count`.
+    /// The same count as `Aside::count`.
     count: AtomicUsize,
     done: AtomicUsize,
     workers: usize,
@@ -53,8 +54,8 @@ impl Crew {
         taken
     }
 
-    /// As `starve`: puts aside what came from outside, and refuses what is aside if all stand
-    /// still.
+    /// Like `starve`: puts a task from outside aside, and refuses what is aside if all workers
+    /// stand still.
     fn starve(&self) {
         self.put();
         self.sleep.wake_searcher();
@@ -74,7 +75,7 @@ impl Crew {
         (1..self.workers).for_each(|worker| _ = self.sleep.notify(worker));
     }
 
-    /// As `idle`.
+    /// Sleeps as `idle` does.
     fn sleep(&self, me: usize) {
         if self.sleep.announce(me, || self.count.load(Relaxed) != 0 || self.is_over()) {
             self.stall.rests(Rest::Sleep);
@@ -92,7 +93,7 @@ impl Crew {
         }
     }
 
-    /// Worker `me` has been asleep for long.
+    /// Worker `me` has been asleep for a long time.
     fn begin_asleep(&self, me: usize) {
         assert!(self.sleep.announce(me, || false));
         self.stall.rests(Rest::Sleep);
@@ -105,7 +106,7 @@ impl Crew {
     }
 }
 
-/// One that was woken for the task a moment ago still rests.
+/// A worker that was woken for the task a moment ago still counts as resting.
 #[test]
 fn a_sleeper_that_was_notified_counts() {
     check(3, || {
@@ -120,8 +121,8 @@ fn a_sleeper_that_was_notified_counts() {
     });
 }
 
-/// One wakes for the task, while another that has napped gets a stack and falls asleep: it is not
-/// taken for the first.
+/// One worker wakes for the task. Meanwhile another one that has napped gets a stack and falls
+/// asleep. It is not taken for the first.
 #[test]
 fn one_that_falls_asleep_does_not_stand_for_another() {
     check(2, || {
@@ -133,7 +134,7 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
             move || {
                 crew.sleep.sleep(1, None);
                 crew.stall.wakes(Rest::Sleep);
-                // Nobody else could have it.
+                // No other worker could have taken the task.
                 assert!(crew.take(), "refused, though another has a stack");
             }
         });
@@ -141,7 +142,7 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
             let crew = Arc::clone(&crew);
             move || {
                 crew.stall.wakes(Rest::Nap);
-                // As if what is aside was not for this one.
+                // For this worker, the task aside does not count.
                 assert!(crew.sleep.announce(2, || false));
                 crew.stall.rests(Rest::Sleep);
             }
@@ -152,8 +153,8 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
     });
 }
 
-/// A worker that naps wakes up and takes a fiber, by whatever store. A thread that sees the store
-/// sees the worker awake.
+/// A napping worker wakes up and takes a fiber, by whatever store. A thread that sees this store
+/// also sees the worker awake.
 #[test]
 fn one_that_takes_a_fiber_is_awake() {
     check(3, || {
@@ -173,7 +174,7 @@ fn one_that_takes_a_fiber_is_awake() {
     });
 }
 
-/// A worker that naps has left something behind. A thread that sees it rest sees that.
+/// A napping worker has left something behind. A thread that sees the worker rest also sees that.
 #[test]
 fn what_one_that_naps_leaves_behind_is_seen() {
     check(2, || {
@@ -207,7 +208,7 @@ fn those_that_nap_stand_still() {
         assert!(crew.stall.all_rest(|| crew.sleep.announced(), || true));
         crew.stall.wakes(Rest::Nap);
         assert!(!crew.stall.all_rest(|| crew.sleep.announced(), || true));
-        // A spare comes and goes.
+        // A spare stack comes and goes.
         crew.stall.rests(Rest::Nap);
         crew.stall.comes();
         assert!(!crew.stall.all_rest(|| crew.sleep.announced(), || true));

@@ -1,5 +1,5 @@
-//! Models of a submission while the runtime ends: what was let in is done, and nobody is inside
-//! when others are notified.
+//! Models of a submission while the runtime ends. Work that was let in is done, and no thread is
+//! inside when others are notified.
 #![cfg(loom)]
 
 mod loom_common;
@@ -22,12 +22,12 @@ struct Runtime {
     drained: DrainCount,
     sleep: Sleepers,
     queue: AtomicUsize,
-    /// What a job needs: written inside, read by the worker.
+    /// What a job needs. The submitter writes it inside, and the worker reads it.
     jobs: [UnsafeCell<bool>; 2],
     done: AtomicUsize,
 }
 
-// SAFETY: a job's place is its submitter's, then the worker's; that is what is modelled.
+// SAFETY: a job's place belongs to its submitter, then to the worker. The model checks this.
 unsafe impl Sync for Runtime {}
 // SAFETY: as above.
 unsafe impl Send for Runtime {}
@@ -47,16 +47,16 @@ impl Runtime {
         runtime
     }
 
-    /// As `Shared::submit`; whether it was let in.
+    /// Submits as `Shared::submit` does. Returns whether the job was let in.
     fn submit(&self, job: usize) -> bool {
         let Ok(inside) = self.gate.enter() else { return false };
         let queue = || {
-            // SAFETY: nobody else has the job yet.
+            // SAFETY: no other thread has the job yet.
             self.jobs[job].with_mut(|place| unsafe { *place = true });
             self.queue.fetch_or(1 << job, SeqCst);
         };
         let announce = |()| {
-            // A policy that is told may end the runtime, which waits for all who are inside.
+            // A policy that is notified may end the runtime, which waits for all that are inside.
             assert!(job != 0 || self.gate.inside() == 0, "it would wait for itself");
             fence(SeqCst);
             self.sleep.wake_searcher();
@@ -65,7 +65,7 @@ impl Runtime {
         true
     }
 
-    /// As `Shared::close`.
+    /// Closes as `Shared::close` does.
     fn close(&self) {
         self.gate.shut();
         self.life.close();
@@ -78,7 +78,7 @@ impl Runtime {
         while !self.life.is_stopped() {
             let jobs = self.queue.swap(0, SeqCst);
             for job in (0..2).filter(|job| jobs & (1 << job) != 0) {
-                // SAFETY: taken from the queue.
+                // SAFETY: the job was taken from the queue.
                 assert!(self.jobs[job].with(|place| unsafe { *place }));
                 self.done.fetch_add(1, Relaxed);
             }
@@ -99,8 +99,8 @@ impl Runtime {
     }
 }
 
-/// Submitted before, while and after the runtime closes: done if it was let in, and the worker
-/// ends.
+/// A job is submitted before, while or after the runtime closes. If it was let in, it is done, and
+/// the worker ends.
 #[test]
 fn what_was_let_in_is_done() {
     check(2, || {

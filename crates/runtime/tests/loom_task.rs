@@ -1,4 +1,5 @@
-//! Models of the task state word: the closure runs once, the frame is freed once, the joiner wakes.
+//! Models of the task state word: the closure runs once, the frame is freed once, and the joiner
+//! wakes.
 #![cfg(loom)]
 
 mod loom_common;
@@ -10,18 +11,18 @@ use loom::thread;
 use loom_common::check;
 use sateen_runtime::models::task_state::{Claim, Completion, TaskState};
 
-/// A frame: what the state word guards.
+/// A frame with the fields that the state word guards.
 struct Frame {
     state: TaskState,
-    /// 0: the closure; 1: the result.
+    /// 0 is the closure, 1 the result.
     body: UnsafeCell<u32>,
-    /// Stands for the waker's place.
+    /// Stands for the place of the waker.
     waker: UnsafeCell<u32>,
     freed: AtomicUsize,
     woken: AtomicUsize,
 }
 
-// SAFETY: `body` and `waker` are used as the state word allows; that is what is modelled.
+// SAFETY: `body` and `waker` are used only as the state word allows. The model checks this.
 unsafe impl Sync for Frame {}
 // SAFETY: as above.
 unsafe impl Send for Frame {}
@@ -42,7 +43,7 @@ impl Frame {
     }
 
     fn run(&self) {
-        // SAFETY: claimed.
+        // SAFETY: the task was claimed.
         self.body.with_mut(|b| unsafe {
             assert_eq!(*b, 0, "the closure ran twice");
             *b = 1;
@@ -51,12 +52,12 @@ impl Frame {
 
     fn free(&self) {
         assert_eq!(self.freed.fetch_add(1, Relaxed), 0, "freed twice");
-        // SAFETY: nobody refers to the frame: writing everything must not race with anything.
+        // SAFETY: no thread refers to the frame, so writing all of it must not race with anything.
         self.body.with_mut(|b| unsafe { *b = 2 });
         self.waker.with_mut(|w| unsafe { *w = 2 });
     }
 
-    /// The taker of the entry.
+    /// Does what the thread does that takes the entry.
     fn taker(&self) {
         match self.state.claim_from_queue(false) {
             Claim::Run => {
@@ -65,7 +66,7 @@ impl Frame {
                     Completion::Left => {}
                     Completion::Free => self.free(),
                     Completion::Wake => {
-                        // SAFETY: registered and not taken back.
+                        // SAFETY: the waker is registered and was not taken back.
                         assert_eq!(self.waker.with(|w| unsafe { *w }), 1);
                         self.woken.fetch_add(1, Relaxed);
                         if self.state.drop_entry() {
@@ -86,7 +87,7 @@ impl Frame {
     }
 
     fn take_result(&self) {
-        // SAFETY: done.
+        // SAFETY: the task is done.
         assert_eq!(self.body.with(|b| unsafe { *b }), 1);
     }
 }
@@ -120,11 +121,11 @@ fn a_waiting_joiner_is_woken_or_sees_the_result() {
             thread::spawn(move || frame.taker())
         };
         if !frame.state.is_done() {
-            // SAFETY: not registered, so the place is ours.
+            // SAFETY: the waker is not registered, so this thread owns the place.
             frame.waker.with_mut(|w| unsafe { *w = 1 });
             if frame.state.register() && frame.state.unregister() {
                 // Changes its waker and registers again.
-                // SAFETY: taken back in time, so the place is ours.
+                // SAFETY: the waker was taken back in time, so this thread owns the place.
                 frame.waker.with_mut(|w| unsafe { *w = 1 });
                 frame.state.register();
             }

@@ -1,5 +1,6 @@
-//! Models of the threads that mind the timers. The time to fire comes once all is quiet. Then some
-//! sleeper must have seen the timer, or nobody sleeps and the timekeeper has.
+//! Models of the threads that mind the timers. The time to fire comes once all threads are quiet.
+//! Then some sleeper must have seen the timer. If no worker sleeps, the timekeeper must have seen
+//! it.
 #![cfg(loom)]
 
 mod loom_common;
@@ -14,20 +15,20 @@ use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::watcher::{NEVER, Watcher};
 use sateen_sync::park::ThreadParker;
 
-/// Slots of the workers that sleep.
+/// The slots of the workers that sleep.
 const A: usize = 0;
 const B: usize = 1;
-/// Times of timers.
+/// The times of the timers.
 const SOON: u64 = 5;
 const LATER: u64 = 7;
 
 struct Model {
     sleepers: Sleepers,
     watcher: Watcher,
-    /// The time of the earliest.
+    /// The time of the earliest timer.
     timer: AtomicU64,
     fired: AtomicBool,
-    /// The timekeeper's.
+    /// The parker of the timekeeper.
     parker: ThreadParker,
     requests: RequestWord,
 }
@@ -44,7 +45,7 @@ impl Model {
         })
     }
 
-    /// A worker that is busy afterwards.
+    /// Arms a timer as a worker that stays busy afterwards.
     fn arm(&self) {
         self.timer.store(LATER, Relaxed);
         self.call(self.watcher.tell(&self.sleepers, || self.earliest()));
@@ -64,27 +65,27 @@ impl Model {
         }
     }
 
-    /// The timekeeper was to look at a time that has come, but the timer of that time is gone.
+    /// The timekeeper looked at a time that came, and the timer of that time is gone.
     fn looked_before(&self) {
         self.timer.store(SOON, Relaxed);
         assert_eq!(self.watcher.look(|| self.earliest()), SOON);
         self.timer.store(NEVER, Relaxed);
     }
 
-    /// The timekeeper looks, when it is called, until it has seen the timer.
+    /// The timekeeper looks when it is called, until it has seen the timer.
     fn look_until_seen(&self) {
         while self.watcher.look(|| self.earliest()) != LATER {
             self.parker.park();
         }
     }
 
-    /// A worker falls asleep; whether it will be awake for the timer.
+    /// A worker falls asleep. Returns whether it will be awake for the timer.
     fn fall_asleep(&self, me: usize) -> bool {
         assert!(self.sleepers.announce(me, || false));
         self.watcher.watch(me) && self.has_timer()
     }
 
-    /// Sleeps until it has seen the timer.
+    /// The worker sleeps until it has seen the timer.
     fn watch_until_seen(&self, me: usize) {
         while !self.fall_asleep(me) {
             self.sleepers.sleep(me, None);
@@ -92,7 +93,7 @@ impl Model {
         }
     }
 
-    /// Sleeps until it has seen the timer, or somebody has.
+    /// The worker sleeps until it or another worker has seen the timer.
     fn watch_until_fired(&self, me: usize, other: usize) {
         while self.sleepers.announce(me, || self.fired.load(Relaxed)) {
             if self.watcher.watch(me) && self.has_timer() {
@@ -113,7 +114,7 @@ impl Model {
     }
 }
 
-/// The only sleeper sees the timer before it sleeps for good, or is told.
+/// The only sleeper sees the timer before it sleeps for good, or is told of it.
 #[test]
 fn a_timer_is_not_slept_through() {
     check(3, || {
@@ -127,7 +128,7 @@ fn a_timer_is_not_slept_through() {
     });
 }
 
-/// Two workers fall asleep: one watches, and either may be notified.
+/// Two workers fall asleep. One of them watches, and either may be notified.
 #[test]
 fn a_timer_is_not_slept_through_by_two() {
     check(2, || {
@@ -141,7 +142,7 @@ fn a_timer_is_not_slept_through_by_two() {
     });
 }
 
-/// The watcher wakes for something else while a timer is armed: the worker that sleeps on takes
+/// The watcher wakes for something else while a timer is armed. The worker that sleeps on takes
 /// over.
 #[test]
 fn a_busy_watcher_hands_on() {
@@ -163,7 +164,7 @@ fn a_busy_watcher_hands_on() {
     });
 }
 
-/// As above, but the other one is just falling asleep, and finds the first one watching.
+/// As above, but the other worker is just falling asleep, and finds the first one watching.
 #[test]
 fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
     check(3, || {
@@ -181,7 +182,7 @@ fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
     });
 }
 
-/// A worker that was woken in order to watch, and has found something else to do, wakes the next.
+/// A worker that was woken to watch has found something else to do. It wakes the next worker.
 #[test]
 fn one_who_was_to_watch_hands_on() {
     check(3, || {
@@ -202,8 +203,8 @@ fn one_who_was_to_watch_hands_on() {
     });
 }
 
-/// All are awake: the timekeeper, which is just looking for another reason, sees the timer or is
-/// called.
+/// All workers are awake. The timekeeper, which is just looking for another reason, sees the timer
+/// or is called.
 #[test]
 fn the_stand_in_learns_of_a_timer() {
     check(3, || {
@@ -218,8 +219,8 @@ fn the_stand_in_learns_of_a_timer() {
     });
 }
 
-/// The watcher goes on with something else, as the last one: the timekeeper may just have seen it
-/// watch.
+/// The watcher goes on with something else, as the last sleeper. The timekeeper may just have seen
+/// it watch.
 #[test]
 fn a_busy_watcher_hands_on_to_the_stand_in() {
     check(3, || {
@@ -237,8 +238,8 @@ fn a_busy_watcher_hands_on_to_the_stand_in() {
     });
 }
 
-/// The timekeeper raises the request for one timer, and the worker fires it: the timekeeper learns
-/// of the next.
+/// The timekeeper raises the request for one timer, and the worker fires it. The timekeeper learns
+/// of the next timer.
 #[test]
 fn one_who_answers_calls_for_the_rest() {
     check(3, || {
@@ -263,7 +264,7 @@ fn one_who_answers_calls_for_the_rest() {
     });
 }
 
-/// A worker falls asleep while another one arms: it or the timekeeper sees the timer.
+/// A worker falls asleep while another one arms a timer. The sleeper or the timekeeper sees it.
 #[test]
 fn one_who_falls_asleep_or_the_stand_in_learns_of_a_timer() {
     check(2, || {

@@ -19,7 +19,7 @@ thread_local! {
     static ENTERED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Sets, calls, restores.
+/// Sets a number, calls `f` and restores the number.
 fn within(number: usize, f: impl FnOnce()) {
     ENTERED.with_borrow_mut(|entered| entered.push(number));
     f();
@@ -88,7 +88,7 @@ fn a_substitute_takes_over_and_retires() {
     for strict in [false, true] {
         let rt = Runtime::builder().workers(1).strict(strict).build().expect("a runtime");
         for _ in 0..30 {
-            // What the blocked worker waits for is among its own branches, and its own tasks.
+            // The blocked worker waits for one of its own branches, and for one of its own tasks.
             let event = Arc::new(Event::new());
             rt.install(|| join(|| no_suspend(|| event.wait()), || event.set()));
             let (second, inner) = (Arc::new(Event::new()), Arc::clone(&event));
@@ -124,7 +124,7 @@ fn what_a_substitute_began_ends_there() {
                 no_suspend(|| begun.wait());
                 (task, worker_index())
             });
-            // The blocked worker goes on, the substitute has a suspended task.
+            // The blocked worker goes on while its substitute has a suspended task.
             assert_eq!(rt.install(|| fib(5)), 5);
             go.set();
             let there = task.join().expect("ran");
@@ -196,7 +196,7 @@ fn one_worker_alone_keeps_its_time() {
             assert!(begun.elapsed() >= Duration::from_millis(5));
             no_suspend(|| sateen_sync::block_on(sleep_async(Duration::from_millis(5))));
         });
-        // A timer that was armed before, for a task that is suspended on the same worker.
+        // A timer was armed before, for a task that is suspended on the same worker.
         let sleeper = rt.spawn(|| sleep(Duration::from_millis(1)));
         rt.install(|| {
             no_suspend(|| sleep(Duration::from_millis(20)));

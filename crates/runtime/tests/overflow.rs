@@ -1,4 +1,4 @@
-//! Stack overflow and other faults, each in a child process: this test binary, run again.
+//! Stack overflow and other faults, each in a child process that runs this test binary again.
 
 #![cfg(unix)]
 
@@ -26,7 +26,7 @@ fn recurse(depth: u64) -> u64 {
     if depth == u64::MAX { 0 } else { recurse(depth + 1) + frame[7] }
 }
 
-/// The child's task overflows; the parent checks what is said.
+/// The child's task overflows. The parent checks what the child printed.
 fn overflows(name: &str, runtime: impl FnOnce() -> Runtime) {
     if is_child() {
         let named = Spawn::new().name("digger");
@@ -67,11 +67,11 @@ fn a_task_on_a_stack_guarded_by_protection_overflows() {
     });
 }
 
-/// Threads that `std` has not made have no signal stack of their own.
+/// A thread that `std` has not made has no signal stack.
 #[test]
 fn a_task_on_a_foreign_thread_overflows() {
     extern "C" fn start(worker: *mut libc::c_void) -> *mut libc::c_void {
-        // SAFETY: made from a box below, for this thread alone.
+        // SAFETY: the pointer was made from a box below, for this thread alone.
         let worker = unsafe { Box::from_raw(worker.cast::<sateen_runtime::WorkerThread>()) };
         worker.run();
         std::ptr::null_mut()
@@ -80,7 +80,8 @@ fn a_task_on_a_foreign_thread_overflows() {
         builder()
             .spawn_handler(|worker| {
                 let worker = Box::into_raw(Box::new(worker)).cast();
-                // SAFETY: all-zero is a place for a thread's name; the box is the thread's.
+                // SAFETY: zeroed memory is valid for a thread's name, and the box belongs to the
+                // new thread.
                 let made = unsafe {
                     let mut thread = std::mem::zeroed();
                     libc::pthread_create(&mut thread, std::ptr::null(), start, worker)
@@ -97,7 +98,7 @@ fn a_task_on_a_foreign_thread_overflows() {
 fn other_faults_of_a_task_are_not_ours() {
     if is_child() {
         let fault = || {
-            // SAFETY: none; this is the fault.
+            // SAFETY: there is none, because this is the fault.
             unsafe { std::ptr::without_provenance::<u8>(8).read_volatile() }
         };
         builder().build().expect("a runtime").spawn(fault).join().expect("not reached");
@@ -122,18 +123,18 @@ fn other_threads_overflow_as_they_would_without_us() {
     assert!(!errors.contains("sateen: "), "{errors}");
 }
 
-/// A handler that was there before us is asked after us.
+/// A handler that was installed before ours is called after ours.
 #[test]
 fn a_handler_of_the_programs_own_is_called() {
     extern "C" fn handler(_: libc::c_int) {
-        // SAFETY: ends the process; safe in a handler.
+        // SAFETY: the call ends the process, and is safe in a handler.
         unsafe { libc::_exit(77) }
     }
     if is_child() {
         // SAFETY: the handler is safe.
         unsafe { libc::signal(libc::SIGSEGV, handler as *const () as usize) };
         let runtime = builder().build().expect("a runtime");
-        // SAFETY: none; this is the fault.
+        // SAFETY: there is none, because this is the fault.
         runtime.install(|| unsafe { std::ptr::without_provenance::<u8>(8).read_volatile() });
         return;
     }
@@ -141,7 +142,7 @@ fn a_handler_of_the_programs_own_is_called() {
     assert_eq!(output.status.code(), Some(77), "{errors}");
 }
 
-/// Uses a little more than `usable` bytes below `top`, and says how many.
+/// Uses a little more than `usable` bytes below `top`. Returns how many.
 fn deep(top: usize, usable: usize) -> usize {
     let frame = black_box([usable; 32]);
     let used = top - std::ptr::from_ref(&frame) as usize;
@@ -150,7 +151,7 @@ fn deep(top: usize, usable: usize) -> usize {
 
 #[test]
 fn the_whole_size_can_be_used() {
-    // Unguarded ones too.
+    // This includes unguarded stacks.
     for size in [32 << 10, 1 << 20] {
         // SAFETY: the task below keeps to its size.
         let stacks = unsafe { PooledStacks::new().unguarded() };

@@ -1,4 +1,4 @@
-//! Runtimes that are ended by code that runs on them: no thread waits for itself.
+//! Code that runs on a runtime ends that runtime. No thread waits for itself.
 
 mod common;
 
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-/// The last hold of a runtime.
+/// The last handle of a runtime.
 type Last = Arc<Mutex<Option<Runtime>>>;
 
 /// Ends the runtime from where it is called, in every way that does not wait for the caller.
@@ -26,8 +26,8 @@ fn end(last: &Last) {
     drop(runtime);
 }
 
-/// Runs `f` with the last hold of a runtime, which it brings to [`end`], and waits until all
-/// workers have left.
+/// Runs `f` with the last handle of a runtime. `f` passes it to [`end`]. Waits until all workers
+/// have left.
 fn ends(what: &'static str, set: impl Fn(Builder, &Last) -> Builder, f: impl Fn(Last)) {
     let _dog = Watchdog::new(what);
     for (workers, strict) in [(1, false), (2, false), (1, true)] {
@@ -48,7 +48,7 @@ fn plain(builder: Builder, _: &Last) -> Builder {
     builder
 }
 
-/// Spawns `f` on the runtime, without holding it.
+/// Spawns `f` on the runtime without holding the runtime.
 fn on(last: &Last, f: impl FnOnce(&Last) + Send + 'static) {
     let spawner = last.lock().expect("no panic").as_ref().expect("there").spawner();
     let last = Arc::clone(last);
@@ -94,7 +94,7 @@ fn in_a_runtime_that_is_the_workers_thread() {
 fn in_hooks() {
     let at_start = |builder: Builder, last: &Last| {
         let last = Arc::clone(last);
-        // The builder has to return first.
+        // The builder has to return before this.
         builder.on_start(move |index| {
             while index == 0 && last.lock().expect("no panic").is_none() {
                 std::thread::yield_now();
@@ -120,7 +120,7 @@ fn in_a_waker_and_in_a_destructor() {
         let (go, gone) = mpsc::channel::<()>();
         let task = spawner.spawn(move || _ = gone.recv());
         let waker = Waker::from(Arc::new(Ends(last)));
-        // The handle has to be there when the task ends.
+        // The handle must still exist when the task ends.
         let task = Pin::new(Box::leak(Box::new(task)));
         assert!(task.poll(&mut Context::from_waker(&waker)).is_pending());
         drop(go);
@@ -138,7 +138,7 @@ fn in_a_waker_and_in_a_destructor() {
     });
 }
 
-/// As long as a worker's thread has locals, its runtime may be among them.
+/// As long as a worker's thread has locals, its runtime may be one of them.
 #[test]
 fn in_a_workers_thread_local() {
     thread_local! { static KEPT: RefCell<Option<Arc<Runtime>>> = const { RefCell::new(None) } }
@@ -155,7 +155,7 @@ fn in_a_workers_thread_local() {
     }
 }
 
-/// A plain thread's locals hold a runtime with work left.
+/// The locals of a plain thread hold a runtime with work left.
 #[test]
 fn in_a_plain_threads_local() {
     thread_local! { static KEPT: RefCell<Option<Runtime>> = const { RefCell::new(None) } }
@@ -178,7 +178,7 @@ fn in_a_plain_threads_local() {
     assert_eq!(receive.iter().count(), 10);
 }
 
-/// A task that is cancelled while it drops another runtime waits for that one's end.
+/// A task that is cancelled while it drops another runtime waits for the end of that runtime.
 #[test]
 fn a_drop_is_not_cancelled() {
     let _dog = Watchdog::new("a drop in a cancelled task");
@@ -202,7 +202,7 @@ fn a_drop_is_not_cancelled() {
     });
 }
 
-/// Without threads for calls that block, a blocked worker calls it itself.
+/// If there are no threads for blocking calls, a blocked worker calls the waker itself.
 #[test]
 fn in_a_waker_that_a_blocked_worker_calls() {
     struct Ends(Last, Event);
@@ -226,7 +226,7 @@ fn in_a_waker_that_a_blocked_worker_calls() {
     });
 }
 
-/// The call goes on when the worker, which its thread was for a while, has left.
+/// The thread of the call was a worker for a while. The call goes on after that worker has left.
 #[test]
 fn in_blocking_on_a_thread_that_was_a_worker() {
     ends("dropped in blocking, after another runtime", plain, |last| {

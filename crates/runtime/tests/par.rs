@@ -1,4 +1,4 @@
-//! Parallel loops against their sequential twins.
+//! Parallel loops beside their sequential twins.
 
 mod common;
 
@@ -9,7 +9,7 @@ use sateen_runtime::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// A small generator; the sequence depends on the seed alone.
+/// A small generator. The sequence depends on the seed alone.
 fn numbers(seed: u64, n: usize) -> Vec<u64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     (0..n)
@@ -122,7 +122,7 @@ fn sorts_agree_with_the_standard_library() {
     });
 }
 
-/// Ordered by the key alone.
+/// Items are ordered by the key alone.
 #[derive(Clone, Debug)]
 struct Keyed(u8, usize, Box<u8>);
 impl PartialEq for Keyed {

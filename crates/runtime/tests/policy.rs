@@ -1,4 +1,4 @@
-//! The shipped policies, priorities, and one of the user's making.
+//! The shipped policies, priorities, and a policy of the user's.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn all_policies() -> [fn() -> Scheduling; 4] {
     [policy::work_stealing, policy::work_sharing, policy::round_robin, by_property]
 }
 
-/// Work sharing under a lock of each kind.
+/// Work sharing, with each kind of lock.
 fn all_locks() -> [fn() -> Scheduling; 8] {
     use sateen_sync::spin::*;
     [
@@ -39,7 +39,7 @@ fn with_all(f: impl Fn(&Runtime)) {
     }
 }
 
-/// The smallest property first.
+/// The smallest property comes first.
 struct ByProperty(std::sync::Mutex<BinaryHeap<Item>>);
 
 struct Item(Runnable);
@@ -164,8 +164,7 @@ fn round_robin_keeps_everything_where_it_was_spawned() {
     }
 }
 
-/// Spawns with these settings on one worker that is busy, and tells the order in which they then
-/// ran.
+/// Spawns with these settings on one busy worker. Returns the order in which the tasks then ran.
 fn order(policy: Scheduling, settings: Vec<Spawn>) -> Vec<usize> {
     let rt = Runtime::builder().workers(1).policy(policy).build().expect("a runtime");
     rt.install(|| {
@@ -194,7 +193,7 @@ fn priorities_are_kept() {
         assert_eq!(order(policy(), settings()), [1, 3, 2, 5, 0, 4]);
     }
     assert_eq!(order(policy::round_robin(), settings()), [1, 3, 2, 5, 0, 4]);
-    // The youngest first.
+    // The youngest task comes first.
     assert_eq!(order(policy::work_stealing(), settings()), [3, 1, 5, 2, 4, 0]);
 }
 
@@ -249,7 +248,7 @@ fn a_dropped_runnable_is_not_lost() {
     }
 }
 
-/// How many of `tasks` have run when one that waited goes on, which the first of them has woken.
+/// The first of `tasks` wakes a waiting task. Returns how many have run when that task goes on.
 fn go_before(tasks: usize, each: impl Fn() + Send + Sync + Copy + 'static) -> usize {
     let runtime = Runtime::builder().workers(1).build().expect("a runtime");
     runtime.install(|| {
@@ -272,7 +271,8 @@ fn who_is_woken_waits_for_few_tasks() {
     for _ in 0..10 {
         let before = go_before(1_000, || ());
         assert!((1..=33).contains(&before), "{before} tasks went first");
-        // The one that woke it, the one begun at once, and none after the first look at the clock.
+        // These are the task that woke it and the task that began at once. None begins after the
+        // first look at the clock.
         let before = go_before(10, || std::thread::sleep(std::time::Duration::from_micros(50)));
         assert!((1..=2).contains(&before), "{before} long tasks went first");
     }

@@ -8,7 +8,8 @@ use sateen_sync::{Event, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// The smallest property first, as they were read or told last.
+/// The smallest property comes first. The policy goes by the property that it last read or was
+/// told.
 #[derive(Default)]
 struct ByProperty(std::sync::Mutex<Vec<(u64, Runnable)>>);
 
@@ -40,7 +41,7 @@ enum When {
     Ready,
 }
 
-/// Three tasks in the order of their properties, except that the last comes first.
+/// Runs three tasks in the order of their properties, except that the last one comes first.
 fn order(workers: usize, when: When, futures: bool) -> Vec<u64> {
     let policy = policy::custom(|_| Box::new(ByProperty::default()));
     let rt = Runtime::builder().workers(workers).policy(policy).build().unwrap();
@@ -68,7 +69,7 @@ fn order(workers: usize, when: When, futures: bool) -> Vec<u64> {
     }
     let tasks = Arc::new(tasks);
     let (all, open) = (Arc::clone(&tasks), Arc::clone(&gate));
-    // On the tasks' own worker, so that none of them runs meanwhile.
+    // This runs on the tasks' own worker, so that none of them runs meanwhile.
     let changer = rt.spawn_with(last, move || {
         if when == When::Ready {
             open.set();

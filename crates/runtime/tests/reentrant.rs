@@ -1,4 +1,5 @@
-//! A reentrant mutex lets in again only the context that holds it, on the thread where it took it.
+//! A reentrant mutex lets in again only the context that holds it, on the thread where that context
+//! locked it.
 
 mod common;
 
@@ -27,7 +28,7 @@ fn lets_in(mutex: &Shared) -> bool {
 fn a_number_that_is_claimed_lets_nobody_in() {
     let (mutex, both) = (shared(), std::sync::Barrier::new(2));
     let number = 1 << 40;
-    // SAFETY: the threads lie to the reports of this process, where nobody asks for one.
+    // SAFETY: the threads give wrong identities to reports, and no code here asks for a report.
     #[allow(unused_unsafe, reason = "the promise is for reports alone")]
     let claim = || unsafe { park::set_context_id(number) };
     thread::scope(|s| {
@@ -46,7 +47,7 @@ fn a_number_that_is_claimed_lets_nobody_in() {
     });
 }
 
-/// The first poll takes the lock for good, the second comes on another worker.
+/// The first poll takes the lock for good. The second poll runs on another worker.
 #[test]
 fn a_future_that_moves_is_not_let_in_again() {
     with_runtime(2, |rt| {
@@ -95,10 +96,10 @@ fn a_branch_is_let_in_only_where_its_task_is() {
             let _guard = mutex.lock();
             let here = || sateen_runtime::worker_index();
             let mine = here();
-            // In place: the same context.
+            // The branch runs in place, so it has the same context.
             let ((), inside) = join(|| (), || (here(), lets_in(&mutex)));
             assert_eq!(inside.0 == mine, inside.1);
-            // Stolen: another one.
+            // The branch is stolen, so it has another context.
             let wait = || {
                 while !stolen.load(SeqCst) {
                     thread::yield_now();
@@ -136,7 +137,7 @@ fn a_task_stays_who_it_is_while_others_run() {
     });
 }
 
-/// Neither the tasks that run there afterwards nor the thread.
+/// The mutex lets in neither tasks that run there afterwards nor the thread.
 #[test]
 fn nobody_follows_one_that_is_gone() {
     at_all_counts(|rt| {

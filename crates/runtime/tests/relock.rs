@@ -1,5 +1,5 @@
-//! A guard that gives its lock away for a while holds it again afterwards, whatever happens in
-//! between.
+//! A guard that gives its lock away for a while holds the lock again afterwards, whatever happens
+//! in between.
 
 mod common;
 
@@ -14,20 +14,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// What the task with the guard and the thread that wants its lock tell each other.
+/// How the task with the guard and the thread that wants its lock talk to each other.
 #[derive(Default)]
 struct Talk {
-    /// The guard's lock can be had.
+    /// The guard's lock is free to take.
     free: Event,
-    /// The thread has it, or had it.
+    /// The thread has the lock, or had it.
     taken: Event,
-    /// The thread has it.
+    /// The thread has the lock now.
     held: AtomicBool,
 }
 
 impl Talk {
-    /// In the task: runs `give`, which gives the lock away and takes it back, until the thread had
-    /// the lock. Whether the task came back while the thread still had it.
+    /// Called in the task. Runs `give`, which gives the lock away and takes it back, until the
+    /// thread has had the lock. Returns whether the task came back while the thread still had it.
     fn give_away(&self, mut give: impl FnMut(&dyn Fn())) -> bool {
         loop {
             let meanwhile = || {
@@ -45,7 +45,8 @@ impl Talk {
         }
     }
 
-    /// In the thread: takes the lock, cancels the task, which wants it back, and gives it up again.
+    /// Called in the thread. Takes the lock, cancels the task, which wants it back, and gives the
+    /// lock up again.
     fn take_from<G>(&self, rt: &Runtime, task: &JoinHandle<bool>, lock: impl FnOnce() -> G) {
         self.free.wait();
         let guard = lock();
@@ -59,12 +60,13 @@ impl Talk {
     }
 }
 
-/// The only worker runs whatever can run.
+/// Lets the only worker run all work that can run.
 fn turns(rt: &Runtime) {
     rt.install(|| (0..100).for_each(|_| yield_now()));
 }
 
-/// A task runs `$give` with its guard and a closure for the time between; a thread takes `$take`.
+/// A task runs `$give` with its guard and a closure for the time between. A thread takes the lock
+/// by `$take`.
 macro_rules! keeps_its_lock {
     ($($name:ident: $lock:expr, $guard:ident, $take:ident, $give:expr;)*) => { $(
         #[test]
@@ -76,7 +78,7 @@ macro_rules! keeps_its_lock {
                     move || {
                         let mut guard = lock.$guard();
                         let early = talk.give_away(|meanwhile| ($give)(&mut guard, meanwhile));
-                        // Without its lock the guard must not give that back.
+                        // A guard without its lock must not give the lock back.
                         if early {
                             std::mem::forget(guard);
                         }
@@ -91,7 +93,7 @@ macro_rules! keeps_its_lock {
     )* };
 }
 
-/// The strongest lock there is, if it can be had at once.
+/// The strongest lock there is, taken only if it is free at once.
 trait TryLockNow {
     type Guard<'a>
     where
@@ -164,7 +166,7 @@ keeps_its_lock! {
             ReentrantMutexGuard::unlocked(guard, f);
 }
 
-/// As above, where the guard says itself when the thread gets the lock.
+/// As above, where the guard itself decides when the thread gets the lock.
 macro_rules! bumps_and_keeps_its_lock {
     ($($name:ident: $lock:expr, $guard:ident, $take:ident, $type:ident;)*) => { $(
         #[test]
@@ -200,7 +202,7 @@ bumps_and_keeps_its_lock! {
     reentrant_bump: ReentrantMutex::new(()), lock, lock, ReentrantMutexGuard;
 }
 
-/// The wait itself is interrupted, locking again afterwards is not.
+/// The wait itself is interrupted. Locking again afterwards is not.
 #[test]
 fn condvar_wait() {
     with_runtime(1, |rt| {
@@ -226,7 +228,7 @@ fn condvar_wait() {
     });
 }
 
-/// Giving up an upgrade leaves the guard as it was.
+/// A cancelled upgrade leaves the guard as it was.
 #[test]
 fn upgrade_that_is_cancelled() {
     with_runtime(1, |rt| {

@@ -1,4 +1,4 @@
-//! Lists of fibers, names of deadlocks, and the report that all is blocked.
+//! Lists of fibers, names of deadlocks, and the report that all tasks are blocked.
 
 mod common;
 
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Reports until one is as wanted.
+/// Takes reports until one is as wanted.
 fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -50,7 +50,7 @@ fn names_places_and_waits_are_told() {
         let inner = Arc::clone(&lock);
         let locker = rt.spawn_with(Spawn::new().name("locker"), move || drop(inner.lock()));
         let id = reader.id();
-        // (A report that has seen all of them wait may have begun when one was awake.)
+        // (A report that saw all of them wait may have begun while one was awake.)
         let report = until(rt, |report| all_wait(report, 2) && report.blocked.is_some());
         let seen = named(&report, "reader");
         assert_eq!((seen.id, seen.task), (id.get(), Some(id)));
@@ -62,7 +62,7 @@ fn names_places_and_waits_are_told() {
         assert_eq!(seen.stack_used.is_some(), cfg!(debug_assertions));
         let wait = named(&report, "locker").waits_for.as_ref().expect("a wait");
         assert_eq!(wait.kind, "mutex");
-        // (A thread that nobody has asked for its number is an owner without name.)
+        // (A thread whose number no code has asked for is an owner without a name.)
         assert!(wait.owner.as_ref().is_none_or(WaitOwner::is_thread));
         assert!(report.deadlocks.is_empty());
         assert_eq!(report.blocked.expect("all wait").outside_wakers, 2);
@@ -98,7 +98,7 @@ struct Lock {
 impl Lock {
     fn lock(&self) {
         let what = Awaited::new("lock", std::ptr::from_ref(self) as usize);
-        // SAFETY: asked while we wait.
+        // SAFETY: the closure is called only while this thread waits.
         let what = unsafe { what.with_owner(|place| (*(place as *const Self)).owner.load(SeqCst)) };
         park::waiting_for(what, || {
             loop {
@@ -207,7 +207,7 @@ fn joining_in_a_circle_or_oneself_is_a_deadlock() {
                     })
                 })
                 .collect();
-            // All started, or they would run each other in place.
+            // All tasks must have started. Otherwise they would run each other in place.
             until(rt, |report| all_wait(report, members));
             let ids: Vec<_> = tasks.iter().map(JoinHandle::id).collect();
             for (task, place) in tasks.into_iter().zip(&places) {
@@ -365,7 +365,7 @@ fn fibers_come_and_go_while_several_look() {
     }
 }
 
-/// The child blocks; the parent reads what the runtime said by itself.
+/// The child blocks. The parent reads what the runtime reported on its own.
 #[test]
 fn a_blocked_runtime_says_so_by_itself() {
     const NAME: &str = "a_blocked_runtime_says_so_by_itself";
@@ -377,7 +377,8 @@ fn a_blocked_runtime_says_so_by_itself() {
             .expect("the child runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{said}");
-        // Once for each time that all was blocked, and not while a timer was pending.
+        // The message comes once each time that all tasks were blocked, and not while a timer was
+        // pending.
         let blocked = "all blocked, no timer pending, 1 outside waker outstanding";
         let times = said.lines().filter(|line| *line == blocked).count();
         assert_eq!(times, 4 * 2, "{said}");
@@ -392,7 +393,7 @@ fn a_blocked_runtime_says_so_by_itself() {
             let event = Arc::new(Event::new());
             let inner = Arc::clone(&event);
             let task = rt.spawn_with(Spawn::new().name("reader"), move || inner.wait());
-            // Until it has been said, and no worker has anything left to say.
+            // Waits until the message was printed and no worker has anything left to report.
             let end = Instant::now() + Duration::from_secs(30);
             let quiet = |rt: &Runtime| {
                 let stats = rt.stats();
@@ -410,8 +411,7 @@ fn a_blocked_runtime_says_so_by_itself() {
     }
 }
 
-/// The thread that asked has gone on, and left a waker of its own making to a worker that comes too
-/// late to answer.
+/// The thread that asked has gone on. It left a waker of its own to a worker that answers too late.
 #[test]
 fn the_waker_of_one_who_went_on_may_panic_in_its_destructor() {
     struct Hostile;
@@ -424,7 +424,7 @@ fn the_waker_of_one_who_went_on_may_panic_in_its_destructor() {
         }
     }
     struct Thread;
-    // SAFETY: it waits on its thread, and every wait may end early.
+    // SAFETY: the context waits on its own thread, and every wait may end early.
     unsafe impl sateen_sync::park::Blocker for Thread {
         fn waker(&self) -> std::task::Waker {
             Arc::new(Hostile).into()

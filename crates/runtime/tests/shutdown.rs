@@ -23,7 +23,7 @@ fn at_all_counts(f: impl Fn(Runtime)) {
     }
 }
 
-/// What a shutdown leaves, by name.
+/// The fibers that a shutdown leaves, by name.
 fn left(rt: &Runtime) -> (usize, Vec<RemainingFiber>) {
     match rt.shutdown_timeout(SOON) {
         Err(ShutdownError::TimedOut { ended, workers, remaining, stacks, .. }) => {
@@ -39,7 +39,7 @@ fn why(remaining: &[RemainingFiber], name: &str) -> WhyRemaining {
     remaining.iter().find(is).unwrap_or_else(|| panic!("no {name:?} in {remaining:?}")).why
 }
 
-/// Waits until so many fibers wait.
+/// Waits until this many fibers wait.
 fn all_wait(rt: &Runtime, count: usize) {
     let waits = || rt.fibers().iter().filter(|f| f.state == FiberState::Waiting).count();
     while waits() != count {
@@ -47,7 +47,7 @@ fn all_wait(rt: &Runtime, count: usize) {
     }
 }
 
-/// Wakes the waiting tasks if the test fails early; otherwise it would hang.
+/// Wakes the waiting tasks if the test fails early. Otherwise the test would hang.
 struct LetGo<'a>(&'a Event);
 
 impl Drop for LetGo<'_> {
@@ -56,7 +56,7 @@ impl Drop for LetGo<'_> {
     }
 }
 
-/// Drops the runtime, and waits until its workers have ended.
+/// Drops the runtime and waits until its workers have ended.
 fn end(rt: Runtime) {
     rt.shutdown().expect("not its own worker");
 }
@@ -76,7 +76,7 @@ fn blocked_tasks_are_cancelled_and_destructors_run() {
                 let (event, counts) = (Arc::clone(&event), Counts(Arc::clone(&dropped)));
                 rt.spawn(move || {
                     let _counts = counts;
-                    // Nested work is cancelled with it, and waited for.
+                    // Nested work is cancelled with its task, and the task waits for it.
                     scope(|s| {
                         s.spawn(|_| event.wait());
                         join(|| event.wait(), || event.wait());
@@ -102,7 +102,7 @@ fn those_that_look_and_those_that_have_not_started_end_too() {
                 yield_now();
             }
         });
-        // One for each worker, so that none is left for the others.
+        // There is one for each worker, so that none is left for the others.
         let busy: Vec<_> =
             (0..rt.workers()).map(|_| rt.spawn(|| while check_cancelled().is_ok() {})).collect();
         let ran = Arc::new(AtomicUsize::new(0));
@@ -135,7 +135,7 @@ fn what_remains_is_named_with_its_reason() {
                     begun.set();
                     park::uninterrupted(|| inner.wait());
                 });
-                // Somebody else begins it, or it would run in the scope's place.
+                // Another worker must begin this one, or it would run in the scope's place.
                 begun.wait();
             });
         });
@@ -143,7 +143,7 @@ fn what_remains_is_named_with_its_reason() {
         let resists = rt.spawn_with(Spawn::new().name("resists"), move || {
             let wait = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| inner.wait()));
             while wait().is_err() {
-                // Not to be a loop that computes.
+                // Without this wait it would be a loop that only computes.
                 park::uninterrupted(|| inner.wait());
             }
         });
@@ -161,7 +161,7 @@ fn what_remains_is_named_with_its_reason() {
             told.recv().expect("told");
             all_wait(rt, 6);
             let _let_go = LetGo(inner);
-            // Those that can are on their way for as long as they need.
+            // Tasks that can end take as long as they need for it.
             let (stacks, remaining) = loop {
                 let (stacks, remaining) = left(rt);
                 use WhyRemaining::{Queued, Resists, Running};
@@ -181,7 +181,7 @@ fn what_remains_is_named_with_its_reason() {
             assert_eq!((stacks, remaining.len()), (5, 5));
             let text = loop {
                 let text = rt.shutdown_timeout(SOON).expect_err("the same").to_string();
-                // Each shutdown makes them look once more.
+                // Each shutdown makes the tasks look once more.
                 if !text.contains("queued: ") && !text.contains("running: ") {
                     break text;
                 }
@@ -215,7 +215,7 @@ fn a_running_task_is_named_and_left_alone() {
         assert_eq!((stacks, remaining.len()), (1, 1), "{remaining:?}");
         assert_eq!(remaining[0].why, WhyRemaining::Running);
         assert_eq!(remaining[0].fiber.id, runs.id().get());
-        // Dropping does not wait; the task goes on all the same.
+        // Dropping does not wait, and the task still goes on.
         drop(rt);
         stop.store(true, SeqCst);
         runs.join().expect("it ended");
@@ -242,7 +242,7 @@ fn a_task_of_another_runtime_is_suspended_meanwhile() {
             let result = rt.shutdown_timeout(Duration::from_secs(60));
             (result, rt)
         });
-        // It has one worker, which has to be free for this.
+        // The runtime has one worker, which has to be free for this.
         outer.spawn(move || event.set()).join().expect("ran");
         let (result, _rt) = ended.join().expect("no panic");
         assert_eq!(result, Ok(()));
@@ -280,10 +280,10 @@ fn many_that_wait_for_each_other_end() {
     });
 }
 
-/// A context of the user's own: a thread whose wakers panic once they have woken it.
+/// A context of the user's: a thread whose wakers wake it and then panic.
 struct Bad {
     parker: Arc<ThreadParker>,
-    /// How many such threads have parked, and what the second one sets.
+    /// How many such threads have parked, and the event that the second one sets.
     parked: Arc<(AtomicUsize, Event)>,
 }
 
@@ -296,7 +296,7 @@ impl Wake for BadWaker {
     }
 }
 
-// SAFETY: parks until one of its wakers has woken it; they may be kept for ever.
+// SAFETY: the context parks until one of its wakers has woken it. The wakers may be kept for ever.
 unsafe impl Blocker for Bad {
     fn waker(&self) -> Waker {
         Arc::new(BadWaker(Arc::clone(&self.parker).into())).into()
@@ -314,7 +314,7 @@ unsafe impl Blocker for Bad {
     }
 }
 
-/// Two contexts whose wakers panic wait for the end of a runtime; both learn of it.
+/// Two contexts whose wakers panic wait for the end of a runtime. Both learn of it.
 #[test]
 fn wakers_that_panic_keep_no_end_from_being_told() {
     at_all_counts(|rt| {

@@ -1,4 +1,4 @@
-//! Random blocking, cancelling and panicking for a while; every item is there afterwards.
+//! Random blocking, cancelling and panicking for a while. Every item is there afterwards.
 //!
 //! `SATEEN_SOAK_SECONDS` says for how long, 2 by default.
 
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const ITEMS: u64 = 1000;
 const BOXES: usize = 16;
 
-/// A little generator: good enough, and without dependencies.
+/// A small generator: good enough, and without dependencies.
 #[derive(Clone)]
 struct Random(u64);
 
@@ -38,16 +38,16 @@ impl Random {
     }
 }
 
-/// What the tasks move about.
+/// The items that tasks move.
 struct World {
     boxes: [Mutex<Vec<u64>>; BOXES],
-    /// Set and reset again and again by the main thread.
+    /// The main thread sets and resets this again and again.
     bell: Event,
     destroyed: AtomicU64,
     made: AtomicU64,
 }
 
-/// An item on its way: wherever the task ends, it gets back into a box.
+/// An item on its way. Wherever the task ends, the item returns to a box.
 struct Carried<'a> {
     world: &'a World,
     item: u64,
@@ -56,7 +56,7 @@ struct Carried<'a> {
 
 impl Drop for Carried<'_> {
     fn drop(&mut self) {
-        // May wait, in the middle of an unwinding too; but must not be cancelled meanwhile.
+        // This may wait, even in the middle of an unwinding, but must not be cancelled meanwhile.
         park::uninterrupted(|| self.world.boxes[self.to].lock().push(self.item));
     }
 }
@@ -91,7 +91,7 @@ impl World {
         Some(Carried { world: self, item, to: random.below(BOXES as u64) as usize })
     }
 
-    /// One of the ways to wait.
+    /// Waits in one of the possible ways.
     fn dawdle(&self, random: &mut Random) {
         match random.below(8) {
             0 => self.bell.wait(),
@@ -121,7 +121,7 @@ impl World {
         drop(second);
     }
 
-    /// One of the ways to do several things.
+    /// Does several things, in one of the possible ways.
     fn nest(self: &Arc<Self>, depth: u32, random: &mut Random) {
         let (mut a, mut b, c) = (random.child(), random.child(), random.child());
         let branch = |random: &mut Random| {
@@ -214,7 +214,7 @@ fn soak(workers: usize, policy: Scheduling, seed: u64, time: Duration) -> [u64; 
             }
         }
         token.cancel();
-        // Every task that waits for the bell, or will, is let go.
+        // Lets every task go that waits for the bell or will wait for it.
         world.bell.set();
         tasks.into_iter().for_each(&mut count);
         world.bell.reset();

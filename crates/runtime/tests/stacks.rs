@@ -1,4 +1,4 @@
-//! Stacks by the thousand, and what happens when the system gives no more.
+//! Thousands of stacks, and what happens when the system gives no more.
 
 #![cfg(target_os = "linux")]
 
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Whether this is the child that runs test `name` alone; otherwise runs it in one, and checks that
-/// all was well.
+/// Returns true in the child that runs test `name` alone. Otherwise runs that child, and checks
+/// that it succeeded.
 fn in_child(name: &str) -> bool {
     if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
         return true;
@@ -20,9 +20,9 @@ fn in_child(name: &str) -> bool {
     let output = Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", name, "--nocapture", "--test-threads=1"])
         .env("SATEEN_TEST_CHILD", "1")
-        // Else the heap takes large steps when it pleases, which count against limits on memory.
+        // Otherwise the heap sometimes takes large steps, which count against limits on memory.
         .env("MALLOC_ARENA_MAX", "1")
-        // It takes memory, and where that has run out a child that fails would not end.
+        // A backtrace takes memory. If memory has run out, a child that fails would not end.
         .env("RUST_BACKTRACE", "0")
         .output()
         .expect("the child runs");
@@ -42,7 +42,7 @@ fn maps() -> usize {
     std::fs::read_to_string("/proc/self/maps").expect("the maps").lines().count()
 }
 
-/// Tasks that wait for one event, and how many of them have come so far.
+/// Tasks that wait for one event, and the number of those that have started.
 struct Blocked {
     event: Arc<Event>,
     started: Arc<AtomicUsize>,
@@ -69,7 +69,7 @@ impl Blocked {
         }
     }
 
-    /// How many tasks ended well, the others having been refused a stack.
+    /// Returns how many tasks ended well. The others were refused a stack.
     fn release(mut self) -> usize {
         self.event.set();
         let ended =
@@ -82,7 +82,7 @@ impl Blocked {
     }
 }
 
-/// A test that fails must not wait for them for ever.
+/// A test that fails must not wait for these tasks for ever.
 impl Drop for Blocked {
     fn drop(&mut self) {
         self.event.set();
@@ -107,15 +107,15 @@ fn many_blocked_tasks_take_little_memory_and_few_maps() {
     let each = (memory() - before) / TASKS;
     // Unoptimised frames may need a second page.
     assert!(each < if cfg!(debug_assertions) { 12 * 1024 } else { 6 * 1024 }, "{each} bytes");
-    // Older kernels need two mappings more for each guard.
+    // Older kernels need two more mappings for each guard.
     let maps = maps() - maps_before;
     assert!(!(1000..=TASKS).contains(&maps), "{maps} mappings");
     assert_eq!(blocked.release(), TASKS);
     rt.shutdown().expect("an orderly end");
 }
 
-/// With address space for some hundred stacks, the tasks beyond are refused, and everything goes
-/// on.
+/// There is address space for a few hundred stacks. Further tasks are refused, and everything else
+/// goes on.
 #[test]
 fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
     if !in_child("under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on") {
@@ -125,7 +125,7 @@ fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
     assert_eq!(rt.spawn(|| 1).join().expect("runs"), 1);
     let limit = (status("VmSize") * 1024 + (100 << 20)) as libc::rlim_t;
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-    // SAFETY: reads the limit given.
+    // SAFETY: the call only reads the limit.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
     for _ in 0..3 {
         let refused = rt.stats().total().out_of_stacks;
@@ -133,18 +133,19 @@ fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
         while rt.stats().total().out_of_stacks == refused {
             std::thread::yield_now();
         }
-        // What a slab of 64 did not get, smaller ones did: all but the headroom is used. (A worker
-        // may have held that much when the limit was set: so there is room for 341 stacks, or 406.)
+        // If there was no room for a slab of 64 stacks, smaller slabs were used, up to the
+        // headroom. (A worker may have held that much when the limit was set. So there is room for
+        // 341 stacks, or for 406.)
         let started = blocked.started.load(SeqCst);
         assert!((200..500).contains(&started), "{started}");
-        // Some of those that were not refused yet start now.
+        // Some tasks that were not refused yet start now.
         assert!((started..2000).contains(&blocked.release()));
         assert_eq!(rt.spawn(|| 2).join().expect("the runtime goes on"), 2);
     }
     rt.shutdown().expect("an orderly end");
 }
 
-/// Guards that split mappings leave most of the limit on them to others.
+/// Guards that split mappings leave most of the mappings that the limit allows to other code.
 #[test]
 fn before_maps_run_out_spawns_are_refused() {
     if !in_child("before_maps_run_out_spawns_are_refused") {
@@ -155,7 +156,7 @@ fn before_maps_run_out_spawns_are_refused() {
         .and_then(|text| text.trim().parse().ok())
         .expect("a limit");
     if most > 100_000 {
-        return; // It would take long.
+        return; // This would take too long.
     }
     let stacks = PooledStacks::new().guard(StackGuard::Protected);
     let rt = builder().stack_allocator(stacks).build().expect("a runtime");
@@ -170,15 +171,15 @@ fn before_maps_run_out_spawns_are_refused() {
     rt.shutdown().expect("an orderly end");
 }
 
-/// Locked memory refuses light guards; each guard falls back by itself.
+/// Locked memory refuses light guards. Each guard then falls back by itself.
 #[test]
 fn with_all_memory_locked() {
     if !in_child("with_all_memory_locked") {
         return;
     }
-    // SAFETY: takes nothing.
+    // SAFETY: the call takes no pointers.
     if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) } != 0 {
-        return; // Not allowed here.
+        return; // This process may not lock memory.
     }
     let rt = builder().build().expect("a runtime");
     let blocked = Blocked::spawn(&rt, 100);
@@ -198,7 +199,7 @@ fn every_allocator_works() {
         }
         rt.shutdown().expect("an orderly end");
     }
-    // SAFETY: the tasks need little.
+    // SAFETY: the tasks need little stack.
     unsafe {
         works(PooledStacks::new().unguarded());
         works(PooledStacks::new().unguarded().high_water(0));
@@ -211,7 +212,7 @@ fn every_allocator_works() {
     }
 }
 
-/// An allocator that gives less than it was asked for, or nothing after the first.
+/// An allocator that gives smaller stacks than it was asked for, or none after the first few.
 #[test]
 fn allocators_that_fail() {
     struct Failing(PooledStacks, AtomicUsize, usize);
@@ -223,14 +224,15 @@ fn allocators_that_fail() {
             self.0.allocate(size / 2)
         }
         unsafe fn deallocate(&self, stack: sateen_runtime::Stack) {
-            // SAFETY: passed on to the caller.
+            // SAFETY: this passes the contract on to the caller.
             unsafe { self.0.deallocate(stack) }
         }
     }
     let failing = |good| Failing(PooledStacks::new(), AtomicUsize::new(0), good);
     let error = builder().stack_allocator(failing(0)).build().expect_err("no first stack");
     assert!(error.to_string().starts_with("cannot reserve a stack: asked for "), "{error}");
-    // One for the proof, one for the task that blocks, one for the others.
+    // One stack for the check of the allocator, one for the task that blocks, and one for the
+    // others.
     let rt = builder().workers(1).stack_allocator(failing(3)).build().expect("a runtime");
     let blocked = Blocked::spawn(&rt, 1);
     blocked.wait_until_started(1);
@@ -244,7 +246,7 @@ fn allocators_that_fail() {
     rt.shutdown().expect("an orderly end");
 }
 
-/// Where Valgrind is installed, it has nothing to say about a switch of stacks.
+/// If Valgrind is installed, it does not complain about a switch of stacks.
 #[test]
 fn valgrind_knows_the_stacks() {
     if std::env::var_os("SATEEN_TEST_CHILD").is_some() {
@@ -266,7 +268,7 @@ fn valgrind_knows_the_stacks() {
     assert!(errors.contains("ERROR SUMMARY: 0 errors"), "{errors}");
 }
 
-/// Sleepers hold all the stacks, and nobody else wakes them.
+/// Sleepers hold all the stacks, and only their timers wake them.
 #[test]
 fn tasks_wait_for_the_stacks_of_sleepers() {
     for (workers, stacks) in [(1, 1), (1, 4), (2, 4)] {
@@ -276,7 +278,7 @@ fn tasks_wait_for_the_stacks_of_sleepers() {
         for task in tasks {
             task.join().expect("it has waited for a stack");
         }
-        // Longer than spawns that nobody could start are left waiting.
+        // This is longer than the runtime keeps spawns waiting that no worker could start.
         let long = || sleep(Duration::from_millis(100));
         let tasks: Vec<_> = (0..stacks + 1).map(|_| runtime.spawn(long)).collect();
         for task in tasks {
@@ -285,7 +287,7 @@ fn tasks_wait_for_the_stacks_of_sleepers() {
     }
 }
 
-/// With tasks by the hundred thousand, what they take besides stacks must find room.
+/// Hundreds of thousands of tasks take memory besides stacks. There must be room for that.
 #[test]
 fn far_more_tasks_than_stacks_leave_room_for_themselves() {
     if !in_child("far_more_tasks_than_stacks_leave_room_for_themselves") {
@@ -296,7 +298,7 @@ fn far_more_tasks_than_stacks_leave_room_for_themselves() {
     assert_eq!(rt.spawn(|| 1).join().expect("runs"), 1);
     let limit = 8_000_000 * 1024;
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-    // SAFETY: reads the limit given.
+    // SAFETY: the call only reads the limit.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
     let blocked = Blocked::spawn(&rt, TASKS);
     while rt.stats().total().out_of_stacks == 0 {
@@ -309,8 +311,8 @@ fn far_more_tasks_than_stacks_leave_room_for_themselves() {
     rt.shutdown().expect("an orderly end");
 }
 
-/// The runtime is still there, and somebody holds a waker of a task that has ended: so are all its
-/// parts.
+/// The runtime still exists, and a waker of an ended task is held. So all parts of the runtime
+/// still exist.
 #[test]
 fn a_runtime_that_has_ended_gives_its_stacks_back() {
     if !in_child("a_runtime_that_has_ended_gives_its_stacks_back") {
@@ -328,7 +330,7 @@ fn a_runtime_that_has_ended_gives_its_stacks_back() {
     drop(waker);
 }
 
-/// What does not end keeps the slab that its stack is in, and no other.
+/// A task that does not end keeps the slab of its stack, and no other slab.
 #[test]
 fn a_runtime_that_is_given_up_gives_the_other_stacks_back() {
     if !in_child("a_runtime_that_is_given_up_gives_the_other_stacks_back") {
@@ -344,7 +346,7 @@ fn a_runtime_that_is_given_up_gives_the_other_stacks_back() {
     assert_eq!(blocked.release(), 2000);
     rt.shutdown_timeout(Duration::from_millis(1)).expect_err("one remains");
     assert!(status("VmSize") < before + 60_000, "{} KiB", status("VmSize") - before);
-    // The rest of the end goes well, too.
+    // The rest of the end also goes well.
     never.set();
     drop(resists.join());
     rt.shutdown().expect("an orderly end");

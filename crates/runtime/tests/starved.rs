@@ -1,5 +1,5 @@
-//! Nested work when stacks run out: the work that a scope, a join or a call from outside waits for
-//! starts all the same.
+//! Nested work when stacks run out. The work for which a scope, a join or a call from outside waits
+//! still starts.
 
 use sateen_runtime::{
     JoinError, JoinHandle, PooledStacks, Report, Runtime, Spawn, Stack, StackAllocator, join,
@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Workers and stacks.
+/// Numbers of workers and stacks.
 const LIMITS: [(usize, usize); 9] =
     [(1, 1), (1, 2), (1, 4), (1, 8), (2, 2), (2, 3), (2, 4), (2, 8), (4, 8)];
-/// Long enough for a loaded machine; what hangs, hangs for ever.
+/// This is long enough for a loaded machine. A test that hangs takes longer.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runs `f`, and ends the process if that takes for ever.
+/// Runs `f`, and ends the process if `f` does not end.
 fn watched<R>(what: &str, f: impl FnOnce() -> R) -> R {
     let (done, wait) = mpsc::channel::<()>();
     let what = what.to_owned();
@@ -33,7 +33,7 @@ fn watched<R>(what: &str, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Runs `f`, often, with each of [`LIMITS`].
+/// Runs `f` many times, with each of [`LIMITS`].
 fn at_all_limits(what: &str, times: usize, f: impl Fn() -> usize + Sync, expected: usize) {
     for (workers, stacks) in LIMITS {
         watched(&format!("{what} on {workers} workers with {stacks} stacks"), || {
@@ -51,7 +51,7 @@ fn nap() {
     sleep(Duration::from_micros(100));
 }
 
-/// A tree of scopes, each with `width` spawns that sleep first; how many spawns there are.
+/// A tree of scopes, each with `width` spawns that sleep first. Returns the number of spawns.
 fn sleepers(depth: usize, width: usize, pause: fn()) -> usize {
     let count = AtomicUsize::new(0);
     scope(|s| {
@@ -94,7 +94,7 @@ fn a_tree_of_scopes_twelve_levels_deep() {
     at_all_limits("a chain of scopes", 3, || chain(12), 12);
 }
 
-/// Scopes within branches within tasks, all of which sleep.
+/// Scopes in branches in tasks. All of them sleep.
 #[test]
 fn scopes_in_branches_in_tasks() {
     fn mixed(depth: usize) -> usize {
@@ -106,11 +106,11 @@ fn scopes_in_branches_in_tasks() {
         let (a, b) = join(|| sleepers(1, 2, nap), || mixed(depth - 1));
         a + b + task.join().expect("it has waited for a stack")
     }
-    // Twice as many and two more at each level.
+    // Each level has twice as many and two more.
     at_all_limits("a mixed tree", 3, || mixed(3), 22);
 }
 
-/// Spawns of a scope that others of it make, from whatever worker those run on.
+/// Spawns of a scope make further spawns of that scope, from whatever worker they run on.
 #[test]
 fn spawns_of_spawns() {
     fn more<'a>(s: &sateen_runtime::Scope<'a>, depth: usize, count: &'a AtomicUsize) {
@@ -147,7 +147,7 @@ fn a_rendezvous_across_a_join() {
     at_all_limits("a rendezvous", 3, run, 1);
 }
 
-/// To and fro, so that neither could run on top of the other.
+/// The two sides take turns, so neither could run on top of the other.
 #[test]
 fn a_conversation_across_a_join() {
     let run = || {
@@ -227,7 +227,7 @@ fn a_scope_that_wakes_waiting_tasks() {
     }
 }
 
-/// A task that wakes up all the time does not keep nested work from starting.
+/// A task that wakes up again and again does not keep nested work from starting.
 #[test]
 fn a_rendezvous_beside_a_ticker() {
     watched("a rendezvous beside a ticker", || {
@@ -248,7 +248,7 @@ fn a_rendezvous_beside_a_ticker() {
     });
 }
 
-/// At most so many stacks, though all stand still.
+/// Gives out at most this many stacks, even if all tasks stand still.
 struct AtMost(PooledStacks, usize, AtomicUsize);
 
 impl AtMost {
@@ -267,12 +267,12 @@ impl StackAllocator for AtMost {
     }
     unsafe fn deallocate(&self, stack: Stack) {
         self.2.fetch_sub(1, SeqCst);
-        // SAFETY: passed on to the caller.
+        // SAFETY: this passes the contract on to the caller.
         unsafe { self.0.deallocate(stack) }
     }
 }
 
-/// Reports until one is as wanted.
+/// Takes reports until one is as wanted.
 fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
     loop {
         let report = rt.report();
@@ -283,7 +283,7 @@ fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
     }
 }
 
-/// A task whose scope has spawns that wait for an event, one more than there are stacks, and two.
+/// A task whose scope has two more spawns than there are stacks. The spawns wait for an event.
 fn waits_in_vain(rt: &Runtime, stacks: usize, event: &Arc<Event>) -> JoinHandle<()> {
     let event = Arc::clone(event);
     rt.spawn(move || {
@@ -314,10 +314,10 @@ fn what_cannot_start_is_told_and_can_be_cancelled() {
             let text = report.to_string();
             assert!(text.contains(&format!("no stack for {queued} queued jobs")), "{text}");
             assert!(text.contains(&format!("{queued} queued jobs wait for a stack")), "{text}");
-            // Its spawns start one after the other, and end where they would wait.
+            // The spawns start one after another, and end where they would wait.
             task.cancel();
             assert!(matches!(task.join(), Err(JoinError::Cancelled)));
-            // What it waits for may also come.
+            // The event for which the spawns wait may also come.
             let task = waits_in_vain(&rt, stacks, &event);
             until(&rt, |report| report.blocked.is_some_and(|b| b.queued > 0));
             event.set();
@@ -328,7 +328,7 @@ fn what_cannot_start_is_told_and_can_be_cancelled() {
     }
 }
 
-/// Two that need each other, one of them a task: that one fails, and says so.
+/// Two pieces of work need each other, and one of them is a task. That task fails and says so.
 #[test]
 fn spawns_fail_before_anything_is_told() {
     watched("a refused spawn", || {
@@ -346,7 +346,7 @@ fn spawns_fail_before_anything_is_told() {
     });
 }
 
-/// Those that sleep hold all stacks: nothing is blocked, and no worker is too busy to tell.
+/// Sleeping tasks hold all stacks. Nothing counts as blocked, and no worker is too busy to report.
 #[test]
 fn while_sleepers_hold_the_stacks_the_others_are_counted() {
     watched("a report", || {
@@ -382,7 +382,7 @@ fn what_cannot_start_is_printed() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .expect("the child runs");
-        // It waits for ever; its line comes first.
+        // The child waits for ever. Its message comes before that.
         let mut child = output;
         let errors = child.stderr.take().expect("piped");
         let lines = std::io::BufRead::lines(std::io::BufReader::new(errors));
@@ -401,7 +401,7 @@ fn what_cannot_start_is_printed() {
     drop(task.join());
 }
 
-/// The thread's owner gets it back, though something is left that cannot start.
+/// The owner gets the thread back, although a task is left that cannot start.
 #[test]
 fn a_thread_that_is_a_runtime_goes_on() {
     watched("a thread", || {
@@ -425,7 +425,8 @@ fn a_thread_that_is_a_runtime_goes_on() {
     });
 }
 
-/// Where the system refuses, not a limit. In a child, for its limit on memory.
+/// Here the system refuses stacks, not a limit of the runtime. This runs in a child process,
+/// because it limits the memory of the process.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_tree_of_scopes_when_the_system_gives_no_more() {
@@ -449,14 +450,14 @@ fn a_tree_of_scopes_when_the_system_gives_no_more() {
         let size = size.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok());
         let limit = size.expect("a number") * 1024 + (60 << 20);
         let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-        // SAFETY: reads the limit given.
+        // SAFETY: the call only reads the limit.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
         assert_eq!(rt.install(|| sleepers(12, 2, nap)), 8190);
         rt.shutdown().expect("an orderly end");
     });
 }
 
-/// Whatever moves between workers, or does not, and whatever a suspended task keeps.
+/// The policies differ in which work moves between workers, and in what a suspended task keeps.
 #[test]
 fn under_every_policy() {
     use sateen_runtime::policy;
@@ -482,8 +483,8 @@ fn under_every_policy() {
     }
 }
 
-/// One worker has no stack for anything, another sleeps with one: what comes from outside is for
-/// that one.
+/// One worker has no stack for new work, and another one sleeps with a stack. Work from outside
+/// goes to the other one.
 #[test]
 fn nothing_is_refused_while_a_sleeper_has_a_stack() {
     watched("tasks from outside", || {
@@ -491,8 +492,8 @@ fn nothing_is_refused_while_a_sleeper_has_a_stack() {
         let event = Arc::new(Event::new());
         let wait = Arc::clone(&event);
         let task = rt.spawn(move || wait.wait());
-        // The pauses find the workers on their way to sleep, at a nap, and asleep. Nothing is taken
-        // for granted.
+        // The pauses meet the workers on their way to sleep, in a nap, and asleep. The test relies
+        // on none of these.
         std::thread::sleep(Duration::from_millis(60));
         for round in 0..1000 {
             assert!(rt.spawn(|| ()).join().is_ok(), "refused in round {round}");
@@ -504,13 +505,14 @@ fn nothing_is_refused_while_a_sleeper_has_a_stack() {
     });
 }
 
-/// A worker sleeps with a stack to spare, and another needs one for a task that nobody else may
+/// A worker sleeps with a stack to spare. Another one needs a stack for a task that only it may
 /// start.
 #[test]
 fn a_sleeper_gives_away_the_stack_that_it_has_to_spare() {
     watched("a task of one worker", || {
         let rt = Runtime::builder().workers(2).max_stacks(3).build().expect("a runtime");
-        // What waits has a stack of its own: then the worker has one more than it needs to go on.
+        // The waiting task has its own stack, so the worker then has one more than it needs to go
+        // on.
         let two_stacks = |worker: usize| {
             let event = Arc::new(Event::new());
             let on_worker = || Spawn::new().on_worker(worker);

@@ -1,10 +1,10 @@
-//! A strict runtime, where each waiting task keeps a thread, behaves like any other.
+//! A strict runtime, in which each waiting task keeps a thread, behaves like any other.
 
 #![allow(clippy::duplicate_mod, reason = "what the included tests share is included with each")]
 
 mod common;
 
-// The same tests; `common` builds strict runtimes in this binary.
+// These are the same tests. In this binary `common` builds strict runtimes.
 #[path = "blocking.rs"]
 mod blocking;
 #[path = "fork_join.rs"]
@@ -39,7 +39,7 @@ fn tasks_that_wait_have_threads_of_their_own() {
             before
         })
     });
-    // On one worker the next begins only once the one before waits.
+    // On one worker a task begins only after the one before it waits.
     while begun.load(SeqCst) < 3 {
         thread::yield_now();
     }
@@ -75,7 +75,7 @@ fn nothing_is_left_of_the_threads_at_the_end() {
     let runtime = strict(2);
     for _ in 0..50 {
         let (alive, large) = (Arc::clone(&alive), Spawn::new().stack_size(1 << 20));
-        // Some tasks run on threads that last, some on threads of their own.
+        // Some tasks run on threads that are kept, some on threads that end with the task.
         let hold = move || {
             yield_now();
             let held = HELD.replace(Some(Alive(alive)));
@@ -88,7 +88,7 @@ fn nothing_is_left_of_the_threads_at_the_end() {
     assert_eq!(Arc::strong_count(&alive), 1, "a thread is left, with its thread-locals");
 }
 
-/// A thread whose main function has returned still has its thread-locals to destroy.
+/// A thread whose main function has returned still has to destroy its thread-locals.
 #[test]
 fn the_end_waits_for_slow_destructors_of_thread_locals() {
     static STATE: AtomicUsize = AtomicUsize::new(0);
@@ -102,7 +102,8 @@ fn the_end_waits_for_slow_destructors_of_thread_locals() {
     }
     thread_local! { static SLOW: Cell<Option<Slow>> = const { Cell::new(None) } }
     let runtime = strict(1);
-    // Larger than the stacks that are kept: each of the tasks has a thread that ends with it.
+    // This is larger than the stacks that are kept, so each of these tasks has a thread that ends
+    // with it.
     let of_its_own = || Spawn::new().stack_size(1 << 20);
     runtime.spawn_with(of_its_own(), || SLOW.set(Some(Slow))).join().expect("ran");
     while STATE.load(SeqCst) == 0 {
@@ -124,9 +125,9 @@ fn a_task_may_have_a_larger_stack() {
     assert_eq!(runtime.spawn_with(large, || deep(2000)).join().expect("ran"), 2000);
 }
 
-/// `std` keeps no note of an initialiser that runs: the one that ends last drops the value of the
-/// one that ended before, which has been lent by then. Tasks of a thread of their own have a value
-/// of their own.
+/// `std` does not record that an initialiser is running. The initialiser that ends last drops the
+/// value of the one that ended before, which is lent by then. Tasks with a thread of their own have
+/// a value of their own.
 #[test]
 fn a_task_may_wait_in_the_initialiser_of_a_thread_local() {
     static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -169,8 +170,8 @@ fn a_task_may_wait_in_the_initialiser_of_a_thread_local() {
     first.join().expect("kept its value");
 }
 
-/// As `scoped_tls` works: set, call, restore. Where tasks share a thread, the last to leave
-/// restores what the first has set, whose scope is over by then.
+/// `scoped_tls` works like this: set, call, restore. If tasks share a thread, the last one to leave
+/// restores the value that the first one set, whose scope has ended by then.
 #[test]
 fn a_scope_in_a_thread_local_is_gone_at_its_end() {
     thread_local! { static CURRENT: Cell<Option<u32>> = const { Cell::new(None) } }

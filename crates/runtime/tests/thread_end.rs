@@ -1,4 +1,4 @@
-//! Runtimes that are their threads, while the thread's locals are destroyed.
+//! Runtimes that run on the current thread, while that thread's locals are destroyed.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn here() -> CurrentThread {
     Runtime::current_thread().expect("a runtime")
 }
 
-/// Says when it is gone.
+/// Records that it is gone.
 struct Borrowed(Option<Arc<AtomicBool>>);
 
 impl Drop for Borrowed {
@@ -24,7 +24,7 @@ impl Drop for Borrowed {
     }
 }
 
-/// Counts each time that it is dropped when what it belongs to is gone.
+/// Counts each drop that happens after the value it belongs to is gone.
 struct Looks(Arc<AtomicBool>, Arc<AtomicUsize>);
 
 impl Drop for Looks {
@@ -38,19 +38,19 @@ thread_local! {
     static LENT: RefCell<Borrowed> = const { RefCell::new(Borrowed(None)) };
 }
 
-/// When the thread has the two locals: the runtime's, and the one that a task borrows.
+/// When the thread gets the two locals: the runtime's, and the one that a task borrows.
 #[derive(Clone, Copy)]
 enum Order {
     RuntimeFirst,
     LentFirst,
-    /// The task is the first to use it.
+    /// The task is the first to use the lent local.
     LentInTask,
-    /// As before, and the runtime's comes last.
+    /// As before, and the runtime's local comes last.
     RuntimeAfterTask,
 }
 
-/// A task waits within the one local, and the runtime is in the other. How often the task went on
-/// after its local was gone, and how many closures were dropped that had not started.
+/// A task waits while it borrows one local, and the runtime is in the other. Returns how often the
+/// task went on after its local was gone, and how many closures were dropped before they started.
 fn end_with_a_task_inside(order: Order) -> (usize, usize) {
     let (late, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counts = (Arc::clone(&late), Arc::clone(&dropped));
@@ -92,7 +92,7 @@ fn no_task_goes_on_when_its_threads_locals_go() {
     }
 }
 
-/// The end of a thread says nothing about others, nor about what comes before it.
+/// The end of one thread changes nothing for other threads, nor for earlier drops.
 #[test]
 fn elsewhere_a_drop_ends_what_waits() {
     let ended = Rc::new(Cell::new(0));
@@ -116,7 +116,7 @@ fn elsewhere_a_drop_ends_what_waits() {
     assert_eq!(ended.get(), 2);
 }
 
-/// Runs its closure when it is destroyed with its thread's locals.
+/// Runs its closure when the thread's locals are destroyed.
 struct AtEnd(Option<Box<dyn FnOnce()>>);
 
 impl Drop for AtEnd {
@@ -154,7 +154,7 @@ fn one_that_is_made_at_the_end_works() {
     assert_eq!(done.load(SeqCst), 2);
 }
 
-/// In a child, for a panic in a thread-local's destructor ends the process.
+/// This runs in a child process, because a panic in a thread-local's destructor ends the process.
 #[test]
 fn one_that_is_older_cannot_run_at_the_end() {
     const NAME: &str = "one_that_is_older_cannot_run_at_the_end";

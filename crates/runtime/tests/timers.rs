@@ -27,7 +27,7 @@ fn ten_thousand_sleepers_and_none_too_early() {
         let sleepers: Vec<JoinHandle<()>> = (0..10_000u64)
             .map(|i| {
                 let early = Arc::clone(&early);
-                // Scattered, and the same at each run.
+                // The naps are scattered, and are the same in each run.
                 let nap = Duration::from_micros(i.wrapping_mul(2_654_435_761) % 60_000);
                 let begin = Instant::now();
                 let check = move || {
@@ -77,13 +77,13 @@ fn an_idle_worker_fires_a_busy_ones_timers() {
         with_runtime(workers, |rt| {
             let done = Arc::new(AtomicBool::new(false));
             let seen = rt.spawn(move || {
-                // Polled here first, so its timer is this worker's.
+                // The future is polled here first, so its timer belongs to this worker.
                 let tell = Arc::clone(&done);
                 let future = Spawn::new().dispatch().spawn_async(async move {
                     sleep_async(SHORT).await;
                     tell.store(true, SeqCst);
                 });
-                // Computes, without a point where others are let through.
+                // Computes without a point that lets other tasks run.
                 let begin = Instant::now();
                 while !done.load(SeqCst) && begin.elapsed() < ms(20_000) {
                     std::hint::spin_loop();
@@ -99,7 +99,7 @@ fn an_idle_worker_fires_a_busy_ones_timers() {
 
 #[test]
 fn sleepers_of_a_busy_worker() {
-    // Fibers stay with their worker, which lets them through where it spawns or joins.
+    // Fibers stay with their worker. It lets them run when it spawns or joins.
     common::a_fiber_runs_during(|| {
         join(|| (), || ());
     });
@@ -141,7 +141,7 @@ fn a_limit_ends_what_waits() {
             let guard = mutex.lock();
             assert_eq!(timeout(SHORT, || drop(mutex.lock())), Err(Elapsed));
             drop(guard);
-            // Nothing is left behind.
+            // Later calls are not affected.
             assert_eq!(timeout(LONG, || drop(mutex.lock())), Ok(()));
             assert!(check_cancelled().is_ok());
             sleep(SHORT);
@@ -200,7 +200,7 @@ fn panics_and_cancelling_pass_through_a_limit() {
 fn a_limit_does_not_hold_others() {
     at_all_counts(|rt| {
         rt.install(|| {
-            // The joined task is nobody's part: it goes on, and is not cancelled.
+            // The joined task is not part of the limited work. It goes on and is not cancelled.
             let task = spawn(|| {
                 sleep(SHORT * 4);
                 1
@@ -208,7 +208,7 @@ fn a_limit_does_not_hold_others() {
             let mut task = Some(task);
             let joined = timeout(SHORT, || task.take().map(JoinHandle::join));
             assert!(matches!(joined, Err(Elapsed) | Ok(Some(Ok(1)))), "{joined:?}");
-            // Branches, and borrowed frames, are waited for.
+            // The call waits for branches and for borrowed frames.
             let mut data = [0; 8];
             let result = timeout(SHORT, || {
                 blocking(|| {

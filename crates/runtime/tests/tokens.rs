@@ -1,4 +1,4 @@
-//! Tokens by the hundred thousand, and what others do while a token cancels.
+//! Hundreds of thousands of tokens, and what other threads do while a token cancels.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn many_children_of_one_token() {
     let _watchdog = Watchdog::new("children");
     let parent = CancelToken::new();
     let kept: Vec<_> = (0..MANY).map(|_| parent.child()).collect();
-    // Of those that come and go nothing stays.
+    // Tokens that come and go leave nothing behind.
     for _ in 0..MANY {
         drop(parent.child());
     }
@@ -60,7 +60,7 @@ fn arrivals_may_use_the_token() {
     let (tasks, future) = local.run(|| {
         let tasks: Vec<_> = (0..3).map(|_| wait(&token)).collect();
         let future = Spawn::new().token(&token).spawn_async(std::future::pending::<()>());
-        // By turns: all of them have begun.
+        // The tasks take turns, so all of them have begun.
         (0..20).for_each(|_| sateen_runtime::yield_now());
         (tasks, future)
     });

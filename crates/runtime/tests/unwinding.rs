@@ -1,4 +1,4 @@
-//! Tasks that wait while they unwind: the standard library answers questions about panics for the
+//! Tasks that wait while they unwind. The standard library answers questions about panics for the
 //! task that asks.
 
 mod common;
@@ -27,7 +27,7 @@ fn unwind(during: impl FnMut()) {
     assert!(caught.is_err());
 }
 
-/// Waits in an unwinding, and says when it begins to.
+/// Waits in an unwinding. Sets `entered` when the wait begins.
 fn waits(entered: &Event, go: &Event) {
     assert!(!panicking());
     unwind(|| {
@@ -53,8 +53,8 @@ fn waiter(place: Spawn) -> (sateen_runtime::JoinHandle<()>, Arc<Pair>) {
     (task, pair)
 }
 
-/// Two tasks wait while they unwind, and go on in either order. Meanwhile others are cancelled,
-/// panic, and lock.
+/// Two tasks wait while they unwind, and go on in either order. Meanwhile other tasks are
+/// cancelled, panic, and lock.
 fn others_meanwhile(place: impl Fn() -> Spawn) {
     for first in [0, 1] {
         let mut waiters = vec![waiter(place()), waiter(place())];
@@ -107,7 +107,7 @@ fn many_wait_in_their_unwinding() {
             .map(|_| {
                 let (go, waiting) = (Arc::clone(&go), Arc::clone(&waiting));
                 rt.spawn(move || {
-                    // Two deep: a destructor that panics inside, and waits there.
+                    // Two unwindings deep: a destructor panics inside, and waits there.
                     unwind(|| {
                         unwind(|| {
                             waiting.fetch_add(1, SeqCst);
@@ -139,7 +139,7 @@ fn a_thread_that_is_its_runtime() {
     let inner = Arc::clone(&pair);
     let task = runtime.spawn_local(move || waits(&inner.entered, &inner.go));
     runtime.run_until_idle();
-    // The task waits in its unwinding: that is not the thread's.
+    // The task waits in its own unwinding, which is not the thread's.
     assert!(pair.entered.is_set() && !panicking());
     let mutex = Mutex::new(());
     assert!(
@@ -154,7 +154,7 @@ fn a_thread_that_is_its_runtime() {
     runtime.run_until(task).expect("unwound");
 }
 
-/// The thread unwinds, and runs tasks in a destructor.
+/// The thread unwinds and runs tasks in a destructor.
 #[test]
 fn a_runtime_that_is_run_in_an_unwinding() {
     let _watchdog = Watchdog::new("run in an unwinding");
@@ -166,7 +166,7 @@ fn a_runtime_that_is_run_in_an_unwinding() {
         });
         assert!(panicking());
     });
-    // Dropped there, it cancels what waits.
+    // The runtime is dropped there and cancels the waiting task.
     let dropped = Arc::new(AtomicBool::new(false));
     let tell = Arc::clone(&dropped);
     let mut runtime = Some(runtime);
@@ -179,7 +179,7 @@ fn a_runtime_that_is_run_in_an_unwinding() {
     assert!(dropped.load(SeqCst), "interrupted, and unwound");
 }
 
-/// A task that is joined in a destructor is no part of the unwinding.
+/// A task that is joined in a destructor is not part of the unwinding.
 #[test]
 fn joined_in_an_unwinding() {
     let _watchdog = Watchdog::new("joined in an unwinding");
@@ -200,7 +200,7 @@ fn joined_in_an_unwinding() {
     });
 }
 
-/// Numbers that look random, the same for each seed.
+/// Numbers that look random and are the same for each seed.
 struct Draw(u64);
 impl Draw {
     fn below(&mut self, n: u64) -> u64 {
@@ -210,8 +210,8 @@ impl Draw {
     }
 }
 
-/// Begins panics and catches them, one within another, and lets others run in between. Beside it
-/// goes its twin: how many panics were begun here and not caught.
+/// Begins panics and catches them, one within another, and lets other tasks run in between. The
+/// twin counts the panics that were begun here and not caught.
 fn panics_drawn(draw: &mut Draw, twin: &mut u32, depth: u32) {
     for _ in 0..1 + draw.below(4) {
         assert_eq!(panicking(), *twin > 0, "{twin} by the twin");
@@ -228,8 +228,8 @@ fn panics_drawn(draw: &mut Draw, twin: &mut u32, depth: u32) {
     assert_eq!(panicking(), *twin > 0, "{twin} by the twin");
 }
 
-/// Many fibers of one thread, in an order that is drawn: each has the count that its twin has, and
-/// the thread's own has none.
+/// Many fibers of one thread run in an order that is drawn. Each has the count of its twin, and the
+/// thread itself has none.
 #[test]
 fn counts_are_those_of_a_twin_for_each_fiber() {
     let _dog = Watchdog::new("panics in an order that is drawn");

@@ -1,4 +1,4 @@
-//! Wakers of the user's making, which do what they like wherever they are called.
+//! Wakers of the user's, which do what they like wherever they are called.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn waker(f: impl Fn() + Send + Sync + 'static) -> Waker {
     Waker::from(Arc::new(Calls(f)))
 }
 
-/// Polls a sleep of [`SHORT`] once, with that waker. It stays armed where the caller runs.
+/// Polls a sleep of [`SHORT`] once with that waker. The timer stays armed where the caller runs.
 fn armed(waker: &Waker) -> Pin<Box<impl Future<Output = ()> + use<>>> {
     let mut sleep = Box::pin(sleep_async(SHORT));
     while sleep.as_mut().poll(&mut Context::from_waker(waker)).is_ready() {
@@ -119,7 +119,7 @@ fn a_waker_may_spawn() {
     assert_eq!(thread, std::thread::current().id(), "on the runtime of the timer");
 }
 
-/// A future that wakes by the way of a waker of its own, as selections do.
+/// A future that wakes through a waker of its own, as selections do.
 struct Wrapped<F>(Pin<Box<F>>);
 impl<F: Future> Future for Wrapped<F> {
     type Output = F::Output;
@@ -130,7 +130,7 @@ impl<F: Future> Future for Wrapped<F> {
     }
 }
 
-/// Nobody can start the work of calling it.
+/// No worker can start the task that would call the waker.
 #[test]
 fn a_waker_is_called_while_all_stacks_are_in_use() {
     let _watchdog = Watchdog::new("no stacks");
@@ -165,7 +165,7 @@ fn a_waker_is_called_while_its_worker_is_held() {
     });
 }
 
-/// The timer was the runtime's, and nobody fires that any more.
+/// The timer belonged to the runtime, and no thread fires it any more.
 #[test]
 fn a_sleep_goes_on_after_the_end_of_its_runtime() {
     let _watchdog = Watchdog::new("a sleep");
@@ -184,7 +184,7 @@ fn a_sleep_goes_on_after_the_end_of_its_runtime() {
     let (second, _) = runtime.run(poll);
     drop(runtime);
     sateen_sync::block_on(second);
-    // A task that waits for it already is woken, and asks where else it can be armed.
+    // A task that already waits for the sleep is woken, and arms the timer elsewhere.
     let (send, receive) = std::sync::mpsc::channel();
     with_runtime(1, |rt| {
         rt.spawn(move || {

@@ -1,4 +1,4 @@
-//! What the tests of the runtime share.
+//! Helpers that the tests of the runtime share.
 #![allow(dead_code)]
 
 use sateen_runtime::policy::{Policy, Runnable};
@@ -9,15 +9,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The worker counts that every behaviour is tried with.
+/// The numbers of workers with which each behaviour is tested.
 pub(crate) const WORKERS: [usize; 5] = [1, 2, 3, 4, 8];
 
-/// Whether this test binary tries the strict runtime: each waiting task keeps a thread.
+/// Whether this test binary tests the strict runtime, in which each waiting task keeps a thread.
 pub(crate) fn strict() -> bool {
     env!("CARGO_CRATE_NAME").starts_with("strict")
 }
 
-/// `n` waiting tasks, or as many threads as a strict runtime can be expected to have.
+/// `n`, the number of waiting tasks, or fewer in a strict runtime, where each of them takes a
+/// thread.
 pub(crate) fn many(n: usize) -> usize {
     if strict() { n.min(300) } else { n }
 }
@@ -27,7 +28,7 @@ pub(crate) fn builder() -> Builder {
     Runtime::builder().strict(strict())
 }
 
-/// A runtime of `workers`, and its end checked.
+/// Runs `f` on a runtime of `workers` workers, and checks that the runtime ends in order.
 pub(crate) fn with_runtime<R>(workers: usize, f: impl FnOnce(&Runtime) -> R) -> R {
     let runtime = builder().workers(workers).build().expect("a runtime");
     let result = f(&runtime);
@@ -51,7 +52,7 @@ pub(crate) fn fib(n: u32) -> u64 {
     a + b
 }
 
-/// The message that a caught panic carries.
+/// The message of a caught panic.
 pub(crate) fn message(panic: Box<dyn std::any::Any + Send>) -> String {
     match panic.downcast::<&'static str>() {
         Ok(text) => (*text).to_owned(),
@@ -59,8 +60,8 @@ pub(crate) fn message(panic: Box<dyn std::any::Any + Send>) -> String {
     }
 }
 
-/// On one worker, a task waits, and another repeats `step` for 300 ms. Woken once the second has
-/// begun, the first must go on before the second ends.
+/// On one worker, a task waits and another one repeats `step` for 300 ms. The first task is woken
+/// once the second has begun. It must go on before the second one ends.
 pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
     with_runtime(1, |rt| {
         let (go, begun) = (Arc::new(Event::new()), Arc::new(Event::new()));
@@ -78,7 +79,7 @@ pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
             }
             Instant::now()
         });
-        // Tasks from outside start in order, so by then the first is suspended.
+        // Tasks from outside start in order, so by now the first task is suspended.
         begun.wait();
         go.set();
         let woken = waiter.join().expect("woken");
@@ -86,11 +87,11 @@ pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
     });
 }
 
-/// Ends the process if it lives for a minute: a test that would hang fails.
+/// Ends the process if the value lives for a minute, so that a test that would hang fails.
 pub(crate) struct Watchdog(Option<std::sync::mpsc::Sender<()>>);
 
 impl Watchdog {
-    /// `what` is said if the time is over.
+    /// The message `what` is printed when the time has passed.
     pub(crate) fn new(what: &'static str) -> Self {
         let (alive, over) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -110,17 +111,17 @@ impl Drop for Watchdog {
     }
 }
 
-/// An allocator that overwrites what is freed.
+/// An allocator that overwrites freed memory.
 pub(crate) struct Overwrites;
 
-// SAFETY: as the system's, which gets back what it gave.
+// SAFETY: like the system's allocator, which gets back the memory that it gave.
 unsafe impl GlobalAlloc for Overwrites {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by contract.
+        // SAFETY: by the caller's contract.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: by contract; nobody may use it any more.
+        // SAFETY: by the caller's contract; no code may use the memory any more.
         unsafe {
             place.write_bytes(0xdd, layout.size());
             System.dealloc(place, layout);
@@ -128,7 +129,7 @@ unsafe impl GlobalAlloc for Overwrites {
     }
 }
 
-/// A policy with one queue for tasks and fibers alike, first in, first out. Clones share the queue.
+/// A policy with one queue for tasks and fibers, first in, first out. Clones share the queue.
 #[derive(Clone, Default)]
 pub(crate) struct OneQueue(pub(crate) Arc<Mutex<VecDeque<Runnable>>>);
 

@@ -1,4 +1,4 @@
-//! What the models of the runtime share.
+//! Helpers that the models of the runtime share.
 #![allow(dead_code)]
 
 use loom::sync::Notify;
@@ -6,7 +6,7 @@ use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::park_word::ParkWord;
 
-/// Explores `f` with at most so many preemptions in an interleaving. Without a bound, the search
+/// Explores `f` with at most this many preemptions in an interleaving. Without a bound, the search
 /// over the lanes of the searched atomics takes hours in some models.
 pub(crate) fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -14,7 +14,7 @@ pub(crate) fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
     builder.check(f);
 }
 
-/// A fiber that does nothing but park, and its worker, which resumes it once it is handed over.
+/// A fiber that only parks, and its worker, which resumes it once it is handed over.
 pub(crate) struct ParkingFiber {
     word: ParkWord,
     handed: AtomicUsize,
