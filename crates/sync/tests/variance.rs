@@ -37,3 +37,25 @@ shortens! {
     reentrant_part: MappedReentrantMutexGuard<'static, &'static str>
         => MappedReentrantMutexGuard<'a, &'a str>;
 }
+
+/// What is shared needs `Sync` where it is read through a shared reference, else `Send` alone.
+mod auto_traits {
+    use sateen_sync::{
+        Lazy, MappedMutexGuard, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
+        RwLockWriteGuard, oneshot,
+    };
+
+    sateen_base::auto_traits! {
+        Sender<T>: Send if Send, Sync if Send = oneshot::Sender<T>;
+        Receiver<T>: Send if Send, Sync if Send = oneshot::Receiver<T>;
+        SharedReceiver<T>: Send if Both, Sync if Both = oneshot::SharedReceiver<T>;
+        OnceLockOf<T>: Send if Send, Sync if Both = OnceLock<T>;
+        LazyOf<T>: Send if Send, Sync if Both = Lazy<T, fn() -> u8>;
+        MutexOf<T>: Send if Send, Sync if Send = Mutex<T>;
+        MutexGuardOf<T>: Send if Send, Sync if Both = MutexGuard<'static, T>;
+        MappedMutexGuardOf<T>: Send if Send, Sync if Sync = MappedMutexGuard<'static, T>;
+        RwLockOf<T>: Send if Send, Sync if Both = RwLock<T>;
+        RwLockReadGuardOf<T>: Send if Both, Sync if Sync = RwLockReadGuard<'static, T>;
+        RwLockWriteGuardOf<T>: Send if Both, Sync if Sync = RwLockWriteGuard<'static, T>;
+    }
+}
