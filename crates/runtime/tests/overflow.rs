@@ -3,9 +3,11 @@
 #![cfg(unix)]
 
 use sateen_runtime::{PooledStacks, Runtime, Spawn, StackGuard, stack_used};
+use sateen_sync::Event;
 use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 fn is_child() -> bool {
     std::env::var_os("SATEEN_TEST_CHILD").is_some()
@@ -26,6 +28,21 @@ fn recurse(depth: u64) -> u64 {
     if depth == u64::MAX { 0 } else { recurse(depth + 1) + frame[7] }
 }
 
+/// The child overflows a stack. Returns what the message names, and the size that it tells.
+fn told(name: &str) -> (String, usize) {
+    let (output, errors) = child(name);
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{errors}");
+    assert_eq!(errors.matches("overflowed").count(), 1, "{errors}");
+    let line = errors.lines().find_map(|line| line.strip_prefix("sateen: ")).expect(&errors);
+    let (who, rest) = line.split_once(" overflowed its stack of ").expect(line);
+    let (size, rest) = rest.split_once(' ').expect(line);
+    assert_eq!(
+        rest,
+        "bytes; Builder::stack_size(..) sets a larger one, Spawn::stack_size(..) for one task"
+    );
+    (who.to_owned(), size.parse().expect(line))
+}
+
 /// The child's task overflows. The parent checks what the child printed.
 fn overflows(name: &str, runtime: impl FnOnce() -> Runtime) {
     if is_child() {
@@ -33,21 +50,12 @@ fn overflows(name: &str, runtime: impl FnOnce() -> Runtime) {
         runtime().spawn_with(named, || black_box(recurse(0))).join().expect("not reached");
         return;
     }
-    let (output, errors) = child(name);
-    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{errors}");
-    let line = errors.lines().find(|line| line.starts_with("sateen: task ")).expect(&errors);
-    let (who, rest) = line.split_once("overflowed its stack of ").expect(line);
-    let (_, place) = who.split_once(" \"digger\" (spawned at ").expect(line);
-    let place = place.strip_suffix(") ").expect(line);
-    assert!(place.contains("overflow.rs:"), "{line}");
-    let (size, rest) = rest.split_once(' ').expect(line);
-    let size: usize = size.parse().expect(line);
-    assert!((100_000..140_000).contains(&size), "{line}");
-    assert_eq!(
-        rest,
-        "bytes; Builder::stack_size(..) sets a larger one, Spawn::stack_size(..) for one task"
-    );
-    assert_eq!(errors.matches("overflowed").count(), 1, "{errors}");
+    let (who, size) = told(name);
+    assert!(who.starts_with("task "), "{who}");
+    let (_, place) = who.split_once(" \"digger\" (spawned at ").expect(&who);
+    let place = place.strip_suffix(")").expect(&who);
+    assert!(place.contains("overflow.rs:"), "{who}");
+    assert!((100_000..140_000).contains(&size), "{size}");
 }
 
 fn builder() -> sateen_runtime::Builder {
@@ -92,6 +100,49 @@ fn a_task_on_a_foreign_thread_overflows() {
             .build()
             .expect("a runtime")
     });
+}
+
+/// A closure that a thread has brought in belongs to no task: its number is all there is.
+#[test]
+fn work_of_no_task_overflows() {
+    if is_child() {
+        let runtime = builder().build().expect("a runtime");
+        runtime.install(|| black_box(recurse(0)));
+        return;
+    }
+    let (who, size) = told("work_of_no_task_overflows");
+    let number = who.strip_prefix("work ").expect(&who);
+    assert!(number.parse::<u64>().is_ok_and(|number| number > 0), "{who}");
+    assert!((100_000..140_000).contains(&size), "{size}");
+}
+
+/// A result that nobody takes is dropped once its task has ended, on the fiber that ran it.
+#[test]
+fn a_fiber_overflows_that_runs_no_task() {
+    struct Digs;
+    impl Drop for Digs {
+        fn drop(&mut self) {
+            black_box(recurse(0));
+        }
+    }
+    if is_child() {
+        let runtime = builder().build().expect("a runtime");
+        let detached = Arc::new(Event::new());
+        let task = runtime.spawn({
+            let detached = Arc::clone(&detached);
+            move || {
+                detached.wait();
+                Digs
+            }
+        });
+        drop(task);
+        detached.set();
+        _ = runtime.shutdown();
+        return;
+    }
+    let (who, size) = told("a_fiber_overflows_that_runs_no_task");
+    assert_eq!(who, "a fiber");
+    assert!((100_000..140_000).contains(&size), "{size}");
 }
 
 #[test]
