@@ -10,11 +10,11 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Measures Sateen on this machine, beside what you would use instead
+/// Measures Sateen on this machine, and what you would use instead
 #[derive(Debug, Parser)]
 #[command(name = "sateen", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// What to do; the tour if nothing is given
+    /// What to do. Without a command: the tour
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -25,13 +25,13 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// List the identities of all figures
     List(ListArgs),
-    /// Show all experiments in short, with a sentence each and the published figures beside
+    /// Run all experiments briefly, and print what each shows, its figures and the published ones
     Tour(TourArgs),
-    /// Ask for your context, measure it here, and say which lock, counter or pool is best
+    /// Ask how you use a lock, counter or pool, measure that here, and say which kind is best
     Advise(AdviseArgs),
-    /// Send items at a rate through queues to workers, or the lines of standard input
+    /// Send numbers at a rate, or the lines of standard input, through queues to workers
     Flow(Box<FlowArgs>),
-    /// Run everything at once for long, and check the ledgers; with faults on purpose if asked
+    /// Run everything at once for a long time, with planned faults if asked, and check the ledgers
     Soak(SoakArgs),
     /// Compare two files that `run --json` wrote
     Diff(DiffArgs),
@@ -49,7 +49,7 @@ pub(crate) struct PickArgs {
     /// Only figures whose identity also matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub(crate) filter: Option<String>,
-    /// These numbers of workers (1 to 65,535, separated by commas) instead of the usual ones
+    /// Use these numbers of workers (1 to 65,535, separated by commas), not the usual ones
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = worker_count)]
     pub(crate) workers: Vec<usize>,
     /// Measure the other libraries too, interleaved in the same run
@@ -63,7 +63,7 @@ pub(crate) struct PickArgs {
 /// Where results go besides the terminal.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// Take the smallest sizes and single runs: shows that everything works, measures nothing
+    /// Use the smallest sizes and single runs: this shows that all works, and measures nothing
     #[arg(long)]
     pub(crate) smoke: bool,
     /// Write the results to this file as JSON

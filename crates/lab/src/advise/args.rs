@@ -15,7 +15,7 @@ const MOST_LIVE: u32 = 1_000_000;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 On a terminal, `advise` asks for what no option says. Elsewhere, and with --no-questions, TOOL
-must be given, and `advise` assumes the rest and says so: as many threads as there are cores;
+must be given. Then `advise` assumes the rest and says so: as many threads as there are cores;
 sections of 50 ns and 0 % reads; a total that is read sometimes; blocks of 64 bytes that are
 given back at once, by the thread that took them.")]
 pub(crate) struct AdviseArgs {
@@ -31,7 +31,7 @@ pub(crate) struct AdviseArgs {
     /// lock: time between a thread's sections (if not given, as long as a section, at least 50ns)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) between: Option<Duration>,
-    /// lock: how many of a hundred sections only read
+    /// lock: percentage of sections that only read
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(super) reads: Option<usize>,
     /// counter: when the total is read: at the end, sometimes, or by each increment (end,
@@ -51,16 +51,16 @@ pub(crate) struct AdviseArgs {
     /// pool: which thread gives a block back: the one that took it, or another (same, other)
     #[arg(long, value_name = "WHO", value_parser = frees)]
     pub(super) frees: Option<Frees>,
-    /// How long to measure, in all
+    /// How long to measure in total
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) seconds: Duration,
-    /// Ask nothing; assume what is not given
+    /// Ask nothing, and assume what is not given
     #[arg(long)]
     pub(super) no_questions: bool,
     /// Write the figures to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
-    /// Take single, short runs: shows that everything works, measures nothing
+    /// Take single, short runs: this shows that all works, and measures nothing
     #[arg(long)]
     pub(super) smoke: bool,
 }

@@ -38,8 +38,8 @@ impl Experiment for Channel {
     }
 
     fn about(&self) -> &'static str {
-        "Numbers through a channel whose ends wait while it is full or empty: from threads to \
-         threads, and from a task to a task (wall time by items)."
+        "Numbers go through a channel whose ends wait while it is full or empty, from threads to \
+         threads and from a task to a task (wall time per item)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -78,7 +78,7 @@ fn of_threads(kind: Kind, ends: usize) -> Figure {
         unit: "ns",
         trend: Trend::Lower,
         description: format!(
-            "numbers one by one from {threads}, threads, {what}: wall time by items"
+            "numbers one by one from {threads}, threads, {what}: wall time per item"
         ),
     }
 }
@@ -93,8 +93,8 @@ fn of_fibers(kind: Kind, workers: usize) -> Figure {
         unit: "ns",
         trend: Trend::Lower,
         description: format!(
-            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time by \
-             items"
+            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time per \
+             item"
         ),
     }
 }

@@ -22,7 +22,7 @@ impl Experiment for Idle {
     }
 
     fn about(&self) -> &'static str {
-        "Workers without work: the processor time they burn, at rest and right after a burst."
+        "The processor time that workers without work use, at rest and right after a burst of work."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -37,7 +37,7 @@ fn group(plan: &Plan, workers: usize) -> Group {
         name: format!("processor time {what}/{workers} worker{}", plural(workers)),
         unit: "ms",
         trend: Trend::Lower,
-        description: format!("processor time of the process, 3 s {what}"),
+        description: format!("processor time of the process in 3 s, {what}"),
     };
     let figures = vec![figure("cpu", "at rest"), figure("cpu-after-burst", "right after a burst")];
     // No thread computes, so any number of workers fits on any machine.

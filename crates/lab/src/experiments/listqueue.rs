@@ -28,9 +28,9 @@ impl Experiment for ListQueue {
     }
 
     fn about(&self) -> &'static str {
-        "Whether a queue without locks is faster than a linked list under a lock: push and pop \
-         with 100 elements in it. The list is also measured with a search in between (time by \
-         rounds)."
+        "Whether a queue without locks is faster than a linked list under a lock. Each round pushes \
+         and pops, with 100 elements in the queue. The list is also measured with a search in \
+         between (time per round)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -86,7 +86,7 @@ impl Case {
             ),
             unit: "ns",
             trend: Trend::Lower,
-            description: format!("{STEADY} elements; {what}: time by rounds"),
+            description: format!("{STEADY} elements; {what}: time per round"),
         }
     }
 }

@@ -21,9 +21,9 @@ impl Experiment for Queues {
     }
 
     fn about(&self) -> &'static str {
-        "Numbers through a queue, from threads that only push to threads that only pop, one by one \
-         and in batches of 16. The queue is for one of each, for any number of each with a limit, \
-         or without a limit (wall time by items)."
+        "Numbers go through a queue, from threads that only push to threads that only pop, one by \
+         one and in batches of 16. The queue is for one thread at each end, or for any number of \
+         threads, with or without a limit (wall time per item)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -50,9 +50,9 @@ impl Experiment for Queues {
 fn figure(kind: PipeKind, batches: bool, ends: usize) -> Figure {
     let (suffix, how) = if batches { ("-batch", "in batches of 16") } else { ("", "one by one") };
     let limit = match kind {
-        PipeKind::Spsc => "for one of each, room for 1024",
-        PipeKind::Bounded => "for any number, room for 1024",
-        PipeKind::Unbounded => "for any number, no limit",
+        PipeKind::Spsc => "for one thread at each end, room for 1024",
+        PipeKind::Bounded => "for any number of threads, room for 1024",
+        PipeKind::Unbounded => "for any number of threads, no limit",
     };
     let (config, threads) = config(ends);
     Figure {
@@ -61,7 +61,7 @@ fn figure(kind: PipeKind, batches: bool, ends: usize) -> Figure {
         config,
         unit: "ns",
         trend: Trend::Lower,
-        description: format!("numbers {how} from {threads}, {limit}: wall time by items"),
+        description: format!("numbers {how} from {threads}, {limit}: wall time per item"),
     }
 }
 

@@ -17,7 +17,7 @@ impl Experiment for Switch {
     }
 
     fn about(&self) -> &'static str {
-        "Two fibers take turns: what it costs to yield, and to hand a turn over by a mutex, a \
+        "Two fibers take turns: the cost of a yield, and of handing a turn over by a mutex, a \
          condition variable or an event, on one worker and on two."
     }
 
@@ -33,26 +33,21 @@ impl Experiment for Switch {
 
 fn group(plan: &Plan, way: Way, workers: usize) -> Group {
     let (case, name, description) = match way {
-        Way::Yield => (
-            "yield",
-            "time per switch",
-            "two tasks give way to each other: time by how often one of them did",
-        ),
+        Way::Yield => ("yield", "time per switch", "two tasks yield to each other: time per yield"),
         Way::Mutex => (
             "pingpong-mutex",
             "time per hop by mutexes",
-            "each of two tasks holds one of three mutexes and takes the next: time by mutexes \
-             taken",
+            "each of two tasks holds one of three mutexes and takes the next: time per mutex taken",
         ),
         Way::Condvar => (
             "pingpong-condvar",
             "time per hop by a condition variable",
-            "two tasks change a word in turns and notify each other: time by changes",
+            "two tasks change a word in turns and notify each other: time per change",
         ),
         Way::Event => (
             "pingpong-event",
             "time per hop by events",
-            "two tasks set each other's event in turns, or what signals there: time by signals",
+            "two tasks in turns set each other's event, or what serves as one: time per signal",
         ),
     };
     let figure = Figure {

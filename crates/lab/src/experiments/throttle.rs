@@ -34,7 +34,7 @@ fn figure(clock: ThrottleClock) -> Figure {
         name: format!("time per check of {case} throttle/1 thread"),
         unit: "ns",
         trend: Trend::Lower,
-        description: format!("checks at a limit that is not reached, {what}: time by checks"),
+        description: format!("checks at a limit that is not reached, {what}: time per check"),
     }
 }
 
@@ -44,8 +44,8 @@ impl Experiment for Throttles {
     }
 
     fn about(&self) -> &'static str {
-        "A limit on items a second: what it costs for each item while the limit is not reached, \
-         with each kind of clock."
+        "A limit on items a second: the cost for each item while the limit is not reached, with \
+         each kind of clock."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

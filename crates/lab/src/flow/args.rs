@@ -30,10 +30,10 @@ and 1 queue.
 
 With SECONDS, `flow` prints one line a second and a summary. Without it, on a terminal, it shows
 a view to play with. The exit status is 0 if every item that was sent was received, is in a
-queue or was dropped, else 1.
+queue or was dropped. Otherwise it is 1.
 
-With --stdin, one sender sends the lines of standard input instead, and `flow` prints what the
-workers make of them."
+With --stdin, one sender sends the lines of standard input instead, and `flow` prints the
+workers' results."
 )]
 pub(crate) struct FlowArgs {
     #[command(subcommand)]
@@ -89,22 +89,22 @@ struct Options {
     /// Whether an idle worker takes from other queues: on or off
     #[arg(long, value_name = "ON", value_parser = switch)]
     steal: Option<bool>,
-    /// End after so many seconds, and print one line for each
+    /// End after this many seconds, and print one line for each second
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     duration: Option<Duration>,
-    /// Write the lines to this file too, separated by commas
+    /// Write the figures of the lines to this file too, separated by commas
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Send the lines of standard input, and print what the workers make of them
+    /// Send the lines of standard input, and print the workers' results
     #[arg(long)]
     stdin: bool,
-    /// With --stdin: run this command for each line, which is its standard input
+    /// With --stdin: run this command for each line, and pass the line as its standard input
     #[arg(long, value_name = "CMD")]
     exec: Option<String>,
     /// With --stdin: count (lines, words and bytes, as wc) or hash (SHA-256 of each line)
     #[arg(long, value_name = "NAME", value_parser = builtin)]
     builtin: Option<Builtin>,
-    /// With --stdin: print in the order of the lines
+    /// With --stdin: print the results in the order of the lines
     #[arg(long)]
     ordered: bool,
 }

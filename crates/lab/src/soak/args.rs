@@ -19,10 +19,10 @@ pub(crate) struct SoakArgs {
     /// Seed of the random numbers that choose sizes, orders and faults
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Most workers of a runtime (1 to 256); smaller runtimes are made too
+    /// Most workers of a runtime (1 to 256); there are smaller runtimes too
     #[arg(long, value_name = "N", default_value_t = 8)]
     workers: usize,
-    /// What fails on purpose: none, all, or some of memory, guards, threads, wakes, stalls, clock
+    /// Planned faults: none, all, or some of memory, guards, threads, wakes, stalls, clock
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "none")]
     faults: Vec<String>,
     /// Run only these activities, such as forkjoin,channels

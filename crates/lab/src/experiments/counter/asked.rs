@@ -39,7 +39,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Returns the group: time by increments.
+    /// Returns the group: time per increment.
     pub(crate) fn group(&self) -> Group {
         let threads = self.threads;
         let figure = Figure {
@@ -48,7 +48,8 @@ impl Asked {
             name: format!("time per increment/{threads} thread{}", plural(threads)),
             unit: "ns",
             trend: Trend::Lower,
-            description: "threads increment one number: wall time over all increments".to_owned(),
+            description: "threads increment one number: wall time divided by all increments"
+                .to_owned(),
         };
         let mut fill = Fill { group: Group::new(threads, vec![figure]), asked: *self };
         if self.total == Total::End {

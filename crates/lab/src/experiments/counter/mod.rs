@@ -54,8 +54,8 @@ impl Experiment for Counter {
     }
 
     fn about(&self) -> &'static str {
-        "Threads increment one number: what each way to protect it costs, by wall time over all \
-         increments."
+        "Threads increment one number: the cost of each way to protect it, as wall time divided by \
+         all increments."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -80,7 +80,7 @@ fn group(plan: &Plan, case: &'static str, what: &str, full: u64, threads: usize)
         name: format!("increment by {}/{threads} thread{s}", case.replace('-', " ")),
         unit: "ns",
         trend: Trend::Lower,
-        description: format!("{what}: wall time over all increments"),
+        description: format!("{what}: wall time divided by all increments"),
     };
     let mut group = Group::new(threads, vec![figure]);
     // Under the most contention the solutions differ most.

@@ -25,8 +25,8 @@ impl Experiment for Deques {
     }
 
     fn about(&self) -> &'static str {
-        "A worker's own queue: what each step of the known method gains (padding shared data, \
-         caching the thieves' index), and what the owner saves when thieves pay for the fence."
+        "A worker's own queue: the gain of each step of the known method (padding of shared data, \
+         caching of the thieves' index), and of letting the thieves pay for the fence."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -75,14 +75,14 @@ fn time_and_rate(noun: &str, case: &str, config: &str, threads: &str, what: &str
             format!("time per {noun}"),
             "ns",
             Trend::Lower,
-            format!("{what}: sum of the threads' times by {noun}s"),
+            format!("{what}: sum of the threads' times per {noun}"),
         ),
         figure(
             "rate",
             format!("{noun}s over time"),
             "M/s",
             Trend::Higher,
-            format!("{what}: {noun}s by the mean of the threads' times"),
+            format!("{what}: {noun}s per mean time of the threads"),
         ),
     ]
 }

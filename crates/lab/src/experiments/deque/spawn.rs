@@ -27,7 +27,7 @@ const UNSET: u64 = 0;
 /// Spawns with `workers` workers.
 pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     let config = format!("w{workers}");
-    let what = "parallel fib, each call spawning one of its two";
+    let what = "parallel fib, in which each call spawns one of its two";
     let threads = counted(workers, "worker");
     let group = Group::new(workers, time_and_rate("spawn", "spawn", &config, &threads, what));
     // As published: 27, 28, 29, 30 for 1, 2, 4, 8.

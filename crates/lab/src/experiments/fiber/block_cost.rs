@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 const TASKS: u32 = 500;
 
 pub(super) fn group(plan: &Plan) -> Group {
-    let what = "a worker starts 500 tasks that block, and 500 that would but need not: difference \
-                of the times until all have come that far, by tasks (median of rounds)";
+    let what = "a worker starts 500 tasks that block, and 500 whose event is set already: \
+                difference of the times until all have reached their wait, per task (median of \
+                rounds)";
     let one = figure("block-cost", 1, "time to block first", "ns", Trend::Lower, what);
     let mut group = Group::new(1, vec![one]);
     let rounds = plan.size(20, 2);

@@ -16,10 +16,10 @@ const WORK: Duration = Duration::from_micros(100);
 /// How long a million tasks take, and the memory of one.
 pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     const MILLION: u64 = 1_000_000;
-    let what = "tasks started by one, all blocked on one event, then released: until the last has \
-                ended, for 1,000,000 (fewer, and counted up, in the tour and where memory is \
-                short)";
-    let each = "resident memory and page tables while all are blocked, by tasks";
+    let what = "one task starts 1,000,000, all block on one event and are then released: time until \
+                the last has ended (in the tour, and where memory is short, from fewer tasks, \
+                scaled up)";
+    let each = "resident memory and page tables while all are blocked, per task";
     let figures = vec![
         figure("million", workers, "time for a million blocked tasks", "s", Trend::Lower, what),
         figure("million-bytes", workers, "memory of a blocked task", "bytes", Trend::Lower, each),
@@ -81,8 +81,8 @@ impl<C: Crowds> Session for Million<C> {
 
 /// Whether all workers get their share of what one of them started.
 pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
-    let what = "10,000 tasks started by one worker, all blocked, then released; each computes 0.1 \
-                ms: share of the workers' time that was computing";
+    let what = "10,000 tasks started by one worker, all blocked, then released; each computes for \
+                0.1 ms: share of the workers' time in which they computed";
     let name = "efficiency of what one worker started";
     let one = figure("skew", workers, name, "of 1", Trend::Higher, what);
     let mut group = Group::new(workers, vec![one]);

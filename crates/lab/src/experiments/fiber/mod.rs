@@ -17,9 +17,9 @@ impl Experiment for Fiber {
     }
 
     fn about(&self) -> &'static str {
-        "Tasks that block: what the first time costs, a million of them at once and the memory of \
-         each, how late sleepers wake, how evenly the tasks of one worker spread, and the price of \
-         staying on one worker: a ready fiber waits for the task that computes there."
+        "Tasks that block: the cost of the first time, a million of them at once and the memory of \
+         each, how late sleepers wake, and how evenly the tasks of one worker spread. Last, the \
+         price of staying on one worker: a ready fiber waits for the task that computes there."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

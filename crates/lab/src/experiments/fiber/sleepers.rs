@@ -11,8 +11,8 @@ use sateen_base::XorShift;
 use std::time::Duration;
 
 pub(super) fn group(plan: &Plan, workers: usize) -> Group {
-    let what = "100,000 tasks sleep for up to a second, each for a span drawn at random: how late \
-                they go on";
+    let what =
+        "100,000 tasks sleep for up to a second, each for a random time: how late they go on";
     let one = |case: &str, name: &str| figure(case, workers, name, "µs", Trend::Lower, what);
     let figures = vec![
         one("sleepers-p50", "median lateness of sleepers"),

@@ -19,10 +19,10 @@ impl Experiment for Flow {
     }
 
     fn about(&self) -> &'static str {
-        "Items through queues to workers, each end held to a rate, in the published steps: the \
-         clock read at every wait, at every 8th, more threads, a queue for each. Then how exact \
-         the rate is, and how long items wait while a worker is blocked, with idle workers that \
-         steal and without."
+        "Items go through queues to workers, and each end keeps to a rate. The steps are the \
+         published ones: the clock is read at every wait, then at every 8th, then there are more \
+         threads, then a queue for each. Also: how exact the rate is, and how long items wait \
+         while a worker is blocked, if idle workers steal and if they do not."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

@@ -64,9 +64,9 @@ impl Step {
         };
         let s = plural(threads);
         let (of, by) = if self == Self::Rated {
-            ("rate", "items handled by wall time")
+            ("rate", "items handled per wall time")
         } else {
-            ("time per item", "wall time by items")
+            ("time per item", "wall time per item")
         };
         Figure {
             case: case.to_owned(),

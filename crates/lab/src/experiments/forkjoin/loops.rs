@@ -19,7 +19,8 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
     let skewed = Case {
         case: "for-skewed",
         title: "time of a skewed loop",
-        description: "10^5 iterations of which every thousandth is 10^4 times longer".to_owned(),
+        description: "10^5 iterations, of which every thousandth takes 10^4 times as long"
+            .to_owned(),
         make: |smoke| {
             if smoke { Loop::new(2_000, 100) } else { Loop::new(100_000, 10_000) }
         },

@@ -28,7 +28,7 @@ impl Experiment for ForkJoins {
     }
 
     fn about(&self) -> &'static str {
-        "Divide and conquer: what a join costs where there is nothing else (fib), and how close \
+        "Divide and conquer: the cost of a join that has nothing else to do (fib), and how close \
          two workers come to half the time on searches, matrices, trees, loops and sorting."
     }
 

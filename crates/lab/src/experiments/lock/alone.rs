@@ -11,9 +11,9 @@ use std::hint::black_box;
 pub(super) fn group(plan: &Plan, section: &Section) -> Group {
     let what = match section.name {
         // Only the pair is timed: nothing is counted.
-        "empty" => "a thread alone locks and unlocks: time by pairs".to_owned(),
+        "empty" => "a thread alone locks and unlocks: time per pair".to_owned(),
         _ => format!(
-            "a thread alone locks, computes, and unlocks, {}: time by pairs",
+            "a thread alone locks, computes, and unlocks, {}: time per pair",
             section.words()
         ),
     };

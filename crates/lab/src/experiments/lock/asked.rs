@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Returns the group. Its first figure is time by sections; several threads also have the
+    /// Returns the group. Its first figure is the time per section; several threads also have the
     /// figures of a contest.
     pub(crate) fn group(&self) -> Group {
         let section = Section::asked(self.section, self.between);
@@ -42,7 +42,7 @@ impl Asked {
 
     /// Reading makes no difference to a thread alone.
     fn alone(&self, section: Section) -> Group {
-        let what = format!("a thread alone, {}: time by sections", section.words());
+        let what = format!("a thread alone, {}: time per section", section.words());
         let mut group = Group::new(1, vec![figure(self.case(), "t1".to_owned(), 1, what)]);
         let pair = section.length.as_nanos().max(20);
         let pairs = (self.window.as_nanos() / pair).clamp(16, 1 << 20) as u32;

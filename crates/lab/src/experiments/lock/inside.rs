@@ -12,9 +12,8 @@ const WORKERS: usize = 2;
 
 /// Group `in-runtime`.
 pub(super) fn group(plan: &Plan) -> Group {
-    let what = "skynet of 100,000 leaves, spawned tasks, joined, under work sharing; the shared \
-                queue and the workers' own are under locks of the kind (or without one): time by \
-                leaves";
+    let what = "skynet of 100,000 leaves, spawned tasks, joined, under work sharing; this kind of \
+                lock (or none) protects the shared queue and the workers' own: time per leaf";
     let figure = Figure {
         name: format!("time per leaf/{WORKERS} workers"),
         ..figure("in-runtime".to_owned(), format!("w{WORKERS}"), WORKERS, what.to_owned())

@@ -25,10 +25,10 @@ impl Experiment for Lock {
     }
 
     fn about(&self) -> &'static str {
-        "Kinds of locks: taken by a thread alone, and by two and eight threads with sections of \
-         several lengths (time and processor time by sections, the least served thread's share of \
-         the most served one's, the wait that one of a thousand exceeds), and inside of a \
-         scheduler whose workers share a queue."
+        "Kinds of locks: taken by a thread alone, by two and eight threads with sections of several \
+         lengths, and in a scheduler whose workers share a queue. The figures are time and \
+         processor time per section, the sections of the least served thread divided by those of \
+         the most served, and the wait that one of a thousand exceeds."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

@@ -27,7 +27,7 @@ pub(super) fn group(plan: &Plan, threads: usize, section: &Section) -> Group {
 }
 
 /// The figures that group `uncontended-SECTION` lacks: the same contest with one thread, without
-/// its time by sections, which includes the time between them.
+/// its time per section, which includes the time between them.
 pub(super) fn alone(plan: &Plan, section: &Section) -> Group {
     let mut figures = figures(&format!("uncontended-{}", section.name), "t1", 1, section);
     figures.remove(0);
@@ -61,10 +61,10 @@ pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Sectio
         ..figure(format!("{case}{suffix}"), config.to_owned(), threads, text)
     };
     let fairness =
-        format!("{what}: sections of the least served thread by those of the most served");
+        format!("{what}: sections of the least served thread divided by those of the most served");
     let sampled = section.sampled;
     vec![
-        figure("", "time per section of", format!("{what}: time by sections")),
+        figure("", "time per section of", format!("{what}: time per section")),
         Figure {
             unit: "share",
             trend: Trend::Higher,
@@ -74,14 +74,15 @@ pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Sectio
             "-p999",
             "99.9 % of waits of",
             format!(
-                "{what}: the wait that 999 of 1000 stay below, of one in about {sampled} that is \
-                 timed"
+                "{what}: the wait that 999 of 1000 stay below; about one wait in {sampled} is timed"
             ),
         ),
         figure(
             "-cpu",
             "processor time per section of",
-            format!("{what}: the process's processor time by sections, with the time between"),
+            format!(
+                "{what}: processor time of the process per section, including the time between"
+            ),
         ),
     ]
 }

@@ -25,13 +25,14 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Returns the group: time by pairs.
+    /// Returns the group: time per pair.
     pub(crate) fn group(&self) -> Group {
         let (case, config) = (self.case(), format!("t{}", self.threads));
         let figure = Figure {
             name: format!("time per pair, {}/{}", case.replace('-', " "), threads(self.threads)),
-            description: "a block is taken and given back: wall time by pairs of all threads"
-                .to_owned(),
+            description:
+                "a block is taken and given back: wall time divided by the pairs of all threads"
+                    .to_owned(),
             unit: "ns",
             trend: Trend::Lower,
             case,

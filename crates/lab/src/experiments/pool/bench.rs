@@ -76,7 +76,7 @@ impl<P: Pool> Bench<P> {
         Ok(Self { case, pool, held, hands })
     }
 
-    /// Returns the wall time by pairs, after all checks.
+    /// Returns the wall time per pair, after all checks.
     fn gather<'a>(&self, done: impl Iterator<Item = (Duration, &'a Tally)>) -> Result<f64, Error> {
         let (mut wall, mut pairs) = (Duration::ZERO, 0);
         for (elapsed, tally) in done {
@@ -92,7 +92,7 @@ impl<P: Pool> Bench<P> {
 }
 
 impl<P: Pool + Sync> Bench<P> {
-    /// Runs all threads. Returns the wall time by pairs, how many blocks were taken, and what each
+    /// Runs all threads. Returns the wall time per pair, how many blocks were taken, and what each
     /// watch saw.
     fn together<W: Watch<P> + Send>(&mut self) -> Result<(f64, u64, Vec<W>), Error> {
         let (case, pool, line) = (self.case, &self.pool, &StartLine::new(self.case.threads));

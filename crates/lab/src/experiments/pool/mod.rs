@@ -37,8 +37,9 @@ impl Experiment for Pools {
     }
 
     fn about(&self) -> &'static str {
-        "Blocks of 12 bytes from pools that search in different ways: given back at once, or all \
-         taken first, in fresh pools and in used ones; and from one thread to another."
+        "Blocks of 12 bytes from pools that search in different ways. Threads give each block back \
+         at once, or take all blocks first, in fresh and in used pools. Last, one thread takes \
+         blocks and another gives them back."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -109,7 +110,7 @@ fn threads(n: usize) -> String {
 
 /// Returns the group of `case` with all pools.
 fn timed(plan: &Plan, case: Case) -> Group {
-    let description = format!("{}: wall time by pairs of all threads", case.words());
+    let description = format!("{}: wall time divided by the pairs of all threads", case.words());
     let figure = case.figure(case.name(), "time per pair", "ns", description);
     let mut group = rules(plan, Group::new(case.threads, vec![figure]), &case);
     group.in_tour = match (case.shape, case.context) {
@@ -133,7 +134,7 @@ fn timed(plan: &Plan, case: Case) -> Group {
 fn alone(plan: &Plan, case: Case) -> Group {
     let name = case.name().replacen('-', "-single-", 1);
     let words = case.words().replacen("each thread", "a thread alone, without locks,", 1);
-    let figure = case.figure(name, "time per pair", "ns", format!("{words}: time by pairs"));
+    let figure = case.figure(name, "time per pair", "ns", format!("{words}: time per pair"));
     let mut group = rules(plan, Group::new(1, vec![figure]), &case);
     group.in_tour = false;
     for_each!((P, name) in lone_pools(plan.peers) => add_alone::<P>(&mut group, name, case));
@@ -165,21 +166,21 @@ fn counted(case: Case) -> Group {
             "bookkeeping",
             "bookkeeping per block",
             "B",
-            "bytes beside the blocks by the capacity",
+            "bytes beside the blocks, divided by the capacity",
         ),
-        figure("searched", "places searched", "of 1", "words looked at by blocks taken"),
+        figure("searched", "places searched", "of 1", "words searched per block taken"),
         figure(
             "retries",
             "retries",
             "of 1",
-            "exchanges that another thread made fail by blocks taken",
+            "exchanges that another thread made fail, per block taken",
         ),
         figure(
             "span",
             "span",
             "of 1",
-            "places from the first to the last block that the threads have when each has most, by \
-             such blocks",
+            "places from the first to the last block that the threads have when each has most, \
+             divided by the number of these blocks",
         ),
     ];
     let mut group = Group::new(case.threads, figures);
@@ -200,7 +201,7 @@ fn handoff(plan: &Plan) -> Group {
         unit: "ns",
         trend: Trend::Lower,
         description: "a thread takes a million blocks, another gives them back; they go over in \
-                      batches of 64 through a ring of 16: wall time by blocks"
+                      batches of 64 through a ring of 16: wall time per block"
             .to_owned(),
     };
     let mut group = Group::new(2, vec![figure]);

@@ -11,10 +11,10 @@ type Payload = u64;
 
 pub(super) fn groups() -> [Group; 2] {
     [
-        group("bytes-task", "bytes per task", "a task takes, besides its payload", || {
+        group("bytes-task", "bytes per task", "memory of a task, besides its payload", || {
             Ok(bytes(2 * MORE, MORE)? - bytes(MORE, MORE)? - (MORE as usize * size_of::<Payload>()))
         }),
-        group("bytes-dependency", "bytes per dependency", "a dependency takes", || {
+        group("bytes-dependency", "bytes per dependency", "memory of a dependency", || {
             Ok(bytes(MORE, 2 * MORE)? - bytes(MORE, MORE)?)
         }),
     ]
@@ -27,7 +27,9 @@ fn group(case: &str, name: &str, what: &str, more: fn() -> Result<usize, Error>)
         name: format!("{name}/1,000,000 more"),
         unit: "B",
         trend: Trend::Lower,
-        description: format!("what {what}: of 1,000,000 more in a shed of a million of both"),
+        description: format!(
+            "{what}: measured on 1,000,000 more, in a shed with a million of both"
+        ),
     };
     let mut group = Group::new(1, vec![figure]);
     (group.warmups, group.min_runs, group.max_runs) = (0, 1, Some(1));

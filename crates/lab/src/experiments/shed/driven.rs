@@ -219,7 +219,7 @@ pub(super) fn starved(plan: &Plan) -> Group {
         unit: "ms",
         trend: Trend::Lower,
         description:
-            "processor time of the process, 2 s with two workers for a shed and nothing ready in it"
+            "processor time of the process in 2 s, with two workers for a shed in which nothing is ready"
                 .to_owned(),
     };
     let mut group = Group::new(1, vec![figure]);

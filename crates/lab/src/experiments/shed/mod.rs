@@ -30,10 +30,10 @@ impl Experiment for Shed {
     }
 
     fn about(&self) -> &'static str {
-        "Tasks from threads that create them to threads that execute them, in steps from one list \
-         to channels and batches. Then tasks that wait for each other: fans, a chain, a random \
-         graph with the time to build it, and a game's frame that runs again and again. The same \
-         graphs with scopes and counters written by hand stand beside."
+        "Tasks go from threads that create them to threads that execute them, in steps from one \
+         list to channels and batches. Then tasks wait for each other: fans, a chain, a random \
+         graph with the time to build it, and a game's frame that runs again and again. The table \
+         also has these graphs with scopes and counters written by hand."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

@@ -128,7 +128,7 @@ fn figure(test: &ShedTest, producers: u32, consumers: u32) -> Figure {
         trend: Trend::Lower,
         description: format!(
             "tasks that add 1 to one counter, from {producers_named} to {consumers_named}, {} in \
-             batches of {batch}{padded}{yields}{more}: wall time by tasks",
+             batches of {batch}{padded}{yields}{more}: wall time per task",
             threads(channels, "channel")
         ),
     }
@@ -143,7 +143,7 @@ pub(super) fn single(plan: &Plan) -> Group {
         unit: "ns",
         trend: Trend::Lower,
         description: "a thread creates a task, makes it ready and executes it, again and again: \
-                      time by tasks"
+                      time per task"
             .to_owned(),
     };
     let mut group = Group::new(1, vec![figure]);

@@ -61,20 +61,20 @@ impl Case {
     pub(super) fn figure(self, workers: usize) -> Figure {
         let (unit, title, description) = match self {
             Self::Fan => {
-                ("ns", "time per task of a fan", "1,000 in a row of (1 → 100 → 1): time by tasks")
+                ("ns", "time per task of a fan", "1,000 in a row of (1 → 100 → 1): time per task")
             }
             Self::Chain => {
-                ("ns", "time per link of a chain", "1,000,000 tasks in a row: time by tasks")
+                ("ns", "time per link of a chain", "1,000,000 tasks in a row: time per task")
             }
             Self::Random => (
                 "ns",
                 "time per task of a random graph",
-                "1,000,000 tasks with 4,000,000 random edges, built and run: time by tasks",
+                "1,000,000 tasks with 4,000,000 random edges, built and run: time per task",
             ),
             Self::Frame => (
                 "µs",
                 "time per frame",
-                "a frame of 300 tasks and 586 edges, run 10,000 times: time of one",
+                "a frame of 300 tasks and 586 edges, run 10,000 times: time per frame",
             ),
         };
         Figure {

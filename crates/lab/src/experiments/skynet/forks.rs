@@ -16,7 +16,7 @@ pub(super) fn groups(plan: &Plan, leaves: u64) -> Vec<Group> {
         groups.push(group);
     }
     for workers in plan.workers_or(&[1, 2]) {
-        let mut group = group("spawn", workers, "task", "1,000,000", "a join handle each");
+        let mut group = group("spawn", workers, "task", "1,000,000", "each with a join handle");
         for_each!(T in tasks(plan.peers) => add_spawns::<T>(&mut group, workers, leaves));
         groups.push(group);
     }

@@ -27,19 +27,19 @@ const CASES: [Case; 5] = [
     Case {
         name: "join-suspend",
         form: Form::Suspend,
-        what: "the same, every leaf gives way once (not where it has a stack anyway)",
+        what: "the same, but every leaf yields once (unless it has a stack anyway)",
         programs: &["skynet-join", "skynet-detach", "sateen-suspend"],
     },
     Case {
         name: "detach",
         form: Form::Detach,
-        what: "detached tasks, the parent blocks until ten have delivered",
+        what: "detached tasks, whose parent blocks until all ten have delivered",
         programs: &["skynet-detach", "sateen-detach"],
     },
     Case {
         name: "channel",
         form: Form::Channel,
-        what: "detached tasks that send to a channel of their parent's, which receives from it",
+        what: "detached tasks that send to their parent through a channel",
         programs: &["skynet-detach", "sateen-channel"],
     },
     Case {

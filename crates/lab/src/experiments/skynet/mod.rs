@@ -22,11 +22,11 @@ impl Experiment for Skynet {
     }
 
     fn about(&self) -> &'static str {
-        "A million tiny tasks in a tree of tens whose sums flow up: as forks, and as spawned tasks \
-         with a handle each (time by tasks). Then what each form of waiting for them costs under \
-         each policy (time by leaves). In the suspended form every leaf yields once and becomes a \
-         fiber with a stack, as every task is from the start in the libraries whose fibers stand \
-         beside."
+        "A million tiny tasks in a tree: each has ten children, and the sums flow up. The tasks are \
+         forks, or spawned tasks with a handle each (time per task). Then each form of waiting \
+         for them is measured under each policy (time per leaf). In the suspended form every leaf \
+         yields once and becomes a fiber with a stack. In the fiber libraries that are measured \
+         too, every task is that from the start."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -51,8 +51,8 @@ impl Experiment for Skynet100k {
     }
 
     fn about(&self) -> &'static str {
-        "The same with 100,000 leaves, as in the published tables. Their fibers all have stacks, \
-         so the suspended form is the one to compare."
+        "The same with 100,000 leaves, as in the published tables. All fibers there have stacks, \
+         so compare them with the suspended form."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -69,7 +69,8 @@ impl Experiment for Skynet10k {
     }
 
     fn about(&self) -> &'static str {
-        "The same with 10,000 leaves and a system thread for each node: why there are fibers."
+        "The same with 10,000 leaves and a system thread for each node. This shows why there are \
+         fibers."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -77,7 +78,7 @@ impl Experiment for Skynet10k {
     }
 }
 
-/// Returns a group of one figure, the time by `by` (tasks or leaves).
+/// Returns a group of one figure, the time per `by` (task or leaf).
 fn group(case: &str, workers: usize, by: &str, leaves: &str, what: &str) -> Group {
     let figure = Figure {
         case: case.to_owned(),
@@ -85,13 +86,9 @@ fn group(case: &str, workers: usize, by: &str, leaves: &str, what: &str) -> Grou
         name: format!("time per {by} by {case}/{workers} worker{}", plural(workers)),
         unit: "ns",
         trend: Trend::Lower,
-        description: format!("skynet of {leaves} leaves, {what}: time by its {}", many(by)),
+        description: format!("skynet of {leaves} leaves, {what}: time per {by}"),
     };
     Group::new(workers, vec![figure])
-}
-
-fn many(noun: &str) -> &str {
-    if noun == "leaf" { "leaves" } else { "tasks" }
 }
 
 /// Checks the sum. Returns the nanoseconds for each of `count`.

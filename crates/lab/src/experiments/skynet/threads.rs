@@ -13,7 +13,7 @@ const SMALL: usize = 8 * 1024;
 
 pub(super) fn group(plan: &Plan) -> Group {
     let leaves = plan.size(10_000, 100);
-    let what = "a thread of the system each, on all cores";
+    let what = "each with a system thread, on all cores";
     let mut group = super::group("join", 2, "leaf", "10,000", what);
     for (name, stack) in [("pthread-8k", Some(SMALL)), ("std-thread", None)] {
         group.add(name, move || Ok(Run(move || run(leaves, stack))));

@@ -29,8 +29,8 @@ impl Experiment for Wake {
     }
 
     fn about(&self) -> &'static str {
-        "Latency: from submitting work to a sleeping runtime until it starts, and how long queued \
-         work waits behind a worker that is busy with something else."
+        "Latency: the time from submitting work to a sleeping runtime until the work starts, and \
+         how long queued work waits behind a worker that is busy with something else."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

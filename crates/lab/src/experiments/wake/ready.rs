@@ -15,7 +15,7 @@ const PIECE: Duration = Duration::from_micros(5);
 
 pub(super) fn group(plan: &Plan) -> Group {
     let name = "time until a ready task runs behind a computing one";
-    let what = "a suspended task is made ready while its worker computes in forked pieces: µs \
+    let what = "a suspended task is made ready while its worker computes in forked pieces: time \
                 until it runs";
     let mut group = Group::new(1, vec![figure("ready-behind-compute", 1, name, what)]);
     let busy = plan.size(Duration::from_millis(20), Duration::from_millis(4));

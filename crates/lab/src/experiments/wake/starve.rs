@@ -16,7 +16,8 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
     let busy = plan.size(Duration::from_millis(100), Duration::from_millis(5));
     let new = |case: &str, what: &str| {
         let name = format!("time until {what} have started elsewhere");
-        let description = format!("{what}, then the worker computes 100 ms without polling");
+        let description =
+            format!("{what}, and then their worker computes for 100 ms without polling");
         let mut group = Group::new(2, vec![figure(case, 2, &name, &description)]);
         group.warmups = 0;
         group
