@@ -31,6 +31,8 @@ mod abort;
 mod backoff;
 mod canary;
 pub mod fence;
+#[cfg(all(loom, feature = "rows"))]
+mod model;
 #[cfg(feature = "os")]
 pub mod os;
 // What this crate itself needs of them.
@@ -54,6 +56,9 @@ pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;
 #[doc(hidden)]
 pub use canary::is_planted;
+#[cfg(all(loom, feature = "rows"))]
+#[doc(hidden)]
+pub use model::model;
 pub use padded::CachePadded;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;

@@ -4,6 +4,7 @@
 mod loom_common;
 use loom::thread;
 use loom_common::*;
+use sateen_base::model;
 use sateen_deque::{Asymmetric, Cached, Injector, Stage, Worker};
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 
 mod loom_common;
 use loom_common::*;
+use sateen_base::model;
 use sateen_deque::{Cached, Padded, Plain, Stage, Worker};
 
 /// The owner takes both of two items while a thief tries to take both. This covers the handshake

@@ -4,6 +4,7 @@
 
 mod loom_common;
 use loom_common::*;
+use sateen_base::model;
 use sateen_deque::{Asymmetric, Worker};
 
 type Deque = Worker<Item, Asymmetric>;

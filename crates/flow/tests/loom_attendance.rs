@@ -5,21 +5,15 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_flow::attendance::{Calls, Roll};
 use sateen_sync::Event;
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 /// A worker ends each of its calls, and the closing thread looks twice meanwhile. The worker is
 /// never reported as hanging.
 #[test]
 fn nobody_hangs_who_does_not() {
-    check(3, || {
+    model(3, || {
         let calls = Arc::new(Calls::new());
         let worker = thread::spawn({
             let calls = Arc::clone(&calls);
@@ -58,7 +52,7 @@ unsafe impl Send for Team {}
 /// A closing thread waits for the last worker to leave, and sees what all workers did.
 #[test]
 fn the_end_shows_what_all_did() {
-    check(3, || {
+    model(3, || {
         let did = [UnsafeCell::new(0), UnsafeCell::new(0)];
         let team = Arc::new(Team { roll: Roll::new(2), finished: Event::new(), did });
         let workers = [0, 1].map(|index| {

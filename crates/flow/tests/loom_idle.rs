@@ -3,6 +3,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_flow::idle::Idle;
 use sateen_flow::lane::Lane;
 use sateen_sync::WaitPoint;
@@ -74,17 +75,10 @@ impl Flow {
     }
 }
 
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
-
 /// A worker and a sender wait for each other. If one of them is not told, that is a deadlock.
 #[test]
 fn a_sender_and_a_worker_meet() {
-    check(3, || {
+    model(3, || {
         let flow = Flow::new();
         let worker = thread::spawn({
             let flow = Arc::clone(&flow);
@@ -100,7 +94,7 @@ fn a_sender_and_a_worker_meet() {
 /// time gets the worker and finds room.
 #[test]
 fn an_idle_worker_is_taken_once() {
-    check(3, || {
+    model(3, || {
         let flow = Flow::new();
         flow.idle.add();
         let senders = [1, 10].map(|item| {

@@ -3,17 +3,11 @@
 
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
+use sateen_base::model;
 use sateen_base::prim::AtomicBool;
 use sateen_base::prim::Ordering::{Acquire, Release};
 use sateen_flow::lane::Lane;
 use sateen_sync::WaitPoint;
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 /// A worker queue of one lane.
 struct Flow {
@@ -90,7 +84,7 @@ impl Flow {
 /// end.
 #[test]
 fn a_close_loses_nothing() {
-    check(3, || {
+    model(3, || {
         let flow = Flow::new(2);
         let (worker, sender) = (Flow::work(&flow), Flow::send(&flow, &[1]));
         flow.close();
@@ -102,7 +96,7 @@ fn a_close_loses_nothing() {
 /// back.
 #[test]
 fn a_close_releases_who_waits_for_room() {
-    check(2, || {
+    model(2, || {
         let flow = Flow::new(1);
         let (worker, sender) = (Flow::work(&flow), Flow::send(&flow, &[1, 10]));
         flow.close();
@@ -113,7 +107,7 @@ fn a_close_releases_who_waits_for_room() {
 /// An item accepted before an abort is handled or comes back.
 #[test]
 fn an_abort_loses_nothing() {
-    check(2, || {
+    model(2, || {
         let flow = Flow::new(2);
         let (worker, sender) = (Flow::work(&flow), Flow::send(&flow, &[1, 10]));
         flow.aborted.store(true, Release);

@@ -4,16 +4,10 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_flow::quiescence::Quiescence;
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 /// What each worker did.
 struct Work([UnsafeCell<bool>; 2]);
@@ -25,7 +19,7 @@ unsafe impl Send for Work {}
 /// The last of two workers leaves while a thread begins to wait. That thread sees what both did.
 #[test]
 fn the_last_one_tells() {
-    check(2, || {
+    model(2, || {
         let quiet = Arc::new(Quiescence::new());
         let work = Arc::new(Work([false, false].map(UnsafeCell::new)));
         let workers = [0, 1].map(|i| {
@@ -51,7 +45,7 @@ fn the_last_one_tells() {
 /// While the waiter begins to wait, something comes up that only the waiter can do.
 #[test]
 fn what_is_told_is_seen() {
-    check(3, || {
+    model(3, || {
         let shared = Arc::new((Quiescence::new(), AtomicBool::new(false)));
         let notifier = thread::spawn({
             let shared = Arc::clone(&shared);

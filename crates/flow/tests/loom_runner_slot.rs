@@ -5,16 +5,10 @@
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use sateen_base::canary;
+use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_flow::runner_slot::RunnerSlot;
-
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 10_000;
-    builder.check(f);
-}
 
 /// A group has one producer. It holds how much was made ready, how much was taken, the runner slot,
 /// and the worker's queue of runner tasks.
@@ -78,7 +72,7 @@ impl Group {
 /// Tasks are pushed while a runner task is queued, begins, looks and ends. All of them are taken.
 #[test]
 fn what_is_notified_is_found() {
-    check(3, || {
+    model(3, || {
         let group = Group::new();
         let worker = thread::spawn({
             let group = Arc::clone(&group);
@@ -123,7 +117,7 @@ impl Event {
 /// another runner task.
 #[test]
 fn a_task_that_waits_does_not_hide_the_rest() {
-    check(2, || {
+    model(2, || {
         let group = Group::new();
         let event = Arc::new(Event::default());
         let workers = [0, 1].map(|_| {
@@ -153,7 +147,7 @@ fn a_task_that_waits_does_not_hide_the_rest() {
 /// begins, looks and ends. The task that is taken waits for the other one.
 #[test]
 fn what_an_end_makes_ready_is_announced_before_the_next_task() {
-    check(3, || {
+    model(3, || {
         let group = Group::new();
         let event = Arc::new(Event::default());
         let other = thread::spawn({

@@ -3,6 +3,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
 use sateen_base::prim::time::{Duration, Instant};
@@ -78,17 +79,10 @@ impl Crew {
     }
 }
 
-fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
-
 /// A worker sleeps, and an item is to come again. If no worker keeps the time, that is a deadlock.
 #[test]
 fn an_item_that_comes_again_is_waited_for() {
-    check(3, || {
+    model(3, || {
         let crew = Crew::new();
         let worker = thread::spawn({
             let crew = Arc::clone(&crew);
@@ -104,7 +98,7 @@ fn an_item_that_comes_again_is_waited_for() {
 /// time.
 #[test]
 fn the_time_is_passed_on() {
-    check(2, || {
+    model(2, || {
         let crew = Crew::new();
         crew.again();
         let workers = [0, 1].map(|_| {

@@ -5,7 +5,8 @@ mod loom_common;
 
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{Watched, model};
+use loom_common::Watched;
+use sateen_base::model;
 use sateen_pool::LockFreeFlags;
 
 /// Three threads use two blocks.

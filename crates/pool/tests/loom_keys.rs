@@ -4,16 +4,10 @@
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+use sateen_base::model;
 use sateen_pool::{Allocate, Blocks, BuildError, Growth, Key, Pool, PoolBox};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 10_000;
-    builder.check(f);
-}
 
 /// A stack of free blocks under a lock. The models check what lies above it.
 struct Stack {

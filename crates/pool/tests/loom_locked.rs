@@ -6,7 +6,8 @@ mod loom_common;
 use lock_api::{GuardSend, RawMutex};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use loom_common::{Watched, model};
+use loom_common::Watched;
+use sateen_base::model;
 use sateen_pool::{LockedBits, LockedFlags, LockedTree, Strategy};
 use std::sync::OnceLock;
 

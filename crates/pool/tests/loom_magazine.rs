@@ -9,6 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
+use sateen_base::model;
 use sateen_pool::{BlockPool, Magazine};
 use std::ptr::NonNull;
 
@@ -81,13 +82,6 @@ impl Pool {
         indices.sort_unstable();
         assert!(indices.into_iter().eq(0..self.pool.capacity()), "{} of them", all.len());
     }
-}
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
 }
 
 /// Takes all blocks through cache `lane`, then gives `kept` of them back to it.

@@ -6,7 +6,8 @@ mod loom_common;
 
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{Watched, model};
+use loom_common::Watched;
+use sateen_base::model;
 use sateen_pool::LockFreeTree;
 
 type Tree = Watched<LockFreeTree>;

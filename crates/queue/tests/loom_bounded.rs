@@ -3,15 +3,9 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_queue::mpmc::Bounded;
 use sateen_queue::{PopError, PushError};
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 10_000;
-    builder.check(f);
-}
 
 type Item = Box<usize>;
 

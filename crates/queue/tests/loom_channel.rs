@@ -2,17 +2,11 @@
 #![cfg(loom)]
 
 use loom::thread;
+use sateen_base::model;
 use sateen_queue::channel::{RecvError, Select, SendError, bounded, unbounded};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 /// Either the receiver finds the item in its last look, or the sender finds the receiver.
 #[test]

@@ -3,18 +3,12 @@
 #![cfg(loom)]
 
 use loom::thread;
+use sateen_base::model;
 use sateen_queue::channel::{RecvError, Select, SendError, SendTimeoutError, bounded};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
-
-fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
 
 #[test]
 fn from_hand_to_hand() {

@@ -2,22 +2,16 @@
 #![cfg(loom)]
 
 use loom::thread;
+use sateen_base::model;
 use sateen_queue::PopError;
 use sateen_queue::spsc::starting_at;
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.max_branches = 10_000;
-    builder.check(f);
-}
 
 /// The producer pushes more items than there are slots, and then closes. The consumer is told
 /// "closed" after the last item.
 #[test]
 fn round_the_ring_to_the_end() {
     for capacity in [1, 2] {
-        model(move || {
+        model(3, move || {
             let (mut producer, mut consumer) = starting_at(capacity, usize::MAX);
             let pushing = thread::spawn(move || {
                 for i in 0..3 {
@@ -45,7 +39,7 @@ fn round_the_ring_to_the_end() {
 /// Batches at both ends.
 #[test]
 fn batches() {
-    model(|| {
+    model(3, || {
         let (mut producer, mut consumer) = starting_at(2, usize::MAX);
         let pushing = thread::spawn(move || {
             let mut items = (0..4).map(Box::new);
@@ -71,7 +65,7 @@ fn batches() {
 /// The consumer is dropped while the producer pushes. Every item is dropped once.
 #[test]
 fn the_consumer_goes() {
-    model(|| {
+    model(3, || {
         let (mut producer, consumer) = starting_at(2, 0);
         let gone = thread::spawn(move || drop(consumer));
         let item = std::sync::Arc::new(());

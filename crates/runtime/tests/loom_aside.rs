@@ -3,13 +3,11 @@
 //! job aside does not look at a scope that is gone.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::sync::{Arc, Notify};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::aside::{Aside, Kind};
 use sateen_runtime::models::park_word::ParkWord;
@@ -97,7 +95,7 @@ impl Model {
 /// it.
 #[test]
 fn a_scope_does_not_sleep_through_its_job() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(1);
         let worker = thread::spawn({
             let model = Arc::clone(&model);
@@ -110,7 +108,7 @@ fn a_scope_does_not_sleep_through_its_job() {
 
 #[test]
 fn nor_through_the_second_of_two() {
-    check(2, || {
+    model(2, || {
         let model = Model::new(2);
         let workers = [0, 1].map(|job| {
             let model = Arc::clone(&model);
@@ -124,7 +122,7 @@ fn nor_through_the_second_of_two() {
 /// Another worker runs the job, and then the scope ends.
 #[test]
 fn whoever_puts_a_job_aside_looks_while_the_scope_is_there() {
-    check(2, || {
+    model(2, || {
         let model = Model::new(1);
         let threads = [0, 1].map(|i| {
             let model = Arc::clone(&model);
@@ -145,7 +143,7 @@ fn whoever_puts_a_job_aside_looks_while_the_scope_is_there() {
 /// The sleeper has a stack, and no fiber waits for the job.
 #[test]
 fn a_worker_with_a_stack_does_not_sleep_through_it() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(1);
         let starved = thread::spawn({
             let model = Arc::clone(&model);
@@ -165,7 +163,7 @@ fn a_worker_with_a_stack_does_not_sleep_through_it() {
 /// One worker has no stack. The other one goes to sleep with a stack to spare.
 #[test]
 fn a_stack_to_spare_is_not_slept_on() {
-    check(3, || {
+    model(3, || {
         let two = Arc::new((Tight::new(), Sleepers::new(1, None)));
         let starved = thread::spawn({
             let two = Arc::clone(&two);

@@ -7,8 +7,9 @@ mod loom_common;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{ParkingFiber, check};
-use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
+use loom_common::ParkingFiber;
+use sateen_base::model;
+use sateen_base::prim::Ordering::{Acquire, Release};
 use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::flag::Flag;
 use sateen_runtime::models::started_on::StartedOn;
@@ -114,7 +115,7 @@ impl Model {
 /// The task ends.
 #[test]
 fn a_cancelled_task_ends() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         let canceller = thread::spawn({
             let model = Arc::clone(&model);
@@ -129,7 +130,7 @@ fn a_cancelled_task_ends() {
 /// stolen.
 #[test]
 fn a_stolen_branch_is_cancelled() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         assert_eq!(model.task.claim_from_queue(true), Claim::Run);
         model.started_on.set(model.starter.make());
@@ -153,7 +154,7 @@ fn a_raised_flag_publishes() {
     unsafe impl Sync for Token {}
     // SAFETY: as above.
     unsafe impl Send for Token {}
-    check(3, || {
+    model(3, || {
         let token = Arc::new(Token(Flag::new(), UnsafeCell::new(false)));
         let canceller = thread::spawn({
             let token = Arc::clone(&token);

@@ -2,14 +2,12 @@
 //! and each cycle that exists is reported.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::Cell;
 use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use loom::sync::atomic::{AtomicBool, AtomicU64};
 use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_runtime::models::cycles::{Seen, find, is_seen_again};
 
 const FREE: u64 = u64::MAX;
@@ -117,7 +115,7 @@ impl Fiber<'_> {
 /// One fiber waits for the other, and later the other waits for it, but never both at once.
 #[test]
 fn what_was_never_a_circle_is_not_told() {
-    check(3, || {
+    model(3, || {
         let world = World::new();
         let first = thread::spawn({
             let world = Arc::clone(&world);
@@ -147,7 +145,7 @@ fn what_was_never_a_circle_is_not_told() {
 /// wake-ups there are. Then one gives up.
 #[test]
 fn a_circle_is_told() {
-    check(2, || {
+    model(2, || {
         let world = World::new();
         let fibers = [0, 1].map(|me| {
             let world = Arc::clone(&world);

@@ -1,13 +1,11 @@
 //! Models of the end of a runtime: the gate, and the count that tells when no work is left.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
@@ -30,7 +28,7 @@ unsafe impl Send for Door {}
 /// closing sees what they did. No further thread is let in.
 #[test]
 fn a_shut_gate_has_nobody_inside() {
-    check(2, || {
+    model(2, || {
         let door = Arc::new(Door {
             gate: Gate::new(),
             life: Life::new(),
@@ -111,7 +109,7 @@ impl End {
 /// Meanwhile that second worker completes the count and looks around.
 #[test]
 fn nobody_ends_before_all_is_done() {
-    check(3, || {
+    model(3, || {
         let end = End::new();
         // The first worker is drained before the job comes.
         end.drain();
@@ -143,7 +141,7 @@ fn nobody_ends_before_all_is_done() {
 /// A worker that wakes for nothing does not keep the others from ending, whichever of them is last.
 #[test]
 fn a_spurious_wake_up_delays_the_end_only() {
-    check(3, || {
+    model(3, || {
         let end = End::new();
         end.drain();
         let first = thread::spawn({

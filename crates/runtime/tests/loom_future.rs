@@ -2,14 +2,12 @@
 //! once.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_runtime::models::wake_word::{Paused, Released, WakeWord};
 
 /// A future that is ready once all `flags` are set, in a queue with one place.
@@ -113,7 +111,7 @@ impl Frame {
 
 #[test]
 fn no_wake_up_is_lost() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::new(2);
         let wakers = [0, 1].map(|index| {
             let frame = Arc::clone(&frame);
@@ -130,7 +128,7 @@ fn no_wake_up_is_lost() {
 
 #[test]
 fn what_nobody_can_wake_ends_too() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::new(1);
         let waker = thread::spawn({
             let frame = Arc::clone(&frame);
@@ -150,7 +148,7 @@ fn what_nobody_can_wake_ends_too() {
 
 #[test]
 fn a_wake_up_and_a_dropped_handle() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::new(1);
         let waker = thread::spawn({
             let frame = Arc::clone(&frame);

@@ -2,12 +2,10 @@
 //! about to sleep, or is busy.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_base::prim::searched::AtomicPtr;
 use sateen_runtime::models::inbox::{Inbox, Linked};
 use sateen_runtime::models::request_word::{READY, RequestWord};
@@ -80,7 +78,7 @@ impl Model {
 /// Every node arrives once, whole, and in the order of its pusher.
 #[test]
 fn two_pushers_against_the_owner() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         let pushers = [0..2, 2..3].map(|nodes| {
             let model = Arc::clone(&model);
@@ -100,7 +98,7 @@ fn two_pushers_against_the_owner() {
 /// A node comes back while another pusher is between its look at the head and its exchange.
 #[test]
 fn a_node_comes_back_under_a_push() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.push(0);
         let pusher = thread::spawn({
@@ -120,7 +118,7 @@ fn a_node_comes_back_under_a_push() {
 /// A worker that sleeps, or is about to sleep, is woken for work that only it can run.
 #[test]
 fn a_ready_fiber_is_not_slept_through() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         let other = thread::spawn({
             let model = Arc::clone(&model);
@@ -139,7 +137,7 @@ fn a_ready_fiber_is_not_slept_through() {
 /// fiber, or it will find the request.
 #[test]
 fn a_busy_worker_keeps_the_request() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.requests.insist(READY);
         let other = thread::spawn({

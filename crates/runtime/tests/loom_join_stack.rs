@@ -2,12 +2,10 @@
 //! steps interleave.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot, Stolen};
 
 const JOBS: usize = 3;
@@ -72,7 +70,7 @@ impl Model {
 /// The owner pops while a thief publishes by force and steals.
 #[test]
 fn forced_publication_against_pop() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);
@@ -93,7 +91,7 @@ fn forced_publication_against_pop() {
 /// The owner pops, and pushes again into the same slot, where the thief may have looked before.
 #[test]
 fn forced_publication_against_a_reused_slot() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.push(0);
         let thief = {
@@ -115,7 +113,7 @@ fn forced_publication_against_a_reused_slot() {
 /// rest back.
 #[test]
 fn cooperative_publication_against_two_thieves() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);
@@ -139,7 +137,7 @@ fn cooperative_publication_against_two_thieves() {
 /// more than one entry, and an empty stack needs none.
 #[test]
 fn a_listed_stack_is_emptied_once() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);
@@ -171,7 +169,7 @@ fn a_listed_stack_is_emptied_once() {
 /// never listed twice, and never without an entry while it holds a job.
 #[test]
 fn a_stack_is_listed_anew() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         let entries = Arc::new(AtomicUsize::new(0));
         let list = |model: &Model| {
@@ -211,7 +209,7 @@ fn a_stack_is_listed_anew() {
 /// entry.
 #[test]
 fn a_suspension_against_a_thief() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.push(0);
         model.push(1);

@@ -1,13 +1,11 @@
 //! Models of the latches: the waiter always wakes, sees the result, and may free the latch at once.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_runtime::models::latch::{CountLatch, Latch, Waiter};
 
 /// A waiter that parks by a condition variable.
@@ -52,7 +50,7 @@ unsafe impl Send for Shared {}
 
 #[test]
 fn the_waiter_wakes_and_sees_the_result() {
-    check(2, || {
+    model(2, || {
         let shared = Arc::new(Shared {
             parker: Parker::new(),
             latch: Latch::new(),
@@ -88,7 +86,7 @@ unsafe impl Send for Counted {}
 
 #[test]
 fn the_last_of_several_sets_it() {
-    check(2, || {
+    model(2, || {
         let shared = Arc::new(Counted {
             parker: Parker::new(),
             latch: CountLatch::new(3),

@@ -7,7 +7,8 @@ mod loom_common;
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use loom_common::{ParkingFiber, check};
+use loom_common::ParkingFiber;
+use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::live::{Links, Live, LiveFutures};
@@ -166,7 +167,7 @@ impl Model {
 /// once that is gone.
 #[test]
 fn what_has_ended_is_left_alone() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(2);
         let worker = thread::spawn({
             let model = Arc::clone(&model);
@@ -186,7 +187,7 @@ fn what_has_ended_is_left_alone() {
 /// once.
 #[test]
 fn what_waits_ends() {
-    check(2, || {
+    model(2, || {
         let model = Model::new(2);
         model.frames.iter().for_each(|frame| frame.word.retain());
         let waker = thread::spawn({
@@ -216,7 +217,7 @@ fn what_waits_ends() {
 /// that poll begins.
 #[test]
 fn a_poll_that_waits_is_woken() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(1);
         let worker = thread::spawn({
             let model = Arc::clone(&model);

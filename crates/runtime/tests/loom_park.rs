@@ -2,14 +2,12 @@
 //! waker hands over a parked fiber.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::Notify;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::park_word::ParkWord;
 
@@ -77,7 +75,7 @@ impl Fiber {
 
 #[test]
 fn a_wake_up_is_not_lost_and_publishes() {
-    check(3, || {
+    model(3, || {
         let fiber = Fiber::new();
         let waker = thread::spawn({
             let fiber = Arc::clone(&fiber);
@@ -98,7 +96,7 @@ fn a_wake_up_is_not_lost_and_publishes() {
 /// for the next.
 #[test]
 fn two_wakers_hand_over_once() {
-    check(3, || {
+    model(3, || {
         let fiber = Fiber::new();
         let wakers = [0, 1].map(|i| {
             let fiber = Arc::clone(&fiber);
@@ -112,7 +110,7 @@ fn two_wakers_hand_over_once() {
 /// The fiber is woken, goes on and parks again, while the second wake-up comes.
 #[test]
 fn a_wake_up_between_two_parks_counts_for_the_second() {
-    check(3, || {
+    model(3, || {
         let fiber = Fiber::new();
         let waker = thread::spawn({
             let fiber = Arc::clone(&fiber);

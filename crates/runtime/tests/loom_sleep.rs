@@ -7,16 +7,14 @@
 //! sleeper relies on.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::sync::Arc;
 use loom::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
     fence,
 };
 use loom::thread;
-use loom_common::check;
 use sateen_base::canary;
+use sateen_base::model;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot};
 use sateen_runtime::models::offer;
@@ -158,7 +156,7 @@ impl Model {
 /// The owner pushes one job and stays busy. Whenever that happens, the sleeper gets the job.
 #[test]
 fn a_private_job_is_not_slept_through() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -173,7 +171,7 @@ fn a_private_job_is_not_slept_through() {
 /// itself, or asleep.
 #[test]
 fn a_queued_job_is_not_slept_through() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -188,7 +186,7 @@ fn a_queued_job_is_not_slept_through() {
 /// Against a submission with its full fence, the first step alone is enough for a long sleep.
 #[test]
 fn a_submission_is_not_slept_through_from_the_first_step_on() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -209,7 +207,7 @@ fn a_submission_is_not_slept_through_from_the_first_step_on() {
 /// afterwards.
 #[test]
 fn an_answer_without_an_offer_leaves_the_request() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(HUNGRY);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -224,7 +222,7 @@ fn an_answer_without_an_offer_leaves_the_request() {
 /// A searcher steals the last public job while the owner answers a sleeper's request with it.
 #[test]
 fn the_last_public_job_is_stolen_under_an_answer() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(0);
         model.push(0);
         model.stack.publish();
@@ -249,7 +247,7 @@ fn the_last_public_job_is_stolen_under_an_answer() {
 /// searching worker finds something else.
 #[test]
 fn the_last_public_job_is_taken_back() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(0);
         model.push(0);
         model.stack.publish();
@@ -269,7 +267,7 @@ fn the_last_public_job_is_taken_back() {
 /// A submitter relies on a searcher that finds something else at this moment.
 #[test]
 fn a_searcher_with_its_hands_full_passes_on() {
-    check(3, || {
+    model(3, || {
         let model = Model::new(0);
         model.sleepers.begin_search();
         model.asleep(B);
@@ -286,7 +284,7 @@ fn a_searcher_with_its_hands_full_passes_on() {
 /// A notification for a submission reaches a worker that has work of its own by then.
 #[test]
 fn a_notified_worker_with_its_hands_full_passes_on() {
-    check(2, || {
+    model(2, || {
         let model = Model::new(0);
         model.asleep(A);
         model.asleep(B);

@@ -2,13 +2,11 @@
 //! start.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::{AtomicUsize, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::stall::{Rest, Stall};
 
@@ -109,7 +107,7 @@ impl Crew {
 /// A worker that was woken for the task a moment ago still counts as resting.
 #[test]
 fn a_sleeper_that_was_notified_counts() {
-    check(3, || {
+    model(3, || {
         let crew = Crew::new(2);
         crew.begin_asleep(1);
         let sleeper = thread::spawn({
@@ -125,7 +123,7 @@ fn a_sleeper_that_was_notified_counts() {
 /// asleep. It is not taken for the first.
 #[test]
 fn one_that_falls_asleep_does_not_stand_for_another() {
-    check(2, || {
+    model(2, || {
         let crew = Crew::new(3);
         crew.begin_asleep(1);
         crew.stall.rests(Rest::Nap);
@@ -157,7 +155,7 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
 /// also sees the worker awake.
 #[test]
 fn one_that_takes_a_fiber_is_awake() {
-    check(3, || {
+    model(3, || {
         let stall = Arc::new(Stall::new(2));
         let inbox = Arc::new(AtomicUsize::new(1));
         stall.rests(Rest::Nap);
@@ -177,7 +175,7 @@ fn one_that_takes_a_fiber_is_awake() {
 /// A napping worker has left something behind. A thread that sees the worker rest also sees that.
 #[test]
 fn what_one_that_naps_leaves_behind_is_seen() {
-    check(2, || {
+    model(2, || {
         let stall = Arc::new(Stall::new(3));
         let inbox = Arc::new(AtomicUsize::new(0));
         let nappers = [0, 1].map(|number| {
@@ -201,7 +199,7 @@ fn what_one_that_naps_leaves_behind_is_seen() {
 /// If no other worker has a stack, the task is refused.
 #[test]
 fn those_that_nap_stand_still() {
-    check(3, || {
+    model(3, || {
         let crew = Crew::new(2);
         crew.stall.rests(Rest::Nap);
         crew.put();

@@ -2,14 +2,12 @@
 //! inside when others are notified.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::fence;
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
@@ -103,7 +101,7 @@ impl Runtime {
 /// the worker ends.
 #[test]
 fn what_was_let_in_is_done() {
-    check(2, || {
+    model(2, || {
         let runtime = Runtime::new();
         let worker = thread::spawn({
             let runtime = Arc::clone(&runtime);

@@ -2,13 +2,11 @@
 //! wakes.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_runtime::models::task_state::{Claim, Completion, TaskState};
 
 /// A frame with the fields that the state word guards.
@@ -94,7 +92,7 @@ impl Frame {
 
 #[test]
 fn a_joiner_and_a_taker_compete_for_the_closure() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -114,7 +112,7 @@ fn a_joiner_and_a_taker_compete_for_the_closure() {
 
 #[test]
 fn a_waiting_joiner_is_woken_or_sees_the_result() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -141,7 +139,7 @@ fn a_waiting_joiner_is_woken_or_sees_the_result() {
 
 #[test]
 fn a_detached_task_frees_itself() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::new();
         let taker = {
             let frame = Arc::clone(&frame);
@@ -155,7 +153,7 @@ fn a_detached_task_frees_itself() {
 
 #[test]
 fn a_task_that_was_never_joined_frees_itself() {
-    check(2, || {
+    model(2, || {
         let frame = Frame::with(TaskState::detached());
         let taker = {
             let frame = Arc::clone(&frame);

@@ -3,11 +3,9 @@
 //! it.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::check;
+use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
 use sateen_runtime::models::request_word::{RequestWord, TIMER};
@@ -117,7 +115,7 @@ impl Model {
 /// The only sleeper sees the timer before it sleeps for good, or is told of it.
 #[test]
 fn a_timer_is_not_slept_through() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
@@ -131,7 +129,7 @@ fn a_timer_is_not_slept_through() {
 /// Two workers fall asleep. One of them watches, and either may be notified.
 #[test]
 fn a_timer_is_not_slept_through_by_two() {
-    check(2, || {
+    model(2, || {
         let model = Model::new();
         let sleepers = [(A, B), (B, A)].map(|(me, other)| {
             let model = Arc::clone(&model);
@@ -146,7 +144,7 @@ fn a_timer_is_not_slept_through_by_two() {
 /// over.
 #[test]
 fn a_busy_watcher_hands_on() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         assert!(!model.fall_asleep(A));
         assert!(!model.fall_asleep(B));
@@ -167,7 +165,7 @@ fn a_busy_watcher_hands_on() {
 /// As above, but the other worker is just falling asleep, and finds the first one watching.
 #[test]
 fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         assert!(!model.fall_asleep(A));
         assert!(model.sleepers.notify(A));
@@ -185,7 +183,7 @@ fn a_busy_watcher_hands_on_to_one_who_falls_asleep() {
 /// A worker that was woken to watch has found something else to do. It wakes the next worker.
 #[test]
 fn one_who_was_to_watch_hands_on() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         for slot in [A, B] {
             assert!(model.sleepers.announce(slot, || false));
@@ -207,7 +205,7 @@ fn one_who_was_to_watch_hands_on() {
 /// or is called.
 #[test]
 fn the_stand_in_learns_of_a_timer() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.looked_before();
         let timekeeper = thread::spawn({
@@ -223,7 +221,7 @@ fn the_stand_in_learns_of_a_timer() {
 /// it watch.
 #[test]
 fn a_busy_watcher_hands_on_to_the_stand_in() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.looked_before();
         assert!(!model.fall_asleep(A));
@@ -242,7 +240,7 @@ fn a_busy_watcher_hands_on_to_the_stand_in() {
 /// of the next timer.
 #[test]
 fn one_who_answers_calls_for_the_rest() {
-    check(3, || {
+    model(3, || {
         let model = Model::new();
         model.timer.store(SOON, Relaxed);
         let timekeeper = thread::spawn({
@@ -267,7 +265,7 @@ fn one_who_answers_calls_for_the_rest() {
 /// A worker falls asleep while another one arms a timer. The sleeper or the timekeeper sees it.
 #[test]
 fn one_who_falls_asleep_or_the_stand_in_learns_of_a_timer() {
-    check(2, || {
+    model(2, || {
         let model = Model::new();
         let timekeeper = thread::spawn({
             let model = Arc::clone(&model);

@@ -6,6 +6,7 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::*;
+use sateen_base::model;
 use sateen_shed::{Error, TaskState, Template};
 
 /// A task ends while another thread is about to depend on it. The next task in its slot has

@@ -2,11 +2,9 @@
 //! writes to a dependency that the other may have taken first.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::model;
+use sateen_base::model;
 use sateen_shed::{Outcome, Shed};
 
 #[test]

@@ -1,12 +1,10 @@
 //! A thread that learns that a task has ended sees what the task did.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::model;
+use sateen_base::model;
 use sateen_shed::{Error, Outcome, Shed};
 
 struct Watched {

@@ -7,6 +7,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::*;
+use sateen_base::model;
 use sateen_shed::{Error, Outcome, TaskId, TaskState};
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -6,7 +6,7 @@
 mod loom_common;
 
 use loom::thread::{self, JoinHandle};
-use loom_common::model;
+use sateen_base::model;
 use sateen_shed::{Outcome, Packed, Shed};
 use std::sync::Arc;
 

@@ -1,10 +1,8 @@
 //! Threads that grow a shed, beside others that grow it and use what was added.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::thread;
-use loom_common::model;
+use sateen_base::model;
 use sateen_shed::{Growing, Outcome, Packed, Shed};
 use std::sync::Arc;
 

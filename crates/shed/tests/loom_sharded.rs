@@ -6,7 +6,8 @@ mod loom_common;
 
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{Watched, drops, model};
+use loom_common::{Watched, drops};
+use sateen_base::model;
 use sateen_shed::{Outcome, Sharded, Shed, TaskId};
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,10 +1,8 @@
 //! A thread tags a task while another ends it and gives its slot to a new one.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::thread;
-use loom_common::model;
+use sateen_base::model;
 use sateen_shed::{Outcome, Shed};
 use std::sync::Arc;
 

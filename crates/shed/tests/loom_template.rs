@@ -6,6 +6,7 @@ mod loom_common;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::*;
+use sateen_base::model;
 use sateen_shed::{Error, Instance, Node, TaskId, Template};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock, Weak};

@@ -5,13 +5,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use loom::thread;
 use sateen_base::SpinWord;
+use sateen_base::model;
 use sateen_sync::counter::{LocalCounter, StripedCounter};
-
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(f);
-}
 
 /// Gives out thread numbers as `sateen_base::thread_number` does, under a lock with this word. The
 /// only number is 0.
@@ -39,7 +34,7 @@ impl Numbers {
 /// A thread ends and gives its number back. Another thread gets it, or gets none. Nothing is lost.
 #[test]
 fn a_stripe_changes_hands() {
-    model(|| {
+    model(3, || {
         let counter = Arc::new(StripedCounter::<1>::with_stripes());
         let numbers = Arc::new(Numbers { word: SpinWord::new(), free: AtomicBool::new(true) });
         let once = {
@@ -63,7 +58,7 @@ fn a_stripe_changes_hands() {
 /// Two threads have no stripe of their own.
 #[test]
 fn the_shared_stripe() {
-    model(|| {
+    model(3, || {
         let counter = Arc::new(StripedCounter::<1>::with_stripes());
         let others = [1, 2].map(|n| {
             let counter = counter.clone();
@@ -78,7 +73,7 @@ fn the_shared_stripe() {
 /// smaller.
 #[test]
 fn a_sum_lies_between() {
-    model(|| {
+    model(3, || {
         let counter = Arc::new(StripedCounter::<2>::with_stripes());
         counter.add_as(0, 100);
         let others = [0, 1].map(|number| {
@@ -100,7 +95,7 @@ fn a_sum_lies_between() {
 /// Two threads have a handle each, and one of them flushes in between.
 #[test]
 fn local_handles() {
-    model(|| {
+    model(3, || {
         let total = Arc::new(AtomicU64::new(0));
         let other = thread::spawn({
             let total = total.clone();

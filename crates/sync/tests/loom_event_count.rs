@@ -2,15 +2,13 @@
 //! notifications.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use loom_common::model;
 use sateen_base::canary;
 use sateen_base::fence::{heavy, light};
+use sateen_base::model;
 use sateen_sync::EventCount;
 use std::time::Duration;
 

@@ -6,7 +6,8 @@ mod loom_common;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{model, poll};
+use loom_common::poll;
+use sateen_base::model;
 use sateen_sync::combinators::join_all;
 use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitGroup, block_on, oneshot};
 

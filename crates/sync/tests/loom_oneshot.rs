@@ -1,12 +1,10 @@
 //! Models of the oneshot channel.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::model;
+use sateen_base::model;
 use sateen_sync::block_on;
 use sateen_sync::oneshot::{self, RecvError};
 use std::future::Future;

@@ -1,12 +1,10 @@
 //! Models of the parking hook and the thread parker.
 #![cfg(loom)]
 
-mod loom_common;
-
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use loom::thread;
-use loom_common::model;
+use sateen_base::model;
 use sateen_sync::park::{self, ThreadParker};
 use sateen_sync::{Event, block_on};
 use std::future::Future as _;

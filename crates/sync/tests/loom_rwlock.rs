@@ -6,7 +6,8 @@ mod loom_common;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{model, poll};
+use loom_common::poll;
+use sateen_base::model;
 use sateen_sync::{
     RawRwLock, RwLock, RwLockAsync, RwLockUpgradableReadGuard, RwLockWriteGuard, block_on,
 };

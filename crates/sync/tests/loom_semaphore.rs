@@ -6,7 +6,8 @@ mod loom_common;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use loom_common::{model, poll};
+use loom_common::poll;
+use sateen_base::model;
 use sateen_sync::{AcquireError, Semaphore, block_on};
 
 /// With one permit and two threads it is a lock.

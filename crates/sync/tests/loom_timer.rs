@@ -4,6 +4,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
+use sateen_base::model;
 use sateen_sync::timer::{Timer, TimerQueue};
 use std::pin::Pin;
 use std::task::{Wake, Waker};
@@ -38,17 +39,11 @@ fn setting() -> (Arc<TimerQueue>, Instant, std::sync::Arc<Counter>, Waker) {
     (Arc::new(TimerQueue::new()), Instant::now(), counter.clone(), counter.into())
 }
 
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(f);
-}
-
 /// The owner leaves while others fire the timer. Either the timer was counted, or it was not in the
 /// queue any more.
 #[test]
 fn firing_against_disarming() {
-    model(|| {
+    model(3, || {
         let (queue, now, counter, waker) = setting();
         let mut first = timer(&queue, now, &waker);
         let second = timer(&queue, now + Duration::from_micros(1), &waker);
@@ -69,7 +64,7 @@ fn firing_against_disarming() {
 /// The owner sees without the lock that the timer has fired, and uses the node again at once.
 #[test]
 fn armed_again_as_soon_as_it_has_fired() {
-    model(|| {
+    model(3, || {
         let (queue, now, counter, waker) = setting();
         let mut own = timer(&queue, now, &waker);
         let firing = thread::spawn({
@@ -93,7 +88,7 @@ fn armed_again_as_soon_as_it_has_fired() {
 /// learns that the timer has fired.
 #[test]
 fn the_newest_waker_is_woken() {
-    model(|| {
+    model(3, || {
         let (queue, now, old, waker) = setting();
         let mut own = timer(&queue, now, &waker);
         let firing = thread::spawn({
@@ -111,7 +106,7 @@ fn the_newest_waker_is_woken() {
 /// woken.
 #[test]
 fn closing_against_arming() {
-    model(|| {
+    model(3, || {
         let (queue, now, counter, waker) = setting();
         let leaving = timer(&queue, now, &waker);
         let closing = thread::spawn({
@@ -130,7 +125,7 @@ fn closing_against_arming() {
 /// A thread that sees that the timer has fired also sees what was done before.
 #[test]
 fn firing_publishes() {
-    model(|| {
+    model(3, || {
         let (queue, now, _, waker) = setting();
         let own = timer(&queue, now, &waker);
         let data = Arc::new(AtomicUsize::new(0));

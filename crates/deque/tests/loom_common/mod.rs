@@ -4,14 +4,6 @@
 use loom::thread::{self, JoinHandle};
 use sateen_deque::{Stage, Steal, Stealer, Worker};
 
-/// Explores all interleavings with up to `preemptions` of them.
-pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
-
 /// An item has no drop glue: if it is taken twice, that must show as a wrong count, not as a crash.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Item(pub(crate) u32);

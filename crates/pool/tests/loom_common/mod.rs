@@ -4,13 +4,6 @@
 use loom::cell::UnsafeCell;
 use sateen_pool::{BlockPool, Strategy};
 
-pub(crate) fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
-
 /// Beside each block lies a cell, which the block's user writes. The model fails if two users write
 /// at a time, or if one has not seen the other's write.
 pub(crate) struct Watched<S: Strategy> {

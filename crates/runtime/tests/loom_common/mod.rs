@@ -6,14 +6,6 @@ use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::park_word::ParkWord;
 
-/// Explores `f` with at most this many preemptions in an interleaving. Without a bound, the search
-/// over the lanes of the searched atomics takes hours in some models.
-pub(crate) fn check(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(f);
-}
-
 /// A fiber that only parks, and its worker, which resumes it once it is handed over.
 pub(crate) struct ParkingFiber {
     word: ParkWord,

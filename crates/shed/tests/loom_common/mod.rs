@@ -5,13 +5,6 @@ use loom::cell::UnsafeCell;
 use sateen_shed::{Builder, Outcome, Packed, Shed, TaskId};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-pub fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_branches = 20_000;
-    builder.check(f);
-}
-
 pub type Model<T> = Shed<T, Packed>;
 
 /// A shed with few list heads, because the model pays for each.
