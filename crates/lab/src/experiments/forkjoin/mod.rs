@@ -5,6 +5,7 @@
 //! not the time to wake the first. `serial` is the same program without a library.
 
 mod fib;
+mod heat;
 mod loops;
 mod matmul;
 mod nqueens;
@@ -29,7 +30,8 @@ impl Experiment for ForkJoins {
 
     fn about(&self) -> &'static str {
         "Divide and conquer: the cost of a join that has nothing else to do (fib), and how close \
-         two workers come to half the time on searches, matrices, trees, loops and sorting."
+         two workers come to half the time on searches, matrices, trees, stencils, loops and \
+         sorting."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
@@ -38,6 +40,7 @@ impl Experiment for ForkJoins {
         groups.extend(nqueens::groups(plan, &workers));
         groups.extend(matmul::groups(plan, &workers));
         groups.extend(tree::groups(plan, &workers));
+        groups.extend(heat::groups(plan, &plan.workers_or(&[1, 2, 4, 8])));
         groups.extend(loops::groups(plan, &workers));
         groups.extend(sort::groups(plan, &workers));
         groups
