@@ -4,7 +4,7 @@
 //! | word | meaning | changed by |
 //! |---|---|---|
 //! | `begun`, `ended` | calls of one worker that have begun, that have ended | that worker: +1 |
-//! | `live` | workers that have not left | each worker once, when it leaves: -1 |
+//! | `count` | workers that have not left | each worker once, when it leaves: -1 |
 //!
 //! Proof: the crate's `README.md`, section *Ending*. Model: `tests/loom_attendance.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -80,14 +80,14 @@ impl Calls {
 
 /// How many workers have not left yet.
 #[derive(Debug)]
-pub struct Roll {
-    live: AtomicUsize,
+pub struct LiveWorkers {
+    count: AtomicUsize,
 }
 
-impl Roll {
+impl LiveWorkers {
     /// With so many workers.
     pub fn new(workers: usize) -> Self {
-        Self { live: AtomicUsize::new(workers) }
+        Self { count: AtomicUsize::new(workers) }
     }
 
     /// A worker leaves. Returns whether it is the last one, which sees what the others did.
@@ -95,6 +95,6 @@ impl Roll {
         let order = if canary!("attendance_leave_relaxed") { Relaxed } else { AcqRel };
         // Ordering: Release for what this worker did, Acquire for the last one, which tells waiting
         // threads.
-        self.live.fetch_sub(1, order) == 1
+        self.count.fetch_sub(1, order) == 1
     }
 }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 const TURNS: u32 = 128;
 
 /// Executes the tasks of a shed.
-pub(crate) struct Drainer<T, L: Layout, R> {
+pub(crate) struct ShedExecutor<T, L: Layout, R> {
     pub(crate) shed: Arc<Shed<T, L>>,
     pub(crate) ready: Arc<ReadyChannels>,
     pub(crate) run: R,
 }
 
-impl<T, L, R> Drain for Drainer<T, L, R>
+impl<T, L, R> Drain for ShedExecutor<T, L, R>
 where
     T: Send + 'static,
     L: Layout,
@@ -45,7 +45,7 @@ where
     }
 }
 
-impl<T, L, R> Drainer<T, L, R>
+impl<T, L, R> ShedExecutor<T, L, R>
 where
     T: Send + 'static,
     L: Layout,

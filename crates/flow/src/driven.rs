@@ -1,6 +1,6 @@
 //! Sheds whose tasks are executed by the workers of a runtime.
 
-use crate::drain::{Drainer, any_ready, is_ready};
+use crate::drain::{ShedExecutor, any_ready, is_ready};
 use crate::ready_channels::{Drain, ReadyChannels};
 use crate::{Map, RunError, WaitError};
 use sateen_base::unwind::discard;
@@ -84,7 +84,8 @@ impl<T: Send + 'static, L: Layout> RunOn<T, L> for Builder<T, L> {
         let bell = Arc::clone(&ready);
         let shed = self.on_ready(move |channel, count| bell.on_ready(channel, count)).build()?;
         let shed = Arc::new(shed);
-        let drain = Arc::new(Drainer { shed: Arc::clone(&shed), ready: Arc::clone(&ready), run });
+        let drain =
+            Arc::new(ShedExecutor { shed: Arc::clone(&shed), ready: Arc::clone(&ready), run });
         let drain: Arc<dyn Drain> = drain;
         ready.set_drain(Arc::downgrade(&drain));
         Ok(Driven { shed, ready, drain })

@@ -11,19 +11,19 @@
 //! Model: `tests/loom_lane.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use crate::hold::Hold;
+use crate::lane_lock::LaneLock;
 use sateen_base::CachePadded;
 use sateen_base::canary;
 use sateen_queue::{PushError, mpmc::Bounded};
 use sateen_sync::WaitPoint;
 
-/// The queue, its hold, and its wait point.
+/// The queue, its lock, and its wait point.
 #[derive(Debug)]
 pub struct Lane<I> {
     /// The items to be handled.
     pub queue: Bounded<I>,
-    /// The right to handle its items, if their order counts.
-    pub hold: CachePadded<Hold>,
+    /// Taken to handle its items, if their order counts.
+    pub lock: CachePadded<LaneLock>,
     /// Where senders wait that can use no other lane.
     pub room: WaitPoint,
     /// The crew that serves it.
@@ -33,8 +33,8 @@ pub struct Lane<I> {
 impl<I> Lane<I> {
     /// With room for so many items.
     pub fn new(capacity: usize, crew: usize) -> Self {
-        let hold = CachePadded::new(Hold::new());
-        Self { queue: Bounded::new(capacity), hold, room: WaitPoint::asymmetric(), crew }
+        let lock = CachePadded::new(LaneLock::new());
+        Self { queue: Bounded::new(capacity), lock, room: WaitPoint::asymmetric(), crew }
     }
 
     /// Puts an item in, and tells one of the workers that wait at `sleepers`.

@@ -37,10 +37,6 @@ mod gaps;
 #[cfg(not(loom))]
 mod graph;
 #[cfg(loom)]
-pub mod hold;
-#[cfg(not(loom))]
-mod hold;
-#[cfg(loom)]
 pub mod idle;
 #[cfg(not(loom))]
 mod idle;
@@ -48,6 +44,10 @@ mod idle;
 pub mod lane;
 #[cfg(not(loom))]
 mod lane;
+#[cfg(loom)]
+pub mod lane_lock;
+#[cfg(not(loom))]
+mod lane_lock;
 #[cfg(loom)]
 pub mod ledger;
 #[cfg(not(loom))]

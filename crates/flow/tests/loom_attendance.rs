@@ -6,7 +6,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use sateen_base::model;
-use sateen_flow::attendance::{Calls, Roll};
+use sateen_flow::attendance::{Calls, LiveWorkers};
 use sateen_sync::Event;
 
 /// A worker ends each of its calls, and the closing thread looks twice meanwhile. The worker is
@@ -39,7 +39,7 @@ fn nobody_hangs_who_does_not() {
 
 /// What the two workers did.
 struct Team {
-    roll: Roll,
+    live: LiveWorkers,
     finished: Event,
     did: [UnsafeCell<u32>; 2],
 }
@@ -54,14 +54,14 @@ unsafe impl Send for Team {}
 fn the_end_shows_what_all_did() {
     model(3, || {
         let did = [UnsafeCell::new(0), UnsafeCell::new(0)];
-        let team = Arc::new(Team { roll: Roll::new(2), finished: Event::new(), did });
+        let team = Arc::new(Team { live: LiveWorkers::new(2), finished: Event::new(), did });
         let workers = [0, 1].map(|index| {
             let team = Arc::clone(&team);
             thread::spawn(move || {
                 // SAFETY: each worker has its own cell, and the other thread reads it when all have
                 // left.
                 team.did[index].with_mut(|did| unsafe { *did = 1 });
-                if team.roll.leave() {
+                if team.live.leave() {
                     team.finished.set();
                 }
             })

@@ -350,11 +350,11 @@ fn who_gives_up_leaves_the_key_to_others_without_capacity() {
 #[test]
 fn a_runtime_that_ends_by_force_loses_no_item() {
     in_time(|| {
-        for buried in [true, false] {
+        for has_callback in [true, false] {
             let runtime = Runtime::builder().workers(2).build().unwrap();
             let dead = Numbers::default();
             let mut builder = WorkerQueue::builder().workers(2).on(&runtime);
-            if buried {
+            if has_callback {
                 let dead = Arc::clone(&dead);
                 builder = builder.dead_letter(move |letter| {
                     assert_ne!(letter.reason, DeadReason::Aborted);
@@ -381,7 +381,7 @@ fn a_runtime_that_ends_by_force_loses_no_item() {
             assert_eq!(queue.send(100).unwrap_err().reason, Refusal::Closed);
             let left = queue.abort();
             let stats = queue.stats();
-            if buried {
+            if has_callback {
                 assert_eq!(sorted(&dead), (0..100).collect::<Vec<_>>());
                 assert!(left.is_empty());
             } else {

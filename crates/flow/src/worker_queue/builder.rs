@@ -4,7 +4,7 @@ use super::error::StartError;
 use super::handled::{DeadLetter, Handled};
 use super::later::Later;
 use super::shared::{Callbacks, Crew, Overflow, Shared};
-use super::worker::Ticket;
+use super::worker::UnstartedWorker;
 use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
 use crate::idle::Idle;
 use crate::lane::Lane;
@@ -267,15 +267,15 @@ impl<T, C> Builder<T, C> {
         ));
         let handler = Arc::new(handler);
         // Made before any worker starts, so that workers that cannot be started count as ended.
-        let tickets: Vec<_> = (0..workers)
-            .map(|index| Ticket::new(Arc::clone(&shared), index, throttle.clone()))
+        let unstarted: Vec<_> = (0..workers)
+            .map(|index| UnstartedWorker::new(Arc::clone(&shared), index, throttle.clone()))
             .collect();
         // If a worker cannot be started, this is dropped, and closes the queue for the others.
         let queue = WorkerQueue::new(Arc::clone(&shared));
-        for (index, ticket) in tickets.into_iter().enumerate() {
+        for (index, worker) in unstarted.into_iter().enumerate() {
             let handler = Arc::clone(&handler);
             let name = format!("{}-{index}", self.name);
-            let work = move || ticket.run(&*handler);
+            let work = move || worker.run(&*handler);
             match &self.runtime {
                 Some((spawner, count)) => {
                     let settings = Spawn::new().name(name).on_worker(index % count);

@@ -5,7 +5,7 @@
 //! worker that leaves items here for which no worker keeps the time. Protocol: the crate's
 //! `README.md`, section *Coming again*.
 
-use super::shared::Parcel;
+use super::shared::Envelope;
 use crate::timekeeper::Timekeeper;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
@@ -34,9 +34,9 @@ struct Entry<T> {
     again: Again<T>,
 }
 
-/// An item, and the lane whose hold it keeps, if any.
+/// An item, and the lane whose lock it keeps, if any.
 pub(crate) struct Again<T> {
-    pub(crate) parcel: Parcel<T>,
+    pub(crate) envelope: Envelope<T>,
     pub(crate) held: Option<usize>,
 }
 
@@ -132,7 +132,7 @@ impl<T> Later<T> {
     }
 
     /// Returns all items, in order of time, and accepts no more.
-    pub(crate) fn close(&self) -> Vec<Parcel<T>> {
+    pub(crate) fn close(&self) -> Vec<Envelope<T>> {
         let mut heap = self.heap.lock();
         heap.closed = true;
         let entries = std::mem::take(&mut heap.entries);
@@ -140,7 +140,7 @@ impl<T> Later<T> {
         drop(heap);
         let mut entries: Vec<_> = entries.into_iter().map(|entry| entry.0).collect();
         entries.sort();
-        entries.into_iter().map(|entry| entry.again.parcel).collect()
+        entries.into_iter().map(|entry| entry.again.envelope).collect()
     }
 
     fn note(&self, heap: &Heap<T>) {

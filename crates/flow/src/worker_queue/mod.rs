@@ -31,7 +31,7 @@ use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
 use sateen_base::unwind::discard;
 use sateen_sync::park::context_id;
-use shared::{Parcel, Shared, Turn, Way};
+use shared::{Envelope, Shared, Turn, Way};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -117,7 +117,7 @@ impl<T> WorkerQueue<T> {
     /// [`Overflow::Error`] is set.
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.step();
-        self.shared.send(lane, Parcel { item, sent }, true)?;
+        self.shared.send(lane, Envelope { item, sent }, true)?;
         self.shared.sent.increment();
         Ok(())
     }
@@ -128,7 +128,7 @@ impl<T> WorkerQueue<T> {
     /// [`SendError`], with the item, if the queue is closed, or full and nothing is dropped.
     pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.step();
-        self.shared.send(lane, Parcel { item, sent }, false)?;
+        self.shared.send(lane, Envelope { item, sent }, false)?;
         self.shared.sent.increment();
         Ok(())
     }
@@ -290,10 +290,10 @@ fn hash_lane(key: &(impl Hash + ?Sized), lanes: usize) -> usize {
 }
 
 /// Where an item goes, and the item; or an error with the item.
-type Addressed<T> = Result<(Way, Parcel<T>), SendError<T>>;
+type Addressed<T> = Result<(Way, Envelope<T>), SendError<T>>;
 
 fn anywhere<T>((lane, sent): (usize, u64), item: T) -> Addressed<T> {
-    Ok((Way::From(lane), Parcel { item, sent }))
+    Ok((Way::From(lane), Envelope { item, sent }))
 }
 
 /// The lane of a key only.
@@ -306,13 +306,13 @@ fn keyed<T>(
     if !shared.keyed {
         return Err(SendError { item, reason: Refusal::NotKeyed });
     }
-    Ok((Way::Only(hash_lane(key, shared.lanes.len())), Parcel { item, sent }))
+    Ok((Way::Only(hash_lane(key, shared.lanes.len())), Envelope { item, sent }))
 }
 
 /// Counts for no handle, as it may be polled on any thread.
 async fn send_async_to<T>(shared: &Shared<T>, addressed: Addressed<T>) -> Result<(), SendError<T>> {
-    let (way, parcel) = addressed?;
-    shared.send_async(way, parcel).await?;
+    let (way, envelope) = addressed?;
+    shared.send_async(way, envelope).await?;
     shared.sent.increment();
     Ok(())
 }
@@ -333,20 +333,21 @@ fn send_batch_to<T>(
             (self.1)(self.0 as u64);
         }
     }
-    let parcel = |item| Parcel { item, sent: 0 };
-    let parcels: Vec<_> = items.into_iter().map(parcel).collect();
-    let mut parcels = parcels.into_iter();
+    let envelope = |item| Envelope { item, sent: 0 };
+    let envelopes: Vec<_> = items.into_iter().map(envelope).collect();
+    let mut envelopes = envelopes.into_iter();
     let mut went = Went(0, count);
-    while parcels.len() > 0 {
+    while envelopes.len() > 0 {
         let (lane, _) = shared.skip(turn);
-        let pushed = shared.push_from(lane, &mut (&mut parcels).take(BATCH));
+        let pushed = shared.push_from(lane, &mut (&mut envelopes).take(BATCH));
         went.0 += pushed;
         if pushed > 0 {
             continue;
         }
-        let Some(parcel) = parcels.next() else { break };
-        if let Err(SendError { item, reason }) = shared.send(lane, parcel, true) {
-            let item = std::iter::once(item).chain(parcels.map(|parcel| parcel.item)).collect();
+        let Some(envelope) = envelopes.next() else { break };
+        if let Err(SendError { item, reason }) = shared.send(lane, envelope, true) {
+            let item =
+                std::iter::once(item).chain(envelopes.map(|envelope| envelope.item)).collect();
             return Err(SendError { item, reason });
         }
         went.0 += 1;

@@ -1,7 +1,7 @@
 //! A handle for sending often.
 
 use super::error::SendError;
-use super::shared::{Count, Parcel, Shared, Turn};
+use super::shared::{Count, Envelope, Shared, Turn};
 use super::{anywhere, keyed, send_async_to, send_batch_to};
 use sateen_base::prim::{Arc, Ordering};
 use std::fmt;
@@ -64,7 +64,7 @@ impl<T> Sender<T> {
     #[inline]
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.shared.step(&self.turn);
-        self.shared.send(lane, Parcel { item, sent }, true)?;
+        self.shared.send(lane, Envelope { item, sent }, true)?;
         self.count(1);
         Ok(())
     }
@@ -76,7 +76,7 @@ impl<T> Sender<T> {
     #[inline]
     pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.shared.step(&self.turn);
-        self.shared.send(lane, Parcel { item, sent }, false)?;
+        self.shared.send(lane, Envelope { item, sent }, false)?;
         self.count(1);
         Ok(())
     }
@@ -124,8 +124,8 @@ impl<T> Sender<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn send_keyed(&self, key: &(impl Hash + ?Sized), item: T) -> Result<(), SendError<T>> {
-        let (way, parcel) = keyed(&self.shared, key, self.shared.step(&self.turn), item)?;
-        self.shared.send_slow(way, parcel, true)?;
+        let (way, envelope) = keyed(&self.shared, key, self.shared.step(&self.turn), item)?;
+        self.shared.send_slow(way, envelope, true)?;
         self.count(1);
         Ok(())
     }

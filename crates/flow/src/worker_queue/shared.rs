@@ -9,7 +9,7 @@ use super::later::Later;
 use super::spin_limit::SpinLimit;
 use super::worker_metrics::WorkerMetrics;
 use crate::Rate;
-use crate::attendance::Roll;
+use crate::attendance::LiveWorkers;
 use crate::idle::Idle;
 use crate::lane::Lane;
 use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -37,8 +37,8 @@ pub enum Overflow {
     DropNewest,
 }
 
-/// An item on its way.
-pub(crate) struct Parcel<T> {
+/// An item on its way, with what the queue knows of it.
+pub(crate) struct Envelope<T> {
     pub(crate) item: T,
     /// The time-stamp counter when it was sent; 0 if its waiting is not measured.
     pub(crate) sent: u64,
@@ -86,7 +86,7 @@ pub(crate) struct Callbacks<T> {
 }
 
 pub(crate) struct Shared<T> {
-    pub(crate) lanes: Box<[Lane<Parcel<T>>]>,
+    pub(crate) lanes: Box<[Lane<Envelope<T>>]>,
     pub(crate) crews: Box<[Crew<T>]>,
     pub(crate) metrics: Box<[CachePadded<WorkerMetrics>]>,
     /// Where senders wait that can use any lane.
@@ -102,7 +102,7 @@ pub(crate) struct Shared<T> {
     /// Handlers are not started any more.
     pub(crate) aborted: AtomicBool,
     /// Workers that have not ended.
-    roll: Roll,
+    live: LiveWorkers,
     /// Set when all workers have ended.
     pub(crate) finished: Event,
     /// The bits of each worker's rate.
@@ -150,7 +150,7 @@ impl Turn {
 
 impl<T> Shared<T> {
     pub(crate) fn new(
-        lanes: Box<[Lane<Parcel<T>>]>,
+        lanes: Box<[Lane<Envelope<T>>]>,
         crews: Box<[Crew<T>]>,
         workers: usize,
         settings: (Overflow, bool, bool, Rate),
@@ -168,7 +168,7 @@ impl<T> Shared<T> {
             keyed,
             callbacks,
             aborted: AtomicBool::new(false),
-            roll: Roll::new(workers),
+            live: LiveWorkers::new(workers),
             finished: Event::new(),
             rate: AtomicU64::new(rate.bits()),
             senders: SpinLock::new(Senders { counts: Vec::new(), retired: 0, number: 0 }),
@@ -203,16 +203,16 @@ impl<T> Shared<T> {
         self.step(turn)
     }
 
-    /// Pushes as many of `parcels` as `lane` has room for. Returns how many.
+    /// Pushes as many of `envelopes` as `lane` has room for. Returns how many.
     pub(crate) fn push_from(
         &self,
         lane: usize,
-        parcels: &mut impl TrustedItems<Item = Parcel<T>>,
+        envelopes: &mut impl TrustedItems<Item = Envelope<T>>,
     ) -> usize {
         if self.rendezvous {
             return 0;
         }
-        let pushed = self.lanes[lane].queue.push_from(parcels).unwrap_or(0);
+        let pushed = self.lanes[lane].queue.push_from(envelopes).unwrap_or(0);
         let sleepers = &self.crew_of(lane).sleepers;
         sleepers.notify_one();
         for _ in 1..pushed.min(self.metrics.len()) {
@@ -235,15 +235,15 @@ impl<T> Shared<T> {
     pub(crate) fn send(
         &self,
         lane: usize,
-        parcel: Parcel<T>,
+        envelope: Envelope<T>,
         wait: bool,
     ) -> Result<(), SendError<T>> {
         if self.rendezvous {
-            return self.send_slow(Way::From(lane), parcel, wait);
+            return self.send_slow(Way::From(lane), envelope, wait);
         }
-        match self.lanes[lane].push(parcel, &self.crew_of(lane).sleepers) {
+        match self.lanes[lane].push(envelope, &self.crew_of(lane).sleepers) {
             Ok(()) => Ok(()),
-            Err(PushError::Full(parcel)) => self.send_slow(Way::From(lane), parcel, wait),
+            Err(PushError::Full(envelope)) => self.send_slow(Way::From(lane), envelope, wait),
             Err(closed) => Err(refused(closed.into_inner(), Refusal::Closed)),
         }
     }
@@ -253,13 +253,13 @@ impl<T> Shared<T> {
     pub(crate) fn send_slow(
         &self,
         way: Way,
-        mut parcel: Parcel<T>,
+        mut envelope: Envelope<T>,
         wait: bool,
     ) -> Result<(), SendError<T>> {
         let mut spin_limit = SpinLimit::new();
         loop {
-            parcel = match self.attempt(way, parcel, wait) {
-                ControlFlow::Continue(parcel) => parcel,
+            envelope = match self.attempt(way, envelope, wait) {
+                ControlFlow::Continue(envelope) => envelope,
                 ControlFlow::Break(result) => return result,
             };
             if !spin_limit.spin() {
@@ -272,27 +272,27 @@ impl<T> Shared<T> {
     pub(crate) async fn send_async(
         &self,
         way: Way,
-        mut parcel: Parcel<T>,
+        mut envelope: Envelope<T>,
     ) -> Result<(), SendError<T>> {
         loop {
-            parcel = match self.attempt(way, parcel, true) {
-                ControlFlow::Continue(parcel) => parcel,
+            envelope = match self.attempt(way, envelope, true) {
+                ControlFlow::Continue(envelope) => envelope,
                 ControlFlow::Break(result) => return result,
             };
             self.room_of(way).wait_async(|| self.has_room(way)).await;
         }
     }
 
-    /// One attempt to send. Returns its result, or the parcel if it is to wait.
+    /// One attempt to send. Returns its result, or the envelope if it is to wait.
     fn attempt(
         &self,
         way: Way,
-        parcel: Parcel<T>,
+        envelope: Envelope<T>,
         wait: bool,
-    ) -> ControlFlow<Result<(), SendError<T>>, Parcel<T>> {
+    ) -> ControlFlow<Result<(), SendError<T>>, Envelope<T>> {
         let tried = match way {
-            Way::From(lane) => self.try_lanes(lane, parcel),
-            Way::Only(lane) => self.try_lane(lane, parcel),
+            Way::From(lane) => self.try_lanes(lane, envelope),
+            Way::Only(lane) => self.try_lane(lane, envelope),
         };
         ControlFlow::Break(match tried {
             Err(SendError { item, reason: Refusal::Full }) => {
@@ -306,39 +306,43 @@ impl<T> Shared<T> {
     }
 
     /// Pushes into `lane`, or into the first lane after it that has room.
-    fn try_lanes(&self, lane: usize, mut parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
+    fn try_lanes(
+        &self,
+        lane: usize,
+        mut envelope: Envelope<T>,
+    ) -> Result<(), SendError<Envelope<T>>> {
         for i in 0..self.lanes.len() {
             let lane =
                 if lane + i < self.lanes.len() { lane + i } else { lane + i - self.lanes.len() };
-            parcel = match self.try_lane(lane, parcel) {
+            envelope = match self.try_lane(lane, envelope) {
                 Err(SendError { item, reason: Refusal::Full }) => item,
                 other => return other,
             };
         }
-        Err(SendError { item: parcel, reason: Refusal::Full })
+        Err(SendError { item: envelope, reason: Refusal::Full })
     }
 
     /// Pushes into `lane` if there is room, or without capacity if a worker is idle.
-    fn try_lane(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<Parcel<T>>> {
+    fn try_lane(&self, lane: usize, envelope: Envelope<T>) -> Result<(), SendError<Envelope<T>>> {
         if self.rendezvous && !self.lanes[lane].queue.is_closed() && !self.appoint(lane) {
-            return Err(SendError { item: parcel, reason: Refusal::Full });
+            return Err(SendError { item: envelope, reason: Refusal::Full });
         }
-        self.lanes[lane].push(parcel, &self.crew_of(lane).sleepers).map_err(|error| {
+        self.lanes[lane].push(envelope, &self.crew_of(lane).sleepers).map_err(|error| {
             let reason = if error.is_full() { Refusal::Full } else { Refusal::Closed };
             SendError { item: error.into_inner(), reason }
         })
     }
 
     /// There is no room, and the sender does not wait for it.
-    fn overflows(&self, lane: usize, parcel: Parcel<T>) -> Result<(), SendError<T>> {
+    fn overflows(&self, lane: usize, envelope: Envelope<T>) -> Result<(), SendError<T>> {
         match self.overflow {
             Overflow::DropNewest => {
                 self.count_dropped();
-                discard(parcel);
+                discard(envelope);
                 Ok(())
             }
             Overflow::DropOldest if !self.rendezvous => {
-                match self.lanes[lane].queue.force_push(parcel) {
+                match self.lanes[lane].queue.force_push(envelope) {
                     Ok(oldest) => {
                         self.crew_of(lane).sleepers.notify_one();
                         if let Some(oldest) = oldest {
@@ -353,10 +357,10 @@ impl<T> Shared<T> {
             // Without capacity no older item is queued.
             Overflow::DropOldest => {
                 self.count_dropped();
-                discard(parcel);
+                discard(envelope);
                 Ok(())
             }
-            Overflow::Block | Overflow::Error => Err(refused(parcel, Refusal::Full)),
+            Overflow::Block | Overflow::Error => Err(refused(envelope, Refusal::Full)),
         }
     }
 
@@ -382,18 +386,18 @@ impl<T> Shared<T> {
     // ---- Without capacity ----
 
     /// Whether `lane` might accept an item.
-    fn can_meet(&self, lane: &Lane<Parcel<T>>) -> bool {
-        let is_free = || !(self.keyed && lane.hold.is_held());
+    fn can_meet(&self, lane: &Lane<Envelope<T>>) -> bool {
+        let is_free = || !(self.keyed && lane.lock.is_locked());
         lane.queue.is_closed() || self.crews[lane.crew].idle.is_any() && is_free()
     }
 
-    /// Takes an idle worker for an item of a lane. If the order counts, it takes the lane's hold,
+    /// Takes an idle worker for an item of a lane. If the order counts, it takes the lane's lock,
     /// too, which goes with the item.
     fn appoint(&self, index: usize) -> bool {
         let lane = &self.lanes[index];
         let idle = &self.crews[lane.crew].idle;
         // Looks first, so that no other sender is blocked by what we cannot use.
-        if !idle.is_any() || self.keyed && !lane.hold.try_take() {
+        if !idle.is_any() || self.keyed && !lane.lock.try_lock() {
             return false;
         }
         if !idle.try_take() {
@@ -405,9 +409,9 @@ impl<T> Shared<T> {
         true
     }
 
-    /// Without capacity: gives back the hold of a lane, and tells senders.
+    /// Without capacity: unlocks a lane, and tells senders.
     pub(crate) fn free(&self, lane: usize) {
-        self.lanes[lane].hold.give();
+        self.lanes[lane].lock.unlock();
         self.lanes[lane].room.notify_one();
         self.room.notify_one();
     }
@@ -418,8 +422,8 @@ impl<T> Shared<T> {
         idle.add();
         self.room.notify_one();
         if self.keyed {
-            // One sender of each lane, because all but one may find their lane held. Another lane
-            // is first each time.
+            // One sender of each lane, because all but one may find their lane locked. Another
+            // lane is first each time.
             let start = next.fetch_add(1, Ordering::Relaxed) % lanes.len();
             for &lane in lanes[start..].iter().chain(&lanes[..start]) {
                 self.lanes[lane].room.notify_one();
@@ -502,13 +506,13 @@ impl<T> Shared<T> {
 
     /// Worker `index` has ended.
     pub(crate) fn leave(&self, index: usize) {
-        if self.roll.leave() {
+        if self.live.leave() {
             // Also after workers that were made to end: no sender may wait for them.
             self.close();
             if self.callbacks.dead_letter.is_some() {
                 self.take_all(|item| {
                     self.returned.fetch_add(1, Ordering::Relaxed);
-                    run_and_discard(|| self.bury(item, index, DeadReason::Ended));
+                    run_and_discard(|| self.dead_letter(item, index, DeadReason::Ended));
                 });
             }
             self.finished.set();
@@ -518,10 +522,10 @@ impl<T> Shared<T> {
     /// Takes out all items that no handler works on, and closes the queue for good.
     fn take_all(&self, mut take: impl FnMut(T)) {
         for lane in &self.lanes {
-            lane.empty(|parcel| take(parcel.item));
+            lane.empty(|envelope| take(envelope.item));
         }
         for crew in &self.crews {
-            crew.later.close().into_iter().for_each(|parcel| take(parcel.item));
+            crew.later.close().into_iter().for_each(|envelope| take(envelope.item));
         }
     }
 
@@ -538,7 +542,7 @@ impl<T> Shared<T> {
     }
 
     /// Gives the item to the dead-letter callback, or drops it.
-    pub(crate) fn bury(&self, item: T, worker: usize, reason: DeadReason) {
+    pub(crate) fn dead_letter(&self, item: T, worker: usize, reason: DeadReason) {
         if let Some(dead_letter) = &self.callbacks.dead_letter {
             dead_letter(DeadLetter { item, worker, reason });
         }
@@ -552,6 +556,6 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-fn refused<T>(parcel: Parcel<T>, reason: Refusal) -> SendError<T> {
-    SendError { item: parcel.item, reason }
+fn refused<T>(envelope: Envelope<T>, reason: Refusal) -> SendError<T> {
+    SendError { item: envelope.item, reason }
 }

@@ -2,7 +2,7 @@
 
 use super::handled::{DeadReason, Handled};
 use super::later::Again;
-use super::shared::{Parcel, Shared};
+use super::shared::{Envelope, Shared};
 use super::spin_limit::SpinLimit;
 use super::worker_metrics::{Ended, WorkerMetrics};
 use crate::lane::Lane;
@@ -46,7 +46,7 @@ pub(crate) struct Worker<T, C> {
     /// The lane it visited last, and for each lane how many calls its worker had begun then.
     visited: usize,
     seen: Box<[u64]>,
-    /// The lane whose hold it has.
+    /// The lane that it has locked.
     held: Option<usize>,
     /// Without capacity: it has said that it is idle, and no item has come for it.
     offered: bool,
@@ -69,13 +69,13 @@ impl<T> Drop for Leave<T> {
     }
 }
 
-/// The right to run worker `index`. If it is dropped unused, the worker counts as ended.
-pub(crate) struct Ticket<T, C> {
+/// Worker `index` before it runs. If it is dropped unused, the worker counts as ended.
+pub(crate) struct UnstartedWorker<T, C> {
     worker: Worker<T, C>,
     leave: Leave<T>,
 }
 
-impl<T, C: Clock> Ticket<T, C> {
+impl<T, C: Clock> UnstartedWorker<T, C> {
     pub(crate) fn new(shared: Arc<Shared<T>>, index: usize, throttle: Throttle<C>) -> Self {
         let crew = index % shared.crews.len();
         let lanes = shared.crews[crew].lanes.len();
@@ -105,7 +105,7 @@ impl<T, C: Clock> Ticket<T, C> {
     /// Works until the queue is closed and empty.
     pub(crate) fn run<R: Into<Handled>>(self, handler: &impl Fn(usize, &mut T) -> R) {
         let Self { worker, leave } = self;
-        // The worker is dropped first and gives back its hold, even if a cancelled task unwinds.
+        // The worker is dropped first and unlocks its lane, even if a cancelled task unwinds.
         let end = catch_unwind(AssertUnwindSafe(move || {
             let mut worker = worker;
             worker.run(handler);
@@ -128,8 +128,8 @@ impl<T, C: Clock> Worker<T, C> {
                 if self.wait_for_token() {
                     break;
                 }
-            } else if let Some(parcel) = self.next() {
-                self.handle(parcel, handler);
+            } else if let Some(envelope) = self.next() {
+                self.handle(envelope, handler);
             } else {
                 self.throttle.put_back();
                 if self.idle() {
@@ -150,7 +150,7 @@ impl<T, C: Clock> Worker<T, C> {
         self.shared.aborted.load(Ordering::Acquire)
     }
 
-    fn lane(&self, at: usize) -> &Lane<Parcel<T>> {
+    fn lane(&self, at: usize) -> &Lane<Envelope<T>> {
         &self.shared.lanes[self.shared.crews[self.crew].lanes[at]]
     }
 
@@ -158,18 +158,18 @@ impl<T, C: Clock> Worker<T, C> {
 
     /// An item, if there is one for it.
     #[inline]
-    fn next(&mut self) -> Option<Parcel<T>> {
+    fn next(&mut self) -> Option<Envelope<T>> {
         if self.left == 0 {
             self.look_around();
             // Items that come again have their turn however many new ones arrive.
-            if let Some(parcel) = self.take_again() {
-                return Some(parcel);
+            if let Some(envelope) = self.take_again() {
+                return Some(envelope);
             }
         }
         match self.take(self.at) {
-            Some(parcel) => {
+            Some(envelope) => {
                 self.left = self.left.saturating_sub(1);
-                Some(parcel)
+                Some(envelope)
             }
             None => self.next_slow(),
         }
@@ -177,40 +177,40 @@ impl<T, C: Clock> Worker<T, C> {
 
     /// The front item of a lane, unless another worker holds it.
     #[inline]
-    fn take(&mut self, at: usize) -> Option<Parcel<T>> {
+    fn take(&mut self, at: usize) -> Option<Envelope<T>> {
         if self.shared.rendezvous {
             return self.meet(at);
         }
-        if self.shared.keyed && !self.hold(at) {
+        if self.shared.keyed && !self.lock(at) {
             return None;
         }
-        let parcel = self.lane(at).queue.pop().ok()?;
+        let envelope = self.lane(at).queue.pop().ok()?;
         self.shared.room.notify_one();
         if self.shared.keyed {
             self.lane(at).room.notify_one();
         }
-        Some(parcel)
+        Some(envelope)
     }
 
     #[cold]
-    fn next_slow(&mut self) -> Option<Parcel<T>> {
-        if let Some(parcel) = self.take_again() {
-            return Some(parcel);
+    fn next_slow(&mut self) -> Option<Envelope<T>> {
+        if let Some(envelope) = self.take_again() {
+            return Some(envelope);
         }
         let lanes = self.seen.len();
         for i in 0..lanes {
             let at = (self.home + i) % lanes;
-            if let Some(parcel) = self.take(at) {
+            if let Some(envelope) = self.take(at) {
                 self.at = at;
-                return Some(parcel);
+                return Some(envelope);
             }
         }
         None
     }
 
     /// An item that is to be tried again now.
-    fn take_again(&mut self) -> Option<Parcel<T>> {
-        let Again { parcel, held } = self.shared.crews[self.crew].later.pop()?;
+    fn take_again(&mut self) -> Option<Envelope<T>> {
+        let Again { envelope, held } = self.shared.crews[self.crew].later.pop()?;
         if self.is_drained() {
             // The other workers were waiting for this last item.
             self.shared.crews[self.crew].sleepers.notify_all();
@@ -225,7 +225,7 @@ impl<T, C: Clock> Worker<T, C> {
             // An item that was sent for this worker meanwhile waits for the next idle worker.
             self.withdraw();
         }
-        Some(parcel)
+        Some(envelope)
     }
 
     /// Begins a round: updates the metrics and chooses the lane. That is its own lane, or another
@@ -272,17 +272,16 @@ impl<T, C: Clock> Worker<T, C> {
 
     // ---- Order ----
 
-    /// Takes the hold of a lane if it can, and gives back the one it had. Returns whether it has
-    /// it.
-    fn hold(&mut self, at: usize) -> bool {
+    /// Locks a lane if it can, and unlocks the one it had. Returns whether it has this one.
+    fn lock(&mut self, at: usize) -> bool {
         let lane = self.shared.crews[self.crew].lanes[at];
         if self.held == Some(lane) {
             return true;
         }
         self.release();
-        // Looks first: an empty lane is not held.
+        // Looks first: an empty lane is not locked.
         let free =
-            !self.shared.lanes[lane].queue.is_empty() && self.shared.lanes[lane].hold.try_take();
+            !self.shared.lanes[lane].queue.is_empty() && self.shared.lanes[lane].lock.try_lock();
         if free {
             self.held = Some(lane);
         }
@@ -292,10 +291,10 @@ impl<T, C: Clock> Worker<T, C> {
     // ---- Without capacity ----
 
     /// Takes an item that was sent for an idle worker: for this one, or for one that is still idle.
-    /// The hold of its lane comes with it.
+    /// The lock of its lane comes with it.
     #[cold]
-    fn meet(&mut self, at: usize) -> Option<Parcel<T>> {
-        let parcel = self.lane(at).queue.pop().ok()?;
+    fn meet(&mut self, at: usize) -> Option<Envelope<T>> {
+        let envelope = self.lane(at).queue.pop().ok()?;
         if self.shared.keyed {
             self.release();
             self.held = Some(self.shared.crews[self.crew].lanes[at]);
@@ -303,7 +302,7 @@ impl<T, C: Clock> Worker<T, C> {
         if !std::mem::take(&mut self.offered) {
             self.shared.add_idle(self.crew);
         }
-        Some(parcel)
+        Some(envelope)
     }
 
     /// Says that it is idle.
@@ -318,10 +317,10 @@ impl<T, C: Clock> Worker<T, C> {
     #[inline]
     fn handle<R: Into<Handled>>(
         &mut self,
-        parcel: Parcel<T>,
+        envelope: Envelope<T>,
         handler: &impl Fn(usize, &mut T) -> R,
     ) {
-        let Parcel { mut item, sent } = parcel;
+        let Envelope { mut item, sent } = envelope;
         if cfg!(feature = "wait_times") && sent != 0 {
             self.metrics().waited(tsc::now().saturating_sub(sent));
         }
@@ -364,19 +363,19 @@ impl<T, C: Clock> Worker<T, C> {
     fn again(&mut self, item: T, after: Duration) {
         let held = if self.shared.keyed { self.held.take() } else { None };
         let crew = &self.shared.crews[self.crew];
-        let again = Again { parcel: Parcel { item, sent: 0 }, held };
+        let again = Again { envelope: Envelope { item, sent: 0 }, held };
         let refused = crew.later.push(again, after);
         // Last, so that the item is counted somewhere at every moment.
         self.metrics().end(Ended::Retried);
         match refused {
             // A worker may have to wake earlier than it would.
             Ok(()) => crew.sleepers.notify_one(),
-            Err(Again { parcel, .. }) => {
+            Err(Again { envelope, .. }) => {
                 self.shared.returned.fetch_add(1, Ordering::Relaxed);
-                let bury = |shared: &Shared<T>| {
-                    shared.bury(parcel.item, self.index, DeadReason::Aborted);
+                let tell = |shared: &Shared<T>| {
+                    shared.dead_letter(envelope.item, self.index, DeadReason::Aborted);
                 };
-                if let Some(cancelled) = self.call(bury) {
+                if let Some(cancelled) = self.call(tell) {
                     resume_unwind(cancelled);
                 }
             }
@@ -390,13 +389,13 @@ impl<T, C: Clock> Worker<T, C> {
         let on_panic = self.shared.callbacks.on_panic.as_ref();
         let told = on_panic.and_then(|on_panic| self.call(|_| on_panic(index, &*panic)));
         let reason = DeadReason::panicked(&*panic);
-        let buried = self.call(|shared| shared.bury(item, index, reason));
+        let told_of_item = self.call(|shared| shared.dead_letter(item, index, reason));
         // The task may have to end, but only after the item has become a dead letter.
         let cancelled = if panic.is::<Cancelled>() {
             Some(panic)
         } else {
             discard(panic);
-            told.or(buried)
+            told.or(told_of_item)
         };
         if let Some(cancelled) = cancelled {
             resume_unwind(cancelled);
@@ -457,9 +456,9 @@ impl<T, C: Clock> Worker<T, C> {
     /// Whether there is an item in its lanes.
     fn has_new(&self) -> bool {
         let waits = |&lane: &usize| {
-            let Lane { queue, hold, .. } = &self.shared.lanes[lane];
-            // Without capacity the hold comes with the item.
-            let others = self.shared.keyed && !self.shared.rendezvous && hold.is_held();
+            let Lane { queue, lock, .. } = &self.shared.lanes[lane];
+            // Without capacity the lock comes with the item.
+            let others = self.shared.keyed && !self.shared.rendezvous && lock.is_locked();
             !(queue.is_empty() || others)
         };
         self.shared.crews[self.crew].lanes.iter().any(waits)
@@ -522,14 +521,14 @@ impl<T, C> Worker<T, C> {
         crew.later.time.pass_on(&crew.sleepers);
     }
 
-    /// Gives its hold back, and tells workers if items came meanwhile.
+    /// Unlocks its lane, and tells workers if items came meanwhile.
     fn release(&mut self) {
         let Some(lane) = self.held.take() else { return };
         if self.shared.rendezvous {
             return self.shared.free(lane);
         }
-        let Lane { queue, hold, .. } = &self.shared.lanes[lane];
-        hold.give();
+        let Lane { queue, lock, .. } = &self.shared.lanes[lane];
+        lock.unlock();
         let sleepers = &self.shared.crews[self.crew].sleepers;
         if queue.is_closed() {
             sleepers.notify_all();

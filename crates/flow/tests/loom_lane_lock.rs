@@ -1,17 +1,18 @@
-//! Models of the right to handle a queue whose order counts.
+//! Models of the lock of a lane whose order counts.
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
-use sateen_flow::hold::Hold;
+use sateen_flow::lane_lock::LaneLock;
 use sateen_sync::WaitPoint;
 
 struct Lane {
     items: AtomicU32,
-    hold: Hold,
+    lock: LaneLock,
     sleepers: WaitPoint,
     done: AtomicBool,
     /// Only the holder may touch it.
@@ -27,27 +28,27 @@ impl Lane {
     fn new() -> Self {
         Self {
             items: AtomicU32::new(0),
-            hold: Hold::new(),
+            lock: LaneLock::new(),
             sleepers: WaitPoint::asymmetric(),
             done: AtomicBool::new(false),
             handled: UnsafeCell::new(0),
         }
     }
 
-    /// The caller has the hold. Handles the items that are there.
+    /// The caller has the lock. Handles the items that are there.
     fn handle(&self) {
         if self.items.swap(0, Acquire) > 0 {
             self.handled.with_mut(|handled| {
-                // SAFETY: this thread has the hold.
+                // SAFETY: this thread has the lock.
                 unsafe { *handled += 1 }
             });
             self.done.store(true, Release);
         }
     }
 
-    /// Takes the hold and handles items, as a worker does.
+    /// Unlocks the lane, as a worker does.
     fn release(&self) {
-        self.hold.give();
+        self.lock.unlock();
         if self.items.load(Relaxed) > 0 || self.done.load(Relaxed) {
             self.sleepers.notify_one();
         }
@@ -58,18 +59,15 @@ impl Lane {
 /// sleep. A lost item shows as a deadlock.
 #[test]
 fn what_comes_at_the_end_is_not_forgotten() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.max_branches = 20_000;
-    builder.check(|| {
+    model(2, || {
         let lane = Arc::new(Lane::new());
-        assert!(lane.hold.try_take());
+        assert!(lane.lock.try_lock());
         let holder = thread::spawn({
             let lane = Arc::clone(&lane);
             move || {
                 lane.handle();
                 lane.handled.with_mut(|handled| {
-                    // SAFETY: this thread has the hold.
+                    // SAFETY: this thread has the lock.
                     unsafe { *handled += 1 }
                 });
                 lane.release();
@@ -79,13 +77,13 @@ fn what_comes_at_the_end_is_not_forgotten() {
             let lane = Arc::clone(&lane);
             move || {
                 while !lane.done.load(Acquire) {
-                    if lane.items.load(Relaxed) > 0 && lane.hold.try_take() {
+                    if lane.items.load(Relaxed) > 0 && lane.lock.try_lock() {
                         lane.handle();
                         lane.release();
                     } else {
                         lane.sleepers.wait(None, || {
                             lane.done.load(Relaxed)
-                                || lane.items.load(Relaxed) > 0 && !lane.hold.is_held()
+                                || lane.items.load(Relaxed) > 0 && !lane.lock.is_locked()
                         });
                     }
                 }
