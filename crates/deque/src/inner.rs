@@ -108,7 +108,7 @@ impl<T, S: Stage> Inner<T, S> {
     #[inline(always)]
     pub(crate) fn exchange(&self, from: Top, to: Top) -> Result<(), Top> {
         // Ordering: SeqCst on success because it stands for the load of `top` when a thief claims
-        // several items one by one; AcqRel keeps the chain from the owner's new generation
+        // several items one by one. AcqRel keeps the chain from the owner's new generation
         // unbroken.
         let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
         self.top.compare_exchange(from.0, to.0, success, failure).map(drop).map_err(Top)
@@ -194,8 +194,8 @@ impl<T> Claim<T> {
     #[inline(always)]
     pub(crate) unsafe fn take(&self, nth: u32) -> T {
         let index = self.first.wrapping_add(nth);
-        // SAFETY: claimed in this buffer's generation and not resolved, so the buffer is live, the
-        // item is there, and the owner does not reuse the cell before the mark.
+        // SAFETY: the index was claimed in this buffer's generation and is not resolved. So the
+        // buffer is live, the item is there, and the owner does not reuse the cell before the mark.
         unsafe {
             let item = self.buffer.read(index);
             self.buffer.resolve(index);

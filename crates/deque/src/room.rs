@@ -8,9 +8,9 @@ use crate::worker::Worker;
 use sateen_base::canary;
 
 impl<T, S: Stage> Worker<T, S> {
-    /// Counts a pop that left few items. Halves the buffer after as many such pops as it has cells:
-    /// they have paid for the copy, and a deque that fills and drains again and again keeps the
-    /// room that it needs.
+    /// Counts a pop that left few items. Halves the buffer after as many such pops as it has cells,
+    /// because these pops have paid for the copy. A deque that fills and drains again and again
+    /// keeps the room that it needs.
     #[cold]
     pub(crate) fn count_low(&self) {
         let pops = self.own.low_pops.get() + 1;

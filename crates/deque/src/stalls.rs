@@ -99,7 +99,8 @@ impl<S: Stage> Run<S> {
         let mut target = 0;
         for step in 0..steps {
             if step % 200 == 0 {
-                // About that many items for a while: the buffer grows, shrinks, and is gone round.
+                // Keeps about this many items for a while, so that the buffer grows, shrinks, and
+                // goes round.
                 target = [0, 1, 2, 10, 14, 40, 150][self.random.below(7)];
             }
             match self.random.below(8) {

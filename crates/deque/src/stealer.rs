@@ -203,7 +203,7 @@ impl<T, S: Stage> Stealer<T, S> {
         if items > 0 { Steal::Success((top, items as u32)) } else { Steal::Empty }
     }
 
-    /// Moves up to half of the items to `dest`; returns one of them if `keep` says so.
+    /// Moves up to half of the items to `dest`. Returns one of them if `keep` is set.
     fn steal_many<D: Stage>(
         &self,
         dest: &Worker<T, D>,
@@ -217,7 +217,8 @@ impl<T, S: Stage> Stealer<T, S> {
         };
         let mut wanted = items.div_ceil(2);
         if self.flavor == Flavor::Split {
-            // `items` are the public ones. Half of all, but no more than those.
+            // `items` are the public ones. The batch is half of all items, and at most the public
+            // ones.
             wanted = (self.len() as u32).div_ceil(2).clamp(1, items);
         }
         let wanted = wanted.min(limit.try_into().unwrap_or(u32::MAX));

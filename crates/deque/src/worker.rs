@@ -409,8 +409,8 @@ impl<T, S: Stage> Worker<T, S> {
         item
     }
 
-    /// Marks the owner's own claim: a thief's before it is not resolved yet, or the cell may have
-    /// an older mark, and that of two laps ago looks like the next one.
+    /// Marks the owner's own claim. This is needed if a thief's earlier claim is not resolved yet,
+    /// or if the cell may have an older mark: a mark of two laps ago looks like the next one.
     #[cold]
     fn resolve_own(&self, index: u32) {
         // SAFETY: claimed in the current buffer, and marked once.

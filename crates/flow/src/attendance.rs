@@ -85,7 +85,7 @@ pub struct LiveWorkers {
 }
 
 impl LiveWorkers {
-    /// With so many workers.
+    /// Starts with this many workers.
     pub fn new(workers: usize) -> Self {
         Self { count: AtomicUsize::new(workers) }
     }

@@ -131,8 +131,8 @@ impl<T: Send + 'static, L: Layout> Driven<T, L> {
         self.wait_until(|| false)
     }
 
-    /// As [`wait`](Self::wait), but returns once `done` says so. `done` is asked again each time
-    /// that `quiet` of [X.
+    /// As [`wait`](Self::wait), but returns once `done` returns true. `done` is called again each
+    /// time that `quiet` of [X.
     pub(crate) fn wait_until(&self, done: impl Fn() -> bool) -> Result<(), WaitError> {
         if self.ready.is_inside() {
             return Err(WaitError::Inside);
@@ -227,7 +227,7 @@ impl<T: Send + 'static, L: Layout> Deref for Driven<T, L> {
 
 impl<T: Send + 'static, L: Layout> Drop for Driven<T, L> {
     fn drop(&mut self) {
-        // Nobody is left to receive the error.
+        // No caller is left to receive the error.
         discard(self.wait());
     }
 }

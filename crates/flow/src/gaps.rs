@@ -12,7 +12,7 @@ pub struct Run {
     pub len: u64,
 }
 
-/// A set of numbers, as runs with other numbers between them.
+/// A set of numbers, as runs. Other numbers lie between the runs.
 #[derive(Debug, Default)]
 pub struct Gaps {
     /// The last number of each run, by its first.

@@ -1,7 +1,7 @@
 //! One of the queues of a worker queue. An item that it accepts is handled, or given back; never
 //! lost.
 //!
-//! | Who | Does | Then |
+//! | Thread | Does | Then |
 //! |---|---|---|
 //! | sender | pushes; gets the item back if the lane is closed | tells a worker |
 //! | worker | pops, until the lane is [drained](Lane::is_drained) | ends |
@@ -31,7 +31,7 @@ pub struct Lane<I> {
 }
 
 impl<I> Lane<I> {
-    /// With room for so many items.
+    /// Creates a lane with room for this many items.
     pub fn new(capacity: usize, crew: usize) -> Self {
         let lock = CachePadded::new(LaneLock::new());
         Self { queue: Bounded::new(capacity), lock, room: WaitPoint::asymmetric(), crew }

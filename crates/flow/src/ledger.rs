@@ -158,7 +158,7 @@ mod tests {
     use sateen_base::XorShift;
     use std::collections::BTreeSet;
 
-    /// Whatever is taken, given back and lost: no number has two owners, and every due one can be
+    /// Whatever is taken, given back and lost, no number has two owners, and every due one can be
     /// taken.
     #[test]
     fn a_number_has_one_owner() {

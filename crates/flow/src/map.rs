@@ -95,7 +95,7 @@ impl Map {
         self
     }
 
-    /// The channels of each executor, in a shed with so many channels.
+    /// The channels of each executor, in a shed with this many channels.
     pub(crate) fn assignments(
         &self,
         channels: u16,

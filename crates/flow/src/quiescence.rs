@@ -26,7 +26,7 @@ impl Quiescence {
         self.live.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one less. The last one notifies those who wait.
+    /// Counts one less. The last one notifies the waiters.
     pub fn leave(&self) {
         // Ordering: Release, for `is_quiet`: a thread that sees 0 sees all that was done. The
         // exchanges of those that leave later pass it on.
@@ -35,7 +35,7 @@ impl Quiescence {
         }
     }
 
-    /// Whether nobody is at work. What they did is visible then.
+    /// Whether no worker is at work. If so, what they did is visible.
     pub fn is_quiet(&self) -> bool {
         // Ordering: Acquire, with the Release in `leave`.
         self.live.load(Ordering::Acquire) == 0

@@ -239,8 +239,8 @@ impl ReadyChannels {
         sateen_runtime::poll_requests();
     }
 
-    /// The task's code is over. The caller, which is `context`, will look itself for what the end
-    /// makes ready.
+    /// The task's code has returned. The caller, which is `context`, will look itself for tasks
+    /// that this end makes ready.
     #[inline]
     pub(crate) fn after_task(&self, group: usize, context: u64) {
         let completing = Completing { context, group: self.address(group), owes: false };

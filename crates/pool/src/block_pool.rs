@@ -41,7 +41,7 @@ impl<S: Strategy> BlockPool<S> {
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) of this pool returned it, and nobody uses it any more.
+    /// [`take`](Self::take) of this pool returned it, and no code uses it any more.
     #[inline]
     pub unsafe fn give(&self, block: NonNull<u8>) {
         // SAFETY: passed on.

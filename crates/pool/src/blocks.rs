@@ -12,8 +12,8 @@ pub struct Blocks {
     stride: usize,
     capacity: usize,
     layout: Layout,
-    /// The stride's power of two, and the inverse of its odd part modulo 2^64: dividing a multiple
-    /// of the stride by the stride is a shift and a multiplication.
+    /// The stride's power of two, and the inverse of its odd part modulo 2^64. With these, dividing
+    /// a multiple of the stride by the stride is a shift and a multiplication.
     shift: u32,
     inverse: usize,
     /// Only kept: dropping it frees the memory.
@@ -61,7 +61,7 @@ impl Blocks {
         let padded = Layout::from_size_align(size.max(least), align).map_err(|_| overflow)?;
         let stride = padded.pad_to_align().size();
         let bytes = stride.checked_mul(capacity).ok_or(overflow)?;
-        // A page more for alignments that the system does not give by itself.
+        // One more page for alignments that the system does not give.
         let extra = if align > Mapping::PAGE { align } else { 0 };
         let whole =
             bytes.checked_add(extra).and_then(|b| b.checked_next_multiple_of(Mapping::PAGE));

@@ -27,7 +27,7 @@ use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, thread_number};
 use std::ptr::NonNull;
 
-/// Up to so many threads have a start of their own; more threads share them.
+/// How many threads have a start of their own. More threads share these.
 const STARTS: usize = 64;
 /// Fields and steps of `clears`.
 const UNDER_WAY: u64 = (1 << 24) - 1;
@@ -246,7 +246,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
         self.clears.fetch_sub(END, Ordering::Release);
     }
 
-    /// Word `index` of `level` has a bit set: sets its bits on all levels above, as the thread that
+    /// Word `index` of `level` has a bit set: sets its bits on all levels above. The thread that
     /// set the first bit may not have come so far.
     #[inline(always)]
     fn mark(&self, level: usize, mut index: usize) {

@@ -1,4 +1,4 @@
-//! Counts of what strategies search, for those who measure them.
+//! Counts of the steps of strategies' searches, for measurements.
 
 #[cfg(feature = "study")]
 use sateen_base::prim::{AtomicU64, Ordering};

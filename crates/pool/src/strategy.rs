@@ -57,7 +57,7 @@ pub unsafe trait Allocate: Sized {
     /// Takes a block back.
     ///
     /// # Safety
-    /// `take` returned the block, for the same `blocks`, and nobody uses it any more.
+    /// `take` returned the block, for the same `blocks`, and no code uses it any more.
     unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>);
 
     /// Blocks in use: exact while no thread takes or gives, a guess otherwise. May take long.

@@ -37,7 +37,7 @@ pub(crate) fn lowest(index: usize, word: u64) -> usize {
 }
 
 /// A hierarchy of bits in a flat array of words. Level 0, the leaves, comes first and has a bit for
-/// each block; level 1 has a bit for each word of level 0; and so on up to the root, a single word.
+/// each block. Level 1 has a bit for each word of level 0, and so on. The root is a single word.
 #[derive(Debug)]
 pub(crate) struct Levels {
     /// Where each level begins, and after the last one the number of words.

@@ -21,8 +21,8 @@ use std::{array, iter, ops, slice, vec};
 /// ```
 ///
 /// # Safety
-/// `len` is exact: `next` returns that many items, and meanwhile neither panics nor blocks nor uses
-/// a queue.
+/// `len` is exact: `next` returns exactly `len` items, and meanwhile neither panics nor blocks nor
+/// uses a queue.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may run code of its own while slots of the queue are claimed",
     note = "collect a batch first: `.collect::<Vec<_>>().into_iter()`"
@@ -43,7 +43,7 @@ unsafe impl<T, const N: usize> TrustedItems for array::IntoIter<T, N> {}
 unsafe impl<T: Copy> TrustedItems for iter::Copied<slice::Iter<'_, T>> {}
 // SAFETY: as above.
 unsafe impl<T> TrustedItems for iter::Once<T> {}
-// SAFETY: as above; it ends early, and its length says so.
+// SAFETY: as above; it ends early, and its length takes that into account.
 unsafe impl<I: TrustedItems> TrustedItems for iter::Take<I> {}
 // SAFETY: hands everything on.
 unsafe impl<I: TrustedItems + ?Sized> TrustedItems for &mut I {}

@@ -1,9 +1,9 @@
 //! Tells ThreadSanitizer which fiber runs; in other builds nothing.
 //!
-//! `cfg(sateen_tsan)` is set by `.ci/run deep`. The checker keeps what it knows of a thread for
-//! each stack, and has to be told when the stack changes. The switch itself orders what comes
-//! before it, as all fibers of a worker are one thread to the processor (flag 0 of
-//! `__tsan_switch_to_fiber`). AddressSanitizer is told by corosensei, whose feature for it
+//! `cfg(sateen_tsan)` is set by `.ci/run deep`. The checker keeps what it knows of a thread
+//! separately for each stack. So the runtime tells it when the stack changes. The switch itself
+//! orders what comes before it, as all fibers of a worker are one thread to the processor (flag 0
+//! of `__tsan_switch_to_fiber`). AddressSanitizer is told by corosensei, whose feature for it
 //! `cfg(sateen_asan)` switches on.
 //!
 //! | about to switch | calls | to |

@@ -75,7 +75,7 @@ impl Shipped {
     }
 }
 
-/// A closure that nobody waits for.
+/// A closure that no caller waits for.
 #[repr(C)]
 struct Sent<F> {
     job: Job,
@@ -100,9 +100,9 @@ impl<F: FnOnce() + Send + 'static> Sent<F> {
 /// Calls `f` as on a thread that belongs to no runtime, wherever that is.
 fn apart(f: impl FnOnce()) {
     let saved = context::with(context::Context::step_out);
-    // SAFETY: no wait of this context is under way that `f` could take part in: it gets none of the
-    // frames below, and is over when they go on, with their blocker and their number. Without a
-    // number the thread draws one.
+    // SAFETY: `f` cannot take part in a wait of this context, because it gets none of the frames
+    // below. It has returned when they go on, with their blocker and their number. Without a number
+    // the thread draws one.
     let (blocker, id) = unsafe { (park::install(None), park::set_context_id(0)) };
     run_and_discard(f);
     // SAFETY: as they were.
@@ -144,7 +144,7 @@ impl Pool {
                 return;
             }
             if state.threads >= inner.limits.threads {
-                // The threads take it when they are free. Without any, nobody ever will.
+                // The threads take it when they are free. Without threads, it is never taken.
                 let left = if state.threads == 0 { state.take_all() } else { VecDeque::new() };
                 drop(state);
                 return left.into_iter().for_each(Shipped::run);

@@ -206,7 +206,7 @@ impl Builder {
     ///
     /// Beyond the limit, tasks wait to be started. They fail with
     /// [`JoinError::OutOfStacks`](crate::JoinError::OutOfStacks) if for 40 ms nothing runs that
-    /// might free a stack, and nobody waits with a time limit.
+    /// might free a stack, and no task waits with a time limit.
     ///
     /// Branches, scoped jobs and calls from outside never fail. A scope runs its own jobs on the
     /// stack that it waits on. If such work still cannot start, and nothing else runs for 40 ms (or
@@ -519,7 +519,7 @@ pub struct WorkerThread {
     builder: thread::ThreadId,
 }
 
-/// Counts the thread out when it is over, or never started.
+/// Counts the thread out when it has ended, or if it never started.
 struct Life {
     shared: Arc<Shared>,
     index: usize,

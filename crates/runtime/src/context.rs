@@ -32,7 +32,7 @@ pub(crate) struct Context {
     thread: Cell<*const Owner>,
     /// The runtime whose end waits for what this thread does; null for none. Only compared.
     member_of: Cell<*const Shared>,
-    /// How many calls deep the thread runs work by itself because its runtime is shut down.
+    /// How many calls deep the thread runs work itself because its runtime is shut down.
     inline: Cell<u32>,
 }
 

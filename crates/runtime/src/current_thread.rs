@@ -28,7 +28,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-/// A runtime that is the calling thread. Tasks run on it, by turns, while the thread calls
+/// A runtime that is the calling thread. Tasks take turns on it while the thread calls
 /// [`run`](CurrentThread::run), [`poll`](CurrentThread::poll) or one of their siblings; in between
 /// they stay where they are.
 ///
@@ -137,7 +137,7 @@ impl CurrentThread {
         let call = Call::new(f);
         let entered = self.enter();
         self.worker().push(call.entry(), Push::Other);
-        // The frame has to stay until the call is over: nothing unwinds out of `drive`.
+        // The frame has to stay until the call has returned: nothing unwinds out of `drive`.
         self.drive(|| call.is_done());
         drop(entered);
         call.result()
@@ -168,11 +168,11 @@ impl CurrentThread {
         self.next_timer()
     }
 
-    /// Runs tasks until none can run, but starts or resumes none after `budget` is over. It runs at
-    /// least one task if one can run.
+    /// Runs tasks until none can run, but starts or resumes none after `budget` has passed. It runs
+    /// at least one task if one can run.
     ///
     /// A thread that has other work calls this now and then, and when the arrival callback or
-    /// [`Polled::next_timer`] says so.
+    /// [`Polled::next_timer`] asks for it.
     ///
     /// # Panics
     /// If the runtime is running already.
@@ -200,8 +200,8 @@ impl CurrentThread {
         self.worker().timers.earliest()
     }
 
-    /// Runs what can run until `over` says so, which is asked before each step, or until nothing
-    /// can. Returns whether more could.
+    /// Runs what can run until `over` returns true, which is asked before each step, or until
+    /// nothing can run. Returns whether more could.
     fn pump(&self, mut over: impl FnMut() -> bool) -> bool {
         let guard = AbortGuard::new("a panic reached a worker's root");
         let worker = self.worker();

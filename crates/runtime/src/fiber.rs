@@ -93,9 +93,9 @@ pub(crate) struct Fiber {
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
 // SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `owning_task`, `id`, `wait`,
-// `kept`, `blocking` and `thread`, which are Sync, and `number`, `shared`, `me` and the `Worker`
-// behind `owner`, which do not change after `new`. That worker lives as long as `shared`. The rest
-// belongs to the worker's thread.
+// `kept`, `blocking` and `thread`, which are Sync. They also use `number`, `shared`, `me` and the
+// `Worker` behind `owner`, which do not change after `new`. That worker lives as long as `shared`.
+// The rest belongs to the worker's thread.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
 unsafe impl Sync for Fiber {}
@@ -268,7 +268,7 @@ impl Fiber {
         // SAFETY: null, or on the stack that the caller stands on.
         let (task, id) = unsafe { running.as_ref() }
             .map_or((std::ptr::null(), 0), |running| (running.task, running.id));
-        // Ordering: Release publishes the task to those who interrupt fibers.
+        // Ordering: Release publishes the task to threads that interrupt fibers.
         self.task.store(task.cast_mut(), Ordering::Release);
         // Ordering: Relaxed; others only want to know which fibers are live.
         self.id.store(id, Ordering::Relaxed);
@@ -342,8 +342,8 @@ impl Fiber {
         unsafe { self.task().as_ref() }.map_or(Priority::Normal, Header::priority)
     }
 
-    /// Whether the task here has been cancelled, by itself or with all others, or its time is over.
-    /// Only the worker asks.
+    /// Whether the task here has been cancelled, alone or with all others, or its time limit has
+    /// passed. Only the worker asks.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
@@ -352,7 +352,7 @@ impl Fiber {
             || self.is_over_limit()
     }
 
-    /// Whether the time of a limit that is in force here is over. Only the worker asks.
+    /// Whether a limit that is in force here has passed. Only the worker asks.
     #[inline]
     pub(crate) fn is_over_limit(&self) -> bool {
         // SAFETY: null, or on the fiber's stack, until it is no longer in force.
@@ -506,7 +506,7 @@ impl Waiter for Fiber {
                 let fiber = self.to_arc();
                 return fiber.thread.unpark();
             }
-            // The fiber is suspended, and only this caller knows that it may go on. Until its
+            // The fiber is suspended, and only this caller knows that it can resume. Until its
             // worker has it, the worker counts it as suspended and does not end.
             self.worker().make_ready(&self.shared, self);
         }

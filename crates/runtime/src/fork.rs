@@ -85,7 +85,8 @@ impl<R, const N: usize> Drop for Results<R, N> {
             return;
         }
         for value in &self.values[..self.filled] {
-            // Each by itself: the panic of one must not cost the others their drop.
+            // Each result is dropped separately, so that the panic of one does not keep the others
+            // from being dropped.
             // SAFETY: the first `filled` are written, and read once.
             discard(unsafe { value.assume_init_read() });
         }
@@ -152,7 +153,8 @@ where
             break;
         }
         own += 1;
-        // SAFETY: popped (or the first, never pushed), so it is ours.
+        // SAFETY: the branch was popped (or is the first, which is never pushed), so this thread
+        // owns it.
         let f = unsafe { branch.take() };
         match catch_unwind(AssertUnwindSafe(|| in_branch(f))) {
             Ok(value) if panic.is_none() => results.push(value),

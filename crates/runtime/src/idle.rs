@@ -214,8 +214,8 @@ impl Owner {
         while self.sleep_for_good() {}
     }
 
-    /// Sleeps, as the policy wants it, until notified: true. False: the time is over, or the
-    /// wake-up was spurious, and the announcement stands.
+    /// Sleeps, as the policy wants it. Returns true if notified. Returns false if the time has
+    /// passed or the wake-up was spurious; then the announcement stands.
     fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
         match self.custom_policy() {

@@ -79,8 +79,8 @@ impl<T: Linked> Inbox<T> {
             self.head.swap(std::ptr::null_mut(), Ordering::Acquire)
         };
         while !node.is_null() {
-            // SAFETY: the node is in the chain, which is ours since the exchange. The link is read
-            // before `f` can let go of the node.
+            // SAFETY: the node is in the chain, which this thread owns since the exchange. The link
+            // is read before `f` can let go of the node.
             let next = unsafe { (*node).link() }.load(Ordering::Relaxed);
             f(node);
             node = next;

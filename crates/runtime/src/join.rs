@@ -132,7 +132,7 @@ where
             if !stack.pop() {
                 return join_slow(stack, &branch, Ok(ra));
             }
-            // SAFETY: popped, so it is ours.
+            // SAFETY: the branch was popped, so this thread owns it.
             let b = unsafe { branch.take() };
             let ra = Held::new(ra);
             let rb = in_branch(b);
@@ -142,7 +142,7 @@ where
             if !stack.pop() {
                 return join_slow(stack, &branch, Err(panic));
             }
-            // SAFETY: popped, so it is ours.
+            // SAFETY: the branch was popped, so this thread owns it.
             a_panicked(panic, unsafe { branch.take() })
         }
     }
@@ -163,7 +163,7 @@ where
     B: FnOnce() -> RB,
 {
     if Owner::reclaim(stack) {
-        // SAFETY: popped, so it is ours.
+        // SAFETY: the branch was popped, so this thread owns it.
         let b = unsafe { branch.take() };
         return match a {
             Ok(ra) => {

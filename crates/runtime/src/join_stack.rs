@@ -153,7 +153,7 @@ impl JoinStack {
     #[inline(never)]
     pub fn pop_slow(&self) -> bool {
         self.public.lock.acquire();
-        // Ordering: Relaxed, under the lock; `top` is ours.
+        // Ordering: Relaxed, under the lock; only this thread writes `top`.
         let top = self.top.load(Ordering::Relaxed);
         let head = self.public.head.load(Ordering::Relaxed);
         let ours = top >= head;
@@ -197,8 +197,8 @@ impl JoinStack {
 
     /// Owner only, under the lock.
     fn raise_split(&self, how_many: impl FnOnce(usize) -> usize) -> bool {
-        // Ordering: Relaxed, under the lock; `top` is ours. The lock's release publishes slots and
-        // jobs to the thieves that take it next.
+        // Ordering: Relaxed, under the lock; only this thread writes `top`. The lock's release
+        // publishes slots and jobs to the thieves that take it next.
         let top = self.top.load(Ordering::Relaxed);
         let split = self.public.split.load(Ordering::Relaxed);
         let private = (top as usize - split as usize) / size_of::<Slot>();
@@ -280,8 +280,8 @@ impl JoinStack {
         if head >= split {
             return Stolen::Empty;
         }
-        // SAFETY: slots from `head` to `split` are initialised and stay so while the lock is held:
-        // the owner reuses them only after it has lowered `split` under the lock.
+        // SAFETY: slots from `head` to `split` are initialised and stay so while the lock is held.
+        // The owner reuses them only after it has lowered `split` under the lock.
         let job = unsafe { (*head).load(Ordering::Relaxed) };
         let head = head.wrapping_add(1);
         self.public.head.store(head, Ordering::Relaxed);

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | in no list yet | its spawner alone has it | spawner: `enter` |
 //! | in its list | it has not ended, nor have the workers | its poller, before it ends: `leave` |
-//! | in no list any more | it ends, or has ended | nobody |
+//! | in no list any more | it ends, or has ended | never |
 //!
 //! So a thread that holds a list's lock may use every frame in the list, and every fiber that such
 //! a frame names. After that lock the frame may be freed, and the fibers too. The counts beside the
@@ -64,7 +64,7 @@ struct First<T>(Link<T>);
 unsafe impl<T> Send for First<T> {}
 
 impl<T: Live> LiveFutures<T> {
-    /// None, for so many workers.
+    /// Creates empty lists for this many workers.
     pub fn new(workers: usize) -> Self {
         Self((0..=workers).map(|_| CachePadded::new(List::new())).collect())
     }

@@ -3,8 +3,8 @@
 //! [`panicking`](std::thread::panicking) says whether more panics have begun on the calling thread
 //! than were caught there. A fiber that waits in a destructor, while it unwinds, leaves its panic
 //! on that count. Then locks that others on the thread hold when they panic are not poisoned, and
-//! nobody knows whether a cancelled task may unwind. So the fiber takes its panics off the count
-//! when it leaves the thread, and puts them back when it returns.
+//! no code can tell whether a cancelled task may unwind. So the fiber takes its panics off the
+//! count when it leaves the thread, and puts them back when it returns.
 //!
 //! The standard library has no call for that. It counts a panic where it begins, and uncounts it
 //! where it is caught. A [`Raised`] is a panic on a stack of its own, stopped in a destructor. The
@@ -119,9 +119,9 @@ struct State {
     is_open: bool,
     raised: Vec<Raised>,
     stacks: Vec<DefaultStack>,
-    /// Somebody waits for a raised one.
+    /// A thread waits for a raised panic.
     wants_raised: bool,
-    /// Somebody waits for a stack.
+    /// A thread waits for a stack.
     wants_stack: bool,
 }
 

@@ -9,9 +9,9 @@
 //! The caller of `unpark` that moves the word on from `PARKED`, exactly one, hands the fiber to its
 //! worker. Until the fiber goes on, the word says `NOTIFIED`.
 //!
-//! A park is `begin`, then, if that says so, a switch away until the fiber is handed back, then
-//! `resumed`. Only the fiber's own worker resumes it, from the root. So "about to be parked" needs
-//! no care: the worker cannot look into its inbox before the switch is over.
+//! A park is `begin`, then, if that returns true, a switch away until the fiber is handed back,
+//! then `resumed`. Only the fiber's own worker resumes it, from the root. So "about to be parked"
+//! needs no care: the worker cannot look into its inbox before the switch has ended.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

@@ -3,7 +3,8 @@
 //! The *root* has the thread's own stack and runs no user code. It resumes fibers: those that are
 //! ready, or else one that runs the *scheduling loop*, which takes work and calls it. When the
 //! called task suspends, control returns to the root, and the whole stack stays as it is. The root
-//! goes on with another fiber, if need be a fresh one that begins the scheduling loop anew.
+//! goes on with another fiber, if need be a fresh one, which starts the scheduling loop from its
+//! beginning.
 
 use crate::context;
 use crate::entry::{Entry, Work};
@@ -227,7 +228,7 @@ pub(crate) fn start_apart(worker: &Owner, task: NonNull<Header>, size: usize) {
         }
         None => {
             worker.counters.out_of_stacks.bump();
-            // SAFETY: the entry's reference to the task is ours.
+            // SAFETY: this thread owns the entry's reference to the task.
             unsafe { task::refuse_queued(task, JoinError::OutOfStacks) };
         }
     }
@@ -307,7 +308,7 @@ fn refuse_spawns(worker: &Owner, error: fn() -> JoinError, future: impl Fn(NonNu
         match entry.decode() {
             Work::Task(header) => {
                 call_off_fiber(|| {
-                    // SAFETY: the entry's reference to the task is ours.
+                    // SAFETY: this thread owns the entry's reference to the task.
                     unsafe { task::refuse_queued(header, error()) };
                 });
             }

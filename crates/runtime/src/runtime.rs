@@ -72,7 +72,7 @@ impl Runtime {
     }
 
     /// The runtime that free functions use outside of any other. It is built at first use with the
-    /// defaults, and anew in a process that has forked.
+    /// defaults, and again in a process that has forked.
     ///
     /// # Errors
     /// The same error at every call, if it could not be built.
@@ -211,7 +211,7 @@ impl Runtime {
         let cancelled = |fiber: &Fiber| interrupted_after(fiber, ()).err();
         let panic = panic.or_else(|| context::fiber().and_then(cancelled));
         let Some(panic) = panic else { return values };
-        // Each by itself: a destructor may panic.
+        // Each is dropped separately, because a destructor may panic.
         values.into_iter().for_each(discard);
         resume_unwind(panic)
     }

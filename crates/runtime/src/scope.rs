@@ -36,10 +36,11 @@ pub(crate) unsafe fn run(fiber: &Fiber, job: *const ScopeJob) {
     unsafe { Running::branch(fiber, (*(*job).scope).task, || ((*job).run)(job)) }
 }
 
-/// The fiber that waits for the end of the scope of `job`, and could run it, if there is one.
+/// The fiber that waits for the end of the scope of `job`, and that could run `job`, if there is
+/// one.
 ///
 /// # Safety
-/// Nobody has taken `job`.
+/// No worker has taken `job`.
 pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
     // SAFETY: the scope waits for the job; fibers live as long as the runtime.
     unsafe { &*(*job).scope }.waiter()
@@ -48,7 +49,7 @@ pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
 /// Whether the scope of `job` is one of this runtime's.
 ///
 /// # Safety
-/// Nobody has taken `job`.
+/// No worker has taken `job`.
 pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
     // SAFETY: the scope waits for the job.
     unsafe { &*(*job).scope }.shared.as_ref().is_some_and(|home| Arc::ptr_eq(home, shared))
@@ -103,7 +104,7 @@ impl Inner {
         let waits = |fiber| self.waiter.store(fiber, Ordering::Relaxed);
         waits(std::ptr::from_ref(this_fiber()).cast_mut());
         let mine = |entry: Entry| match entry.decode() {
-            // SAFETY: nobody has taken it, so it is there.
+            // SAFETY: no worker has taken it, so it is there.
             Work::Scoped(job) => std::ptr::eq(unsafe { (*job).scope }, self),
             _ => false,
         };

@@ -206,8 +206,8 @@ impl Runtime {
         let (mut fewest, mut tasks, mut since) = (u64::MAX, 0, Instant::now());
         let mut progress = since;
         loop {
-            // Each time anew: a fiber that was about to start has started; one that caught the
-            // unwinding once may not do so again.
+            // They are marked each time: a fiber that was about to start has started, and one that
+            // caught the unwinding once may not do so again.
             let fibers = shared.interrupt(|fiber| fiber.context_id() != 0);
             shared.futures.cancel();
             let live = fibers as u64 + shared.futures.count();
@@ -248,8 +248,8 @@ impl Runtime {
 
 /// Waits until everything is done, as [`Runtime::shutdown`] does; no cancellation ends that wait.
 /// It only begins the end, and does not wait, if a [`shutdown_timeout`](Runtime::shutdown_timeout)
-/// has given up, or where it would wait for itself: on one of its own workers (in a task, a waker,
-/// a destructor), in a hook of one, and within its [`blocking`](crate::blocking()).
+/// has given up. The same holds where it would wait for itself: on one of its own workers (in a
+/// task, a waker, a destructor), in a hook of one, and within its [`blocking`](crate::blocking()).
 ///
 /// If a task waits for another thread, and that thread drops the task's runtime, both wait for
 /// ever.
@@ -258,7 +258,7 @@ impl Drop for Runtime {
         match self.close() {
             // Its threads, which are gone, have counts of what they share: that is leaked.
             Err(ShutdownError::Forked) => {}
-            // It ends by itself once the task that dropped it is done.
+            // It ends once the task that dropped it has ended.
             Err(_) => self.shared.close(),
             Ok(()) if self.shared.is_cancelling() => {}
             Ok(()) => _ = park::uninterrupted(|| self.shared.wait_all_exited(None)),

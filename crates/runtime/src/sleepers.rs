@@ -101,9 +101,9 @@ impl Sleepers {
     /// searcher will wake the next. The caller has fenced after it published.
     #[inline]
     pub fn wake_searcher(&self) {
-        // Ordering: Relaxed; the caller's fence orders these after its publication. What is public
-        // by now is not missed: a searcher that gives up looks again after it announced its sleep,
-        // and the last one that found something looks for more.
+        // Ordering: Relaxed; the caller's fence orders these after its publication. Work that is
+        // public by now is not missed. A searcher that gives up looks again after it announced its
+        // sleep, and the last searcher that found something looks for more.
         if self.slots.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
             self.notify_one();
         }

@@ -3,8 +3,8 @@
 //! | word | meaning | leaves it |
 //! |---|---|---|
 //! | null | not claimed, or claimed a moment ago | claimer, soon: to either of the others |
-//! | an address | the fiber that it was started on, or that polls it | nobody, or the poll's end |
-//! | `NEVER` (1) | it ends without a run | nobody |
+//! | an address | the fiber that it was started on, or that polls it | the poll's end, or never |
+//! | `NEVER` (1) | it ends without a run | never |
 //!
 //! A claimer writes the word before it does anything that could wait for a canceller. A canceller
 //! that has found the task claimed waits for that.

@@ -145,7 +145,7 @@ fn refuse_spawns(worker: &Owner) -> usize {
         refused += 1;
         worker.counters.out_of_stacks.bump();
         call_off_fiber(|| {
-            // SAFETY: the entry's reference to the task is ours.
+            // SAFETY: this thread owns the entry's reference to the task.
             unsafe { task::refuse_queued(header, JoinError::OutOfStacks) };
         });
     }
@@ -167,7 +167,7 @@ impl Owner {
         let is_pinned = |header: *const Header| unsafe { &*header }.worker().is_some();
         let kind = match entry.decode() {
             Work::Scoped(job) => {
-                // SAFETY: the scope waits for the job, which nobody can take before this has
+                // SAFETY: the scope waits for the job, which no worker can take before this has
                 // looked.
                 let look = || unsafe { crate::scope::waiter(job) };
                 let waiter = shared.aside.put(entry, Kind::Scoped, home, look);

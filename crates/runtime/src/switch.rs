@@ -231,7 +231,7 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     fiber.set_back(Back::Thread(&raw const *baton));
     main(worker, fiber);
     drop(signals);
-    // SAFETY: the fiber is over, so this is a thread like any other.
+    // SAFETY: the fiber has ended, so this is a thread like any other.
     unsafe {
         park::install(before);
         park::set_context_id(0);

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `ENTRY` | birth | a queue's entry, later its runner, refers to the frame |
 //! | `HANDLE` | birth | the join handle refers to the frame |
-//! | `STARTED` | claim | the claimer has the closure; nobody else may |
+//! | `STARTED` | claim | the claimer has the closure; no other thread may |
 //! | `DONE` | end of the run | the result is written, and the handle's alone |
 //! | `WAITING` | registration | the handle has left a waker and does not touch its slot |
 //! | `CANCELLED` | a canceller, once | the task is to end at its next wait, or not to start |
@@ -49,7 +49,7 @@ pub enum Claim {
     Run,
     /// Nothing: the task runs or ran elsewhere.
     Stale,
-    /// Free the frame: nobody refers to it any more.
+    /// Free the frame: no other thread refers to it any more.
     Free,
 }
 
@@ -72,7 +72,7 @@ pub enum Cancel {
 pub enum Completion {
     /// Nothing: the handle will come for the result.
     Left,
-    /// Drop the result and free the frame: nobody will come.
+    /// Drop the result and free the frame: no joiner will come.
     Free,
     /// Wake the waker, then call [`TaskState::drop_entry`].
     Wake,
@@ -103,13 +103,13 @@ impl TaskState {
     /// The taker of the entry tries to claim the task. `cancellable`: others than its handle may
     /// cancel it.
     pub fn claim_from_queue(&self, cancellable: bool) -> Claim {
-        // Ordering: Acquire pairs with the AcqRel of `drop_handle`: if we free, its last use of the
-        // frame is over.
+        // Ordering: Acquire pairs with the AcqRel of `drop_handle`: if this side frees, the
+        // handle's last use of the frame came before.
         let mut state = self.0.load(Ordering::Acquire);
         while state & STARTED == 0 {
             if !cancellable && (state & HANDLE == 0 || canary!("task_claim_plain")) {
-                // Ordering: Relaxed; the handle is gone, so nobody else changes the word, nor ever
-                // will.
+                // Ordering: Relaxed; the handle is gone, so no other thread changes the word any
+                // more.
                 self.0.store(state | STARTED, Ordering::Relaxed);
                 return Claim::Run;
             }
@@ -154,8 +154,8 @@ impl TaskState {
         false
     }
 
-    /// The joiner has the task's entry in hand, too. Nobody else refers to the frame, nor ever
-    /// will, except a canceller if the task is `cancellable` by others than its handle.
+    /// The joiner has the task's entry, too. No other thread refers to the frame, now or later,
+    /// except a canceller if the task is `cancellable` by others than its handle.
     pub fn claim_alone(&self, cancellable: bool) {
         if cancellable {
             self.claim_inline();
@@ -208,8 +208,8 @@ impl TaskState {
         self.0.fetch_or(SHARED, share());
     }
 
-    /// The run is over, and waits for a canceller that is under way: it may still use the fiber,
-    /// and through it the runtime. That is short.
+    /// The run has ended. It waits for a canceller that is under way, which may still use the
+    /// fiber, and through it the runtime. That takes a short time.
     #[cold]
     fn await_canceller(&self) {
         let mut backoff = Backoff::new();
@@ -268,12 +268,13 @@ impl TaskState {
 
     /// The handle wants to change its waker. False: the task is done, leave the slot alone.
     pub fn unregister(&self) -> bool {
-        // Ordering: AcqRel: before `complete` the slot is ours again; after it, the result is
-        // visible.
+        // Ordering: AcqRel. Before `complete` the slot belongs to the handle again. After it, the
+        // result is visible.
         self.0.fetch_and(!WAITING, Ordering::AcqRel) & DONE == 0
     }
 
-    /// The handle has left a waker. False: the task is done, nobody will use it.
+    /// The handle has left a waker. Returns false if the task is done, so that no thread will use
+    /// the waker.
     pub fn register(&self) -> bool {
         // Ordering: Release publishes the waker to `complete`; Acquire as in `is_done`.
         self.0.fetch_or(WAITING, Ordering::AcqRel) & DONE == 0

@@ -23,7 +23,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// Whether the time of this limit or of an outer one is over.
+    /// Whether this limit or an outer one has passed.
     pub(crate) fn is_over(&self) -> bool {
         let now = Instant::now();
         let mut limit = Some(self);
@@ -52,7 +52,7 @@ impl Limit {
 /// [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
 ///
 /// # Errors
-/// [`Elapsed`] if the time was over first.
+/// [`Elapsed`] if the limit passed first.
 ///
 /// # Panics
 /// With the panic of `f`.

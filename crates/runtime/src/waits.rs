@@ -70,8 +70,8 @@ pub fn has_ready_work() -> bool {
 /// join.
 ///
 /// Other workers ask for branches to steal. A suspended task that has been able to go on for a
-/// millisecond asks for its turn, which it gets here. Each `spawn`, `join` and `fork` polls by
-/// itself. Outside of tasks this does nothing.
+/// millisecond asks for its turn, which it gets here. Each `spawn`, `join` and `fork` polls, too.
+/// Outside of tasks this does nothing.
 ///
 /// # Cost
 ///

@@ -66,8 +66,8 @@ impl WakeWord {
     pub fn wake(&self) -> bool {
         let order =
             if canary!("future_wake_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
-        // Ordering: Release publishes the waker's past to the poll that follows, through `begin` or
-        // `pause`; Acquire pairs with `begin`: a canceller finds the fiber of a poll that has
+        // Ordering: Release publishes what the waker did to the poll that follows, through `begin`
+        // or `pause`. Acquire pairs with `begin`: a canceller finds the fiber of a poll that has
         // begun.
         self.0.fetch_or(SCHEDULED, order) & (SCHEDULED | RUNNING | DONE) == 0
     }
@@ -105,7 +105,7 @@ impl WakeWord {
         self.0.fetch_add(RUNNING - SCHEDULED, order);
     }
 
-    /// The poll is over, and the future is pending.
+    /// The poll has returned, and the future is pending.
     pub fn pause(&self) -> Paused {
         // Ordering: Relaxed first look; the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);

@@ -7,7 +7,7 @@
 //!
 //! | until | meaning | set by |
 //! |---|---|---|
-//! | a time | the timekeeper looks then by itself | it, after a look |
+//! | a time | the timekeeper looks then, without a call | it, after a look |
 //! | [`NEVER`] | the timekeeper looks when it is called, or looks just now | it, before each look |
 //!
 //! Each timer that a worker has told of is minded:

@@ -248,8 +248,8 @@ impl Worker {
 
     // ---- what others see ----
 
-    /// The fiber that the worker runs now, as others see it: other workers, or a thread that holds
-    /// the lock of the runtime's list of fibers while that is not empty.
+    /// The fiber that the worker runs now, as others see it. Others are workers, or a thread that
+    /// holds the lock of the runtime's list of fibers while that list is not empty.
     #[inline]
     pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
         // Ordering: Acquire pairs with the Release in `run_fiber`: the fiber is seen whole.
@@ -300,7 +300,7 @@ impl Worker {
 
     // ---- what others send ----
 
-    /// Hands over a fiber of this worker that may go on. Exactly once for each suspension.
+    /// Hands over a fiber of this worker that can resume. Called exactly once for each suspension.
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
         let here = context::owner().filter(|owner| std::ptr::eq(&raw const owner.worker, self));
         if let Some(owner) = here {

@@ -17,7 +17,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// [`depend`](Self::depend) on has ended.
     ///
     /// # Errors
-    /// [`Full`], with the payloads: there are not that many free slots. This may also happen while
+    /// [`Full`], with the payloads: there are not enough free slots. This may also happen while
     /// another thread holds some for a batch that turns out not to fit.
     ///
     /// # Cost
@@ -46,7 +46,7 @@ impl<T, L: Layout> Shed<T, L> {
     /// then.
     ///
     /// # Errors
-    /// [`Full`]: there are not that many free slots, and nothing was taken from `payloads`.
+    /// [`Full`]: there are not enough free slots, and nothing was taken from `payloads`.
     ///
     /// # Panics
     /// If `payloads` panics: then no task is created.

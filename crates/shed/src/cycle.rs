@@ -79,7 +79,7 @@ impl Graph {
             successors.iter().for_each(|&s| waits_for[s as usize] = predecessor as u32);
             any = predecessor as u32;
         }
-        // After that many steps the walk is on a cycle.
+        // After this many steps the walk is on a cycle.
         (0..left.len()).for_each(|_| any = waits_for[any as usize]);
         let mut cycle = vec![any];
         let mut at = waits_for[any as usize];

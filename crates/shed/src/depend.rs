@@ -13,8 +13,8 @@ use sateen_base::prim::Ordering;
 impl<T, L: Layout> Shed<T, L> {
     /// Lets each of `successors` wait for each of `predecessors`: all or none.
     ///
-    /// A successor becomes ready by itself once all its predecessors have ended. So say all that it
-    /// depends on before the first of them is made ready.
+    /// A successor becomes ready by itself once all its predecessors have ended. So name all its
+    /// predecessors before the first of them is made ready.
     ///
     /// # Errors
     /// - [`Error::SelfDependency`], [`Error::NoDependencies`], [`Error::TooManyDependencies`].

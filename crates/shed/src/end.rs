@@ -316,10 +316,10 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         let run = self.shed.is_milestone(index).then(|| EndOfRun::of(self.shed, index));
         let done = State::new(state.generation(), Status::Done).link();
         let done = if how == How::Cancelled { done.mark() } else { done };
-        // Ordering: Release, for the Acquire of a thread that sees that the run has ended, and,
-        // through the exchanges that lower in-degrees, for the one that ends the milestone: it must
-        // find all of this done. Acquire, with the Release of the thread that has dropped the
-        // instance, whose plan is then this thread's.
+        // Ordering: Release, for the Acquire of a thread that sees that the run has ended. Through
+        // the exchanges that lower in-degrees, it is also for the thread that ends the milestone,
+        // which must find all of this done. Acquire, with the Release of the thread that has
+        // dropped the instance: this thread then owns its plan.
         let before = State(slot.state.swap(done.0, Ordering::AcqRel));
         let before = if canary!("end_kept_swap") { state } else { before };
         if before.poisoned() {

@@ -38,7 +38,7 @@ pub enum Error {
         /// The task that waits for `successor` already.
         predecessor: TaskId,
     },
-    /// There are not that many free dependencies.
+    /// There are not enough free dependencies.
     NoDependencies {
         /// How many were asked for.
         asked: u64,

@@ -196,7 +196,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// Has the processor fetch what a batch will need, step by step but for all tasks at once:
     /// their slots, their words of dependents, and the slots of their successors. Otherwise each
-    /// task would wait for its own lines, one after the other.
+    /// task would wait for its own lines, one after another.
     #[inline(always)]
     fn warm(&self, tasks: Chain) {
         if tasks.count > 1 {

@@ -58,8 +58,9 @@ impl<T, L: Layout> FifoList<'_, T, L> {
             }
             self.memory.link(chain.last).set(head.first());
             let new = head.pushed(OptIndex::some(chain.first), chain.count).0;
-            // Ordering: Release, for the Acquire of the consumer that takes these, out of the inbox
-            // or the outbox: it must see the links, and all that was done to what they name.
+            // Ordering: Release, for the Acquire of the consumer that takes these tasks, out of the
+            // inbox or the outbox. It must see the links, and all that was done to the tasks that
+            // they name.
             match word.compare_exchange_weak(
                 seen,
                 new,
@@ -145,9 +146,9 @@ impl<T, L: Layout> FifoList<'_, T, L> {
     /// which the caller has marked.
     fn take_inbox(&self, before: Head, most: usize) -> Option<Chain> {
         let release = if canary!("fifo_take") { Ordering::Acquire } else { Ordering::AcqRel };
-        // Ordering: Acquire, with the Release of `push`, for the links and tasks; Release, so that
-        // a thread that finds the inbox empty sees the mark. The inbox's tag begins anew, which is
-        // harmless: a push only says what is below.
+        // Ordering: Acquire, with the Release of `push`, for the links and tasks. Release, so that
+        // a thread that finds the inbox empty sees the mark. The inbox's tag starts again at 0,
+        // which is harmless: a push only says what is below.
         let newest = Head(self.inbox.swap(0, release)).first();
         let mut rest = self.reverse(newest, u32::MAX);
         let mut chain = None::<Chain>;

@@ -14,8 +14,8 @@ pub(crate) const MAX: u32 = 1 << 31;
 /// Enough blocks for [`MAX`]. Few in the model, whose cells are large.
 const BLOCKS: usize = if cfg!(loom) { 2 } else { 31 };
 
-/// The blocks after the first. Each is as large as all before it, and the first has a power of
-/// two: so the highest bit of an index says which block it is in.
+/// The blocks after the first. Each is as large as all before it together, and the first has a
+/// power of two. So the highest bit of an index says which block it is in.
 pub(crate) struct Blocks<T, L: Layout> {
     first: u32,
     /// Indices below this lie in a block. A block is written before it is counted here, and never
@@ -59,8 +59,8 @@ impl<T, L: Layout> Blocks<T, L> {
         Some((block, index - (self.first << number)))
     }
 
-    /// Doubles the number of indices, unless it has risen above `seen` already. `false`: there is
-    /// no memory, or no index left. `sizes` makes the sizes of a block with that many.
+    /// Doubles the number of indices, unless it has risen above `seen` already. `sizes` makes the
+    /// sizes of a block of that size. Returns `false` if there is no memory, or no index left.
     #[cold]
     pub(crate) fn grow(&self, seen: u32, sizes: impl FnOnce(u32) -> Sizes) -> bool {
         if seen == MAX {
@@ -90,7 +90,7 @@ impl<T, L: Layout> Drop for Blocks<T, L> {
     fn drop(&mut self) {
         let written = self.all.load(Ordering::Relaxed).ilog2() - self.first.ilog2();
         for block in &self.blocks[..written as usize] {
-            // SAFETY: that many were written, and this is their last use.
+            // SAFETY: this many were written, and this is their last use.
             block.with_mut(|p| unsafe { (*p).assume_init_drop() });
         }
     }

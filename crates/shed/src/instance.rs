@@ -87,8 +87,8 @@ impl<S: ShedRef> Instance<S> {
         let milestone = &shed.memory.slot(plan.milestone.index).state;
         let seen = State(milestone.load(Ordering::Relaxed));
         let begun = plan.milestone.state;
-        // Ordering: Acquire, with the Release of the thread that ended the last run: all it did to
-        // the tasks is over.
+        // Ordering: Acquire, with the Release of the thread that ended the last run. That thread no
+        // longer does anything to the tasks.
         if !seen.is(Status::Done)
             || milestone
                 .compare_exchange(

@@ -25,7 +25,7 @@ pub(crate) struct Fresh<'a, F> {
     pub(crate) all: u32,
     /// Called with each that is taken.
     pub(crate) first_use: F,
-    /// At least that many are taken at once: the taker keeps the others.
+    /// At least this many are taken at once, and the taker keeps the others.
     pub(crate) min: usize,
 }
 
@@ -98,9 +98,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
             let before = moves.load(Ordering::Acquire);
             self.take_from_all(own, most, &mut chain, fresh);
             let enough = chain.is_some_and(|chain| chain.count as usize == most);
-            // Too little counts only if no thread was moving any: the low half is 0, and no move
-            // has begun since. (An inbox seen empty because of a move was acquired, and so was a
-            // counter of fresh items seen at its end: so that move's beginning is seen here.)
+            // The result is too small only if no thread was moving any: the low half is 0, and no
+            // move has begun since. (An inbox seen empty because of a move was acquired, and so was
+            // a counter of fresh items seen at its end. So the beginning of that move is seen
+            // here.)
             let still = before as u32 == 0 && moves.load(Ordering::Relaxed) == before;
             if enough || still || canary!("reserve_moves") {
                 return chain;
@@ -176,8 +177,9 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
         }
     }
 
-    /// Takes up to `most` that were never used, and puts some more into the caller's outbox: so a
-    /// thread that takes few again and again meets others at the counter once in many times.
+    /// Takes up to `most` items that were never used, and puts some more into the caller's outbox.
+    /// So a thread that takes few again and again meets others at the counter only once in many
+    /// times.
     fn take_fresh(
         &self,
         own: usize,
@@ -231,9 +233,10 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
         }
         self.begin_move();
         let emptied = if canary!("reserve_empty") { Ordering::Acquire } else { Ordering::AcqRel };
-        // Ordering: Acquire, with the Release of each push; Release, for a thread that finds the
-        // inbox empty. The tag begins anew, so that it says how many were pushed since. That is
-        // harmless: a push only says what is below, which is true whenever its exchange succeeds.
+        // Ordering: Acquire, with the Release of each push. Release, for a thread that finds the
+        // inbox empty. The tag starts again at 0, so that it says how many were pushed since. That
+        // is harmless: a push only says what is below, which is true whenever its exchange
+        // succeeds.
         let first = Head(word.swap(0, emptied)).first();
         let chain = first.get().map(|first| self.move_all_but(own, first, most));
         self.end_move();

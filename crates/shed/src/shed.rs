@@ -106,7 +106,7 @@ pub struct Shed<T, L: Layout = Central> {
 pub enum TaskState {
     /// Created; waits for nothing but to be made ready.
     Idle,
-    /// Waits for that many predecessors.
+    /// The task waits for this many predecessors.
     Waiting(u32),
     /// Will be executed by a thread that asks its channel.
     Ready,
@@ -229,8 +229,8 @@ impl<T, L: Layout> Shed<T, L> {
                 () => Ordering::AcqRel,
             };
             // Ordering: Acquire, with the Release of `create`, and of the threads that blocked or
-            // ended the task; Release, for the thread that executes or ends it, and for the
-            // Acquire of one that blocks.
+            // ended the task. Release, for the thread that executes or ends it, and for the Acquire
+            // of a thread that blocks.
             match self.memory.slot(task.index()).state.compare_exchange_weak(
                 seen.0,
                 new.0,

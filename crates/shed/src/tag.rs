@@ -112,7 +112,7 @@ impl<T, L: Layout> Shed<T, L> {
         }
         let release = relaxed_if(canary!("tag_none"), Ordering::Release);
         // Ordering: Release, with the Acquire of a thread that reads the flags of an earlier task
-        // here: it then finds that the task has ended, not that it has no tag.
+        // here. That thread then finds that the task has ended, not that it has no tag.
         if cfg!(loom) {
             // The model knows no order among a store and other threads' exchanges.
             slot.flags.swap(flags, release);

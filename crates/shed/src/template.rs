@@ -19,7 +19,7 @@ use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// A graph of tasks, recorded once and then [installed](Self::install) in a shed. There it can be
-/// started again and again without saying its dependencies anew: a game's frame, for example.
+/// started again and again without naming its dependencies again: a game's frame, for example.
 ///
 /// Each run lends the same payloads to the threads that execute the tasks. For several instances,
 /// whose runs may overlap, clone the template.
@@ -353,7 +353,8 @@ impl Armed {
         let dependents = Dependents::new(generation, first);
         let installed = relaxed_if(canary!("install_dependents"), Ordering::Release);
         // Ordering: Release, for the Acquire of a thread that is late to depend on an earlier task
-        // here: it must find that one stale, or would take this word for one not used since.
+        // here. It must find that task stale. Otherwise it would take this word for one that was
+        // not used since.
         shed.memory.dependents(self.index).store(dependents.0, installed);
         // Ordering: Release, for the Acquire of a thread that learns the name, in whatever way.
         let release = relaxed_if(canary!("install"), Ordering::Release);

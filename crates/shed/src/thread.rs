@@ -61,7 +61,8 @@ pub(crate) fn runner() -> u32 {
     }
 }
 
-/// Whether the caller is that runner. `false` if the hook panics, as callers have tasks in hand.
+/// Whether the caller is that runner. `false` if the hook panics, because callers hold tasks that
+/// must not be lost.
 #[cold]
 pub(crate) fn is_runner(number: u32) -> bool {
     #[cfg(feature = "std")]

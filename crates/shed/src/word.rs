@@ -127,7 +127,8 @@ impl State {
         self.0 as u32 & Self::MAX_IN_DEGREE
     }
 
-    /// With that many predecessors to wait for; for a running task, run by that runner.
+    /// In-degree: the task waits for this many predecessors. For a running task, the number of its
+    /// runner.
     #[inline(always)]
     pub(crate) const fn with_in_degree(self, in_degree: u32) -> Self {
         debug_assert!(in_degree <= Self::MAX_IN_DEGREE);
@@ -197,7 +198,7 @@ impl Dependents {
         Self(Self::new(generation, OptIndex::NONE).0 | Self::CLOSED)
     }
 
-    /// Whether a slot's words begin anew with this generation.
+    /// Whether the words of a slot start again with this generation.
     #[inline(always)]
     pub(crate) const fn begins_anew(generation: u32) -> bool {
         generation & (Self::GENERATION >> 1) == 0

@@ -3,7 +3,7 @@
 //!
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
-//! | `SET` 1 | the next waiter passes | `set`, when nobody waits | that waiter, `reset` |
+//! | `SET` 1 | the next waiter passes | `set`, if there is no waiter | that waiter, `reset` |
 //! | `WAITERS` 2 | the queue may not be empty | a waiter, under its lock | `set`, under it |
 
 use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};

@@ -51,7 +51,8 @@ use std::task::{Context, Poll};
 pub struct Condvar {
     /// How many are between joining and leaving. Raised under the queue's lock.
     inside: AtomicUsize,
-    /// Whose mutex they use. Meaningless while `inside` is 0; accessed under the queue's lock.
+    /// The mutex that the waiters use. It means nothing while `inside` is 0, and is accessed under
+    /// the queue's lock.
     mutex: AtomicUsize,
     queue: WaitQueue,
 }
@@ -123,8 +124,8 @@ impl Condvar {
         self.wait_raw(MutexGuard::raw(guard), Some(deadline))
     }
 
-    /// As [`wait_while`](Self::wait_while), for no longer than `timeout`. `condition` is not asked
-    /// again when the time is over.
+    /// As [`wait_while`](Self::wait_while), for no longer than `timeout`. `condition` is not called
+    /// again once the time has passed.
     ///
     /// # Panics
     /// As [`wait_while`](Self::wait_while).
@@ -138,7 +139,7 @@ impl Condvar {
     }
 
     /// As [`wait_while`](Self::wait_while), no longer than until `deadline`. `condition` is not
-    /// asked again when the time is over.
+    /// called again once the deadline has passed.
     ///
     /// # Panics
     /// As [`wait_while`](Self::wait_while).

@@ -8,7 +8,7 @@
 //! | `AWAKE` 0 | 0 | not announced | owner: `announce` |
 //! | `ANNOUNCED` 1 | 1 | rescans, may sleep soon | owner: `sleep`, `cancel`; notifier: clears bit |
 //! | `ASLEEP` 2 | 1 | sleeps in the kernel, or soon will | owner: time-out; notifier: clears bit |
-//! | 1 or 2 | 0 | claimed by one notifier, which is about to say so | that notifier |
+//! | 1 or 2 | 0 | claimed by one notifier, soon `NOTIFIED` | that notifier |
 //! | `NOTIFIED` 3 | 0 | a notification waits to be taken | owner: `sleep`, `cancel` |
 //!
 //! Access: only the slot's owner sets its bit and writes the words other than `NOTIFIED`; the one
@@ -166,7 +166,7 @@ impl EventCount {
         // Before the bit, so that clearing the bit never lowers a count of 0.
         self.count.fetch_add(1, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `claim`: a notifier's `NOTIFIED` comes after
-        // `ANNOUNCED`. Else it could be overwritten.
+        // `ANNOUNCED`. Otherwise `ANNOUNCED` could overwrite it.
         self.bits[slot / 64].fetch_or(1 << (slot % 64), Ordering::Release);
     }
 
@@ -190,7 +190,7 @@ impl EventCount {
         false
     }
 
-    /// Blocks the OS thread until `slot` is notified (true) or `timeout` is over (false). `None`
+    /// Blocks the OS thread until `slot` is notified (true) or `timeout` has passed (false). `None`
     /// waits for ever.
     ///
     /// Call it after [`announce`](Self::announce). It returns at once if the notification came in

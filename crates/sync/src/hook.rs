@@ -89,8 +89,8 @@ pub unsafe trait Blocker: 'static {
     /// As [`park`](Blocker::park), but returns soon after `deadline` at the latest.
     fn park_until(&self, deadline: Instant);
 
-    /// Says what the context is about to wait for, or (`None`) that its wait is over: for reports
-    /// only.
+    /// Says what the context is about to wait for, or (`None`) that its wait has ended. This is for
+    /// reports only.
     fn waits_for(&self, _what: Option<Awaited>) {}
 
     /// Where futures that are polled here arm their timers, if the thread's owner fires timers

@@ -114,7 +114,7 @@ pub mod park {
     //!
     //! Every wait of this crate goes through one hook. On a plain thread it sleeps in the kernel.
     //! The runtime installs a `Blocker` on its workers, so that a fiber that blocks is suspended.
-    //! The hook itself is for those who build primitives, and compiled into this module with the
+    //! The hook itself is for building primitives, and is compiled into this module with the
     //! feature `primitives`.
 
     #[cfg(feature = "primitives")]

@@ -59,8 +59,9 @@ impl FutexWord {
         sateen_base::os::futex_wait(&self.word, expected, timeout);
     }
 
-    /// As above. A timed wait gives others one chance to run and is then over: the model has no
-    /// clock, and every outcome a clock could produce is one of its interleavings.
+    /// As above. A timed wait gives others one chance to run, and then its time has passed. The
+    /// model has no clock, and every outcome that a clock could produce is one of its
+    /// interleavings.
     #[cfg(loom)]
     pub(crate) fn wait(&self, expected: u32, timeout: Option<Duration>) {
         if timeout.is_some() {
@@ -87,8 +88,8 @@ impl FutexWord {
         self.model.1.notify_all();
     }
 
-    /// Waits once for a change of the word from `expected` before `deadline`; false if the time is
-    /// over already.
+    /// Waits once for a change of the word from `expected` before `deadline`. Returns false if the
+    /// deadline has passed already.
     pub(crate) fn wait_until(&self, expected: u32, deadline: &mut Deadline) -> bool {
         match deadline.left() {
             Left::Forever => self.wait(expected, None),

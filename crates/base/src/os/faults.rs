@@ -24,7 +24,7 @@ pub enum Fault {
 
 const KINDS: usize = 5;
 
-/// One call in that many fails; 0: none. Indexed by [`Fault`].
+/// One call in this many fails; 0 means none. Indexed by [`Fault`].
 static RATES: [AtomicU32; KINDS] = [const { AtomicU32::new(0) }; KINDS];
 /// How many calls have failed, for each kind.
 static STRUCK: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];

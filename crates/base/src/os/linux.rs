@@ -31,7 +31,8 @@ fn address_space_left() -> Option<usize> {
         return None;
     }
     let mut text = [0u8; 64];
-    // SAFETY: the path is terminated; the call writes into `text`; the descriptor is ours.
+    // SAFETY: the path is terminated, the call writes into `text`, and this function owns the
+    // descriptor.
     let read = unsafe {
         let file = libc::open(c"/proc/self/statm".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if file < 0 {

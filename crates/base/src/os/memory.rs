@@ -136,10 +136,10 @@ impl Mapping {
         if len == 0 {
             return Ok(());
         }
-        // Tried anew each time: it fails on locked memory, which may be unlocked later.
+        // This is tried each time: it fails on locked memory, which may be unlocked later.
         #[cfg(feature = "faults")]
         let how = if faults::strikes(Fault::Guard) { StackGuard::Protected } else { how };
-        // SAFETY: the range is ours and the caller says that nothing uses it.
+        // SAFETY: the range belongs to this mapping, and the caller says that nothing uses it.
         if how == StackGuard::Light && unsafe { Host::guard(part, len) }.is_ok() {
             return Ok(());
         }
@@ -167,7 +167,8 @@ impl Mapping {
         if faults::strikes(Fault::Discard) {
             return;
         }
-        // SAFETY: the range is ours and the caller says that its contents are not needed.
+        // SAFETY: the range belongs to this mapping, and the caller says that its contents are not
+        // needed.
         unsafe { Host::discard(part, len) }
     }
 }
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn locked_memory_is_guarded_all_the_same() {
         let map = Mapping::reserve(5 * PAGE).expect("5 pages");
-        // SAFETY: the mapping is ours.
+        // SAFETY: this value owns the mapping.
         let locked = unsafe { libc::mlock(map.base().as_ptr().cast(), map.size()) } == 0;
         let before = SPLITS.load(Relaxed);
         // SAFETY: nothing uses the memory.

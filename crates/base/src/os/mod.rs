@@ -192,9 +192,9 @@ pub fn only_one_core() -> bool {
     Host::only_one_core()
 }
 
-/// Asks for huge pages under the whole pages in the `len` bytes from `at` on: fewer page faults and
-/// fewer TLB misses in memory that is used all over. Does nothing where the system has none, or the
-/// memory is not mapped.
+/// Asks for huge pages under the whole pages in the `len` bytes from `at` on. In memory that is
+/// used all over, this means fewer page faults and fewer TLB misses. Does nothing if the system has
+/// no huge pages, or the memory is not mapped.
 pub fn advise_huge_pages(at: *const u8, len: usize) {
     Host::advise_huge_pages(at, len);
 }

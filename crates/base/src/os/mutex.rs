@@ -140,7 +140,8 @@ mod imp {
             if native.is_null() || !self.try_lock() {
                 return;
             }
-            // SAFETY: locked just now, and no other thread has a reference; the box is ours.
+            // SAFETY: it was locked just now, no other thread has a reference, and this function
+            // owns the box.
             unsafe {
                 self.unlock();
                 libc::pthread_mutex_destroy(UnsafeCell::raw_get(native));

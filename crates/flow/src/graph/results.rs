@@ -26,8 +26,8 @@ impl Runs {
 /// A task's result, and the run that made it.
 ///
 /// The task writes it. Tasks that come after it read it, and so does the graph's owner between
-/// runs: so nobody ever waits for the lock. The owner shares the result instead of locking it, for
-/// it may leak what it reads. The next run then puts its result into a new allocation.
+/// runs: so no thread ever waits for the lock. The owner shares the result instead of locking it,
+/// for it may leak what it reads. The next run then puts its result into a new allocation.
 #[allow(missing_debug_implementations, reason = "not part of the interface")]
 pub struct Slot<R>(RwLock<Option<(u64, Arc<R>)>>);
 

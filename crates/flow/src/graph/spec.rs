@@ -37,7 +37,7 @@ struct Task {
     node: Arc<Node>,
 }
 
-/// Up to so many predecessors are searched linearly.
+/// Up to this many predecessors are searched linearly.
 const FEW: usize = 16;
 
 impl Task {

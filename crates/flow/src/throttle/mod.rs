@@ -29,11 +29,11 @@ use sateen_base::prim::time::Duration;
 /// The default burst, in seconds: how much lateness a caller makes up for.
 const BURST_SECONDS: f64 = 0.1;
 
-/// Callers that take tokens by the batch sleep until those of so long a time are due; waiting for
-/// each would be spinning.
+/// Callers that take tokens by the batch sleep until those of this time are due. Waiting for each
+/// token would be spinning.
 const CLUMP: Duration = Duration::from_micros(200);
 
-/// A throttle's owner has at most this part of the burst in hand: an eighth.
+/// The part of the burst that a throttle's owner may hold as unused tokens: at most an eighth.
 const HANDFUL: u64 = 8;
 
 /// The settings of a throttle, and the sizes that follow from them.

@@ -190,7 +190,7 @@ impl<C: Clock> Drop for Reservation<'_, C> {
 /// without access to shared memory.
 ///
 /// When it is dropped, it gives back what it has left. Tokens in hands count as taken, so after a
-/// pause that many more items may pass at once.
+/// pause as many more items may pass at once.
 ///
 /// # Cost
 /// A check costs 1 ns with a token in hand.

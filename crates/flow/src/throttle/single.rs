@@ -41,7 +41,7 @@ pub struct Throttle<C = RealClock> {
     plan: Plan,
     /// Time on the grid.
     time: Timeline,
-    /// What has been taken of the grid, including what is in hand.
+    /// How much of the grid has been taken, including tokens that are not used yet.
     taken: u64,
     /// Tokens that may be used without reading the clock.
     hand: u64,
@@ -197,8 +197,8 @@ impl<C: Clock> Throttle<C> {
         }
     }
 
-    /// With fewer than `n` in hand: reads the clock and takes what is missing, and into the hand
-    /// what completes a batch. Returns false if that is not due.
+    /// Called with fewer than `n` tokens in hand. Reads the clock, takes the missing ones, and
+    /// keeps in hand what completes a batch. Returns false if they are not due.
     ///
     /// Not inlined, so that a caller with a token in hand pays for nothing else.
     #[inline(never)]
@@ -212,7 +212,7 @@ impl<C: Clock> Throttle<C> {
         if due == ENDLESS {
             due = self.begin_anew(now);
         }
-        // What was in hand may just have been used as part of a burst.
+        // Tokens that were held may just have been used as part of a burst.
         let taken = self.taken.max(due.saturating_sub(self.plan.burst - (self.plan.batch - 1)));
         let (left, missing) = (due.saturating_sub(taken), n - self.hand);
         if left < missing {

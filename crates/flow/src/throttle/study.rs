@@ -10,7 +10,7 @@ use std::cell::Cell;
 /// A clock that reads another one at every *k*-th call, and stands still for the calls between.
 ///
 /// Between two readings it is late, never early; so a throttle keeps its rate. When a throttle has
-/// to wait it reads anew. Source: the clock of *Even more performance experiments: queues and
+/// to wait, it reads again. Source: the clock of *Even more performance experiments: queues and
 /// threads*.
 ///
 /// # Examples

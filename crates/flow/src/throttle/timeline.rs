@@ -8,7 +8,7 @@
 use super::Clock;
 use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
 
-/// If a clock goes back by up to so many nanoseconds, the throttle waits for it.
+/// If a clock goes back by up to this many nanoseconds, the throttle waits for it.
 const BACK: u64 = 10_000_000;
 
 /// The time of one owner.

@@ -158,8 +158,8 @@ impl<T, C> Builder<T, C> {
         self
     }
 
-    /// Is called with the worker's index and the payload when a handler has panicked. A panic of
-    /// the callback goes no further.
+    /// The callback for a handler that panicked. It gets the worker's index and the payload. A
+    /// panic of the callback goes no further.
     pub fn on_panic(
         mut self,
         on_panic: impl Fn(usize, &(dyn Any + Send)) + Send + Sync + 'static,

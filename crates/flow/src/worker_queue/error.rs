@@ -64,7 +64,7 @@ pub enum StartError {
     TooManyQueues(usize),
     /// More items than a queue can hold.
     TooMuchCapacity(usize),
-    /// There is no memory for queues of so many bytes.
+    /// There is no memory for queues of this many bytes.
     NoMemory(usize),
     /// An invalid setting of the receive rate.
     Throttle(crate::ThrottleError),

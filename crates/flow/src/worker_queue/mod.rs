@@ -55,7 +55,7 @@ const MOST_CAPACITY: usize = 1 << 48;
 /// * **A handler** may block like any code on its thread or task, and may ask for an item to come
 ///   again ([`Retry`]). It may panic: the panic is counted and reported to [`Builder::on_panic`],
 ///   and the item goes to [`Builder::dead_letter`].
-/// * **Nobody spins for long:** idle workers and waiting senders sleep after a few microseconds.
+/// * **No thread spins for long:** idle workers and waiting senders sleep after a few microseconds.
 ///
 /// When it is dropped, it is [closed](WorkerQueue::close). Source: *Even more performance
 /// experiments: queues and threads*.
@@ -159,7 +159,7 @@ impl<T> WorkerQueue<T> {
         TURN.with(|turn| self.shared.step(turn))
     }
 
-    /// From now on each worker takes at most so many items a second. A rate of [`Rate::LEAST`]
+    /// From now on each worker takes at most this many items a second. A rate of [`Rate::LEAST`]
     /// means that workers take none.
     pub fn set_receive_rate(&self, rate: Rate) {
         self.shared.set_rate(rate);

@@ -147,8 +147,8 @@ impl<P: SearchCounter> Bitmap<P> {
         debug_assert_eq!(before & blocks, blocks, "blocks given twice");
         if before == ALL {
             let (group, mark) = self.group(word);
-            // Ordering: Release pairs with the Acquire in `take`: its exchange of the word comes
-            // after ours, or the mark that it raises would stay up over a free block.
+            // Ordering: Release pairs with the Acquire in `take`. Its exchange of the word must
+            // come after ours. Otherwise the mark that it raises would stay up over a free block.
             if group.fetch_and(!mark, Ordering::Release) == ALL {
                 // Ordering: Relaxed, a hint.
                 self.recent.store((word / BITS) as u32, Ordering::Relaxed);

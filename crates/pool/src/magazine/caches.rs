@@ -13,8 +13,8 @@ use std::ptr::NonNull;
 const LANES: usize = if cfg!(loom) { 2 } else { 1024 };
 /// Blocks that go between a cache and the depot at once.
 pub(super) const BATCH: u32 = if cfg!(loom) { 1 } else { 64 };
-/// How many operations of a thread bypass its cache after that was reclaimed. So the heavy fence,
-/// up to 22 µs, is paid once in that many operations, however near the pool is to being empty.
+/// How many operations of a thread bypass its cache after that was reclaimed. So one heavy fence,
+/// up to 22 µs, is spread over this many operations, however near the pool is to being empty.
 const STRICT: u32 = if cfg!(loom) { 1 } else { 1024 };
 
 /// The slot of a block that is in no slot: the cache was empty, or full.
@@ -319,9 +319,9 @@ impl<D: Depot> Caches<D> {
         // SAFETY: locked, says the caller.
         let kept = |cache: &Cache| unsafe { &mut *cache.kept.data_ptr() };
         let mut any = false;
-        // Empty caches too. Otherwise a cache could get a block after we looked at it, while
-        // another cache gives one away before we look at that: we would return `None` although a
-        // block was free all the time.
+        // Empty caches are closed too. Otherwise a cache could get a block after we looked at it,
+        // and another cache could give one away before we look at that. Then we would return `None`
+        // although a block was free all the time.
         let left = |cache: &Cache| canary!("magazine-empty-left-open") && cache.count() == 0;
         for cache in lanes.iter().filter(|cache| cache.is_open() && !left(cache)) {
             // Relaxed: the fences order it against the owner's accesses.

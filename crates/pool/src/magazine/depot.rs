@@ -21,7 +21,7 @@ pub(crate) unsafe trait Depot {
     /// Takes blocks back.
     ///
     /// # Safety
-    /// `take` returned them, for the same `of`, and nobody uses them any more.
+    /// `take` returned them, for the same `of`, and no code uses them any more.
     unsafe fn give(&self, of: &Self::Of, near: &mut u32, blocks: impl Iterator<Item = NonNull<u8>>);
 
     /// Where the owner of cache `lane` begins to work: far from the other owners.

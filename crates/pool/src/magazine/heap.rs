@@ -87,7 +87,7 @@ impl HeapMagazine {
     /// Takes a block back.
     ///
     /// # Safety
-    /// Nobody uses the block any more. [`take`](Self::take) returned it, of this or another one of
+    /// No code uses the block any more. [`take`](Self::take) returned it, of this or another one of
     /// the same layout, or the global allocator did for that layout.
     #[inline(always)]
     pub unsafe fn give(&self, block: NonNull<u8>) {
@@ -195,7 +195,8 @@ impl Heap {
         let mut next = Some(batch);
         std::iter::from_fn(move || {
             let free = next?;
-            // SAFETY: a block of a batch that is ours; read before it is handed on.
+            // SAFETY: this thread owns the batch and its blocks, and reads the link before it hands
+            // the block on.
             next = NonNull::new(unsafe { free.as_ref() }.next);
             Some(free.cast())
         })

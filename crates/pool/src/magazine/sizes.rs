@@ -74,7 +74,7 @@ impl<const SIZES: usize, const STEP: usize, const ALIGN: usize> HeapSizes<SIZES,
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) returned it for this layout, and nobody uses it any more.
+    /// [`take`](Self::take) returned it for this layout, and no code uses it any more.
     #[inline(always)]
     pub unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         // SAFETY: as `take` took it.

@@ -122,7 +122,7 @@ impl<P: PoolRef> Block<P> {
 
     #[inline]
     pub(super) fn fill(self, value: P::Value) -> BoxIn<P> {
-        // SAFETY: a block has room for a value; this one is ours and holds none.
+        // SAFETY: a block has room for a value; this thread owns this one, and it holds no value.
         unsafe { self.at.write(value) };
         BoxIn { block: self }
     }

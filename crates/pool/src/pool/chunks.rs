@@ -190,7 +190,7 @@ impl<S: Strategy> Chunks<S> {
     /// Takes a block back.
     ///
     /// # Safety
-    /// [`take`](Self::take) returned it, and nobody uses it any more.
+    /// [`take`](Self::take) returned it, and no code uses it any more.
     #[inline]
     pub(crate) unsafe fn give(&self, block: NonNull<u8>) {
         let chunk = self.chunk_of(block).chunk;

@@ -456,7 +456,7 @@ impl<Q: Buffer> Buffered<Q> {
             Err(item) => return Err(item),
         }
         if in_slot && self.queue.is_closed() {
-            // Nobody will receive it, nor the items behind it.
+            // No receiver will take it, nor the items behind it.
             self.receivers_gone();
         } else {
             self.after_reservation();
@@ -464,8 +464,8 @@ impl<Q: Buffer> Buffered<Q> {
         Ok(())
     }
 
-    /// Drops no items, which may belong to another thread: those that nobody will receive go with
-    /// the channel.
+    /// Drops no items, because they may belong to another thread. Items that no receiver will take
+    /// are dropped with the channel.
     pub(super) fn abort(&self, reservation: Reservation) {
         self.queue.abort(reservation);
         self.after_reservation();
@@ -515,7 +515,7 @@ impl<Q: Buffer> Channel for Buffered<Q> {
         if Q::LIMITED && self.waiting.senders.is_any() {
             panics.catch(|| self.waiting.senders.notify_all());
         }
-        // Nobody will receive the items that are left, and they may hold what others wait for.
+        // No receiver will take the items that are left, and others may wait for what these hold.
         panics.catch(|| run_to_end(|| self.queue.pop(&mut 0).is_ok()));
         panics.resume();
     }

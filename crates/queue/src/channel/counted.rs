@@ -130,8 +130,8 @@ impl<C: Channel, const TX: bool> Drop for Half<C, TX> {
 }
 
 impl<C: Channel, const TX: bool> Half<C, TX> {
-    /// The last half of a kind goes. Items that nobody will receive are dropped here, and wakers
-    /// are called. If one panics, the channel is told and freed all the same.
+    /// The last half of a kind is dropped. Items that no receiver will take are dropped here, and
+    /// wakers are called. If one of these panics, the channel is still told and freed.
     #[cold]
     fn last_gone(&self) {
         let mut panics = FirstPanic::new();

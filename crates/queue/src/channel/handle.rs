@@ -9,7 +9,7 @@ use std::pin::Pin;
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfId {
-    /// The sending half of the channel at that address.
+    /// The sending half of the channel at this address.
     Sending(usize),
     /// The receiving half.
     Receiving(usize),

@@ -108,7 +108,8 @@ impl<'a, T> Receiving<'a, T> {
         }
     }
 
-    /// How long a receiver whose time is over still waits for the item of a matched sender.
+    /// How long a receiver whose time limit has passed still waits for the item of a matched
+    /// sender.
     const ITEM_TIMEOUT: Duration = Duration::from_millis(10);
 
     /// Stops waiting for a sender; waits a moment for the item of a sender that has come. `None` if
@@ -228,7 +229,8 @@ impl<'a, T> Sending<'a, T> {
         }
     }
 
-    /// The time is over: `None` and the item back, unless the outcome is known after all.
+    /// The time limit has passed: `None`, with the item back, unless the outcome is known after
+    /// all.
     pub(super) fn withdraw(&mut self, item: &mut Option<T>) -> Option<Result<(), ()>> {
         let meeting = self.meeting.take()?;
         let (listed, back) = self.zero.withdraw(&meeting, true);

@@ -52,8 +52,8 @@ impl Stored {
         let Some(item) = item else { return };
         self.present = true;
         let space = self.space.as_mut_ptr();
-        // SAFETY: the space is large and aligned enough for either: `fits` says so for the item,
-        // and a pointer is one word.
+        // SAFETY: the space is large and aligned enough for either. `fits` checks this for the
+        // item, and a pointer is one word.
         unsafe {
             if Self::fits::<T>() {
                 space.cast::<T>().write(item);

@@ -2,7 +2,7 @@
 //!
 //! | `any` | meaning | leaves it |
 //! |---|---|---|
-//! | false | nobody is queued | a waiter that joins, under the queue's lock, before its last look |
+//! | false | no waiter is queued | a joining waiter, under the queue's lock, before its last look |
 //! | true | there may be waiters | the notifier that takes the last one out, under the lock |
 
 use super::spin_phase::{SpinPhase, has_passed};
@@ -114,7 +114,7 @@ impl Waiters {
 
     /// Blocks the caller until `attempt` returns a result; `None` if the deadline comes first.
     ///
-    /// `attempt` is called first, whenever the caller is woken, and when `ready` says so.
+    /// `attempt` is called first, whenever the caller is woken, and when `ready` returns true.
     pub(super) fn block<R>(
         &self,
         what: Awaited,
@@ -179,8 +179,8 @@ impl Waiters {
     }
 }
 
-/// Runs a waker, which is user code; its panic ends here. The caller may hold an item that nobody
-/// else has, owe one to a receiver, or have other waiters to wake.
+/// Runs a waker, which is user code, and discards its panic. The caller may hold the only copy of
+/// an item, owe an item to a receiver, or have other waiters to wake.
 #[inline(always)]
 pub(super) fn quietly(f: impl FnOnce()) {
     match catch_unwind(AssertUnwindSafe(f)) {

@@ -31,7 +31,8 @@ struct State<T> {
     receivers_gone: bool,
 }
 
-// SAFETY: the lists own counts of meetings, which threads may share if items may move between them.
+// SAFETY: the lists own counts of meetings, which threads may share if items may move from one to
+// another.
 unsafe impl<T: Send> Send for State<T> {}
 
 impl<T> State<T> {
@@ -251,7 +252,8 @@ impl<T> Zero<T> {
                 drop(state);
                 return drop(item);
             }
-            // SAFETY: the lock is held; the meeting is over, and no other thread uses it any more.
+            // SAFETY: the lock is held; the meeting has ended, and no other thread uses it any
+            // more.
             None => unsafe {
                 // Dropped without the lock: a waker's destructor is user code.
                 let left = meeting.with(|m| {

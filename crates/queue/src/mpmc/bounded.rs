@@ -318,7 +318,7 @@ impl<T> Bounded<T> {
                     room.write(unsafe { Self::empty(self.at(index), free) });
                 }
             }
-            // SAFETY: there was room for all, and that many were written.
+            // SAFETY: there was room for all, and `count` items were written.
             unsafe { buf.set_len(buf.len() + count) };
             self.fetch(head, count, 2 * count);
             return Ok(count);

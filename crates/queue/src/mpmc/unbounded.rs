@@ -30,8 +30,8 @@ struct End {
 impl End {
     fn load(&self) -> (Cursor, *mut u8) {
         // Ordering: Acquire pairs with the Release in `move_on`, through the exchanges that
-        // followed it: a thread that sees a position sees its segment, or a later one (then its
-        // exchange fails).
+        // followed it. A thread that sees a position sees its segment, or a later one, and then its
+        // exchange fails.
         let cursor = Cursor(self.cursor.load(Ordering::Acquire));
         (cursor, self.segment.load(Ordering::Relaxed))
     }
@@ -507,7 +507,7 @@ pub(super) struct Claim<T> {
     pub(super) segment: Segment<T>,
     pub(super) offset: usize,
     pub(super) slots: usize,
-    /// The segment's last slot is among them.
+    /// These slots include the segment's last one.
     pub(super) last: bool,
     /// How many slots a little further on will be wanted soon.
     fetch: usize,

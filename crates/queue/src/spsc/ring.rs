@@ -268,7 +268,7 @@ impl<T> Producer<T> {
         let start = self.tail;
         let mut batch = Publish(self, start);
         for item in items.take(room) {
-            // SAFETY: no more than there is room for.
+            // SAFETY: there is room for these.
             unsafe { batch.0.write(batch.1, item) };
             batch.1 = batch.1.wrapping_add(1);
         }

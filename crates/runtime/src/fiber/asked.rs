@@ -5,7 +5,7 @@ use crate::wait_record::Wait;
 use sateen_base::prim::Arc;
 
 impl Fiber {
-    /// What it waits for, if it says so.
+    /// What it waits for, if the wait reported that.
     pub(crate) fn wait(&self) -> Option<Wait> {
         self.wait.read()
     }

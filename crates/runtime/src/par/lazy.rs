@@ -9,8 +9,8 @@ use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
 use std::ops::Range;
 
-/// How long a chunk should take: long compared with a look at the clock (about 10 ns), short
-/// compared with the end of a loop, when the others wait for the last chunk.
+/// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
+/// short compared with the end of a loop, when the others wait for the last chunk.
 const CHUNK_TIME: Duration = Duration::from_micros(10);
 
 /// How a loop is cut.

@@ -61,7 +61,7 @@ impl<R> Drop for Part<R> {
         }
         // A panic is under way, and no other may meet it.
         for index in self.start..self.end() {
-            // SAFETY: these are initialised, nobody else owns them, and each is read once.
+            // SAFETY: these are initialised, no other thread owns them, and each is read once.
             discard(unsafe { self.base.at(index).read() });
         }
     }

@@ -18,8 +18,8 @@ impl<T> Clone for Run<T> {
     }
 }
 impl<T> Copy for Run<T> {}
-// SAFETY: shared reading by the comparison, which is `Ord` of a `T: Send` that nobody else touches
-// meanwhile; each item is compared by one worker at a time or only read.
+// SAFETY: only the comparison reads items while they are shared. It is `Ord` of a `T: Send` that no
+// other code touches meanwhile. Each item is compared by one worker at a time, or only read.
 unsafe impl<T: Send> Send for Run<T> {}
 
 /// Where the merged items go.
@@ -29,7 +29,7 @@ unsafe impl<T: Send> Send for Target<T> {}
 
 impl<T: Ord> Run<T> {
     /// # Safety
-    /// `len` initialised items at `start`, which nobody writes while the run is used.
+    /// `len` initialised items at `start`, which no code writes while the run is used.
     pub(super) unsafe fn new(start: *const T, len: usize) -> Self {
         Self { start, len }
     }
@@ -92,8 +92,8 @@ unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
     let (mut l, mut r, mut t) = (left.start, right.start, target);
     let (mut l_end, mut r_end) = (l.wrapping_add(left.len), r.wrapping_add(right.len));
     let mut t_end = target.wrapping_add(left.len + right.len);
-    // SAFETY: in `steps` steps each end takes at most `steps` items of either run, so with twice
-    // that in the shorter run the ends do not meet, whatever the comparison says. Each step moves
+    // SAFETY: in `steps` steps each end takes at most `steps` items of either run. With twice that
+    // in the shorter run, the ends do not meet, whatever the comparison returns. Each step moves
     // `t` and `t_end` on by one for the one item that it takes from a run.
     unsafe {
         loop {

@@ -100,7 +100,7 @@ fn is_at_home(entry: Entry) -> bool {
         Work::Fiber(fiber) => unsafe { (*fiber).is_owned_by(worker) },
         // SAFETY: a queued future's entry keeps its frame.
         Work::Future(head) => unsafe { task::is_future_of(head, worker.shared()) },
-        // SAFETY: nobody has taken it, so its scope waits.
+        // SAFETY: no worker has taken it, so its scope waits.
         Work::Scoped(job) => unsafe { scope::is_of(job, worker.shared()) },
         _ => true,
     }
@@ -118,11 +118,12 @@ pub(super) fn give_back(entry: Entry) {
     match entry.decode() {
         // SAFETY: a fiber that can go on keeps its runtime.
         Work::Fiber(fiber) => send_home(unsafe { &*fiber }),
-        // SAFETY: the entry is ours, and gone with this.
+        // SAFETY: this thread owns the entry, which is used up here.
         Work::Future(head) => unsafe { task::send_future_home(head) },
         // SAFETY: as above.
         Work::Scoped(job) => unsafe { scope::send_home(job) },
-        // SAFETY: as above; the thread runs no task, or this would be at home.
+        // SAFETY: as above; the thread is no worker, because a worker could run this entry. So it
+        // runs no task.
         _ => unsafe { task::refuse_lost(entry) },
     }
 }

@@ -166,7 +166,7 @@ pub struct Scheduling(pub(crate) Kind);
 pub(crate) enum Kind {
     Stealing,
     Sharing,
-    /// Makes the policies of so many workers.
+    /// Makes the policies of this many workers.
     #[cfg(feature = "study")]
     SharingLocked(fn(usize) -> Vec<Active>),
     RoundRobin,
@@ -396,7 +396,7 @@ impl Active {
         }
     }
 
-    /// The work-stealing policy, if this is it.
+    /// The work-stealing policy, if this policy is that one.
     pub(crate) fn stealing(&self) -> Option<&Stealing> {
         match self {
             Self::Stealing(policy) => Some(policy),

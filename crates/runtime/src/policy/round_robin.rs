@@ -8,8 +8,8 @@ use crate::task::{Header, Priority};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Fibers that can go on and tasks in the order of their arrival, by turns. No atomics:
-/// no other thread looks here.
+/// Fibers that can resume and tasks, alternating, each in the order of their arrival. There are no
+/// atomics, because no other thread looks here.
 pub(crate) struct RoundRobin {
     tasks: PriorityFifo,
     fibers: ReadyFibers,

@@ -188,7 +188,7 @@ impl Stealing {
         }
     }
 
-    /// Fibers and woken futures, by turns.
+    /// Takes fibers and woken futures alternately.
     #[cold]
     fn pop_started(&self) -> Option<Entry> {
         if !self.has_woken.get() {
@@ -261,7 +261,7 @@ pub(super) fn pop_task(
             return true;
         }
         match entry.decode() {
-            // SAFETY: the entry's reference to the task is ours.
+            // SAFETY: this thread owns the entry's reference to the task.
             Work::Task(header) if unsafe { header.as_ref() }.is_started() => unsafe {
                 task::run_queued(header);
             },

@@ -27,7 +27,8 @@ const ROWS: usize = 100;
 pub struct Report {
     /// The live fibers.
     pub fibers: Vec<FiberInfo>,
-    /// Cycles of fibers that wait for each other's locks and ends: none of them goes on by itself.
+    /// Cycles of fibers that wait for each other's locks and ends. None of these fibers can resume
+    /// without help.
     pub deadlocks: Vec<Deadlock>,
     /// Set if there are fibers or futures, all wait, no timer is pending, and nothing is queued
     /// that could start.
@@ -49,12 +50,12 @@ pub struct Deadlock {
     pub fibers: Vec<FiberInfo>,
 }
 
-/// Nothing goes on by itself any more.
+/// Nothing can resume any more without help from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blocked {
-    /// Fibers that something outside the runtime's fibers could wake, for all that is known: a
-    /// waker for them exists, and they do not wait for another fiber's lock or end.
+    /// Fibers that something outside the runtime's fibers might wake: a waker for them exists, and
+    /// they do not wait for another fiber's lock or end.
     pub outside_wakers: usize,
     /// Spawned futures that have not ended. Their wakers could wake them.
     pub futures: u64,

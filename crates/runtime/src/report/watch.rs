@@ -53,7 +53,7 @@ fn has_timers(shared: &Shared) -> bool {
     shared.workers.iter().any(|worker| !worker.timers.is_empty())
 }
 
-/// Reports by itself when the runtime is blocked; see
+/// Reports when the runtime is blocked, without being asked; see
 /// [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
     /// Workers that sleep for good, have no thread, or are dismissed.

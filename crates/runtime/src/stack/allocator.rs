@@ -23,9 +23,9 @@ impl Stack {
     /// is for the allocator's own use.
     ///
     /// # Safety
-    /// Until the stack is handed back the memory is readable, writable and nobody else's, and it is
-    /// not at the very end of the address space. The `guard` is inaccessible and at least a page;
-    /// or it is 0, and no task that runs there needs more than the stack has.
+    /// Until the stack is handed back the memory is readable and writable, belongs to no other
+    /// code, and is not at the very end of the address space. The `guard` is inaccessible and at
+    /// least a page; or it is 0, and no task that runs there needs more than the stack has.
     pub unsafe fn new(bottom: NonNull<u8>, size: usize, guard: usize, token: usize) -> Self {
         Self { bottom, size, guard, token }
     }

@@ -30,7 +30,7 @@ pub(crate) unsafe fn high_water(top: usize, size: usize) -> usize {
 impl FiberStack {
     /// Bytes ever used since the stack was taken.
     pub(crate) fn high_water(&self) -> usize {
-        // SAFETY: it is ours.
+        // SAFETY: this thread owns the page.
         unsafe { high_water(self.boundary.get(), self.size()) }
     }
 

@@ -368,7 +368,7 @@ mod tests {
             assert_eq!(slots % PAGE, PAGE - SHARED_SLOT_BYTES);
             let room = memory.bottom().as_ptr() as usize + memory.size() - slots;
             assert!(room / size_of::<Slot>() >= stack.size() / BYTES_PER_SLOT);
-            // SAFETY: both addresses lie in the stack's memory, which nobody uses.
+            // SAFETY: both addresses lie in the stack's memory, which no code uses.
             unsafe {
                 memory.bottom().write(1);
                 memory.bottom().add(memory.size() - 1).write(1);

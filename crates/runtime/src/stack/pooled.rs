@@ -293,7 +293,7 @@ impl Class {
     fn add(&mut self, slab: Box<Slab>) -> Stack {
         self.total += slab.stacks;
         let slab = NonNull::from(Box::leak(slab));
-        // SAFETY: just made, and nobody has a stack of it.
+        // SAFETY: the slab was just made, and none of its stacks is given out.
         unsafe {
             self.set_cold(slab, slab.as_ref().all() & !1, false);
             Slab::stack(slab, 0)
@@ -394,7 +394,7 @@ struct Dirty {
 }
 
 impl Dirty {
-    /// Makes one call for each run of neighbours; the guards between them stay.
+    /// Makes one call for each run of neighbours. The guards inside a run stay.
     fn discard(&self) {
         // SAFETY: the slab lives while we have stacks of it; its cells are left alone here.
         let slab = unsafe { self.slab.as_ref() };
@@ -403,7 +403,7 @@ impl Dirty {
             let first = bits.trailing_zeros();
             let run = (bits >> first).trailing_ones();
             let (offset, len) = (first as usize * slab.stride, run as usize * slab.stride);
-            // SAFETY: nobody uses these stacks; they are ours until they are put back.
+            // SAFETY: no code uses these stacks, which this thread owns until they are put back.
             unsafe { slab.map.discard(offset + slab.guard, len - slab.guard) };
             bits &= u64::MAX.checked_shl(first + run).unwrap_or(0);
         }

@@ -216,7 +216,7 @@ impl CancelToken {
                 attached.tasks.insert(Task(task));
                 return;
             }
-            // SAFETY: new, so nobody else has it yet.
+            // SAFETY: the token is new, so no other thread has it yet.
             unsafe { Header::mark_cancelled(task) }
         };
         delivery.deliver();

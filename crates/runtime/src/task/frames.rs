@@ -19,7 +19,7 @@ pub(super) fn take(layout: Layout) -> NonNull<u8> {
 /// Takes back memory that [`take`] gave for this layout.
 ///
 /// # Safety
-/// Nobody uses it any more.
+/// No code uses it any more.
 #[inline(always)]
 pub(super) unsafe fn give(frame: NonNull<u8>, layout: Layout) {
     // SAFETY: as `take` took it.

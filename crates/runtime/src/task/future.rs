@@ -120,7 +120,8 @@ impl<F: Future> Frame<F> {
         // SAFETY: by contract.
         unsafe { Self::body(head) }.with_mut(|body| {
             // A destructor that waits is not cancelled, and its panic is discarded.
-            // SAFETY: ours, and written anew below without another drop.
+            // SAFETY: this thread owns the future. The place is written again below without another
+            // drop.
             let dropping = || sateen_sync::park::uninterrupted(|| unsafe { body.drop_in_place() });
             discard(catch_unwind(AssertUnwindSafe(dropping)));
             // SAFETY: as above.
@@ -129,7 +130,7 @@ impl<F: Future> Frame<F> {
     }
 
     /// # Safety
-    /// `head` starts a `Frame<F>` that nobody refers to.
+    /// `head` starts a `Frame<F>` that no thread refers to.
     unsafe fn free(head: NonNull<Head>) {
         // SAFETY: made by `new`; ours alone. Its result and its handle's waker are gone, see
         // `drop_result`.
@@ -278,7 +279,7 @@ pub(crate) unsafe fn send_home(head: NonNull<Head>) {
 /// # Safety
 /// The caller has a reference, or keeps the frame in another way.
 unsafe fn wake(head: NonNull<Head>) {
-    // SAFETY: by contract; then the entry is ours.
+    // SAFETY: by the caller's contract; then this thread owns the entry.
     unsafe {
         if head.as_ref().word.wake() {
             enqueue(head);
@@ -289,7 +290,8 @@ unsafe fn wake(head: NonNull<Head>) {
 /// # Safety
 /// The caller has a reference and gives it up.
 unsafe fn release(head: NonNull<Head>) {
-    // SAFETY: by contract. An abandoned future is ours to queue; a free frame is ours to free.
+    // SAFETY: by the caller's contract. This thread may queue an abandoned future, and free a free
+    // frame.
     unsafe {
         match head.as_ref().word.release() {
             Released::Kept => {}
@@ -315,7 +317,8 @@ pub(super) unsafe fn drop_handle(header: NonNull<Header>) {
 /// `header` starts a future's task, and the caller keeps it from ending.
 pub(super) unsafe fn interrupt(header: NonNull<Header>, shared: bool) -> Delivery {
     let head: NonNull<Head> = header.cast();
-    // SAFETY: by contract. An entry that is ours from now on keeps the future until it is queued.
+    // SAFETY: by the caller's contract. This thread owns the entry from now on, and the entry keeps
+    // the future until it is queued.
     let (entry, task) =
         unsafe { (head.as_ref().word.wake().then_some(Woken(head)), header.as_ref()) };
     // A poll that this misses began after the wake-up, and has seen the mark.
@@ -331,7 +334,7 @@ pub(super) struct Woken(NonNull<Head>);
 impl Woken {
     /// Queues it.
     pub(super) fn enqueue(self) {
-        // SAFETY: the entry is ours.
+        // SAFETY: this thread owns the entry.
         unsafe { enqueue(self.0) };
     }
 }
@@ -361,14 +364,14 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
             // SAFETY: the poll keeps the frame.
             let waker = unsafe { Waker::from_raw(raw_waker(head)) };
             let waker = ManuallyDrop::new(waker);
-            // SAFETY: begun, so the future is ours.
+            // SAFETY: the poll has begun, so this thread owns the future.
             unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) }
         });
     if !over && !cancelled() {
         this.task.started_on.clear();
         match this.word.pause() {
             Paused::Idle => return,
-            // SAFETY: the entry is ours.
+            // SAFETY: this thread owns the entry.
             Paused::Again => return unsafe { enqueue(head) },
             Paused::Abandoned => {}
         }

@@ -25,8 +25,8 @@ pub enum JoinError {
     Panicked(Box<dyn Any + Send + 'static>),
     /// The runtime had been shut down: it never accepted the task, and dropped the closure.
     ShutDown,
-    /// No stack could be had to start the task on. For 40 ms nothing ran that might free one, and
-    /// nobody waited with a time limit. See [`Builder::max_stacks`](crate::Builder::max_stacks).
+    /// No stack was available to start the task on. For 40 ms nothing ran that might free one, and
+    /// no task waited with a time limit. See [`Builder::max_stacks`](crate::Builder::max_stacks).
     OutOfStacks,
     /// There is no global runtime; the reason.
     NoRuntime(String),
@@ -204,8 +204,8 @@ impl<T> JoinHandle<T> {
 
     /// Waits for the task's end and returns its result.
     ///
-    /// A plain thread blocks. A task of the same runtime runs the joined task in place if nobody
-    /// has started it; otherwise the caller is suspended.
+    /// A plain thread blocks. A task of the same runtime runs the joined task in place if that has
+    /// not started. Otherwise the caller is suspended.
     ///
     /// # Errors
     /// [`JoinError`]: the task panicked, or never ran.
@@ -298,8 +298,8 @@ impl<T> JoinHandle<T> {
         // A chain of tasks that each join the next must not use up this stack. Suspended, it costs
         // a stack each instead.
         let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
-        // Under a time limit the task would be held to that, too; under a mask nobody could cancel
-        // it; and in an unwinding it would seem to panic.
+        // Under a time limit the task would be held to that limit, too. Under a mask no caller
+        // could cancel it. In an unwinding it would appear to panic.
         if !std::ptr::eq(self.header().home, shared)
             || !roomy
             || !fiber.limit().is_null()

@@ -90,7 +90,7 @@ pub(super) fn attach(header: NonNull<Header>) {
     }
 }
 
-/// Detaches a task that is about to end: nobody may cancel it through its token any more.
+/// Detaches a task that is about to end, so that its token cannot cancel it any more.
 #[inline]
 pub(super) fn detach(header: NonNull<Header>) {
     // SAFETY: the caller's claim keeps the frame.

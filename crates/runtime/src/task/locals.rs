@@ -168,7 +168,7 @@ impl<T: 'static> FiberLocal<T> {
             }
         };
         // SAFETY: the value is dropped at the end of the task, or of its destruction, and not
-        // before: it leaves the list only together with all others, and `f` runs inside the task.
+        // before. It leaves the list only together with all others, and `f` runs inside the task.
         let value = unsafe { &*value };
         value.downcast_ref().map(f).ok_or(FiberLocalError::NoTask)
     }

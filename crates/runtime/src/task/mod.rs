@@ -137,10 +137,10 @@ impl Header {
         true
     }
 
-    /// The frame is about to be freed, and nobody else refers to it.
+    /// The frame is about to be freed, and no other thread refers to it.
     #[inline]
     fn drop_waker(&self) {
-        // SAFETY: by contract of those who free.
+        // SAFETY: by the contract of the callers, which free the frame.
         if let Some(waker) = self.waker.with_mut(|waker| unsafe { (*waker).take() }) {
             discard(waker);
         }
@@ -156,12 +156,12 @@ impl Header {
         unsafe { Self::mark_cancelled(header) }.deliver();
     }
 
-    /// [`Header::cancel`] without what may call the user's code.
+    /// Does what [`Header::cancel`] does, except for what may call user code.
     ///
     /// # Safety
-    /// The caller keeps the task from being over: it holds the handle, or a lock that the task
-    /// takes before it ends, to leave its token or the list of live futures. (A count of the frame
-    /// is not enough: an end that nobody waits for is not marked, and the fibers may be gone after
+    /// The caller keeps the task from ending: it holds the handle, or a lock that the task takes
+    /// before it ends, to leave its token or the list of live futures. (A count of the frame is not
+    /// enough. An end for which no thread waits is not marked, and the fibers may be gone after
     /// it.)
     unsafe fn mark_cancelled(header: NonNull<Self>) -> Delivery {
         // SAFETY: by contract.
@@ -259,21 +259,21 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     }
 
     /// # Safety
-    /// `header` starts a `Frame<F, T>` that nobody else refers to.
+    /// `header` starts a `Frame<F, T>` that no other thread refers to.
     unsafe fn free(header: NonNull<Header>) {
         let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
         let frame = unsafe { place.as_ref() };
         // The waker of a handle that was polled, and a detached task's result, may panic in their
-        // destructors; nobody would carry that on.
+        // destructors. No caller would take such a panic.
         frame.header.drop_waker();
         // SAFETY: as above.
         let empty = frame.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
         if !empty {
-            // SAFETY: as above; nobody reads it again.
+            // SAFETY: as above; no thread reads it again.
             discard(frame.body.with(|body| unsafe { body.read() }));
         }
-        // SAFETY: as above. Names and tokens are left to drop, and are ours.
+        // SAFETY: as above. Names and tokens are left to drop, and this thread owns them.
         unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
         // SAFETY: `alloc` took it with this layout, and the frame is dropped.
         unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
@@ -445,8 +445,8 @@ pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entr
     }
 }
 
-/// Ends unstarted work that a policy has dropped where nobody could run it. Tasks fail; jobs, whose
-/// posters wait for them, run here.
+/// Ends unstarted work that a policy has dropped where no worker could run it. Tasks fail; jobs,
+/// whose posters wait for them, run here.
 ///
 /// # Safety
 /// The caller owns the entry, which is not of a fiber, a future or a scope. The caller runs no
@@ -463,12 +463,12 @@ pub(crate) unsafe fn refuse_lost(entry: Entry) {
     }
 }
 
-/// Passes the written result on: wakes the joiner, or frees the frame if nobody will come.
+/// Passes the written result on: wakes the joiner, or frees the frame if no joiner will come.
 ///
 /// # Safety
 /// The caller claimed the task through its entry.
 unsafe fn conclude(header: NonNull<Header>) {
-    // SAFETY: the entry's reference is ours until the matching arm gives it up.
+    // SAFETY: this thread owns the entry's reference until the matching arm gives it up.
     unsafe {
         match header.as_ref().state.complete() {
             Completion::Left => {}

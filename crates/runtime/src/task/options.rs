@@ -290,7 +290,7 @@ pub(super) fn post_through(
         if taken {
             shared.sleep.wake_owner(index);
         } else {
-            // SAFETY: it was not posted, so it is ours. (The worker's thread never ran.)
+            // SAFETY: it was not posted, so this thread owns it. (The worker's thread never ran.)
             unsafe { task::refuse_posted(shared, index, entry) };
         }
     };

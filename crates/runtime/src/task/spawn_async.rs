@@ -18,9 +18,9 @@ use std::panic::Location;
 ///
 /// Any free worker polls the future, among the other tasks. Unlike a task that blocks, a future
 /// that waits stays with no worker and keeps no stack. A blocking call in a poll (a lock, a join)
-/// suspends that poll, with the stack it is on, until it is over.
+/// suspends that poll, with the stack it is on, until the call returns.
 ///
-/// A cancelled future is dropped where it waits; a destructor that blocks is let finish. A pending
+/// A cancelled future is dropped where it waits; a destructor that blocks may finish. A pending
 /// future is dropped, too, if nothing can wake it any more, neither a waker nor its handle.
 /// Fiber-locals are not available in futures. A runtime that shuts down waits for its futures.
 ///

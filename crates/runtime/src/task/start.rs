@@ -97,7 +97,8 @@ struct Inside(Option<&'static Running>);
 #[cfg(debug_assertions)]
 impl Inside {
     fn enter() -> Self {
-        // SAFETY: what runs here stays until the frames above it, ours among them, are gone.
+        // SAFETY: what runs here stays until the frames above it are gone, and this frame is one of
+        // them.
         let running = context::fiber().and_then(|fiber| unsafe { fiber.running().as_ref() });
         running.inspect(|running| running.branches.set(running.branches.get() + 1));
         Self(running)

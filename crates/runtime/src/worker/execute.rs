@@ -20,11 +20,11 @@ impl Owner {
         self.announce_timer();
         match entry.decode() {
             Work::Task(header) if self.shared().is_cancelling() => {
-                // SAFETY: the entry's reference to the task is ours now.
+                // SAFETY: this thread now owns the entry's reference to the task.
                 unsafe { task::refuse_queued(header, JoinError::Cancelled) };
             }
             Work::Task(header) => {
-                // SAFETY: the entry's reference to the task is ours now.
+                // SAFETY: this thread now owns the entry's reference to the task.
                 match unsafe { header.as_ref() }.stack_size() {
                     Some(size) if size > fiber.stack_size() => start_apart(self, header, size),
                     // SAFETY: as above.

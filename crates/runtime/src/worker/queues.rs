@@ -17,10 +17,10 @@ use crate::task::Header;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
-/// Once in so many pops the worker fires timers, and one of the lists that the policy does not
-/// order goes first: the pinned queue, the deferred list, what lies aside or the injector, each in
-/// its turn. An empty list leaves its turn to the next. So nothing in them waits for ever, whatever
-/// keeps arriving in the run queue or in one of the lists.
+/// Once in this many pops the worker fires timers, and one of the lists that the policy does not
+/// order goes first: the pinned queue, the deferred list, what lies aside, or the injector. They
+/// take turns, and an empty list leaves its turn to the next. So nothing in them waits for ever,
+/// whatever keeps arriving in the run queue or in one of the lists.
 const SELDOM: u32 = 61;
 
 /// What is pushed.

@@ -1,4 +1,4 @@
-//! How a worker arms timers, fires them, and sees to it that a watcher knows of them.
+//! How a worker arms timers, fires them, and ensures that a watcher knows of them.
 //!
 //! Each worker arms in a queue of its own, and any worker may fire any timer. Busy workers look at
 //! all queues now and then. Of the sleeping workers one, the *watcher*, sleeps no longer than until
@@ -37,7 +37,7 @@ impl Owner {
         self.note(News::ARMED);
     }
 
-    /// [`Owner::note_timer`] for a task that may go on for long: its next poll passes the news on.
+    /// [`Owner::note_timer`] for a task that may run on for long: its next poll passes the news on.
     pub(crate) fn note_timer_and_go_on(&self) {
         self.note_timer();
         self.request(TIMER);
@@ -84,7 +84,7 @@ impl Owner {
         }
     }
 
-    /// Answers [`TIMER`]: fires what is due, and sees to it that the rest is watched.
+    /// Answers [`TIMER`]: fires what is due, and ensures that the rest is watched.
     #[cold]
     pub(super) fn mind_timers(&self, fiber: &Fiber) {
         // First clear, then look: what is raised later stands.

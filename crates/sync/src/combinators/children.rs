@@ -66,8 +66,8 @@ impl Wake for ChildWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Ordering: Release pairs with the Acquire of the swap in `poll`: what came before this
-        // wake-up is visible to the child's next poll, also if it was noted already.
+        // Ordering: Release pairs with the Acquire of the swap in `poll`. The child's next poll
+        // sees what came before this wake-up, even if the child was noted already.
         if self.noted.swap(true, Ordering::AcqRel) {
             return;
         }

@@ -69,8 +69,8 @@ impl LocalQueue {
         self.notify_while(Permit::All, |node_ticket, _| node_ticket < limit);
     }
 
-    /// Notifies waiters from the front, in order, as long as `more` (ticket, what it wants) says
-    /// so.
+    /// Notifies waiters from the front, in order, as long as `more` (ticket, what it wants) returns
+    /// true.
     pub(super) fn notify_while(&self, permit: Permit, more: impl Fn(u64, usize) -> bool) {
         let mut panics = FirstPanic::default();
         while let Some(node) = self.head.get() {

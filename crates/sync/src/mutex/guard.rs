@@ -120,7 +120,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     pub fn leak(this: Self) -> &'a mut T {
         let this = ManuallyDrop::new(this);
         // SAFETY: the lock is held for ever. The value can be reached through the mutex only by
-        // `&mut` or by value, when this borrow of the mutex is over.
+        // `&mut` or by value, after this borrow of the mutex has ended.
         this.mutex.value.with_mut(|value| unsafe { &mut *value })
     }
 }

@@ -259,8 +259,8 @@ impl RawMutex {
             let bar = if word & FAIR != 0 { STARVED } else { bar };
             let bar = if canary!("mutex_fair_unbarred") { 0 } else { bar };
             if word & WAITERS == 0 || word & WAKING != 0 {
-                // There is nobody to wake, or a waiter is on its way already, and the thread that
-                // takes the lock wakes the others.
+                // Either no waiter has to be woken, or one is on its way already. Then the thread
+                // that takes the lock wakes the others.
                 // Ordering: Release as in `release`.
                 let new = word & !LOCKED | if word & WAKING != 0 { bar } else { 0 };
                 if self

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 ///
 /// # Panics
 /// The returned closure panics with the panic of the receiver's waker, not with one of `f`. It
-/// drops a result that nobody receives, and panics with the panic of that destructor.
+/// drops a result that no caller receives, and panics with the panic of that destructor.
 ///
 /// # Examples
 ///

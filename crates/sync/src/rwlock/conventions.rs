@@ -8,8 +8,8 @@
 use super::raw::{HELD_READ, HELD_UPGRADABLE, HELD_WRITE, Kind, RawRwLock};
 use sateen_base::prim::time::{Duration, Instant};
 
-// SAFETY: `Kind::grant` lets a writer in only if the lock is free, a reader only if there is no
-// writer; what was granted is taken back by the unlock of its kind only.
+// SAFETY: `Kind::grant` lets a writer in only if the lock is free, and a reader only if there is no
+// writer. Only the unlock of the same kind takes back what was granted.
 unsafe impl lock_api::RawRwLock for RawRwLock {
     #[cfg(not(loom))]
     #[allow(clippy::declare_interior_mutable_const)]

@@ -17,9 +17,9 @@
 pub trait SpinConfig: 'static {
     /// The most tests in a wait before the thread lets others run: yields its time slice or sleeps.
     const TESTS: u32 = 100;
-    /// The back-off stops growing after so many collisions. A collision is an exchange that was
-    /// lost to another thread; after the n-th, one waits for a random number of tests below 2ⁿ.
-    /// At most 16 count.
+    /// After this many collisions the back-off stops growing. A collision is an exchange that was
+    /// lost to another thread. After the n-th one a thread waits for a random number of tests below
+    /// 2ⁿ. At most 16 count.
     const COLLISIONS: u32 = 5;
     /// Whether there is a second core that the holder could run on.
     const CORES: Cores = Cores::Detect;

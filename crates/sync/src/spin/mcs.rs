@@ -103,8 +103,8 @@ impl<C: SpinConfig> Mcs<C> {
         let link = if last == holder() {
             &self.next
         } else {
-            // SAFETY: `last` was the tail, so its owner waits, or holds the lock and cannot get out
-            // of `take_slow` before this link is written: the exchange of the tail fails it
+            // SAFETY: `last` was the tail. So its owner waits, or holds the lock and cannot get out
+            // of `take_slow` before this link is written, because its exchange of the tail fails
             // (`leave_queue`).
             unsafe { &(*last).next }
         };

@@ -124,7 +124,7 @@ mod tests {
     fn who_tries_and_stands_still_for_long_gets_no_lock_that_is_held() {
         let lock = Ticket::<Standard>::new();
         let called = lock.serving.load(Ordering::Relaxed);
-        // As after so many turns.
+        // Starts as if this many turns had been taken.
         for word in [&lock.next, &lock.serving] {
             word.fetch_add(u32::MAX.into(), Ordering::Relaxed);
         }

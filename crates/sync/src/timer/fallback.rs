@@ -40,7 +40,7 @@ impl Fallback {
     /// yourself.
     #[inline]
     pub(super) fn is_served(&'static self) -> bool {
-        // Relaxed: nothing of the thread's is used but the parker, which orders by itself.
+        // Relaxed: only the parker of the thread is used, which has its own ordering.
         self.served.load(Ordering::Relaxed) == SERVED || self.start()
     }
 

@@ -55,8 +55,8 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         let this = unsafe { self.get_unchecked_mut() };
         let queue: *const TimerQueue = &raw const *this.queue;
         this.armed_in = queue;
-        // SAFETY: `queue` is kept borrowed, so what it led to stays where it is until `Q` is moved
-        // or dropped: the timer is pinned, and drops it after the node has left. The same pinning
+        // SAFETY: `queue` stays borrowed, so what it led to stays in place until `Q` is moved or
+        // dropped. The timer is pinned, and drops `Q` after the node has left. The same pinning
         // keeps the node in place.
         unsafe { (*queue).arm(&this.node, deadline, waker) }
     }

@@ -153,8 +153,8 @@ impl List {
 
     fn set_next(&mut self, of: Link, next: Link) {
         match of {
-            // SAFETY: links point at nodes in the list, which are valid; `&mut self` is held under
-            // the lock, so nobody else touches them.
+            // SAFETY: links point at nodes in the list, which are valid. `&mut self` is held under
+            // the lock, so no other thread touches them.
             Some(node) => unsafe { node.as_ref().with_mut(|n| (*n).next = next) },
             None => self.head = next,
         }

@@ -1,6 +1,6 @@
-//! Producers and consumers that stop between any two of their steps, for any number of laps, and
-//! owners of reserved slots that come late: all in one thread, in a random order. A consumer finds
-//! the item that was put in at that very position.
+//! Producers and consumers stop between any two of their steps, for any number of laps, and owners
+//! of reserved slots come late. All of this happens in one thread, in a random order. A consumer
+//! finds the item that was put in at exactly its position.
 
 use super::{Bounded, Position, ReservedSlot};
 use sateen_base::XorShift;

@@ -8,7 +8,8 @@ fn resident(stack: &Stack) -> bool {
     #[cfg(target_os = "linux")]
     {
         let page = stack.bottom().as_ptr().wrapping_add(stack.size() - PAGE);
-        // SAFETY: memory of ours that nobody uses. What was discarded reads as zero.
+        // SAFETY: this test owns the memory, and no other code uses it. What was discarded reads as
+        // zero.
         unsafe { page.read_volatile() != 0 }
     }
     #[cfg(not(target_os = "linux"))]
