@@ -14,8 +14,9 @@ pub(crate) trait ForkJoin: 'static {
     /// Whether a branch starts on another worker although its sibling waits for it. A library whose
     /// owner shares work only when it polls would wait for ever.
     const RENDEZVOUS: bool;
-    /// Whether [`ForkJoin::sort`] does something better than the default.
-    const SORTS: bool;
+    /// Whether the library has loops over slices of its own, such as [`ForkJoin::sort`]. Their
+    /// defaults here do not run in parallel.
+    const SLICES: bool;
     /// Whether dropping the pool leaves threads behind. Each turn then runs in a process of its
     /// own.
     const LINGERS: bool = false;

@@ -24,7 +24,7 @@ pub(crate) fn scheduled(workers: usize, policy: Scheduling) -> Result<Runtime, E
 impl ForkJoin for Sateen {
     const NAME: &'static str = OURS;
     const RENDEZVOUS: bool = true;
-    const SORTS: bool = true;
+    const SLICES: bool = true;
     type Pool = Runtime;
     type Ctx<'a> = ();
 

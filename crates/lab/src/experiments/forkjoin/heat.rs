@@ -14,7 +14,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         description: "50 sweeps over 1024 rows of 1024 f64. Each value becomes the mean of itself \
                       and its four neighbours. Joins halve the rows down to single ones"
             .to_owned(),
-        sorting: false,
+        slices: false,
         make: |smoke| if smoke { Plate::new(16, 4) } else { Plate::new(1024, 50) },
         serial: true,
     };

@@ -12,7 +12,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         unit: "ms",
         title: "time of a uniform loop",
         description: "10^7 iterations of one hash each".to_owned(),
-        sorting: false,
+        slices: false,
         make: |smoke| Loop::new(if smoke { 10_000 } else { 10_000_000 }, 1),
         serial: true,
     };
@@ -31,7 +31,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         unit: "ms",
         title: "time of a sum",
         description: "sum of 10^7 f64".to_owned(),
-        sorting: false,
+        slices: false,
         make: |smoke| Sum::new(if smoke { 10_000 } else { 10_000_000 }),
         serial: true,
     };

@@ -93,8 +93,8 @@ pub(crate) struct Case<P> {
     /// The figure's name, before the slash.
     pub(crate) title: &'static str,
     pub(crate) description: String,
-    /// Whether only libraries with a sort of their own take part.
-    pub(crate) sorting: bool,
+    /// Whether only libraries with loops over slices of their own take part.
+    pub(crate) slices: bool,
     /// Makes the program's data. It is called once for all groups, when the first run needs the
     /// data.
     pub(crate) make: fn(bool) -> P,
@@ -138,7 +138,7 @@ pub(crate) fn groups<P: Program + Sync>(
             group.add(SERIAL, move || Ok(Serial(data.get())));
         }
         for_each!(L in fork_joins(plan.peers) => {
-            if L::SORTS || !case.sorting {
+            if L::SLICES || !case.slices {
                 add::<P, L>(&mut group, workers, &data);
             }
         });

@@ -11,7 +11,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         unit: "ms",
         title: "time of 13 queens",
         description: "all placements of 13 queens, a join for each further alternative".to_owned(),
-        sorting: false,
+        slices: false,
         make: |smoke| {
             if smoke { Queens { n: 6, count: 4 } } else { Queens { n: 13, count: 73_712 } }
         },

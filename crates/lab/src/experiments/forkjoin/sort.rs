@@ -13,7 +13,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         unit: "ms",
         title: "time of a sort",
         description: "sorting 10^7 random u64".to_owned(),
-        sorting: true,
+        slices: true,
         make: |smoke| Sort::new(if smoke { 5_000 } else { 10_000_000 }),
         serial: true,
     };

@@ -14,7 +14,7 @@ pub(crate) struct Chili;
 impl ForkJoin for Chili {
     const NAME: &'static str = "chili";
     const RENDEZVOUS: bool = false;
-    const SORTS: bool = false;
+    const SLICES: bool = false;
     type Pool = ThreadPool;
     type Ctx<'a> = Scope<'a>;
 

@@ -20,7 +20,7 @@ pub(crate) struct Here<'a>(&'a Worker);
 impl ForkJoin for Forte {
     const NAME: &'static str = "forte";
     const RENDEZVOUS: bool = false;
-    const SORTS: bool = false;
+    const SLICES: bool = false;
     const LINGERS: bool = true;
     type Pool = &'static ThreadPool;
     type Ctx<'a> = Here<'a>;

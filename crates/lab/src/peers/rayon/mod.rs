@@ -16,7 +16,7 @@ fn pool(workers: usize) -> Result<ThreadPool, Error> {
 impl ForkJoin for Rayon {
     const NAME: &'static str = "rayon";
     const RENDEZVOUS: bool = true;
-    const SORTS: bool = true;
+    const SLICES: bool = true;
     type Pool = ThreadPool;
     type Ctx<'a> = ();
 
