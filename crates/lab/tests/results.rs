@@ -68,8 +68,17 @@ fn every_promised_identity_is_listed() {
             }
         }
     }
-    let programs =
-        ["fib", "nqueens", "matmul", "sum-tree", "for-uniform", "for-skewed", "reduce", "sort"];
+    let programs = [
+        "fib",
+        "nqueens",
+        "matmul",
+        "sum-tree",
+        "for-uniform",
+        "for-skewed",
+        "reduce",
+        "sum-slice",
+        "sort",
+    ];
     for config in ["w1", "w2"] {
         promised.extend(programs.map(|p| format!("forkjoin/{p}/sateen/{config}")));
         promised.extend(["fork", "spawn"].map(|c| format!("skynet/{c}/sateen/{config}")));

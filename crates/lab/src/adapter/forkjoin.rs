@@ -68,6 +68,11 @@ pub(crate) trait ForkJoin: 'static {
         a + b
     }
 
+    /// Returns the sum of `values`, as a user of the library would write it.
+    fn sum_slice(_ctx: &mut Self::Ctx<'_>, values: &[u64]) -> u64 {
+        values.iter().sum()
+    }
+
     /// Sorts `values`.
     fn sort(_ctx: &mut Self::Ctx<'_>, values: &mut [u64]) {
         values.sort_unstable();

@@ -62,6 +62,10 @@ impl ForkJoin for Sateen {
         sateen::par_reduce(0..values.len(), || 0.0, |i| values[i], |a, b| a + b)
     }
 
+    fn sum_slice(_: &mut (), values: &[u64]) -> u64 {
+        sateen::par_reduce(0..values.len(), || 0, |i| values[i], |a, b| a + b)
+    }
+
     fn sort(_: &mut (), values: &mut [u64]) {
         sateen::par_sort_unstable(values);
     }

@@ -9,6 +9,7 @@ mod heat;
 mod loops;
 mod matmul;
 mod nqueens;
+mod slices;
 mod sort;
 mod tree;
 
@@ -42,6 +43,7 @@ impl Experiment for ForkJoins {
         groups.extend(tree::groups(plan, &workers));
         groups.extend(heat::groups(plan, &plan.workers_or(&[1, 2, 4, 8])));
         groups.extend(loops::groups(plan, &workers));
+        groups.extend(slices::groups(plan, &workers));
         groups.extend(sort::groups(plan, &workers));
         groups
     }

@@ -47,6 +47,10 @@ impl ForkJoin for Rayon {
         values.par_iter().sum()
     }
 
+    fn sum_slice(_: &mut (), values: &[u64]) -> u64 {
+        values.par_iter().sum()
+    }
+
     fn sort(_: &mut (), values: &mut [u64]) {
         values.par_sort_unstable();
     }
