@@ -77,6 +77,7 @@ fn every_promised_identity_is_listed() {
         "for-skewed",
         "reduce",
         "sum-slice",
+        "map-vec",
         "sort",
     ];
     for config in ["w1", "w2"] {

@@ -73,6 +73,15 @@ pub(crate) trait ForkJoin: 'static {
         values.iter().sum()
     }
 
+    /// Returns `f` of each of `values`, in their order, in a new vector.
+    fn map_slice(
+        _ctx: &mut Self::Ctx<'_>,
+        values: &[u64],
+        f: impl Fn(&u64) -> u64 + Sync,
+    ) -> Vec<u64> {
+        values.iter().map(f).collect()
+    }
+
     /// Sorts `values`.
     fn sort(_ctx: &mut Self::Ctx<'_>, values: &mut [u64]) {
         values.sort_unstable();

@@ -66,6 +66,10 @@ impl ForkJoin for Sateen {
         sateen::par_reduce(0..values.len(), || 0, |i| values[i], |a, b| a + b)
     }
 
+    fn map_slice(_: &mut (), values: &[u64], f: impl Fn(&u64) -> u64 + Sync) -> Vec<u64> {
+        sateen::par_map(values, f)
+    }
+
     fn sort(_: &mut (), values: &mut [u64]) {
         sateen::par_sort_unstable(values);
     }

@@ -15,7 +15,19 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         make: |smoke| Sum(values(smoke)),
         serial: true,
     };
-    super::groups(plan, workers, &sum)
+    let map = Case {
+        case: "map-vec",
+        unit: "ms",
+        title: "time of a map",
+        description: "4 * 10^6 u64 of a slice, mapped by one multiplication into a new vector"
+            .to_owned(),
+        slices: true,
+        make: |smoke| Map(values(smoke)),
+        serial: true,
+    };
+    let mut groups = super::groups(plan, workers, &sum);
+    groups.extend(super::groups(plan, workers, &map));
+    groups
 }
 
 /// Returns 0, 1, 2 and so on.
@@ -39,5 +51,32 @@ impl Program for Sum {
     fn check(&self, out: u64) -> Result<(), Error> {
         let n = self.0.len() as u64;
         expect("the sum of the slice", out, n * (n - 1) / 2)
+    }
+}
+
+struct Map(Vec<u64>);
+
+impl Map {
+    #[inline(always)]
+    fn image(value: u64) -> u64 {
+        value.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+impl Program for Map {
+    type Out = Vec<u64>;
+
+    fn run<L: ForkJoin>(&self, ctx: &mut L::Ctx<'_>, _: Grain) -> Vec<u64> {
+        L::map_slice(ctx, &self.0, |value| Self::image(*value))
+    }
+
+    fn serial(&self) -> Option<Vec<u64>> {
+        Some(self.0.iter().map(|value| Self::image(*value)).collect())
+    }
+
+    fn check(&self, out: Vec<u64>) -> Result<(), Error> {
+        let same = out.len() == self.0.len()
+            && out.iter().zip(&self.0).all(|(image, value)| *image == Self::image(*value));
+        expect("whether each value is mapped", same, true)
     }
 }

@@ -51,6 +51,10 @@ impl ForkJoin for Rayon {
         values.par_iter().sum()
     }
 
+    fn map_slice(_: &mut (), values: &[u64], f: impl Fn(&u64) -> u64 + Sync) -> Vec<u64> {
+        values.par_iter().map(&f).collect()
+    }
+
     fn sort(_: &mut (), values: &mut [u64]) {
         values.par_sort_unstable();
     }
