@@ -76,6 +76,8 @@ fn every_promised_identity_is_listed() {
         "for-uniform",
         "for-skewed",
         "reduce",
+        "for-tiny",
+        "for-tiny-cpu",
         "sum-slice",
         "map-vec",
         "sort",

@@ -14,6 +14,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time per call of fib",
         description: "fib(36) without a cut-off: time per call".to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| Fib { n: if smoke { 16 } else { 36 } },
         serial: true,
     };

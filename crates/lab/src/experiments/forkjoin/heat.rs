@@ -15,6 +15,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
                       and its four neighbours. Joins halve the rows down to single ones"
             .to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| if smoke { Plate::new(16, 4) } else { Plate::new(1024, 50) },
         serial: true,
     };

@@ -13,6 +13,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of a uniform loop",
         description: "10^7 iterations of one hash each".to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| Loop::new(if smoke { 10_000 } else { 10_000_000 }, 1),
         serial: true,
     };
@@ -32,6 +33,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of a sum",
         description: "sum of 10^7 f64".to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| Sum::new(if smoke { 10_000 } else { 10_000_000 }),
         serial: true,
     };

@@ -17,6 +17,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of a matrix product",
         description: "product of two matrices of 1024 x 1024 f64 by recursive halving".to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| Product::new(if smoke { 64 } else { 1024 }),
         serial: true,
     };

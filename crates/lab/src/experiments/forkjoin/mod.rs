@@ -11,13 +11,15 @@ mod matmul;
 mod nqueens;
 mod slices;
 mod sort;
+mod tiny;
 mod tree;
 
 use crate::adapter::{ForkJoin, SERIAL};
-use crate::error::Error;
+use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
 use crate::host::{cores, plural};
 use crate::registry::for_each;
+use sateen_base::os::process_cpu_time;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -43,6 +45,7 @@ impl Experiment for ForkJoins {
         groups.extend(tree::groups(plan, &workers));
         groups.extend(heat::groups(plan, &plan.workers_or(&[1, 2, 4, 8])));
         groups.extend(loops::groups(plan, &workers));
+        groups.extend(tiny::groups(plan, &workers));
         groups.extend(slices::groups(plan, &workers));
         groups.extend(sort::groups(plan, &workers));
         groups
@@ -67,9 +70,9 @@ pub(crate) trait Program: 'static {
     fn serial(&self) -> Option<Self::Out>;
     /// Checks that `out` is right.
     fn check(&self, out: Self::Out) -> Result<(), Error>;
-    /// Returns the value to report for a run of `elapsed`.
-    fn value(&self, elapsed: Duration) -> f64 {
-        elapsed.as_secs_f64() * 1e3
+    /// Returns the value to report for a run of `time`, or of so much processor time.
+    fn value(&self, time: Duration) -> f64 {
+        time.as_secs_f64() * 1e3
     }
     /// What a run computes.
     type Out: Send;
@@ -97,6 +100,8 @@ pub(crate) struct Case<P> {
     pub(crate) description: String,
     /// Whether only libraries with loops over slices of their own take part.
     pub(crate) slices: bool,
+    /// Whether the processor time is a second figure, `-cpu`.
+    pub(crate) cpu: bool,
     /// Makes the program's data. It is called once for all groups, when the first run needs the
     /// data.
     pub(crate) make: fn(bool) -> P,
@@ -126,22 +131,27 @@ pub(crate) fn groups<P: Program + Sync>(
     let data =
         Rc::new(Lazy { made: std::cell::OnceCell::new(), make: case.make, smoke: plan.smoke });
     let group = |&workers: &usize| {
-        let figure = Figure {
-            case: case.case.to_owned(),
+        let figure = |suffix: &str, title: String, description: String| Figure {
+            case: format!("{}{suffix}", case.case),
             config: format!("w{workers}"),
-            name: format!("{}/{workers} worker{}", case.title, plural(workers)),
+            name: format!("{title}/{workers} worker{}", plural(workers)),
             unit: case.unit,
             trend: Trend::Lower,
-            description: case.description.clone(),
+            description,
         };
-        let mut group = Group::new(workers, vec![figure]);
+        let mut figures = vec![figure("", case.title.to_owned(), case.description.clone())];
+        if case.cpu {
+            let description = format!("{}: processor time of the process", case.description);
+            figures.push(figure("-cpu", format!("processor {}", case.title), description));
+        }
+        let (mut group, cpu) = (Group::new(workers, figures), case.cpu);
         if case.serial && workers == 1 {
             let data = Rc::clone(&data);
-            group.add(SERIAL, move || Ok(Serial(data.get())));
+            group.add(SERIAL, move || Ok(Serial { data: data.get(), cpu }));
         }
         for_each!(L in fork_joins(plan.peers) => {
             if L::SLICES || !case.slices {
-                add::<P, L>(&mut group, workers, &data);
+                add::<P, L>(&mut group, workers, cpu, &data);
             }
         });
         group
@@ -149,24 +159,45 @@ pub(crate) fn groups<P: Program + Sync>(
     workers.iter().map(group).collect()
 }
 
-fn add<P: Program + Sync, L: ForkJoin>(group: &mut Group, workers: usize, data: &Rc<Lazy<P>>) {
+fn add<P: Program + Sync, L: ForkJoin>(
+    group: &mut Group,
+    workers: usize,
+    cpu: bool,
+    data: &Rc<Lazy<P>>,
+) {
     let data = Rc::clone(data);
-    let open = move || Ok(Pooled::<P, L> { data: data.get(), pool: L::build(workers)?, workers });
-    group.add(L::NAME, open);
+    group.add(L::NAME, move || {
+        Ok(Pooled::<P, L> { data: data.get(), pool: L::build(workers)?, workers, cpu })
+    });
     group.keep_apart(L::LINGERS);
 }
 
+/// Runs `f`. Returns its result and how long it took, then its processor time if `cpu`.
+fn timed<R>(cpu: bool, f: impl FnOnce() -> R) -> Result<(R, Vec<Duration>), Error> {
+    let spent =
+        || process_cpu_time().ok_or_else(|| input("this system does not report processor time"));
+    let before = if cpu { Some(spent()?) } else { None };
+    let start = Instant::now();
+    let out = f();
+    let mut times = vec![start.elapsed()];
+    if let Some(before) = before {
+        times.push(spent()?.saturating_sub(before));
+    }
+    Ok((out, times))
+}
+
 /// A program without a library.
-struct Serial<P>(Rc<P>);
+struct Serial<P> {
+    data: Rc<P>,
+    cpu: bool,
+}
 
 impl<P: Program> Session for Serial<P> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
-        self.0.reset();
-        let start = Instant::now();
-        let out = self.0.serial();
-        let elapsed = start.elapsed();
-        out.map_or(Ok(()), |out| self.0.check(out))?;
-        Ok(vec![self.0.value(elapsed)])
+        self.data.reset();
+        let (out, times) = timed(self.cpu, || self.data.serial())?;
+        out.map_or(Ok(()), |out| self.data.check(out))?;
+        Ok(times.into_iter().map(|time| self.data.value(time)).collect())
     }
 }
 
@@ -175,18 +206,16 @@ struct Pooled<P, L: ForkJoin> {
     data: Rc<P>,
     pool: L::Pool,
     workers: usize,
+    cpu: bool,
 }
 
 impl<P: Program + Sync, L: ForkJoin> Session for Pooled<P, L> {
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         self.data.reset();
-        let (program, grain) = (&*self.data, Grain { workers: self.workers });
-        let (elapsed, out) = L::enter(&self.pool, |ctx| {
-            let start = Instant::now();
-            let out = program.run::<L>(ctx, grain);
-            (start.elapsed(), out)
-        });
+        let (program, cpu, grain) = (&*self.data, self.cpu, Grain { workers: self.workers });
+        let done = L::enter(&self.pool, |ctx| timed(cpu, || program.run::<L>(ctx, grain)));
+        let (out, times) = done?;
         self.data.check(out)?;
-        Ok(vec![self.data.value(elapsed)])
+        Ok(times.into_iter().map(|time| self.data.value(time)).collect())
     }
 }

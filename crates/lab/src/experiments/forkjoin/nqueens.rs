@@ -12,6 +12,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of 13 queens",
         description: "all placements of 13 queens, a join for each further alternative".to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| {
             if smoke { Queens { n: 6, count: 4 } } else { Queens { n: 13, count: 73_712 } }
         },

@@ -12,6 +12,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of the sum of a slice",
         description: "sum of 4 * 10^6 u64 in a slice".to_owned(),
         slices: true,
+        cpu: false,
         make: |smoke| Sum(values(smoke)),
         serial: true,
     };
@@ -22,6 +23,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         description: "4 * 10^6 u64 of a slice, mapped by one multiplication into a new vector"
             .to_owned(),
         slices: true,
+        cpu: false,
         make: |smoke| Map(values(smoke)),
         serial: true,
     };

@@ -14,6 +14,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of a sort",
         description: "sorting 10^7 random u64".to_owned(),
         slices: true,
+        cpu: false,
         make: |smoke| Sort::new(if smoke { 5_000 } else { 10_000_000 }),
         serial: true,
     };

@@ -12,6 +12,7 @@ pub(super) fn groups(plan: &Plan, workers: &[usize]) -> Vec<Group> {
         title: "time of the sum of a tree",
         description: "sum of a balanced pointer tree of 2^20 nodes, a join at each".to_owned(),
         slices: false,
+        cpu: false,
         make: |smoke| Tree::new(if smoke { 1 << 8 } else { 1 << 20 }),
         serial: true,
     };
