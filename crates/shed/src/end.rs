@@ -15,14 +15,14 @@ use sateen_base::prim::Ordering;
 use sateen_base::unwind::run_to_end;
 
 /// Tasks that the caller has taken and is about to execute.
-pub(crate) struct Hand {
+pub(crate) struct Taken {
     pub(crate) channel: u16,
     pub(crate) tasks: Chain,
     /// How many more the caller would execute.
     pub(crate) room: u32,
 }
 
-impl Hand {
+impl Taken {
     pub(crate) const EMPTY: Self =
         Self { channel: 0, tasks: Chain { first: 0, last: 0, count: 0 }, room: 0 };
 
@@ -97,7 +97,7 @@ pub(crate) struct Ending<'a, T, L: Layout> {
     edges: Option<Chain>,
     /// Slots to be freed.
     slots: Option<Chain>,
-    pub(crate) hand: Hand,
+    pub(crate) taken: Taken,
     /// Whether this is being dropped, by a panic or at the end of a batch: then cancelled tasks are
     /// not reported. A batch has none left.
     unwinding: bool,
@@ -108,13 +108,13 @@ pub(crate) struct Ending<'a, T, L: Layout> {
 impl<'a, T, L: Layout> Ending<'a, T, L> {
     #[inline]
     pub(crate) fn new(shed: &'a Shed<T, L>) -> Self {
-        Self::with(shed, Hand::EMPTY)
+        Self::with(shed, Taken::EMPTY)
     }
 
-    /// For several ends, between which the caller executes what is in `hand`. What becomes ready is
+    /// For several ends, between which the caller executes what it has taken. What becomes ready is
     /// announced after each end, what becomes free is freed after the last.
     #[inline]
-    pub(crate) fn with(shed: &'a Shed<T, L>, hand: Hand) -> Self {
+    pub(crate) fn with(shed: &'a Shed<T, L>, taken: Taken) -> Self {
         Self {
             shed,
             root: None,
@@ -130,7 +130,7 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
             ready: None,
             edges: None,
             slots: None,
-            hand,
+            taken,
             unwinding: false,
             announcing: false,
         }
@@ -264,11 +264,11 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         if let Some(slots) = self.slots.take() {
             self.shed.free_slots().push(slots);
         }
-        let hand = core::mem::replace(&mut self.hand, Hand::EMPTY);
-        if hand.tasks.count > 0 {
-            self.shed.put_back(hand.channel, hand.tasks);
+        let taken = core::mem::replace(&mut self.taken, Taken::EMPTY);
+        if taken.tasks.count > 0 {
+            self.shed.put_back(taken.channel, taken.tasks);
             if !self.announcing {
-                self.shed.announce(hand.channel, hand.tasks.count);
+                self.shed.announce(taken.channel, taken.tasks.count);
             }
         }
         self.push_ready();
@@ -368,9 +368,9 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     #[inline(always)]
     fn make_ready(&mut self, index: u32) {
         let channel = self.shed.channel_at(index);
-        if self.hand.wants(channel) {
-            self.hand.room -= 1;
-            self.hand.tasks = Chain::of(index);
+        if self.taken.wants(channel) {
+            self.taken.room -= 1;
+            self.taken.tasks = Chain::of(index);
             return self.shed.count(channel, Count::Readied, 1);
         }
         match &mut self.ready {

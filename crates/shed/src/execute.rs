@@ -1,7 +1,7 @@
 //! Executing what is ready.
 
 use crate::canary::relaxed_if;
-use crate::end::{Ending, Hand};
+use crate::end::{Ending, Taken};
 use crate::heads::Count;
 use crate::layout::Layout;
 use crate::list::Chain;
@@ -168,17 +168,17 @@ impl<T, L: Layout> Shed<T, L> {
         if most == 0 {
             return Ok(0);
         }
-        let Some(taken) = self.pop_ready_some(channel, most as usize) else {
+        let Some(tasks) = self.pop_ready_some(channel, most as usize) else {
             return Ok(0);
         };
-        self.warm(taken);
+        self.warm(tasks);
         let slots = self.free_slots();
         // Where the oldest come first, what becomes ready now comes last.
-        let room = if self.is_fifo(channel) { 0 } else { most - taken.count };
-        let hand = Hand { channel, tasks: taken, room };
-        let mut batch = Batch { ending: Ending::with(self, hand), ended: [0; 2] };
+        let room = if self.is_fifo(channel) { 0 } else { most - tasks.count };
+        let taken = Taken { channel, tasks, room };
+        let mut batch = Batch { ending: Ending::with(self, taken), ended: [0; 2] };
         let (mut ran, runner, counting) = (0, runner(), self.extra.counters != 0);
-        while let Some(index) = batch.ending.hand.take(&slots) {
+        while let Some(index) = batch.ending.taken.take(&slots) {
             let Some(state) = self.claim(index, runner) else { continue };
             ran += 1;
             let outcome = self.call(index, state, &mut run);
@@ -376,7 +376,7 @@ struct Batch<'a, T, L: Layout> {
 
 impl<T, L: Layout> Drop for Batch<'_, T, L> {
     fn drop(&mut self) {
-        let Ending { shed, hand: Hand { channel, .. }, .. } = self.ending;
+        let Ending { shed, taken: Taken { channel, .. }, .. } = self.ending;
         shed.count(channel, Count::Blocked, self.ended[0]);
         shed.count(channel, Count::Completed, self.ended[1]);
     }
