@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 /// What kind of work an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WorkKind {
     /// A job of a scope, which the scope itself may take.
     Scoped,
     /// Other work that cannot fail: branches, calls from outside, futures.
@@ -87,7 +87,13 @@ impl<E: Copy> Aside<E> {
 
     /// Adds `entry`, fences fully, then calls `look`. No thread can take the entry before `look`
     /// has returned, so what the entry keeps is there.
-    pub fn put<R>(&self, entry: E, kind: Kind, home: Option<usize>, look: impl FnOnce() -> R) -> R {
+    pub fn put<R>(
+        &self,
+        entry: E,
+        kind: WorkKind,
+        home: Option<usize>,
+        look: impl FnOnce() -> R,
+    ) -> R {
         let mut lists = self.lists.lock();
         lists.of[kind as usize].push_back(Put { entry, home });
         self.recount(&lists);
@@ -117,7 +123,7 @@ impl<E: Copy> Aside<E> {
     }
 
     /// Takes an entry of `kind` for worker `index`.
-    pub fn take_kind(&self, index: usize, kind: Kind) -> Option<E> {
+    pub fn take_kind(&self, index: usize, kind: WorkKind) -> Option<E> {
         if self.count() == 0 {
             return None;
         }
@@ -125,8 +131,8 @@ impl<E: Copy> Aside<E> {
     }
 
     /// Whether there is an entry of one of `kinds` for worker `index`.
-    pub fn has_for(&self, index: usize, kinds: &[Kind]) -> bool {
-        let has = |lists: &mut Lists<E>, kind: Kind| {
+    pub fn has_for(&self, index: usize, kinds: &[WorkKind]) -> bool {
+        let has = |lists: &mut Lists<E>, kind: WorkKind| {
             lists.of[kind as usize].iter().any(|put| put.is_for(index))
         };
         self.count() != 0 && self.with(|lists| kinds.iter().any(|&kind| has(lists, kind)))
@@ -142,7 +148,7 @@ impl<E: Copy> Aside<E> {
         if self.count() == 0 {
             return None;
         }
-        self.with(|lists| lists.take(Kind::Scoped as usize, |put| mine(put.entry)))
+        self.with(|lists| lists.take(WorkKind::Scoped as usize, |put| mine(put.entry)))
     }
 }
 

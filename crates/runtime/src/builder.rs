@@ -341,7 +341,7 @@ impl Builder {
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
-        let policies = policy::activate(policy::round_robin().0, 1);
+        let policies = policy::for_workers(policy::round_robin().0, 1);
         let workers =
             policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
         let alarm = self.on_arrival.map(|arrival| {
@@ -403,7 +403,7 @@ impl Builder {
             return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
         }
         let substitutes = Substitutes::new(names.split_off(count));
-        let policies = policy::activate(self.policy.0, count + substitutes.count());
+        let policies = policy::for_workers(self.policy.0, count + substitutes.count());
         let alarm = policy::alarm(&policies);
         let workers =
             policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();

@@ -175,7 +175,7 @@ impl Fiber {
         let switch = Switch::new(stack, self, main, self.shared.threads.as_ref())?;
         // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack
         // has a slot for every job that fits its frames.
-        unsafe { self.join_stack.place(slots) };
+        unsafe { self.join_stack.move_to(slots) };
         // SAFETY: the root alone touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
         Ok(())

@@ -78,7 +78,7 @@ fn beyond() -> *mut Slot {
 }
 
 impl JoinStack {
-    /// An empty stack without memory; [`JoinStack::place`] gives it some.
+    /// An empty stack without memory; [`JoinStack::move_to`] gives it some.
     pub fn new() -> Self {
         let none = std::ptr::null_mut();
         Self {
@@ -98,7 +98,7 @@ impl JoinStack {
     ///
     /// # Safety
     /// The caller owns the stack, it is empty, and from `base` on there is room for every push.
-    pub unsafe fn place(&self, base: *mut Slot) {
+    pub unsafe fn move_to(&self, base: *mut Slot) {
         self.public.lock.acquire();
         // Ordering: Relaxed throughout; the lock publishes it, and the owner is the caller.
         self.base.store(base, Ordering::Relaxed);

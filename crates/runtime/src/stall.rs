@@ -81,9 +81,9 @@ pub struct Stall {
 
 /// A worker's own state.
 #[derive(Debug)]
-pub struct Mine(Cell<State>);
+pub struct OwnState(Cell<State>);
 
-impl Mine {
+impl OwnState {
     /// It works.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
@@ -167,8 +167,8 @@ impl Stall {
     // ---- hints ----
 
     /// The calling worker's state is `state` from now on.
-    pub fn set(&self, mine: &Mine, state: State) {
-        let before = mine.0.replace(state);
+    pub fn set(&self, own: &OwnState, state: State) {
+        let before = own.0.replace(state);
         for (count, counted) in
             [(&self.starved, State::is_starved as fn(State) -> bool), (&self.stuck, is_stuck)]
         {

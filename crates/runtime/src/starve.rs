@@ -4,7 +4,7 @@
 //! ready or a stack is free. When all workers stand still like this, nested work gets a stack
 //! beyond the limit, and spawned tasks fail. Protocol and proof: `README.md`, "Out of stacks".
 
-use crate::aside::Kind;
+use crate::aside::WorkKind;
 use crate::entry::{Entry, Work};
 use crate::forked;
 use crate::root::{base_fiber, call_off_fiber, extra_fiber};
@@ -170,13 +170,13 @@ impl Owner {
                 // SAFETY: the scope waits for the job, which no worker can take before this has
                 // looked.
                 let look = || unsafe { crate::scope::waiter(job) };
-                let waiter = shared.aside.put(entry, Kind::Scoped, home, look);
+                let waiter = shared.aside.put(entry, WorkKind::Scoped, home, look);
                 waiter.inspect(|waiter| crate::latch::Waiter::unpark(*waiter));
                 return;
             }
-            Work::Task(header) if !is_pinned(header.as_ptr()) => Kind::Task,
-            Work::Future(head) if !is_pinned(head.as_ptr().cast()) => Kind::Nested,
-            Work::Job(_) | Work::Stack(_) => Kind::Nested,
+            Work::Task(header) if !is_pinned(header.as_ptr()) => WorkKind::Task,
+            Work::Future(head) if !is_pinned(head.as_ptr().cast()) => WorkKind::Nested,
+            Work::Job(_) | Work::Stack(_) => WorkKind::Nested,
             _ => return self.defer(entry),
         };
         shared.aside.put(entry, kind, home, || ());
@@ -244,21 +244,21 @@ impl Owner {
     }
 
     fn has_nested_aside(&self) -> bool {
-        self.shared().aside.has_for(self.index(), &[Kind::Scoped, Kind::Nested])
+        self.shared().aside.has_for(self.index(), &[WorkKind::Scoped, WorkKind::Nested])
             || self.has_own_waiting(is_nested)
     }
 
     fn take_nested_aside(&self) -> Option<Entry> {
         let aside = &self.shared().aside;
         aside
-            .take_kind(self.index(), Kind::Nested)
-            .or_else(|| aside.take_kind(self.index(), Kind::Scoped))
+            .take_kind(self.index(), WorkKind::Nested)
+            .or_else(|| aside.take_kind(self.index(), WorkKind::Scoped))
             .or_else(|| self.take_own_waiting(is_nested))
     }
 
     fn take_task_aside(&self) -> Option<Entry> {
         let is_task = |entry: Entry| matches!(entry.decode(), Work::Task(_));
-        let aside = self.shared().aside.take_kind(self.index(), Kind::Task);
+        let aside = self.shared().aside.take_kind(self.index(), WorkKind::Task);
         aside.or_else(|| self.take_own_waiting(is_task))
     }
 }

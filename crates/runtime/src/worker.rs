@@ -56,10 +56,10 @@ use crate::fiber::Fiber;
 use crate::inbox::Inbox;
 use crate::join_stack::JoinStack;
 use crate::latch::{Latch, Waiter};
-use crate::policy::{Active, Custom, PolicyView};
+use crate::policy::{Custom, PolicyView, WorkerPolicy};
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
-use crate::stall::{Mine, State};
+use crate::stall::{OwnState, State};
 use crate::stats::Counters;
 use crate::task::{Header, Ids};
 use sateen_base::prim::time::{Duration, Instant};
@@ -99,7 +99,7 @@ pub(crate) struct Worker {
 /// cells keep a reference to it from leaving the thread.
 pub(crate) struct Owner {
     worker: Worker,
-    policy: Active,
+    policy: WorkerPolicy,
     /// None while the thread is not in the runtime.
     shared: UnsafeCell<Option<Arc<Shared>>>,
     ids: Ids,
@@ -125,7 +125,7 @@ pub(crate) struct Owner {
     /// What the watcher of the timers may not know.
     timer_news: Cell<timers::News>,
     /// The state that the counts of `stall.rs` have for this worker.
-    stall: Mine,
+    stall: OwnState,
     /// Since when the worker has had no stack for what it could start.
     starved_since: Cell<Option<Instant>>,
 }
@@ -164,7 +164,7 @@ const _: () = {
 };
 
 impl WorkerCell {
-    pub(crate) fn new(index: usize, policy: Active) -> Self {
+    pub(crate) fn new(index: usize, policy: WorkerPolicy) -> Self {
         let standing = if fence::is_asymmetric() { 0 } else { FENCED };
         let worker = Worker {
             requests: CachePadded::new(RequestWord::new(standing)),
@@ -196,7 +196,7 @@ impl WorkerCell {
             suspended: Cell::new(0),
             ready_seen: Cell::default(),
             timer_news: Cell::default(),
-            stall: Mine::new(),
+            stall: OwnState::new(),
             starved_since: Cell::new(None),
         })
     }

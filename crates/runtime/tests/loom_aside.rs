@@ -9,7 +9,7 @@ use loom::sync::{Arc, Notify};
 use loom::thread;
 use sateen_base::model;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
-use sateen_runtime::models::aside::{Aside, Kind};
+use sateen_runtime::models::aside::{Aside, WorkKind};
 use sateen_runtime::models::park_word::ParkWord;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::tight::Tight;
@@ -49,7 +49,7 @@ impl Model {
 
     /// Puts a job aside, as a worker without a stack does.
     fn put(&self, job: usize) {
-        let waits = self.aside.put(job, Kind::Scoped, None, || {
+        let waits = self.aside.put(job, WorkKind::Scoped, None, || {
             // SAFETY: the scope waits for the job.
             self.frames.with(|frames| unsafe { *frames });
             self.waits.load(Relaxed)

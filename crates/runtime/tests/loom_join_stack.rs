@@ -33,7 +33,7 @@ impl Model {
         let mut slots: Vec<Slot> = (0..JOBS).map(|_| Slot::new(std::ptr::null_mut())).collect();
         let stack = JoinStack::new();
         // SAFETY: the owner is the caller, and at most `JOBS` jobs are pushed at once.
-        unsafe { stack.place(slots.as_mut_ptr()) };
+        unsafe { stack.move_to(slots.as_mut_ptr()) };
         let jobs =
             std::array::from_fn(|_| Counted { job: Job { run: count }, runs: AtomicUsize::new(0) });
         Arc::new(Self { stack, jobs, _slots: slots })

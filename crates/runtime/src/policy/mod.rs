@@ -168,7 +168,7 @@ pub(crate) enum Kind {
     Sharing,
     /// Makes the policies of this many workers.
     #[cfg(feature = "study")]
-    SharingLocked(fn(usize) -> Vec<Active>),
+    SharingLocked(fn(usize) -> Vec<WorkerPolicy>),
     RoundRobin,
     Custom(Box<dyn FnMut(usize) -> Box<dyn Policy>>),
 }
@@ -223,7 +223,7 @@ pub fn work_sharing() -> Scheduling {
 pub fn work_sharing_locked<K: RawMutex + Send + Sync + 'static>() -> Scheduling {
     Scheduling(Kind::SharingLocked(|workers| {
         let shared = sharing::<Locked<K>>(workers);
-        shared.map(|policy| Active::SharingLocked(Box::new(policy))).collect()
+        shared.map(|policy| WorkerPolicy::SharingLocked(Box::new(policy))).collect()
     }))
 }
 
@@ -259,7 +259,7 @@ impl Kind {
 
 /// A worker's policy. An enum and not a trait object, so that the calls for each task are direct.
 #[expect(clippy::large_enum_variant)] // One a worker, and nearly always the largest.
-pub(crate) enum Active {
+pub(crate) enum WorkerPolicy {
     Stealing(Stealing),
     Sharing(Sharing<LockFree>),
     #[cfg(feature = "study")]
@@ -269,23 +269,26 @@ pub(crate) enum Active {
 }
 
 /// Makes one for each worker.
-pub(crate) fn activate(kind: Kind, workers: usize) -> Vec<Active> {
+pub(crate) fn for_workers(kind: Kind, workers: usize) -> Vec<WorkerPolicy> {
     match kind {
-        Kind::Stealing => (0..workers).map(|_| Active::Stealing(Stealing::new())).collect(),
-        Kind::Sharing => sharing::<LockFree>(workers).map(Active::Sharing).collect(),
+        Kind::Stealing => (0..workers).map(|_| WorkerPolicy::Stealing(Stealing::new())).collect(),
+        Kind::Sharing => sharing::<LockFree>(workers).map(WorkerPolicy::Sharing).collect(),
         #[cfg(feature = "study")]
         Kind::SharingLocked(make) => make(workers),
-        Kind::RoundRobin => (0..workers).map(|_| Active::RoundRobin(RoundRobin::new())).collect(),
+        Kind::RoundRobin => {
+            (0..workers).map(|_| WorkerPolicy::RoundRobin(RoundRobin::new())).collect()
+        }
         Kind::Custom(mut make) => {
             let changes = Arc::new(Changes::new(workers));
-            let custom =
-                |worker| Active::Custom(Custom::new(make(worker), Arc::clone(&changes), worker));
+            let custom = |worker| {
+                WorkerPolicy::Custom(Custom::new(make(worker), Arc::clone(&changes), worker))
+            };
             (0..workers).map(custom).collect()
         }
     }
 }
 
-impl Active {
+impl WorkerPolicy {
     #[inline]
     pub(crate) fn awakened(&self, entry: Entry) {
         let runnable = || Runnable::new(entry);
@@ -299,7 +302,7 @@ impl Active {
         }
     }
 
-    /// [`Active::awakened`] for a fiber.
+    /// [`WorkerPolicy::awakened`] for a fiber.
     #[inline(always)]
     pub(crate) fn awaken_fiber(&self, fiber: &Fiber) {
         match self {
@@ -308,7 +311,7 @@ impl Active {
         }
     }
 
-    /// [`Active::awakened`] for a fiber that waited and was woken.
+    /// [`WorkerPolicy::awakened`] for a fiber that waited and was woken.
     #[inline]
     pub(crate) fn woken_fiber(&self, fiber: &Fiber) {
         match self {
@@ -317,7 +320,7 @@ impl Active {
         }
     }
 
-    /// [`Active::awakened`] for a new task of normal priority, the usual case.
+    /// [`WorkerPolicy::awakened`] for a new task of normal priority, the usual case.
     #[inline(always)]
     pub(crate) fn spawned(&self, entry: Entry) {
         match self {
@@ -481,7 +484,7 @@ impl PolicyView {
 }
 
 /// What wakes workers whose policies sleep in a way of their own.
-pub(crate) fn alarm(policies: &[Active]) -> Option<Alarm> {
+pub(crate) fn alarm(policies: &[WorkerPolicy]) -> Option<Alarm> {
     policies.first()?.custom()?;
-    Some(custom::alarm(policies.iter().filter_map(Active::custom)))
+    Some(custom::alarm(policies.iter().filter_map(WorkerPolicy::custom)))
 }

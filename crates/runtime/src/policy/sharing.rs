@@ -63,7 +63,7 @@ pub(crate) trait Shares {
     fn push_normal(&self, entry: Entry);
     /// The youngest staged here.
     fn pop_youngest(&self) -> Option<Entry>;
-    /// See [`Active::pop_task`](super::Active::pop_task).
+    /// See [`WorkerPolicy::pop_task`](super::WorkerPolicy::pop_task).
     fn pop_task(&self, task: NonNull<Header>) -> bool;
     /// What every thread may use.
     fn stage(&self) -> Arc<dyn Staged>;
