@@ -13,7 +13,8 @@ use std::ptr::NonNull;
 #[derive(Debug)]
 pub(crate) struct Raw<S: Strategy>(BlockPool<S>);
 
-/// A block in use. Only [`Raw::take`] makes one, nobody can copy it, and [`Raw::give`] consumes it.
+/// A block in use. Only [`Raw::take`] makes one, no code can copy it, and [`Raw::give`] consumes
+/// it.
 #[derive(Debug)]
 pub(crate) struct Block(NonNull<u8>);
 
@@ -46,7 +47,7 @@ impl<S: Strategy> Pool for Raw<S> {
         // SAFETY: `take` has written a content, and this handle is the only one.
         let content = unsafe { block.0.cast::<Content>().read() };
         // SAFETY: `take` of this pool returned the block: a session has one pool, and handles do
-        // not leave it. Nobody uses the block any more, because its only handle ends here.
+        // not leave it. No code uses the block any more, because its only handle ends here.
         unsafe { self.0.give(block.0) };
         content
     }

@@ -30,7 +30,7 @@ const DEQUE: &str =
 const SKYNET: &str = "Boost.Fiber's table, i7-4770S 4C/8T: a stack for each of 100,000 fibers";
 const THREADS: &str = "Boost.Fiber's table, i7-4770S 4C/8T, 10,000 threads";
 const POOLS: &str =
-    "MultiCore benchmarks: memory allocation (2012), 8 cores: wall time by pairs of all threads";
+    "MultiCore benchmarks: memory allocation (2012), 8 cores: wall time divided by all pairs";
 
 /// The three stages of the deque figures.
 macro_rules! stages {

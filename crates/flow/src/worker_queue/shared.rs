@@ -180,8 +180,8 @@ impl<T> Shared<T> {
 
     // ---- Sending ----
 
-    /// The lane for the next item, and a time-stamp if its waiting is to be measured: for each item
-    /// while workers are idle, otherwise for the first of a run.
+    /// The lane for the next item, and a time-stamp if its waiting is to be measured. It is
+    /// measured for each item while workers are idle, otherwise for the first of a run.
     #[inline]
     pub(crate) fn step(&self, turn: &Turn) -> (usize, u64) {
         let mut lane = turn.lane.get();
@@ -230,7 +230,7 @@ impl<T> Shared<T> {
     }
 
     /// Sends to `lane`, or if it is full to another one. `wait` allows waiting, if the overflow
-    /// rule says so.
+    /// rule asks for it.
     #[inline]
     pub(crate) fn send(
         &self,
@@ -248,7 +248,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Sends where there is room. `wait` allows waiting, if the overflow rule says so.
+    /// Sends where there is room. `wait` allows waiting, if the overflow rule asks for it.
     #[cold]
     pub(crate) fn send_slow(
         &self,

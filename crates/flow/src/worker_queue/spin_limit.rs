@@ -5,7 +5,7 @@ use sateen_base::tsc;
 use sateen_runtime::yield_now;
 use std::sync::OnceLock;
 
-/// At most so many yields. Without other fibers or threads they take about as long as falling
+/// At most this many yields. Without other fibers or threads they take about as long as falling
 /// asleep and waking up.
 const TURNS: u32 = 16;
 /// If the yields take longer than this altogether, the others are not about to bring what the

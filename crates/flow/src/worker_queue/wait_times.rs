@@ -22,7 +22,7 @@ fn empty_histogram() -> Option<Histogram<u64>> {
 pub(crate) struct WaitRecorder(SpinLock<Option<Box<Histogram<u64>>>>);
 
 impl WaitRecorder {
-    /// An item has waited for so many ticks. Worker only.
+    /// An item has waited for this many ticks. Worker only.
     pub(crate) fn record(&self, ticks: u64) {
         let nanos = tsc::nanos(ticks).clamp(1, LONGEST);
         let mut waits = self.0.lock();

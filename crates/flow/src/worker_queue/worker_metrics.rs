@@ -82,7 +82,7 @@ impl WorkerMetrics {
         drop(before);
     }
 
-    /// An item has waited for so many ticks.
+    /// An item has waited for this many ticks.
     #[cold]
     pub(crate) fn waited(&self, ticks: u64) {
         #[cfg(feature = "wait_times")]

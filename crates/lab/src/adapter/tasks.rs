@@ -41,7 +41,7 @@ pub(crate) trait Tasks: 'static {
     /// A thread cannot be created.
     fn build(workers: usize) -> Result<Self::Pool, Error>;
 
-    /// What the library's processes need for so many tasks at once.
+    /// What the library's processes need for this many tasks at once.
     fn environment(_tasks: u64) -> Environment {
         || Ok(None)
     }

@@ -14,7 +14,7 @@ pub(super) struct Question<T> {
     /// The option that answers it.
     pub(super) option: &'static str,
     pub(super) text: &'static str,
-    /// What is assumed if nobody answers; empty if an answer is required.
+    /// What is assumed without an answer; empty if an answer is required.
     pub(super) default: String,
     pub(super) parse: fn(&str) -> Result<T, String>,
 }
@@ -25,7 +25,7 @@ impl<'a> Answers<'a> {
         Self { person: Some((questions, out)), assumed: Vec::new() }
     }
 
-    /// Asks nobody, and assumes the defaults.
+    /// Asks nothing, and assumes the defaults.
     pub(super) fn of_nobody() -> Self {
         Self { person: None, assumed: Vec::new() }
     }

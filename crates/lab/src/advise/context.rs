@@ -65,7 +65,7 @@ impl Context {
                 args.reads,
                 &Question {
                     option: "--reads",
-                    text: "Of a hundred times, how often is the value only read?",
+                    text: "Of a hundred sections, how many only read?",
                     default: "0".to_owned(),
                     parse: args::percent,
                 },
@@ -81,8 +81,8 @@ impl Context {
             args.total,
             &Question {
                 option: "--total",
-                text: "Who reads the total: nobody before the end, somebody sometimes, each that \
-                       increments (end, sometimes, each)?",
+                text: "When is the total read: only at the end, sometimes, or by each increment \
+                       (end, sometimes, each)?",
                 default: "sometimes".to_owned(),
                 parse: args::total,
             },
@@ -96,7 +96,7 @@ impl Context {
             args.size,
             &Question {
                 option: "--size",
-                text: "How many bytes has a block?",
+                text: "How large is a block, in bytes?",
                 default: "64".to_owned(),
                 parse: args::size,
             },
@@ -105,7 +105,7 @@ impl Context {
             args.frees,
             &Question {
                 option: "--frees",
-                text: "Who gives a block back: the same thread that took it, or another (same, \
+                text: "Which thread gives a block back: the one that took it, or another (same, \
                        other)?",
                 default: "same".to_owned(),
                 parse: args::frees,
@@ -179,9 +179,9 @@ impl Context {
             }
             Self::Counter(asked) => {
                 let total = match asked.total {
-                    counter::Total::End => "nobody reads before the end",
-                    counter::Total::Sometimes => "somebody reads sometimes",
-                    counter::Total::Each => "each reads that increments",
+                    counter::Total::End => "is read only at the end",
+                    counter::Total::Sometimes => "is read sometimes",
+                    counter::Total::Each => "each increment reads",
                 };
                 format!("a counter for {threads}, which {total}")
             }

@@ -159,19 +159,19 @@ lines! {
         use sateen::sync::spin::NoAtomics;
         let pool = Pool::<[u8; 64], LockedFlags<NoAtomics>>::new(10_000)?;
     }
-    "for one thread only, as the compiler will see to; with the feature `study`."
+    "for one thread only; the compiler refuses others; with the feature `study`."
     "locked-bits-no-atomics" {
         use sateen::pool::{LockedBits, Pool};
         use sateen::sync::spin::NoAtomics;
         let pool = Pool::<[u8; 64], LockedBits<NoAtomics>>::new(10_000)?;
     }
-    "for one thread only, as the compiler will see to; with the feature `study`."
+    "for one thread only; the compiler refuses others; with the feature `study`."
     "locked-tree-no-atomics" {
         use sateen::pool::{LockedTree, Pool};
         use sateen::sync::spin::NoAtomics;
         let pool = Pool::<[u8; 64], LockedTree<NoAtomics>>::new(10_000)?;
     }
-    "for one thread only, as the compiler will see to; with the feature `study`."
+    "for one thread only; the compiler refuses others; with the feature `study`."
     #[cfg(feature = "peers")]
     "mimalloc" { let allocator = mimalloc::MiMalloc; }
     "the crate mimalloc; make it the `#[global_allocator]`."

@@ -68,7 +68,7 @@ impl Ranking {
         let also = if later.is_empty() {
             String::new()
         } else {
-            format!(" So may be {}, whose runs vary much.", later.join(", "))
+            format!(" The runs of {} vary a lot: it may be as good.", later.join(", "))
         };
         if equal > 1 {
             let names: Vec<&str> = self.rows[..equal].iter().map(|r| r.name).collect();
@@ -140,7 +140,7 @@ mod tests {
         ]);
         let text = ranking.how_sure();
         assert!(text.contains("first is first beyond doubt"), "{text}");
-        assert!(text.contains("So may be noisy"), "{text}");
+        assert!(text.contains("The runs of noisy vary a lot"), "{text}");
     }
 
     #[test]

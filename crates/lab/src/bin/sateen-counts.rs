@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A path: its name, how often it takes some forty million instructions, and what runs it so many
+/// A path: its name, how often it takes some forty million instructions, and what runs it this many
 /// times inside a runtime of one worker.
 type Path = (&'static str, usize, fn(usize));
 

@@ -93,8 +93,8 @@ fn of_fibers(kind: Kind, workers: usize) -> Figure {
         unit: "ns",
         trend: Trend::Lower,
         description: format!(
-            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time per \
-             item"
+            "numbers one by one from a task to a task on {workers} worker{s}, {what}: wall time \
+             per item"
         ),
     }
 }
@@ -109,7 +109,7 @@ fn add<C: Channels>(group: &mut Group, kind: Kind, ends: usize, clocked: Clocked
 #[inline(always)]
 fn produce<C: Channels>(sender: &C::Sender, clocked: Clocked, producer: usize) -> Sums {
     let mut sending = clocked.begin(producer);
-    // If nobody receives any more, the sums differ.
+    // If no thread receives any more, the sums differ.
     while let Some((item, _)) = sending.next(1)
         && C::send(sender, item)
     {}

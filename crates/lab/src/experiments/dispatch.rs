@@ -30,8 +30,8 @@ impl Experiment for Dispatch {
             unit: "ns",
             trend: Trend::Lower,
             description: format!(
-                "two-way fork on awake workers, each half waits until the other has started: {what} of the \
-                 forks"
+                "two-way fork on awake workers, each half waits until the other has started: \
+                 {what} of the forks"
             ),
         };
         let figures = vec![

@@ -1,5 +1,5 @@
-//! A list under a lock against a queue without locks: each thread pushes, pops, and in one case
-//! searches the list in between, with about a hundred elements in it.
+//! A list under a lock beside a queue without locks. Each thread pushes, pops, and in one case
+//! searches the list in between. The list has about a hundred elements.
 
 use crate::adapter::{Queue, SharedLockKind};
 use crate::crew;
@@ -28,9 +28,9 @@ impl Experiment for ListQueue {
     }
 
     fn about(&self) -> &'static str {
-        "Whether a queue without locks is faster than a linked list under a lock. Each round pushes \
-         and pops, with 100 elements in the queue. The list is also measured with a search in \
-         between (time per round)."
+        "Whether a queue without locks is faster than a linked list under a lock. Each round \
+         pushes and pops, with 100 elements in the queue. The list is also measured with a search \
+         in between (time per round)."
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {

@@ -6,11 +6,11 @@ use crate::experiment::Plan;
 use crate::host::plural;
 use std::time::{Duration, Instant};
 
-/// Numbers of a run, if the budget allows so many.
+/// Numbers of a run, if the budget allows this many.
 const ITEMS: u64 = 10_000_000;
 /// Runs that the budget must allow.
 const RUNS: u32 = 5;
-/// A producer reads the clock once in so many numbers.
+/// A producer reads the clock once in this many numbers.
 const LOOKS: u64 = 1024;
 
 /// Returns the numbers of threads at each end.
@@ -18,13 +18,13 @@ pub(crate) fn ends(plan: &Plan, only_one: bool) -> Vec<usize> {
     if only_one { vec![1] } else { plan.workers_or(&[1, 2, 4]) }
 }
 
-/// Returns the fourth part of the identity for so many threads at each end, and its description.
+/// Returns the fourth part of the identity for this many threads at each end, and its description.
 pub(crate) fn config(ends: usize) -> (String, String) {
     let s = plural(ends);
     (format!("{ends}x{ends}"), format!("{ends} producer{s} to {ends} consumer{s}"))
 }
 
-/// How much a producer sends: so many numbers, or as many as it can in a time.
+/// How much a producer sends: this many numbers, or as many as it can in a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocked {
     items: u64,
@@ -117,8 +117,8 @@ impl Sums {
         Self { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) }
     }
 
-    /// Checks that the consumers, which follow so many producers in `done`, have received what the
-    /// producers have sent. Returns the nanoseconds by items.
+    /// Checks that the consumers, which follow `producers` producers in `done`, have received what
+    /// the producers have sent. Returns the nanoseconds per item.
     pub(crate) fn judge(done: &[Done<Self>], producers: usize) -> Result<Vec<f64>, Error> {
         let total =
             |half: &[Done<Self>]| half.iter().fold(Self::default(), |all, d| all.and(d.result));

@@ -74,7 +74,7 @@ struct Options {
     /// Most items a second that each worker takes
     #[arg(long, value_name = "RATE", value_parser = units::rate, allow_negative_numbers = true)]
     receive_rate: Option<f64>,
-    /// Number of queues between them
+    /// Number of queues between the senders and the workers
     #[arg(long, value_name = "N", value_parser = queues, allow_negative_numbers = true)]
     queues: Option<usize>,
     /// Room in each queue, in items (if not given, 65536); 0 hands items over

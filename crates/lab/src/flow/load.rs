@@ -270,8 +270,8 @@ impl Load {
         self.control.tell(|now| *now = wanted);
     }
 
-    /// Stops senders and workers. Returns the counts at the end; items that nobody handled count as
-    /// in the queues.
+    /// Stops senders and workers. Returns the counts at the end. Items that no worker handled count
+    /// as in the queues.
     pub(super) fn stop(mut self) -> Look {
         let before = self.look();
         let left = self.end();
@@ -279,7 +279,7 @@ impl Load {
         Look { at: before.at, depths: vec![left], ..self.look() }
     }
 
-    /// Stops all threads. Returns how many items nobody handled.
+    /// Stops all threads. Returns how many items no worker handled.
     fn end(&mut self) -> u64 {
         self.control.stopped.store(true, Ordering::Relaxed);
         self.control.tell(|_| {});

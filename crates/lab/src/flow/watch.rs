@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How many looks are kept: a minute of the view's.
 const REMEMBERED: usize = 240;
-/// The shown rate is the average over so many looks.
+/// The shown rate is the average over this many looks.
 const SMOOTHED: usize = 4;
 
 /// A run at a point in time. Counts start with the run.
@@ -82,7 +82,7 @@ impl Rates {
     }
 }
 
-/// The last looks, and the rates between them.
+/// The last looks, and the rate between each two of them.
 #[derive(Debug, Default)]
 pub(super) struct History {
     looks: VecDeque<Look>,

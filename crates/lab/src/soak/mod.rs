@@ -41,7 +41,7 @@ const WORLD: Duration = Duration::from_secs(2);
 /// How much more memory may be resident at the end than after the first worlds: allocators keep
 /// some.
 const SLACK_KIB: u64 = 256 * 1024;
-/// After so many worlds the process has what it needs.
+/// After this many worlds the process has what it needs.
 const WARM: u64 = 5;
 
 /// Runs `sateen soak`.

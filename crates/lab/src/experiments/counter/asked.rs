@@ -14,7 +14,7 @@ pub(crate) enum Total {
     End,
     /// Now and then; an approximate total is enough.
     Sometimes,
-    /// At each increment; the exact total at that moment.
+    /// At each increment, as the exact total of that moment.
     Each,
 }
 

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) fn group(plan: &Plan, workers: usize) -> Group {
-    let what = "a task makes a fiber of its worker ready, then computes for 100 ms without polling: \
-                time until the fiber runs; other workers are idle, but a started task stays";
+    let what = "a task makes a fiber of its worker ready, then computes for 100 ms without \
+                polling: time until the fiber runs; other workers are idle, but a started task \
+                stays";
     let name = "time behind a computing task";
     let one = figure("resume-behind", workers, name, "µs", Trend::Lower, what);
     let mut group = Group::new(2, vec![one]);

@@ -16,9 +16,9 @@ const WORK: Duration = Duration::from_micros(100);
 /// How long a million tasks take, and the memory of one.
 pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     const MILLION: u64 = 1_000_000;
-    let what = "one task starts 1,000,000, all block on one event and are then released: time until \
-                the last has ended (in the tour, and where memory is short, from fewer tasks, \
-                scaled up)";
+    let what = "one task starts 1,000,000, all block on one event and are then released: time \
+                until the last has ended (in the tour, and where memory is short, from fewer \
+                tasks, scaled up)";
     let each = "resident memory and page tables while all are blocked, per task";
     let figures = vec![
         figure("million", workers, "time for a million blocked tasks", "s", Trend::Lower, what),

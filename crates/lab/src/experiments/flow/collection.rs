@@ -1,5 +1,5 @@
-//! The two candidates: a queue with workers, as the loops here use it, and the blocking collection
-//! of a mutex and a condition variable, whose workers are bound to their queue.
+//! The two candidates. One is a queue with workers, as the loops here use it. The other is the
+//! blocking collection of a mutex and a condition variable, whose workers are bound to their queue.
 
 use crate::error::{Error, input};
 use sateen_base::CachePadded;

@@ -59,8 +59,8 @@ pub(super) fn accuracy(plan: &Plan) -> Vec<Group> {
             config,
             &format!("distance from the wanted rate/{config} items a second"),
             "%",
-            "a sender and a worker, each held to the rate: how far the items handled in 3 s are from \
-             the wanted number",
+            "a sender and a worker, each held to the rate: how far the items handled in 3 s are \
+             from the wanted number",
         );
         let mut group = seldom(plan, 2, figure);
         group.in_tour = config == "100k";
@@ -106,8 +106,8 @@ pub(super) fn stranded(plan: &Plan) -> Group {
         "t8",
         "longest wait of an item while one worker is blocked/8 workers",
         "ms",
-        "8 workers with 8 queues, 100,000 items a second, while one handler blocks for 1 s: longest \
-         wait of any other item",
+        "8 workers with 8 queues, 100,000 items a second, while one handler blocks for 1 s: \
+         longest wait of any other item",
     );
     // No thread computes.
     let mut group = seldom(plan, 2, figure);

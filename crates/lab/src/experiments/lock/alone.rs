@@ -40,7 +40,7 @@ pub(super) fn add<L: LockKind>(group: &mut Group, section: &Section, pairs: u32)
     } else if L::LOCAL {
         group.add(L::NAME, move || {
             let lock = L::new(());
-            // Otherwise the compiler removes a section that nobody can observe.
+            // Otherwise the compiler removes a section that no code can observe.
             let pair = move || L::with(black_box(&lock), |()| _ = black_box(&lock));
             Ok(Run(move || per_call(pairs, &pair)))
         });

@@ -25,8 +25,8 @@ impl Experiment for Lock {
     }
 
     fn about(&self) -> &'static str {
-        "Kinds of locks: taken by a thread alone, by two and eight threads with sections of several \
-         lengths, and in a scheduler whose workers share a queue. The figures are time and \
+        "Kinds of locks: taken by a thread alone, by two and eight threads with sections of \
+         several lengths, and in a scheduler whose workers share a queue. The figures are time and \
          processor time per section, the sections of the least served thread divided by those of \
          the most served, and the wait that one of a thousand exceeds."
     }
@@ -56,7 +56,7 @@ pub(crate) struct Section {
     /// Average time between sections under contention; each time is from half to one and a half of
     /// it.
     between: Duration,
-    /// One wait in so many is timed, so that the clock is not what is measured.
+    /// One wait in this many is timed, so that the measured time is not that of the clock.
     sampled: usize,
 }
 

@@ -26,8 +26,8 @@ pub(super) fn group(plan: &Plan, threads: usize, section: &Section) -> Group {
     group
 }
 
-/// The figures that group `uncontended-SECTION` lacks: the same contest with one thread, without
-/// its time per section, which includes the time between them.
+/// The figures that group `uncontended-SECTION` lacks: the same contest with one thread. It leaves
+/// out the time per section, because that includes the time between sections.
 pub(super) fn alone(plan: &Plan, section: &Section) -> Group {
     let mut figures = figures(&format!("uncontended-{}", section.name), "t1", 1, section);
     figures.remove(0);

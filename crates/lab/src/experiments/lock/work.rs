@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Computes so many steps on `state`.
+/// Computes this many steps on `state`.
 #[inline]
 pub(super) fn steps(mut state: u64, steps: u32) -> u64 {
     for _ in 0..steps {

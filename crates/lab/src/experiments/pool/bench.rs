@@ -59,7 +59,7 @@ pub(super) struct Bench<P: Pool> {
     pool: P,
     /// Blocks that stay in use all the time.
     held: Vec<P::Handle>,
-    /// Room for the blocks that each thread has in hand. Its memory was touched before.
+    /// Room for the blocks that each thread holds. Its memory was touched before.
     hands: Vec<Vec<P::Handle>>,
 }
 

@@ -5,7 +5,7 @@ use crate::crew::StartLine;
 use crate::error::{Error, expect};
 use std::time::{Duration, Instant};
 
-/// How many blocks a thread of `fifo` has in hand.
+/// How many blocks a thread of `fifo` holds.
 pub(super) const WINDOW: usize = 1000;
 /// Pairs between two readings of the clock.
 const STRETCH: u32 = 1000;
@@ -101,7 +101,7 @@ fn difference(found: Content, owner: u32, number: u32) -> u32 {
 }
 
 impl Round {
-    /// Runs the round. `hand` has room for all blocks that are in hand at once, and is empty before
+    /// Runs the round. `hand` has room for all blocks that are held at once, and is empty before
     /// and after.
     #[inline(never)]
     pub(super) fn run<P: Pool, W: Watch<P>>(

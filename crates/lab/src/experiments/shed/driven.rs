@@ -188,7 +188,7 @@ impl Frames {
         let weak: Weak<Frame> = Arc::downgrade(&frame);
         template.on_done(move || {
             if !weak.upgrade().is_some_and(|frame| frame.next()) {
-                // The receiver is gone only when nobody waits.
+                // The receiver is gone only when no thread waits.
                 let _ = end.send(());
             }
         });
@@ -219,7 +219,8 @@ pub(super) fn starved(plan: &Plan) -> Group {
         unit: "ms",
         trend: Trend::Lower,
         description:
-            "processor time of the process in 2 s, with two workers for a shed in which nothing is ready"
+            "processor time of the process in 2 s, with two workers for a shed in which nothing is \
+             ready"
                 .to_owned(),
     };
     let mut group = Group::new(1, vec![figure]);

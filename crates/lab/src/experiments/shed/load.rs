@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// How long a producer sleeps when the shed is full, as in the original.
 const FULL: Duration = Duration::from_millis(1);
-/// A consumer reads the counter after so many rounds in which all channels were empty. Reading it
-/// in each round would take its line from the threads that count; reading it seldom is enough to
+/// A consumer reads the counter after this many rounds in which all channels were empty. Reading it
+/// in each round would take its line from the threads that count. Reading it seldom is enough to
 /// end within microseconds.
 const LOOKS: u32 = 16;
 const STACK: usize = 256 * 1024;
@@ -63,7 +63,7 @@ pub(super) fn executed_by_all() -> u64 {
     EXECUTED.0.load(Ordering::Relaxed)
 }
 
-/// Returns the builder of a shed for so many tasks, without dependencies.
+/// Returns the builder of a shed for this many tasks, without dependencies.
 pub(super) fn builder<L: Layout>(capacity: u32, channels: u32) -> Builder<Task, L> {
     let builder = Shed::builder().tasks(capacity.into()).dependencies(0);
     builder.channels(channels.into()).layout::<L>()
@@ -78,7 +78,8 @@ pub(super) fn build<L: Layout>(builder: Builder<Task, L>) -> Result<Shed<Task, L
     builder.build().map_err(refused)
 }
 
-/// The work of a producer: its share of the tasks, in batches of `BATCH` while so many are left.
+/// The work of a producer: its share of the tasks, in batches of `BATCH` as long as enough are
+/// left.
 pub(super) fn produce<L: Layout, const BATCH: usize>(
     shed: &Shed<Task, L>,
     load: ShedLoad,

@@ -17,7 +17,7 @@ pub(crate) enum Case {
     /// So many tasks with four times as many edges. A run builds the graph from the list of its
     /// edges, and runs it.
     Random,
-    /// A frame, run so many times.
+    /// A frame, run this many times.
     Frame,
 }
 

@@ -22,8 +22,8 @@ impl Experiment for Skynet {
     }
 
     fn about(&self) -> &'static str {
-        "A million tiny tasks in a tree: each has ten children, and the sums flow up. The tasks are \
-         forks, or spawned tasks with a handle each (time per task). Then each form of waiting \
+        "A million tiny tasks in a tree: each has ten children, and the sums flow up. The tasks \
+         are forks, or spawned tasks with a handle each (time per task). Then each form of waiting \
          for them is measured under each policy (time per leaf). In the suspended form every leaf \
          yields once and becomes a fiber with a stack. In the fiber libraries that are measured \
          too, every task is that from the start."

@@ -166,7 +166,7 @@ fn group<S: Sampling>(plan: &Plan, workers: usize, samples: u32) -> Group {
 }
 
 fn add<P: Submit, S: Sampling>(group: &mut Group, workers: usize, samples: u32) {
-    // A closure that runs on the submitter wakes nobody.
+    // A closure that runs on the submitter wakes no worker.
     if P::ELSEWHERE {
         let how = PhantomData;
         let open = move || Ok(Asleep::<P, S> { pool: P::build(workers)?, samples, how });

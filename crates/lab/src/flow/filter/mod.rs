@@ -82,7 +82,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             }
             match room.acquire(1) {
                 Ok(permit) => permit.forget(),
-                // Nobody closes the queue.
+                // No thread closes the queue.
                 Err(_) => break Ok(()),
             }
             if sink.has_failed() {
@@ -96,7 +96,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             number += 1;
         };
         if sink.has_failed() {
-            // Nobody reads the output.
+            // No program reads the output.
             drop(queue.abort());
         }
         queue.close();

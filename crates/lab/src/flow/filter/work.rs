@@ -8,8 +8,8 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Any system's pipe has room for so many bytes, so a child gets a shorter line before anybody
-/// reads its output.
+/// The pipes of every system have room for this many bytes. So a child gets a shorter line before
+/// any thread reads its output.
 const PIPE: usize = 4096;
 
 /// Does the work, on any number of workers at once.

@@ -11,8 +11,8 @@ pub(super) enum Action {
     End,
 }
 
-/// Returns what `key` does to the `wanted` settings of so many workers; nothing if it has no
-/// meaning.
+/// Returns what `key` does to the `wanted` settings of this many workers, or nothing if the key has
+/// no meaning.
 pub(super) fn act(key: KeyEvent, wanted: Wanted, workers: usize) -> Option<Action> {
     if key.kind == KeyEventKind::Release {
         return None;

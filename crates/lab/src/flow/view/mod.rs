@@ -35,10 +35,10 @@ pub(super) fn show(load: &Load, title: &Title, stop: &AtomicBool) -> bool {
         let _ = try_restore();
         return false;
     };
-    // The user sees that the view has ended. There is nobody else to tell.
+    // The user sees that the view has ended. No one else has to know.
     let _ = watch(&mut terminal, load, title, stop);
     if terminal.show_cursor().is_err() {
-        // Its destructor would try again, and print a complaint that nobody reads.
+        // Its destructor would try again, and print a complaint that no one reads.
         std::mem::forget(terminal);
     }
     let _ = try_restore();

@@ -47,8 +47,8 @@ pub(super) fn run(world: &World<'_>, mut random: XorShift) -> Result<(), Error> 
     while !world.is_over() {
         round(world, &boxes, &mut random)?;
     }
-    // A task whose parent was cancelled goes on by itself, with what it carries. The watch notices
-    // a task that never ends.
+    // A task whose parent was cancelled goes on, with what it carries. The watch notices a task
+    // that never ends.
     boxes.bell.set();
     while Arc::strong_count(&boxes) > 1 {
         thread::sleep(Duration::from_millis(1));

@@ -80,7 +80,7 @@ fn round(world: &World<'_>, random: &mut XorShift) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sends `item` in one of the ways. Returns false if nobody receives any more.
+/// Sends `item` in one of the ways. Returns false if no receiver is left.
 fn send(to: &[Sender<Item>; 2], item: Item, random: &mut XorShift, sent: &AtomicU64) -> bool {
     let a = &to[0];
     let to = &to[random.below(2)];
@@ -114,7 +114,7 @@ fn send(to: &[Sender<Item>; 2], item: Item, random: &mut XorShift, sent: &Atomic
     open
 }
 
-/// Receives in one of the ways. Returns false if nobody sends any more on one of the channels.
+/// Receives in one of the ways. Returns false if no sender is left on one of the channels.
 fn receive(from: &[Receiver<Item>; 2], random: &mut XorShift, received: &AtomicU64) -> bool {
     let [a, b] = from;
     let from = &from[random.below(2)];

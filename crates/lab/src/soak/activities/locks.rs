@@ -17,7 +17,7 @@ const TASKS: usize = 8;
 const STEPS: usize = 400;
 const PERMITS: usize = 3;
 
-/// What the tasks of a round share. The two halves of each pair are equal while nobody holds its
+/// What the tasks of a round share. The two halves of each pair are equal while no task holds its
 /// lock.
 struct Shared {
     mutex: Mutex<[u64; 2]>,

@@ -1,4 +1,4 @@
-//! What goes on during a soak, in rounds of some milliseconds until the world is over.
+//! What goes on during a soak, in rounds of some milliseconds until the world has ended.
 
 mod boxes;
 mod channels;
@@ -17,7 +17,7 @@ use super::world::World;
 use crate::error::Error;
 use sateen_base::XorShift;
 
-/// An activity: it runs until the world is over, and fails if something is wrong.
+/// An activity. It runs until the world has ended, and fails if something is wrong.
 pub(super) type Activity = fn(&World<'_>, XorShift) -> Result<(), Error>;
 
 /// All activities by name.
