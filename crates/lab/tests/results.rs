@@ -73,6 +73,7 @@ fn every_promised_identity_is_listed() {
         "nqueens",
         "matmul",
         "sum-tree",
+        "heat",
         "for-uniform",
         "for-skewed",
         "reduce",
@@ -82,12 +83,13 @@ fn every_promised_identity_is_listed() {
         "map-vec",
         "sort",
     ];
-    for config in ["w1", "w2"] {
+    for config in ["w1", "w2", "w4", "w8"] {
         promised.extend(programs.map(|p| format!("forkjoin/{p}/sateen/{config}")));
+    }
+    for config in ["w1", "w2"] {
         promised.extend(["fork", "spawn"].map(|c| format!("skynet/{c}/sateen/{config}")));
     }
     promised.push("forkjoin/fib/serial/w1".to_owned());
-    promised.extend(["w1", "w2", "w4", "w8"].map(|w| format!("forkjoin/heat/sateen/{w}")));
     for experiment in ["skynet", "skynet100k"] {
         for case in ["join", "join-suspend", "detach", "async"] {
             for rest in ["stealing/w1", "stealing/w2", "sharing/w1", "sharing/w2", "roundrobin/w1"]

@@ -23,6 +23,9 @@ use sateen_base::os::process_cpu_time;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+/// The usual numbers of workers, more than cores on many a machine.
+const WORKERS: [usize; 4] = [1, 2, 4, 8];
+
 /// The experiment `forkjoin`.
 pub(crate) struct ForkJoins;
 
@@ -38,12 +41,12 @@ impl Experiment for ForkJoins {
     }
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
-        let mut groups = fib::groups(plan, &plan.workers_or(&doubling(cores().max(2))));
-        let workers = plan.workers_or(&[1, 2]);
+        let mut groups = fib::groups(plan, &plan.workers_or(&fib_workers()));
+        let workers = plan.workers_or(&WORKERS);
         groups.extend(nqueens::groups(plan, &workers));
         groups.extend(matmul::groups(plan, &workers));
         groups.extend(tree::groups(plan, &workers));
-        groups.extend(heat::groups(plan, &plan.workers_or(&[1, 2, 4, 8])));
+        groups.extend(heat::groups(plan, &workers));
         groups.extend(loops::groups(plan, &workers));
         groups.extend(tiny::groups(plan, &workers));
         groups.extend(slices::groups(plan, &workers));
@@ -52,11 +55,15 @@ impl Experiment for ForkJoins {
     }
 }
 
-/// Returns 1, 2, 4 … up to `most`, and `most` itself.
-fn doubling(most: usize) -> Vec<usize> {
+/// Returns [`WORKERS`], further powers of two up to the number of cores, and that number.
+fn fib_workers() -> Vec<usize> {
+    let cores = cores().max(2);
     let mut counts: Vec<usize> =
-        std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|&n| n < most).collect();
-    counts.push(most);
+        std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|&n| n < cores).collect();
+    counts.push(cores);
+    counts.extend(WORKERS);
+    counts.sort_unstable();
+    counts.dedup();
     counts
 }
 
@@ -145,6 +152,8 @@ pub(crate) fn groups<P: Program + Sync>(
             figures.push(figure("-cpu", format!("processor {}", case.title), description));
         }
         let (mut group, cpu) = (Group::new(workers, figures), case.cpu);
+        // More workers than cores are for those who ask for them.
+        group.in_tour = workers <= cores().max(2);
         if case.serial && workers == 1 {
             let data = Rc::clone(&data);
             group.add(SERIAL, move || Ok(Serial { data: data.get(), cpu }));
