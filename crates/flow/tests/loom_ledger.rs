@@ -3,6 +3,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_flow::gaps::Run;
 use sateen_flow::ledger::Ledger;
 
@@ -51,9 +52,7 @@ fn a_place_given_back_is_not_lost() {
 /// taken once, and none is lost.
 #[test]
 fn places_given_back_in_any_order() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(|| {
+    model(3, || {
         let ledger = Arc::new(Ledger::new());
         let places = [ledger.line_up(0), ledger.line_up(0), ledger.line_up(0)];
         assert_eq!(places, [1, 2, 3]);

@@ -4,6 +4,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use sateen_base::model;
 use sateen_runtime::models::wait_record::{Wait, WaitRecord};
 use sateen_sync::park::Awaited;
 
@@ -15,9 +16,7 @@ fn wait(n: usize) -> Wait {
 
 #[test]
 fn a_wait_is_read_whole() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    model(3, || {
         let record = Arc::new(WaitRecord::new());
         let writer = Arc::clone(&record);
         let fiber = thread::spawn(move || {
